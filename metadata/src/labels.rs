@@ -1,0 +1,85 @@
+//! How control nodes, cells and primitives are written in outputs: `while@L74`,
+//! `while@L74:9` where two nodes of the component begin on line 74, `while@lib.futil:L74` in an
+//! imported file, `adder [add4]` for a component cell, `add (primitive)` for a primitive.
+
+use std::collections::HashMap;
+
+use crate::ids::{CellId, ControlId, Id};
+use crate::schema::{CellKind, Component, ControlKind, Metadata, Span};
+
+impl ControlKind {
+    /// The statement's keyword as outputs write it.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Seq => "seq",
+            Self::Par => "par",
+            Self::If => "if",
+            Self::While => "while",
+            Self::Repeat => "repeat",
+            Self::Enable => "enable",
+            Self::Invoke => "invoke",
+            Self::StaticSeq => "static seq",
+            Self::StaticPar => "static par",
+            Self::StaticIf => "static if",
+            Self::StaticRepeat => "static repeat",
+            Self::StaticEnable => "static enable",
+            Self::StaticInvoke => "static invoke",
+            Self::Empty => "sync",
+        }
+    }
+
+    /// Whether the node is the enable of a group. An enable has no frame of its own in a call
+    /// tree: the group that it runs stands for it.
+    pub fn is_enable(self) -> bool {
+        matches!(self, Self::Enable | Self::StaticEnable)
+    }
+}
+
+/// The labels of all control nodes of a component, indexed by [`ControlId`].
+pub fn control_labels(metadata: &Metadata, component: &Component) -> Vec<String> {
+    let mut on_line: HashMap<(usize, u32), u32> = HashMap::new();
+    let framed = |id: &usize| !component.control[*id].kind.is_enable();
+    let place = |span: Span| (span.file.index(), span.line);
+    for id in (0..component.control.len()).filter(framed) {
+        if let Some(span) = component.control[id].span {
+            *on_line.entry(place(span)).or_default() += 1;
+        }
+    }
+    component
+        .control
+        .iter()
+        .map(|node| {
+            let keyword = node.kind.keyword();
+            let Some(span) = node.span else {
+                return format!("{keyword}@?");
+            };
+            let file = &metadata.files[span.file.index()];
+            let file = if file.root {
+                String::new()
+            } else {
+                format!("{}:", file.name)
+            };
+            let line = span.line;
+            let shared = on_line.get(&place(span)).is_some_and(|&nodes| nodes > 1);
+            if shared {
+                format!("{keyword}@{file}L{line}:{}", span.column)
+            } else {
+                format!("{keyword}@{file}L{line}")
+            }
+        })
+        .collect()
+}
+
+/// The label of one control node; for many, use [`control_labels`].
+pub fn control_label(metadata: &Metadata, component: &Component, node: ControlId) -> String {
+    control_labels(metadata, component).swap_remove(node.index())
+}
+
+/// The label of a cell.
+pub fn cell_label(metadata: &Metadata, component: &Component, cell: CellId) -> String {
+    let cell = component.cell(cell);
+    match &cell.kind {
+        CellKind::Component(id) => format!("{} [{}]", cell.name, metadata.component(*id).name),
+        CellKind::Primitive(_) => format!("{} (primitive)", cell.name),
+    }
+}

@@ -1,0 +1,24 @@
+//! The contract between instrumentation and reconstruction: everything that is known of a design
+//! before it runs, as one versioned JSON file.
+//!
+//! Owns the schema ([`Metadata`]), the names of probes ([`ProbeName`]) and how a control node is
+//! written in outputs ([`labels`]). Knows neither Calyx nor waveforms.
+
+mod check;
+mod file;
+mod ids;
+pub mod labels;
+mod probe;
+mod schema;
+
+pub use file::{MetadataError, VERSION};
+pub use ids::{
+    CallId, CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, Id, RegisterId, RunId,
+    ThreadId,
+};
+pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
+pub use schema::{
+    Arm, Call, Callee, Cell, CellKind, CompiledGroup, CompiledKind, Component, ControlKind,
+    ControlNode, ControlRegister, Group, GroupKind, GroupRun, Metadata, Origin, RegisterKind,
+    RunRole, SourceFile, Span, State, Thread,
+};

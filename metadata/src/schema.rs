@@ -1,0 +1,392 @@
+//! The tables of the metadata. Every table is a vector that a typed handle indexes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{
+    CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, Id, RegisterId, RunId, ThreadId,
+};
+use crate::probe::{ProbeName, ProbePrefix};
+
+/// All that reconstruction needs to know of an instrumented design.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// Version of this schema, [`crate::VERSION`].
+    pub version: u32,
+    /// Version of petal that wrote the file.
+    pub petal: String,
+    /// Hexadecimal digest of the instrumented program. The main component of the simulated design
+    /// holds a marker cell with this name ([`ProbePrefix::marker`]).
+    pub fingerprint: String,
+    /// The passes that ran, in order, without petal's own.
+    pub pipeline: Vec<String>,
+    /// Source files that something of the design comes from.
+    pub files: Vec<SourceFile>,
+    /// Common beginning of all probe cell names.
+    pub prefix: ProbePrefix,
+    /// Verilog instances from the top of the simulation (without a leading `TOP`) down to the main
+    /// component: `["toplevel", "main"]`.
+    pub scope: Vec<String>,
+    /// The component in which the program starts.
+    pub main: ComponentId,
+    /// All components of the design.
+    pub components: Vec<Component>,
+}
+
+impl Metadata {
+    /// The component `id`.
+    pub fn component(&self, id: ComponentId) -> &Component {
+        &self.components[id.index()]
+    }
+}
+
+/// A source file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// The file's name without its folders (outputs do not depend on where the design lies).
+    pub name: String,
+    /// True for the file that was compiled, false for one that it imports.
+    pub root: bool,
+}
+
+/// A place in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// First line, counted from 1.
+    pub line: u32,
+    /// First column in characters, counted from 1.
+    pub column: u32,
+    /// Last line, counted from 1.
+    pub end_line: u32,
+}
+
+/// Where a part of the design comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Written in the source.
+    Source,
+    /// Made by the compiler.
+    Compiler,
+    /// Written in the source of this component, and copied into its user by inlining.
+    Inlined(String),
+}
+
+/// A component of the design.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Component {
+    /// Name in the source.
+    pub name: String,
+    /// Where it is defined.
+    pub span: Option<Span>,
+    /// Cycles from `go` to the end of a run, for a static (or promoted) component: after its `go`
+    /// was high in one cycle it is active in that one and `latency - 1` more.
+    pub latency: Option<u64>,
+    /// Cells that calls and component instances name.
+    pub cells: Vec<Cell>,
+    /// Groups.
+    pub groups: Vec<Group>,
+    /// The control program as written, in preorder: a node's children follow it in source order.
+    pub control: Vec<ControlNode>,
+    /// Every way in which a group comes to run; each has a GA probe.
+    pub runs: Vec<GroupRun>,
+    /// Every call that a group or a continuous assignment makes; each has a CG, CC or CP probe.
+    pub calls: Vec<Call>,
+    /// The par threads of the control program; thread 0 is the one outside of every par.
+    pub threads: Vec<Thread>,
+    /// Compilation groups, children before parents.
+    pub compiled: Vec<CompiledGroup>,
+    /// The compilation group that runs the whole control program, if it has any.
+    pub root: Option<CompiledId>,
+    /// Registers that the compiler made to hold control state.
+    pub registers: Vec<ControlRegister>,
+}
+
+impl Component {
+    /// The cell `id`.
+    pub fn cell(&self, id: CellId) -> &Cell {
+        &self.cells[id.index()]
+    }
+
+    /// The group `id`.
+    pub fn group(&self, id: GroupId) -> &Group {
+        &self.groups[id.index()]
+    }
+
+    /// The control node `id`.
+    pub fn node(&self, id: ControlId) -> &ControlNode {
+        &self.control[id.index()]
+    }
+
+    /// The group run `id`.
+    pub fn run(&self, id: RunId) -> &GroupRun {
+        &self.runs[id.index()]
+    }
+
+    /// The compilation group `id`.
+    pub fn compiled(&self, id: CompiledId) -> &CompiledGroup {
+        &self.compiled[id.index()]
+    }
+
+    /// The control register `id`.
+    pub fn register(&self, id: RegisterId) -> &ControlRegister {
+        &self.registers[id.index()]
+    }
+
+    /// `node` and its ancestors, innermost first.
+    pub fn ancestry(&self, node: ControlId) -> impl Iterator<Item = ControlId> + '_ {
+        std::iter::successors(Some(node), |&id| self.node(id).parent)
+    }
+
+    /// The innermost control node that contains both `a` and `b` (which may be one of them).
+    pub fn common_ancestor(&self, a: ControlId, b: ControlId) -> Option<ControlId> {
+        self.ancestry(a)
+            .find(|&above| self.ancestry(b).any(|other| other == above))
+    }
+}
+
+/// A cell of a component.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Name in the source (or the compiler's name for a cell that it made).
+    pub name: String,
+    /// What it is an instance of.
+    pub kind: CellKind,
+    /// Where the cell comes from.
+    pub origin: Origin,
+    /// Where it is declared.
+    pub span: Option<Span>,
+    /// The Verilog instance that does the cell's work. Differs from the name when the compiler let
+    /// the cell share the hardware of another one.
+    pub instance: String,
+}
+
+/// What a cell is an instance of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellKind {
+    /// A component of the design.
+    Component(ComponentId),
+    /// A primitive, by the name of its type.
+    Primitive(String),
+}
+
+/// A group of a component.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Name in the source (or the compiler's name for a group that it made).
+    pub name: String,
+    /// How it is timed.
+    pub kind: GroupKind,
+    /// Where the group comes from.
+    pub origin: Origin,
+    /// Where it is defined.
+    pub span: Option<Span>,
+}
+
+/// How a group is timed in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupKind {
+    /// Runs until its `done` is high.
+    Dynamic,
+    /// Runs for a fixed number of cycles.
+    Static,
+    /// Runs together with the control node whose condition it computes.
+    Comb,
+}
+
+/// A kind of control statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ControlKind {
+    /// `seq`
+    Seq,
+    /// `par`
+    Par,
+    /// `if`
+    If,
+    /// `while`
+    While,
+    /// `repeat`
+    Repeat,
+    /// The enable of a group.
+    Enable,
+    /// `invoke`
+    Invoke,
+    /// `static seq`
+    StaticSeq,
+    /// `static par`
+    StaticPar,
+    /// `static if`
+    StaticIf,
+    /// `static repeat`
+    StaticRepeat,
+    /// The enable of a static group.
+    StaticEnable,
+    /// `static invoke`
+    StaticInvoke,
+    /// An empty statement, which does something only with `@sync`.
+    Empty,
+}
+
+/// A node of a control program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlNode {
+    /// What it is.
+    pub kind: ControlKind,
+    /// Where it is written.
+    pub span: Option<Span>,
+    /// The node that contains it; `None` for the root of the control program.
+    pub parent: Option<ControlId>,
+    /// Where the node comes from: never [`Origin::Compiler`].
+    pub origin: Origin,
+    /// The group that an enable runs.
+    pub group: Option<GroupId>,
+    /// The cell that an invoke runs.
+    pub cell: Option<CellId>,
+}
+
+/// One way in which a group comes to run: by a control node or by another group. Two enables of
+/// the same group are two runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupRun {
+    /// The group.
+    pub group: GroupId,
+    /// The part of the group that runs, when the compiler split the group; `group` is the whole.
+    pub part: Option<GroupId>,
+    /// The control node that runs it; `None` for a group that other groups call.
+    pub control: Option<ControlId>,
+    /// What the run does for its control node.
+    pub role: RunRole,
+    /// The par thread in which it runs.
+    pub thread: ThreadId,
+    /// Cycles of one run, where the compiler fixed them.
+    pub latency: Option<u64>,
+    /// High while the group is active in this way.
+    pub probe: ProbeName,
+}
+
+/// What a group run does for its control node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunRole {
+    /// It is what an enable or invoke stands for.
+    Body,
+    /// It computes the condition of an `if` or `while` (`with` a comb group).
+    Condition,
+    /// The compiler made it to keep the control program going: loop counters, barriers.
+    Control,
+    /// Another group calls it.
+    Called,
+}
+
+/// A call, with its probe.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The group run that makes the call; `None` for a continuous assignment.
+    pub caller: Option<RunId>,
+    /// What is called.
+    pub callee: Callee,
+    /// High while the call is made.
+    pub probe: ProbeName,
+}
+
+/// What a call activates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Callee {
+    /// A group of the same component (CG), by the run that this starts.
+    Group(RunId),
+    /// A cell: of a component (CC), or a primitive (CP).
+    Cell(CellId),
+}
+
+/// A par thread: one arm of a `par`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// The `par`, and which of its arms, counted from 0; `None` for thread 0.
+    pub arm: Option<(ControlId, u32)>,
+}
+
+/// A group that the compiler made to run a control node, or the leaf that such a group runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompiledGroup {
+    /// Name in the compiled program.
+    pub name: String,
+    /// The innermost source node that contains all that it runs.
+    pub node: Option<ControlId>,
+    /// High while it is active.
+    pub probe: ProbeName,
+    /// How it runs its children.
+    pub kind: CompiledKind,
+}
+
+/// How a compilation group runs its children.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CompiledKind {
+    /// Nothing below it but group runs: a user group, or the wrapper of a static program.
+    Leaf,
+    /// A finite-state machine.
+    Fsm {
+        /// Its state register.
+        register: RegisterId,
+        /// The states in which something runs.
+        states: Vec<State>,
+        /// The state in which it is done.
+        last: u64,
+    },
+    /// Parallel arms.
+    Par {
+        /// The arms, in the compiler's order.
+        arms: Vec<Arm>,
+    },
+}
+
+/// A state of a finite-state machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// Value of the state register.
+    pub value: u64,
+    /// What runs in that state.
+    pub child: CompiledId,
+}
+
+/// An arm of a compiled `par`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arm {
+    /// The par-done register of the arm.
+    pub register: RegisterId,
+    /// What runs in the arm.
+    pub child: CompiledId,
+}
+
+/// A register that the compiler made to hold control state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlRegister {
+    /// Name of the register cell in the compiled program.
+    pub name: String,
+    /// What it holds.
+    pub kind: RegisterKind,
+}
+
+impl ControlRegister {
+    /// The Verilog signal, in the module of the register's component, that carries its value.
+    pub fn signal(&self) -> String {
+        format!("{}_out", self.name)
+    }
+}
+
+/// What a control register holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RegisterKind {
+    /// The state of a finite-state machine that runs dynamic control.
+    Fsm,
+    /// Whether an arm of a `par` is done.
+    ParDone,
+    /// The cycle within a static program, or whether one has run.
+    StaticFsm,
+}

@@ -1,0 +1,537 @@
+//! The trace file: a Petal trace as a stream of records, written while the run is read and read
+//! again by every later command.
+//!
+//! Layout: the magic text `petal-trace 1\n`, the fingerprint of the metadata and a newline, then
+//! records. A record is a tag byte and unsigned LEB128 numbers. The last record is the end record;
+//! a file without it was cut off.
+
+use std::io::{self, BufRead, Write};
+
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId};
+use thiserror::Error;
+
+use crate::model::{
+    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate, Run,
+    TreeId, Warning,
+};
+
+const MAGIC: &str = "petal-trace 1";
+
+const INSTANCE: u8 = 1;
+const TREE: u8 = 2;
+const RUN: u8 = 3;
+const UPDATE: u8 = 4;
+const WARNING: u8 = 5;
+const END: u8 = 6;
+
+const CELL: u64 = 0;
+const CONTROL: u64 = 1;
+const GROUP: u64 = 2;
+const CONTINUOUS: u64 = 3;
+const PRIMITIVE: u64 = 4;
+
+/// Why a trace file can't be read.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// The file can't be read.
+    #[error("cannot read the trace: {0}")]
+    Io(#[from] io::Error),
+    /// The file is no trace file of this version.
+    #[error(
+        "this is not a petal trace of a version that this petal reads; profile the design again with `petal run`"
+    )]
+    Foreign,
+    /// The file belongs to other metadata.
+    #[error(
+        "the trace was recorded for another metadata file (fingerprint {found}, not {expected}); profile the design again with `petal run`"
+    )]
+    OtherDesign {
+        /// Fingerprint in the trace.
+        found: String,
+        /// Fingerprint in the metadata.
+        expected: String,
+    },
+    /// The file ends in the middle.
+    #[error(
+        "the trace is cut off after {cycles} cycles; profile the design again with `petal run`"
+    )]
+    Truncated {
+        /// Cycles that were still there.
+        cycles: u64,
+    },
+    /// A record makes no sense.
+    #[error(
+        "the trace is damaged after {cycles} cycles ({problem}); profile the design again with `petal run`"
+    )]
+    Damaged {
+        /// Cycles that were read before.
+        cycles: u64,
+        /// What is wrong with the next record.
+        problem: &'static str,
+    },
+}
+
+/// Writes a Petal trace.
+#[derive(Debug)]
+pub struct TraceWriter<W> {
+    out: W,
+    record: Vec<u8>,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Starts a trace for the metadata with this fingerprint.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn new(mut out: W, fingerprint: &str) -> io::Result<Self> {
+        writeln!(out, "{MAGIC}\n{fingerprint}")?;
+        Ok(Self {
+            out,
+            record: Vec::new(),
+        })
+    }
+
+    /// Appends one event.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.record.clear();
+        match event {
+            Event::Instance(instance) => {
+                self.record.push(INSTANCE);
+                self.id(instance.component);
+                match instance.parent {
+                    None => self.number(0),
+                    Some((parent, cell)) => {
+                        self.number(parent.index() as u64 + 1);
+                        self.id(cell);
+                    }
+                }
+            }
+            Event::Tree(tree) => {
+                self.record.push(TREE);
+                self.number(tree.len() as u64);
+                for (depth, node) in tree.preorder() {
+                    self.number(depth as u64);
+                    self.node(node);
+                }
+            }
+            Event::Run(run) => {
+                self.record.push(RUN);
+                self.id(run.tree);
+                self.number(run.cycles);
+            }
+            Event::Update(update) => {
+                self.record.push(UPDATE);
+                self.number(update.cycle.cycles());
+                self.id(update.instance);
+                self.id(update.register);
+                self.number(update.old);
+                self.number(update.new);
+            }
+            Event::Warning(warning) => {
+                self.record.push(WARNING);
+                self.number(warning.cycle.cycles());
+                self.text(&warning.signal);
+                self.text(&warning.text);
+            }
+            Event::End { cycles } => {
+                self.record.push(END);
+                self.number(*cycles);
+            }
+        }
+        self.out.write_all(&self.record)?;
+        if matches!(event, Event::End { .. }) {
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: Node) {
+        match node {
+            Node::Cell { instance, activity } => {
+                self.number(CELL);
+                self.id(instance);
+                self.number(match activity {
+                    Activity::Useful => 0,
+                    Activity::Overhead(kind) => kind as u64 + 1,
+                });
+            }
+            Node::Control { component, control } => {
+                self.number(CONTROL);
+                self.id(component);
+                self.id(control);
+            }
+            Node::Group {
+                component,
+                group,
+                run,
+            } => {
+                self.number(GROUP);
+                self.id(component);
+                self.id(group);
+                self.id(run);
+            }
+            Node::Continuous { component } => {
+                self.number(CONTINUOUS);
+                self.id(component);
+            }
+            Node::Primitive { component, cell } => {
+                self.number(PRIMITIVE);
+                self.id(component);
+                self.id(cell);
+            }
+        }
+    }
+
+    fn id(&mut self, id: impl Id) {
+        self.number(id.index() as u64);
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.record.push((number & 0x7f) as u8 | 0x80);
+            number >>= 7;
+        }
+        self.record.push((number & 0x7f) as u8);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.record.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Reads a Petal trace: an iterator over its events, the last of which is [`Event::End`].
+#[derive(Debug)]
+pub struct TraceReader<R> {
+    input: R,
+    cycles: u64,
+    instances: usize,
+    trees: usize,
+    ended: bool,
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// Opens a trace that was recorded for the metadata with this fingerprint.
+    ///
+    /// # Errors
+    /// When `input` is not such a trace or can't be read.
+    pub fn new(mut input: R, fingerprint: &str) -> Result<Self, TraceError> {
+        let mut line = || -> Result<String, TraceError> {
+            let mut bytes = Vec::new();
+            // Longer than any line of the header, so that foreign files are not read whole.
+            io::Read::take(&mut input, 200).read_until(b'\n', &mut bytes)?;
+            if bytes.pop() != Some(b'\n') {
+                return Err(TraceError::Foreign);
+            }
+            String::from_utf8(bytes).map_err(|_| TraceError::Foreign)
+        };
+        if line()? != MAGIC {
+            return Err(TraceError::Foreign);
+        }
+        let found = line()?;
+        if found != fingerprint {
+            return Err(TraceError::OtherDesign {
+                found,
+                expected: fingerprint.to_owned(),
+            });
+        }
+        Ok(Self {
+            input,
+            cycles: 0,
+            instances: 0,
+            trees: 0,
+            ended: false,
+        })
+    }
+
+    fn damaged(&self, problem: &'static str) -> TraceError {
+        TraceError::Damaged {
+            cycles: self.cycles,
+            problem,
+        }
+    }
+
+    fn byte(&mut self) -> Result<u8, TraceError> {
+        let mut byte = [0];
+        match self.input.read_exact(&mut byte) {
+            Ok(()) => Ok(byte[0]),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(TraceError::Truncated {
+                    cycles: self.cycles,
+                })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, TraceError> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            number |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(self.damaged("a number is too large"))
+    }
+
+    fn id<I: Id>(&mut self, below: usize) -> Result<I, TraceError> {
+        let number = self.number()?;
+        match usize::try_from(number) {
+            Ok(index) if index < below => Ok(I::from_index(index)),
+            _ => Err(self.damaged("it refers to an entry that is not there")),
+        }
+    }
+
+    fn text(&mut self) -> Result<String, TraceError> {
+        let len = self.number()?;
+        let mut bytes = Vec::new();
+        for _ in 0..len {
+            bytes.push(self.byte()?);
+        }
+        String::from_utf8(bytes).map_err(|_| self.damaged("a text is not UTF-8"))
+    }
+
+    fn node(&mut self) -> Result<Node, TraceError> {
+        // Handles into the metadata are checked by whoever holds the metadata.
+        const ANY: usize = u32::MAX as usize;
+        Ok(match self.number()? {
+            CELL => Node::Cell {
+                instance: self.id::<InstanceId>(self.instances)?,
+                activity: match self.id::<TreeId>(Overhead::ALL.len() + 1)?.index() {
+                    0 => Activity::Useful,
+                    kind => Activity::Overhead(Overhead::ALL[kind - 1]),
+                },
+            },
+            CONTROL => Node::Control {
+                component: self.id::<ComponentId>(ANY)?,
+                control: self.id::<ControlId>(ANY)?,
+            },
+            GROUP => Node::Group {
+                component: self.id::<ComponentId>(ANY)?,
+                group: self.id::<GroupId>(ANY)?,
+                run: self.id::<RunId>(ANY)?,
+            },
+            CONTINUOUS => Node::Continuous {
+                component: self.id::<ComponentId>(ANY)?,
+            },
+            PRIMITIVE => Node::Primitive {
+                component: self.id::<ComponentId>(ANY)?,
+                cell: self.id::<CellId>(ANY)?,
+            },
+            _ => return Err(self.damaged("a tree has a node of unknown kind")),
+        })
+    }
+
+    fn read(&mut self) -> Result<Event, TraceError> {
+        const ANY: usize = u32::MAX as usize;
+        Ok(match self.byte()? {
+            INSTANCE => {
+                let component = self.id::<ComponentId>(ANY)?;
+                let parent = match self.number()? {
+                    0 => None,
+                    number => {
+                        let index = usize::try_from(number - 1).unwrap_or(usize::MAX);
+                        if index >= self.instances {
+                            return Err(self.damaged("an instance has an unknown parent"));
+                        }
+                        Some((InstanceId::from_index(index), self.id::<CellId>(ANY)?))
+                    }
+                };
+                self.instances += 1;
+                Event::Instance(Instance { component, parent })
+            }
+            TREE => {
+                let len = self.number()?;
+                let mut nodes = Vec::new();
+                for _ in 0..len {
+                    let depth = usize::try_from(self.number()?).unwrap_or(usize::MAX);
+                    nodes.push((depth, self.node()?));
+                }
+                let tree = CallTree::from_preorder(nodes)
+                    .ok_or_else(|| self.damaged("the nodes of a tree make no tree"))?;
+                self.trees += 1;
+                Event::Tree(tree)
+            }
+            RUN => {
+                let tree = self.id::<TreeId>(self.trees)?;
+                let cycles = self.number()?;
+                let start = Cycle::from_cycles(self.cycles);
+                self.cycles = match self.cycles.checked_add(cycles) {
+                    Some(sum) if cycles > 0 => sum,
+                    _ => return Err(self.damaged("a run has an impossible length")),
+                };
+                Event::Run(Run {
+                    tree,
+                    start,
+                    cycles,
+                })
+            }
+            UPDATE => Event::Update(RegisterUpdate {
+                cycle: Cycle::from_cycles(self.number()?),
+                instance: self.id::<InstanceId>(self.instances)?,
+                register: self.id::<RegisterId>(ANY)?,
+                old: self.number()?,
+                new: self.number()?,
+            }),
+            WARNING => Event::Warning(Warning {
+                cycle: Cycle::from_cycles(self.number()?),
+                signal: self.text()?,
+                text: self.text()?,
+            }),
+            END => {
+                let cycles = self.number()?;
+                if cycles != self.cycles {
+                    return Err(self.damaged("its runs do not add up to its length"));
+                }
+                self.ended = true;
+                Event::End { cycles }
+            }
+            _ => return Err(self.damaged("a record is of unknown kind")),
+        })
+    }
+}
+
+impl<R: BufRead> Iterator for TraceReader<R> {
+    type Item = Result<Event, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let event = self.read();
+        self.ended |= event.is_err();
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<Event> {
+        let component = ComponentId::from_index(0);
+        let instance = InstanceId::from_index(0);
+        let overhead = Activity::Overhead(Overhead::Both);
+        let nodes = [
+            (
+                0,
+                Node::Cell {
+                    instance,
+                    activity: overhead,
+                },
+            ),
+            (
+                1,
+                Node::Control {
+                    component,
+                    control: ControlId::from_index(300),
+                },
+            ),
+            (
+                2,
+                Node::Group {
+                    component,
+                    group: GroupId::from_index(1),
+                    run: RunId::from_index(2),
+                },
+            ),
+            (
+                3,
+                Node::Primitive {
+                    component,
+                    cell: CellId::from_index(4),
+                },
+            ),
+            (1, Node::Continuous { component }),
+        ];
+        vec![
+            Event::Instance(Instance {
+                component,
+                parent: None,
+            }),
+            Event::Instance(Instance {
+                component,
+                parent: Some((instance, CellId::from_index(9))),
+            }),
+            Event::Tree(CallTree::from_preorder(nodes).unwrap()),
+            Event::Run(Run {
+                tree: TreeId::from_index(0),
+                start: Cycle::from_cycles(0),
+                cycles: 1_000_000,
+            }),
+            Event::Update(RegisterUpdate {
+                cycle: Cycle::from_cycles(7),
+                instance,
+                register: RegisterId::from_index(3),
+                old: 0,
+                new: u64::MAX,
+            }),
+            Event::Warning(Warning {
+                cycle: Cycle::from_cycles(1),
+                signal: "TOP.x".to_owned(),
+                text: "odd".to_owned(),
+            }),
+            Event::End { cycles: 1_000_000 },
+        ]
+    }
+
+    fn bytes() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = TraceWriter::new(&mut bytes, "abc").unwrap();
+        for event in sample() {
+            writer.event(&event).unwrap();
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_trace_is_read_back() {
+        let bytes = bytes();
+        let events: Vec<Event> = TraceReader::new(&bytes[..], "abc")
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(events, sample());
+    }
+
+    #[test]
+    fn a_cut_trace_is_an_error() {
+        let bytes = bytes();
+        for len in 0..bytes.len() {
+            let failed = match TraceReader::new(&bytes[..len], "abc") {
+                Err(_) => true,
+                Ok(reader) => reader.into_iter().any(|event| event.is_err()),
+            };
+            assert!(failed, "cut after {len} bytes of {}", bytes.len());
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_never_panics() {
+        let bytes = bytes();
+        for at in 0..bytes.len() {
+            for value in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                if let Ok(reader) = TraceReader::new(&changed[..], "abc") {
+                    reader.take_while(Result::is_ok).for_each(drop);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_design_is_an_error() {
+        let error = TraceReader::new(&bytes()[..], "abd").unwrap_err();
+        assert!(matches!(error, TraceError::OtherDesign { .. }));
+    }
+}

@@ -1,0 +1,14 @@
+//! From probe values to the Petal trace: one call tree for every cycle of a run.
+//!
+//! Owns the model of call trees, the readers of probe values (a VCD file is the first), the rules
+//! that make call trees of them, and the trace file. Knows metadata and waveforms, but neither
+//! Calyx nor any picture or table that is made of a trace.
+
+mod codec;
+mod model;
+
+pub use codec::{TraceError, TraceReader, TraceWriter};
+pub use model::{
+    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead, RegisterUpdate,
+    Run, TreeId, Warning,
+};

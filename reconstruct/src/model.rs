@@ -1,0 +1,334 @@
+//! The Petal trace: call trees, and which of them was active for how many cycles.
+//!
+//! Trees are interned: equal cycles share one tree, and consecutive equal cycles are one [`Run`].
+
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId};
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// A clock cycle of the run; cycle 0 is the first in which the main component's `go` is high.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cycle(u64);
+
+impl Cycle {
+    /// The cycle that comes `cycles` clock periods after cycle 0.
+    pub const fn from_cycles(cycles: u64) -> Self {
+        Self(cycles)
+    }
+
+    /// Clock periods since cycle 0.
+    pub const fn cycles(self) -> u64 {
+        self.0
+    }
+}
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u32);
+
+        impl Id for $name {
+            fn from_index(index: usize) -> Self {
+                // A table of 2^32 entries would not fit in memory.
+                Self(u32::try_from(index).expect("tables have fewer than 2^32 entries"))
+            }
+
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+handles! {
+    /// A call tree of a trace.
+    TreeId,
+    /// A component cell as the source sees it: a path of cells from main.
+    InstanceId,
+    /// A node of one call tree. Nodes are numbered in preorder; the root is node 0.
+    NodeId,
+}
+
+/// A component cell as the source sees it. Cells that share hardware are different instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Instance {
+    /// Its component.
+    pub component: ComponentId,
+    /// The instance that holds it and its cell there; `None` for main, which is instance 0.
+    pub parent: Option<(InstanceId, CellId)>,
+}
+
+/// Why a cycle of a cell is not useful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Overhead {
+    /// Only FSM registers of the cell change at the end of the cycle.
+    FsmUpdate,
+    /// Only par-done registers of the cell change at the end of the cycle.
+    ParDone,
+    /// Both kinds of registers change.
+    Both,
+    /// Neither kind changes.
+    Other,
+}
+
+impl Overhead {
+    /// All kinds, in the order of outputs.
+    pub const ALL: [Self; 4] = [Self::FsmUpdate, Self::ParDone, Self::Both, Self::Other];
+}
+
+/// What a cell does in a cycle in which it is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Activity {
+    /// At least one user group or primitive is active in it.
+    Useful,
+    /// It only moves control along.
+    Overhead(Overhead),
+}
+
+/// A node of a call tree. Handles belong to the named component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A component cell, or main at the root.
+    Cell {
+        /// Which one.
+        instance: InstanceId,
+        /// What it does in these cycles.
+        activity: Activity,
+    },
+    /// A control node of the source. Enables have none: their group stands for them.
+    Control {
+        /// Component of the control program.
+        component: ComponentId,
+        /// The node.
+        control: ControlId,
+    },
+    /// A group. A part of a group that the compiler split is a child of the whole group.
+    Group {
+        /// Component of the group.
+        component: ComponentId,
+        /// The group, or the part of it.
+        group: GroupId,
+        /// How it came to run.
+        run: RunId,
+    },
+    /// The continuous assignments of a component, where they drive a component cell or a
+    /// sequential primitive. Stands where a group would.
+    Continuous {
+        /// The component.
+        component: ComponentId,
+    },
+    /// A primitive; always a leaf.
+    Primitive {
+        /// Component that holds the primitive.
+        component: ComponentId,
+        /// The primitive's cell.
+        cell: CellId,
+    },
+}
+
+/// What is active in a cycle: a tree rooted at the main cell (paper, section 4).
+#[derive(Debug, Clone, Default)]
+pub struct CallTree {
+    graph: DiGraph<Node, ()>,
+}
+
+impl CallTree {
+    /// A tree of its nodes in preorder, each with its depth (the root's is 0).
+    ///
+    /// `None` if that is no tree: the first depth must be 0, and every other at least 1 and at most
+    /// one more than the one before.
+    pub fn from_preorder(nodes: impl IntoIterator<Item = (usize, Node)>) -> Option<Self> {
+        let mut graph = DiGraph::new();
+        let mut path: Vec<NodeIndex> = Vec::new();
+        for (depth, node) in nodes {
+            if depth > path.len() || (depth == 0 && graph.node_count() > 0) {
+                return None;
+            }
+            let index = graph.add_node(node);
+            path.truncate(depth);
+            if let Some(&parent) = path.last() {
+                graph.add_edge(parent, index, ());
+            }
+            path.push(index);
+        }
+        (graph.node_count() > 0).then_some(Self { graph })
+    }
+
+    /// The nodes in preorder, each with its depth.
+    pub fn preorder(&self) -> impl Iterator<Item = (usize, Node)> + '_ {
+        let mut depths: Vec<usize> = Vec::with_capacity(self.len());
+        self.nodes().map(move |(id, node)| {
+            let depth = self
+                .parent(id)
+                .map_or(0, |parent| depths[parent.index()] + 1);
+            depths.push(depth);
+            (depth, node)
+        })
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// Whether the tree has no nodes; never true for a tree of a trace.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All nodes in preorder.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        self.graph
+            .node_indices()
+            .map(|index| (NodeId::from_index(index.index()), self.graph[index]))
+    }
+
+    /// The node `id`.
+    pub fn node(&self, id: NodeId) -> Node {
+        self.graph[NodeIndex::new(id.index())]
+    }
+
+    /// The parent of `id`; `None` for the root.
+    pub fn parent(&self, id: NodeId) -> Option<NodeId> {
+        self.graph
+            .neighbors_directed(NodeIndex::new(id.index()), petgraph::Direction::Incoming)
+            .next()
+            .map(|index| NodeId::from_index(index.index()))
+    }
+
+    /// The children of `id`, in preorder.
+    pub fn children(&self, id: NodeId) -> Vec<NodeId> {
+        let mut children: Vec<NodeId> = self
+            .graph
+            .neighbors(NodeIndex::new(id.index()))
+            .map(|index| NodeId::from_index(index.index()))
+            .collect();
+        children.sort_unstable();
+        children
+    }
+
+    /// The nodes without children, in preorder.
+    pub fn leaves(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.nodes().map(|(id, _)| id).filter(|id| {
+            self.graph
+                .neighbors(NodeIndex::new(id.index()))
+                .next()
+                .is_none()
+        })
+    }
+
+    /// The nodes from the root to `id`.
+    pub fn path(&self, id: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> =
+            std::iter::successors(Some(id), |&node| self.parent(node)).collect();
+        path.reverse();
+        path
+    }
+}
+
+impl PartialEq for CallTree {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.preorder().eq(other.preorder())
+    }
+}
+
+impl Eq for CallTree {}
+
+/// Consecutive cycles with the same call tree. Runs follow each other without a gap from cycle 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The tree.
+    pub tree: TreeId,
+    /// First cycle.
+    pub start: Cycle,
+    /// Number of cycles, at least 1.
+    pub cycles: u64,
+}
+
+/// A change of a control register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterUpdate {
+    /// The cycle at whose end the register takes its new value.
+    pub cycle: Cycle,
+    /// The cell that holds the register.
+    pub instance: InstanceId,
+    /// The register.
+    pub register: RegisterId,
+    /// Value in `cycle`.
+    pub old: u64,
+    /// Value in the next cycle.
+    pub new: u64,
+}
+
+/// Something in the waveform that does not fit the design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Where it was first seen.
+    pub cycle: Cycle,
+    /// The signal, as a path of scopes with dots.
+    pub signal: String,
+    /// What is odd, and what petal made of it.
+    pub text: String,
+}
+
+/// One entry of a Petal trace. An instance or tree comes before its first use, and [`Event::End`]
+/// comes last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The next instance; the n-th such event defines instance n.
+    Instance(Instance),
+    /// The next tree; the n-th such event defines tree n.
+    Tree(CallTree),
+    /// The next cycles.
+    Run(Run),
+    /// A change of a control register.
+    Update(RegisterUpdate),
+    /// Something odd.
+    Warning(Warning),
+    /// The run is over.
+    End {
+        /// Length of the run in cycles.
+        cycles: u64,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control(control: usize) -> Node {
+        Node::Control {
+            component: ComponentId::from_index(0),
+            control: ControlId::from_index(control),
+        }
+    }
+
+    #[test]
+    fn a_tree_is_its_preorder() {
+        let nodes: Vec<(usize, Node)> = [0, 1, 2, 1, 2, 3]
+            .into_iter()
+            .enumerate()
+            .map(|(at, d)| (d, control(at)))
+            .collect();
+        let tree = CallTree::from_preorder(nodes.clone()).unwrap();
+        assert_eq!(tree.preorder().collect::<Vec<_>>(), nodes);
+        let root = NodeId::from_index(0);
+        assert_eq!(tree.children(root), [1, 3].map(NodeId::from_index));
+        assert_eq!(
+            tree.leaves().collect::<Vec<_>>(),
+            [2, 5].map(NodeId::from_index)
+        );
+        assert_eq!(
+            tree.path(NodeId::from_index(5)),
+            [0, 3, 4, 5].map(NodeId::from_index)
+        );
+    }
+
+    #[test]
+    fn what_is_no_tree_is_refused() {
+        for depths in [&[1][..], &[0, 2], &[0, 0], &[0, 1, 3], &[]] {
+            let nodes = depths.iter().map(|&depth| (depth, control(0)));
+            assert_eq!(CallTree::from_preorder(nodes), None, "{depths:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The `petal` command.
+
+fn main() {}
