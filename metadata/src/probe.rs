@@ -65,6 +65,11 @@ impl ProbePrefix {
         Self(prefix)
     }
 
+    /// A name that begins with the prefix.
+    pub fn named(&self, rest: &str) -> String {
+        format!("{}{rest}", self.0)
+    }
+
     /// The name of the marker cell in the main component that ties a simulation to the metadata
     /// with this `fingerprint` (hexadecimal digits).
     pub fn marker(&self, fingerprint: &str) -> String {

@@ -1,0 +1,366 @@
+//! Assembles the metadata once the program is compiled.
+
+use std::collections::HashMap;
+
+use calyx_ir as ir;
+use petal_metadata::{
+    Call, Callee, Cell, CellId, CellKind, CompiledGroup, Component, ComponentId, ControlId,
+    ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, Id, Metadata, Origin, RunId,
+    RunRole, Thread, ThreadId, VERSION,
+};
+
+use crate::compiled::Compiled;
+use crate::instrument::{CalleeName, ComponentProbes};
+use crate::session::{Known, Session};
+use crate::sharing::Driver;
+use crate::tree::{NodeKey, Slot};
+
+/// The metadata of the compiled program, or `None` if it was not instrumented.
+pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata> {
+    let probes = session.probes.as_ref()?;
+    let known: Vec<&ir::Component> = ctx
+        .components
+        .iter()
+        .filter(|c| session.components.contains_key(&c.name))
+        .collect();
+    let ids: HashMap<ir::Id, ComponentId> = known
+        .iter()
+        .enumerate()
+        .map(|(index, component)| (component.name, ComponentId::from_index(index)))
+        .collect();
+    let mut components = Vec::new();
+    for component in &known {
+        let no_compiled = Compiled::default();
+        let assembler = Assembler {
+            component,
+            ids: &ids,
+            known: &session.components[&component.name],
+            probes: probes.components.get(&component.name)?,
+            compiled: session
+                .compiled
+                .get(&component.name)
+                .unwrap_or(&no_compiled),
+            groups: Vec::new(),
+            group_ids: HashMap::new(),
+            cells: Vec::new(),
+            cell_ids: HashMap::new(),
+        };
+        components.push(assembler.run());
+    }
+    let main = session.main?;
+    let root = session
+        .components
+        .get(&main)
+        .and_then(|known| known.source.span);
+    let mut scope = vec!["toplevel".to_owned(), "main".to_owned()];
+    if ctx.entrypoint != main {
+        // The compiler wrapped main into a component of its own.
+        let wrapper = ctx.entrypoint();
+        let cell = wrapper
+            .cells
+            .iter()
+            .find(|cell| cell.borrow().type_name() == Some(main))?;
+        scope.push(cell.borrow().name().to_string());
+    }
+    Some(Metadata {
+        version: VERSION,
+        petal: env!("CARGO_PKG_VERSION").to_owned(),
+        fingerprint: probes.fingerprint.clone(),
+        pipeline: session.pipeline.clone(),
+        files: session.files.table(root.map(|span| span.file)),
+        prefix: probes.prefix.clone(),
+        scope,
+        main: ids.get(&main).copied()?,
+        components,
+    })
+}
+
+struct Assembler<'a> {
+    component: &'a ir::Component,
+    ids: &'a HashMap<ir::Id, ComponentId>,
+    known: &'a Known,
+    probes: &'a ComponentProbes,
+    compiled: &'a Compiled,
+    groups: Vec<Group>,
+    group_ids: HashMap<(Origin, ir::Id), GroupId>,
+    cells: Vec<Cell>,
+    cell_ids: HashMap<ir::Id, CellId>,
+}
+
+impl Assembler<'_> {
+    fn run(mut self) -> Component {
+        let source = &self.known.source;
+        let order = source.preorder();
+        let control_ids: HashMap<NodeKey, ControlId> = order
+            .iter()
+            .enumerate()
+            .map(|(index, &key)| (key, ControlId::from_index(index)))
+            .collect();
+        let (threads, thread_of) = self.threads(&order, &control_ids);
+        let runs: Vec<GroupRun> = self
+            .probes
+            .runs
+            .iter()
+            .map(|run| self.group_run(run, &control_ids, &thread_of))
+            .collect();
+        let calls: Vec<Call> = self
+            .probes
+            .calls
+            .iter()
+            .filter_map(|call| {
+                let driver = call.caller.map(|run| self.probes.runs[run].driver);
+                let callee = match &call.callee {
+                    CalleeName::Group(name) => {
+                        let called = Driver::Called(*name);
+                        let run = self
+                            .probes
+                            .runs
+                            .iter()
+                            .position(|run| run.driver == called)?;
+                        Callee::Group(RunId::from_index(run))
+                    }
+                    CalleeName::Cell(name) => Callee::Cell(self.called_cell(driver, *name)?),
+                };
+                Some(Call {
+                    caller: call.caller.map(RunId::from_index),
+                    callee,
+                    probe: call.probe,
+                })
+            })
+            .collect();
+        self.add_instances();
+        let control = order
+            .iter()
+            .map(|key| self.control_node(*key, &control_ids))
+            .collect();
+        Component {
+            name: self.component.name.to_string(),
+            span: source.span,
+            latency: self.component.latency.map(Into::into),
+            cells: self.cells,
+            groups: self.groups,
+            control,
+            runs,
+            calls,
+            threads,
+            compiled: self
+                .compiled
+                .groups
+                .iter()
+                .map(|entry| CompiledGroup {
+                    name: entry.name.to_string(),
+                    node: entry.node.and_then(|key| control_ids.get(&key).copied()),
+                    probe: entry.probe,
+                    kind: entry.kind.clone(),
+                })
+                .collect(),
+            root: self.compiled.root,
+            registers: self.compiled.registers.clone(),
+        }
+    }
+
+    /// One thread for each arm of each `par`, and the thread that every node is in.
+    fn threads(
+        &self,
+        order: &[NodeKey],
+        control_ids: &HashMap<NodeKey, ControlId>,
+    ) -> (Vec<Thread>, HashMap<NodeKey, ThreadId>) {
+        let nodes = &self.known.source.nodes;
+        let mut threads = vec![Thread { arm: None }];
+        let mut thread_of: HashMap<NodeKey, ThreadId> = HashMap::new();
+        for &key in order {
+            let parent = nodes[&key].parent;
+            let is_arm = parent.is_some_and(|parent| {
+                matches!(
+                    nodes[&parent].kind,
+                    ControlKind::Par | ControlKind::StaticPar
+                )
+            });
+            let thread = match parent {
+                Some(parent) if is_arm => {
+                    let arm = u32::try_from(nodes[&key].position).unwrap_or(u32::MAX);
+                    threads.push(Thread {
+                        arm: Some((control_ids[&parent], arm)),
+                    });
+                    ThreadId::from_index(threads.len() - 1)
+                }
+                Some(parent) => thread_of[&parent],
+                None => ThreadId::from_index(0),
+            };
+            thread_of.insert(key, thread);
+        }
+        (threads, thread_of)
+    }
+
+    fn group_run(
+        &mut self,
+        run: &crate::instrument::RunProbe,
+        control_ids: &HashMap<NodeKey, ControlId>,
+        thread_of: &HashMap<NodeKey, ThreadId>,
+    ) -> GroupRun {
+        let (group, part, control, role, thread) = match run.driver {
+            Driver::Called(name) => {
+                let origin = self.origin_of_group(name);
+                (
+                    self.group(origin, name),
+                    None,
+                    None,
+                    RunRole::Called,
+                    ThreadId::from_index(0),
+                )
+            }
+            Driver::Control(key, slot) => {
+                let node = &self.known.source.nodes[&key];
+                let in_source = node.group.map(|name| (node.origin.clone(), name));
+                let (group, part, role) = match (slot, in_source) {
+                    (Slot::Body, Some((origin, name))) if node.kind.is_enable() => {
+                        (self.group(origin, name), None, RunRole::Body)
+                    }
+                    (Slot::Part(_), Some((origin, name))) => {
+                        let whole = self.group(origin, name);
+                        let part = self.group(Origin::Compiler, run.group);
+                        (whole, Some(part), RunRole::Body)
+                    }
+                    (Slot::Condition, Some((origin, name))) => {
+                        (self.group(origin, name), None, RunRole::Condition)
+                    }
+                    (Slot::Control, _) => (
+                        self.group(Origin::Compiler, run.group),
+                        None,
+                        RunRole::Control,
+                    ),
+                    _ => (self.group(Origin::Compiler, run.group), None, RunRole::Body),
+                };
+                (
+                    group,
+                    part,
+                    control_ids.get(&key).copied(),
+                    role,
+                    thread_of[&key],
+                )
+            }
+        };
+        GroupRun {
+            group,
+            part,
+            control,
+            role,
+            thread,
+            latency: run.latency,
+            probe: run.probe,
+        }
+    }
+
+    fn origin_of_group(&self, name: ir::Id) -> Origin {
+        if self.known.source.groups.contains_key(&name) {
+            Origin::Source
+        } else {
+            Origin::Compiler
+        }
+    }
+
+    fn group(&mut self, origin: Origin, name: ir::Id) -> GroupId {
+        if let Some(&id) = self.group_ids.get(&(origin.clone(), name)) {
+            return id;
+        }
+        let in_source = match origin {
+            Origin::Source => self.known.source.groups.get(&name),
+            _ => None,
+        };
+        let kind = in_source.map(|group| group.kind).unwrap_or_else(|| {
+            if self.component.find_static_group(name).is_some() {
+                GroupKind::Static
+            } else {
+                GroupKind::Dynamic
+            }
+        });
+        let id = GroupId::from_index(self.groups.len());
+        self.groups.push(Group {
+            name: name.to_string(),
+            kind,
+            origin: origin.clone(),
+            span: in_source.and_then(|group| group.span),
+        });
+        self.group_ids.insert((origin, name), id);
+        id
+    }
+
+    fn called_cell(&mut self, driver: Option<Driver>, name: ir::Id) -> Option<CellId> {
+        let source_name =
+            driver.map_or(name, |driver| self.known.sharing.source_cell(driver, name));
+        self.cell(source_name, name)
+    }
+
+    /// The entry for the source's cell `name`, whose work the cell `instance` does.
+    fn cell(&mut self, name: ir::Id, instance: ir::Id) -> Option<CellId> {
+        if let Some(&id) = self.cell_ids.get(&name) {
+            return Some(id);
+        }
+        let cell = self.component.find_cell(instance)?;
+        let cell = cell.borrow();
+        let kind = match &cell.prototype {
+            ir::CellType::Component { name } => CellKind::Component(*self.ids.get(name)?),
+            ir::CellType::Primitive { name, .. } => CellKind::Primitive(name.to_string()),
+            ir::CellType::ThisComponent | ir::CellType::Constant { .. } => return None,
+        };
+        let in_source = self
+            .known
+            .source
+            .cells
+            .iter()
+            .find(|(known, _)| *known == name);
+        let id = CellId::from_index(self.cells.len());
+        self.cells.push(Cell {
+            name: name.to_string(),
+            kind,
+            origin: if in_source.is_some() {
+                Origin::Source
+            } else {
+                Origin::Compiler
+            },
+            span: in_source.and_then(|(_, span)| *span),
+            instance: instance.to_string(),
+        });
+        self.cell_ids.insert(name, id);
+        Some(id)
+    }
+
+    /// Entries for all component cells that have hardware of their own.
+    fn add_instances(&mut self) {
+        let instances: Vec<ir::Id> = self
+            .component
+            .cells
+            .iter()
+            .map(|cell| cell.borrow())
+            .filter(|cell| cell.is_component())
+            .map(|cell| cell.name())
+            .collect();
+        for name in instances {
+            self.cell(name, name);
+        }
+    }
+
+    fn control_node(
+        &mut self,
+        key: NodeKey,
+        control_ids: &HashMap<NodeKey, ControlId>,
+    ) -> ControlNode {
+        let node = &self.known.source.nodes[&key];
+        let group = node
+            .group
+            .filter(|_| node.kind.is_enable())
+            .map(|name| self.group(node.origin.clone(), name));
+        // An inlined cell is gone.
+        let cell = node
+            .cell
+            .and_then(|name| self.cell(name, self.known.sharing.lives_in(name)));
+        ControlNode {
+            kind: node.kind,
+            span: node.span,
+            parent: node.parent.map(|parent| control_ids[&parent]),
+            origin: node.origin.clone(),
+            group,
+            cell,
+        }
+    }
+}

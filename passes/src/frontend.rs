@@ -1,0 +1,95 @@
+//! From a Calyx file on disk to the compiler's representation: the library search path, with the
+//! Calyx standard library out of `calyx-stdlib`, and parsing.
+
+use std::path::{Path, PathBuf};
+
+use calyx_frontend::Workspace;
+use calyx_ir as ir;
+use tempfile::TempDir;
+
+use crate::pipeline::{PassesError, guarded};
+
+/// The folder in which imports are looked up after the folder of the importing file.
+///
+/// Holds the Calyx standard library under both spellings in use (`primitives/core.futil` and
+/// `core.futil`) behind the given folders, which win.
+#[derive(Debug)]
+pub struct Library {
+    dir: TempDir,
+}
+
+impl Library {
+    /// A library of the standard library and `folders`, earlier ones first.
+    ///
+    /// # Errors
+    /// When a folder can't be read or the temporary folder can't be written.
+    pub fn new(folders: &[PathBuf]) -> Result<Self, PassesError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| PassesError::Library { path, source }
+        };
+        let temporary = std::env::temp_dir();
+        let dir = TempDir::with_prefix("petal-lib-").map_err(failed(&temporary))?;
+        for folder in folders {
+            for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
+                let entry = entry.map_err(failed(folder))?;
+                let link = dir.path().join(entry.file_name());
+                if link.symlink_metadata().is_err() {
+                    let target = entry.path().canonicalize().map_err(failed(&entry.path()))?;
+                    std::os::unix::fs::symlink(target, &link).map_err(failed(&link))?;
+                }
+            }
+        }
+        let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
+        for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]) {
+            for top in ["", "primitives"] {
+                let base = dir.path().join(top);
+                if !top.is_empty() && base.is_symlink() {
+                    // One of the folders brings a `primitives` of its own.
+                    continue;
+                }
+                let file = base.join(name);
+                if file.exists() {
+                    continue;
+                }
+                let parent = file.parent().unwrap_or(&base);
+                std::fs::create_dir_all(parent).map_err(failed(parent))?;
+                std::fs::write(&file, text).map_err(failed(&file))?;
+            }
+        }
+        Ok(Self { dir })
+    }
+}
+
+/// A parsed and type-checked Calyx program.
+pub struct Program {
+    pub(crate) ctx: ir::Context,
+}
+
+impl Program {
+    /// Reads the program in `file` and all that it imports.
+    ///
+    /// # Errors
+    /// When a file is missing or is not Calyx.
+    pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
+        // Told here, because the parser's own message has neither the path nor the reason.
+        std::fs::File::open(file)
+            .and_then(|opened| opened.metadata())
+            .and_then(|metadata| {
+                if metadata.is_dir() {
+                    Err(std::io::Error::from(std::io::ErrorKind::IsADirectory))
+                } else {
+                    Ok(())
+                }
+            })
+            .map_err(|source| PassesError::Read {
+                path: file.to_owned(),
+                source,
+            })?;
+        let ctx = guarded("parser", || {
+            let workspace = Workspace::construct(&Some(file.to_owned()), library.dir.path())?;
+            ir::from_ast::ast_to_ir(workspace)
+        })?;
+        Ok(Self { ctx })
+    }
+}

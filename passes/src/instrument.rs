@@ -1,0 +1,551 @@
+//! Puts the probes into a program: after the optimiser has decided, before control is compiled.
+//!
+//! A probe is a cell of an inline primitive with one input and no output. It is no `comb`
+//! primitive, so assignments to it are kept; it is `@external`, so the cell is kept.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use calyx_frontend::ast::NamespaceDef;
+use calyx_ir as ir;
+use calyx_utils::CalyxResult;
+use petal_metadata::{ProbeKind, ProbeName, ProbePrefix};
+
+use crate::session::{Known, Session};
+use crate::sharing::Driver;
+use crate::tree::{GroupRef, NodeKey, Slot, View, ViewMut};
+
+/// What instrumentation put into a program.
+#[derive(Debug)]
+pub(crate) struct Probes {
+    pub prefix: ProbePrefix,
+    pub fingerprint: String,
+    pub components: HashMap<ir::Id, ComponentProbes>,
+}
+
+/// The probes of one component.
+#[derive(Debug, Default)]
+pub(crate) struct ComponentProbes {
+    pub runs: Vec<RunProbe>,
+    pub calls: Vec<CallProbe>,
+    /// Probes so far; the next one gets this number.
+    pub count: u32,
+    /// Cells of the component, to tell those that compilation adds.
+    pub cells: HashSet<ir::Id>,
+}
+
+/// A GA probe.
+#[derive(Debug)]
+pub(crate) struct RunProbe {
+    pub group: ir::Id,
+    pub driver: Driver,
+    pub latency: Option<u64>,
+    pub probe: ProbeName,
+}
+
+/// A CG, CC or CP probe.
+#[derive(Debug)]
+pub(crate) struct CallProbe {
+    /// Index into the runs; `None` for a continuous assignment.
+    pub caller: Option<usize>,
+    pub callee: CalleeName,
+    pub probe: ProbeName,
+}
+
+/// What is called, by its name in the program at this point.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum CalleeName {
+    Group(ir::Id),
+    Cell(ir::Id),
+}
+
+/// Adds all probes but those of compilation groups to the program.
+pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) -> CalyxResult<()> {
+    let names: Vec<String> = all_names(ctx);
+    let prefix = ProbePrefix::avoiding(&names.iter().map(String::as_str));
+    add_primitive(ctx, &prefix)?;
+    let comb_components: HashSet<ir::Id> = ctx
+        .components
+        .iter()
+        .filter(|c| c.is_comb)
+        .map(|c| c.name)
+        .collect();
+    let mut probes = HashMap::new();
+    for component in &mut ctx.components {
+        let Some(known) = session.components.get(&component.name) else {
+            continue;
+        };
+        let mut instrumenter = Instrumenter {
+            component,
+            lib: &ctx.lib,
+            prefix: &prefix,
+            comb_components: &comb_components,
+            probes: ComponentProbes::default(),
+        };
+        instrumenter.run(known);
+        let found = instrumenter.probes;
+        probes.insert(component.name, found);
+    }
+    let fingerprint = fingerprint(ctx);
+    let marker = prefix.marker(&fingerprint);
+    let lib = &ctx.lib;
+    if let Some(main) = ctx.components.iter_mut().find(|c| c.name == ctx.entrypoint) {
+        let mut builder = ir::Builder::new(main, lib);
+        let cell = add_cell(&mut builder, &marker, &prefix);
+        let on = builder.add_constant(1, 1);
+        let assignment = builder.build_assignment(
+            cell.borrow().get("in"),
+            on.borrow().get("out"),
+            ir::Guard::True,
+        );
+        builder.component.continuous_assignments.push(assignment);
+    }
+    session.probes = Some(Probes {
+        prefix,
+        fingerprint,
+        components: probes,
+    });
+    Ok(())
+}
+
+/// All names that a probe must not be mistaken for.
+fn all_names(ctx: &ir::Context) -> Vec<String> {
+    let mut names: Vec<String> = ctx
+        .lib
+        .signatures()
+        .map(|primitive| primitive.name.to_string())
+        .collect();
+    for component in &ctx.components {
+        names.push(component.name.to_string());
+        names.extend(
+            component
+                .cells
+                .iter()
+                .map(|cell| cell.borrow().name().to_string()),
+        );
+        names.extend(
+            component
+                .get_groups()
+                .iter()
+                .map(|g| g.borrow().name().to_string()),
+        );
+        names.extend(
+            component
+                .get_static_groups()
+                .iter()
+                .map(|g| g.borrow().name().to_string()),
+        );
+        names.extend(
+            component
+                .signature
+                .borrow()
+                .ports
+                .iter()
+                .map(|port| port.borrow().name.to_string()),
+        );
+    }
+    names
+}
+
+fn primitive_name(prefix: &ProbePrefix) -> String {
+    prefix.named("probe")
+}
+
+fn add_primitive(ctx: &mut ir::Context, prefix: &ProbePrefix) -> CalyxResult<()> {
+    let source = format!("primitive {}(in: 1) -> () {{ }}", primitive_name(prefix));
+    let definition = NamespaceDef::construct_from_str(&source)?;
+    for (_, primitives) in definition.externs {
+        for primitive in primitives {
+            ctx.lib.add_inline_primitive(primitive);
+        }
+    }
+    Ok(())
+}
+
+/// A digest of the whole program, the same for the same program in every run.
+fn fingerprint(ctx: &ir::Context) -> String {
+    let mut text = Vec::new();
+    // Writing to a vector does not fail.
+    let _ = ir::Printer::write_context(ctx, false, &mut text);
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    env!("CARGO_PKG_VERSION").hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+fn add_cell(builder: &mut ir::Builder<'_>, name: &str, prefix: &ProbePrefix) -> ir::RRC<ir::Cell> {
+    let cell = builder.add_primitive(name, primitive_name(prefix), &[]);
+    cell.borrow_mut().add_attribute(ir::BoolAttr::External, 1);
+    cell
+}
+
+/// Adds a probe cell to the component of `builder`.
+pub(crate) fn add_probe(
+    builder: &mut ir::Builder<'_>,
+    count: &mut u32,
+    kind: ProbeKind,
+    prefix: &ProbePrefix,
+) -> (ProbeName, ir::RRC<ir::Port>) {
+    let probe = ProbeName {
+        kind,
+        number: *count,
+    };
+    *count += 1;
+    let cell = add_cell(builder, &probe.cell(prefix), prefix);
+    let port = cell.borrow().get("in");
+    (probe, port)
+}
+
+struct Instrumenter<'a> {
+    component: &'a mut ir::Component,
+    lib: &'a ir::LibrarySignatures,
+    prefix: &'a ProbePrefix,
+    comb_components: &'a HashSet<ir::Id>,
+    probes: ComponentProbes,
+}
+
+impl Instrumenter<'_> {
+    fn run(&mut self, known: &Known) {
+        let mut runs = self.give_each_enable_its_own_group(known);
+        self.add_called_groups(&mut runs);
+        for (driver, group) in runs {
+            self.instrument_group(driver, &group);
+        }
+        let continuous = self.component.continuous_assignments.clone();
+        let added = self.instrument_calls(None, &continuous);
+        self.component.continuous_assignments.extend(added);
+        self.probes.cells = self
+            .component
+            .cells
+            .iter()
+            .map(|cell| cell.borrow().name())
+            .collect();
+    }
+
+    /// Clones groups that several enables run, so that each enable can be observed by itself. A
+    /// group whose `go` or `done` somebody else reads stays as it is; its enables are then told
+    /// apart no further than the statement that contains them all.
+    fn give_each_enable_its_own_group(&mut self, known: &Known) -> Vec<(Driver, GroupRef)> {
+        let mut uses: HashMap<ir::Id, usize> = HashMap::new();
+        let control = std::rc::Rc::clone(&self.component.control);
+        View::of(&control.borrow()).walk(&mut |view| {
+            if let Some(group) = view.group() {
+                *uses.entry(group.name()).or_default() += 1;
+            }
+        });
+        let (called, read) = self.referenced_groups();
+        for name in &called {
+            *uses.entry(*name).or_default() += 1;
+        }
+        let mut runs: Vec<(Driver, GroupRef)> = Vec::new();
+        let mut kept: HashMap<ir::Id, Vec<NodeKey>> = HashMap::new();
+        ViewMut::of(&mut control.borrow_mut()).walk(&mut |node| {
+            let Some(group) = node.view().group() else {
+                return;
+            };
+            let Some((key, slot)) = node.view().identity() else {
+                return;
+            };
+            if group.is_delay() {
+                return;
+            }
+            let name = group.name();
+            if uses[&name] == 1 {
+                runs.push((Driver::Control(key, slot), group));
+            } else if read.contains(&name) {
+                kept.entry(name).or_default().push(key);
+                if kept[&name].len() == 1 {
+                    runs.push((Driver::Control(key, Slot::Body), group));
+                }
+            } else {
+                let copy = self.clone_group(&group);
+                node.set_group(&copy);
+                runs.push((Driver::Control(key, slot), copy));
+            }
+        });
+        for (driver, group) in &mut runs {
+            if let Some(keys) = kept.get(&group.name())
+                && let Some(key) = known.source.common_ancestor(keys.iter().copied())
+            {
+                *driver = Driver::Control(key, Slot::Body);
+            }
+        }
+        runs
+    }
+
+    /// The groups whose `go` some assignment drives, and those whose ports some assignment outside
+    /// of the group reads.
+    fn referenced_groups(&self) -> (HashSet<ir::Id>, HashSet<ir::Id>) {
+        let mut called = HashSet::new();
+        let mut read = HashSet::new();
+        let mut scan = |inside: Option<ir::Id>, reads: Vec<ir::RRC<ir::Port>>, dst: &ir::Port| {
+            if dst.is_hole() && dst.name == "go" {
+                called.insert(dst.get_parent_name());
+            }
+            for port in reads {
+                let port = port.borrow();
+                if port.is_hole() && Some(port.get_parent_name()) != inside {
+                    read.insert(port.get_parent_name());
+                }
+            }
+        };
+        for group in self.component.get_groups().iter() {
+            let group = group.borrow();
+            for a in &group.assignments {
+                scan(Some(group.name()), reads(a), &a.dst.borrow());
+            }
+        }
+        for group in self.component.get_static_groups().iter() {
+            let group = group.borrow();
+            for a in &group.assignments {
+                scan(Some(group.name()), reads(a), &a.dst.borrow());
+            }
+        }
+        for a in &self.component.continuous_assignments {
+            scan(None, reads(a), &a.dst.borrow());
+        }
+        // A group that is called by another one has its `done` read there.
+        read.retain(|name| !called.contains(name));
+        (called, read)
+    }
+
+    fn clone_group(&mut self, group: &GroupRef) -> GroupRef {
+        let mut builder = ir::Builder::new(self.component, self.lib);
+        match group {
+            GroupRef::Dynamic(original) => {
+                let original = original.borrow();
+                let copy = builder.add_group(original.name());
+                let mut assignments = original.assignments.clone();
+                for assignment in &mut assignments {
+                    assignment.for_each_port(|port| {
+                        let port = port.borrow();
+                        (port.is_hole() && port.get_parent_name() == original.name())
+                            .then(|| copy.borrow().get(port.name))
+                    });
+                }
+                copy.borrow_mut().assignments = assignments;
+                copy.borrow_mut().attributes = original.attributes.clone();
+                GroupRef::Dynamic(copy)
+            }
+            GroupRef::Static(original) => {
+                let original = original.borrow();
+                let copy = builder.add_static_group(original.name(), original.get_latency());
+                copy.borrow_mut().assignments = original.assignments.clone();
+                copy.borrow_mut().attributes = original.attributes.clone();
+                GroupRef::Static(copy)
+            }
+        }
+    }
+
+    /// Appends the groups that the groups in `runs` (and continuous assignments) call.
+    fn add_called_groups(&self, runs: &mut Vec<(Driver, GroupRef)>) {
+        let mut seen = HashSet::new();
+        let mut called: Vec<ir::Id> = self
+            .component
+            .continuous_assignments
+            .iter()
+            .filter_map(called_group)
+            .collect();
+        let mut at = 0;
+        loop {
+            for name in called.drain(..) {
+                if seen.insert(name)
+                    && let Some(group) = self.find_group(name)
+                {
+                    runs.push((Driver::Called(name), group));
+                }
+            }
+            let Some((_, group)) = runs.get(at) else {
+                break;
+            };
+            called = match group {
+                GroupRef::Dynamic(group) => group
+                    .borrow()
+                    .assignments
+                    .iter()
+                    .filter_map(called_group)
+                    .collect(),
+                GroupRef::Static(group) => group
+                    .borrow()
+                    .assignments
+                    .iter()
+                    .filter_map(called_group)
+                    .collect(),
+            };
+            at += 1;
+        }
+    }
+
+    fn find_group(&self, name: ir::Id) -> Option<GroupRef> {
+        self.component
+            .find_group(name)
+            .map(GroupRef::Dynamic)
+            .or_else(|| self.component.find_static_group(name).map(GroupRef::Static))
+    }
+
+    fn instrument_group(&mut self, driver: Driver, group: &GroupRef) {
+        let mut builder = ir::Builder::new(self.component, self.lib);
+        let (probe, port) = add_probe(
+            &mut builder,
+            &mut self.probes.count,
+            ProbeKind::GA,
+            self.prefix,
+        );
+        let on = builder.add_constant(1, 1);
+        let on = on.borrow().get("out");
+        let run = self.probes.runs.len();
+        self.probes.runs.push(RunProbe {
+            group: group.name(),
+            driver,
+            latency: group.latency(),
+            probe,
+        });
+        match group {
+            GroupRef::Dynamic(group) => {
+                let mut added =
+                    self.instrument_calls(Some(run), &group.borrow().assignments.clone());
+                added.push(ir::Assignment::new(port, on));
+                group.borrow_mut().assignments.extend(added);
+            }
+            GroupRef::Static(group) => {
+                let mut added =
+                    self.instrument_calls(Some(run), &group.borrow().assignments.clone());
+                added.push(ir::Assignment::new(port, on));
+                group.borrow_mut().assignments.extend(added);
+            }
+        }
+    }
+
+    /// The assignments that drive the call probes of `assignments`.
+    fn instrument_calls<T: Clone + Eq>(
+        &mut self,
+        caller: Option<usize>,
+        assignments: &[ir::Assignment<T>],
+    ) -> Vec<ir::Assignment<T>> {
+        let mut callees: Vec<(CalleeName, Trigger<T>)> = Vec::new();
+        for assignment in assignments {
+            let Some((callee, by_go)) = self.callee(assignment, caller.is_some()) else {
+                continue;
+            };
+            let trigger = match callees.iter_mut().find(|(known, _)| *known == callee) {
+                Some((_, trigger)) => trigger,
+                None => {
+                    callees.push((callee, Trigger::default()));
+                    &mut callees.last_mut().expect("one was just pushed").1
+                }
+            };
+            if by_go {
+                trigger.add(Some(&assignment.src), &assignment.guard);
+            } else {
+                trigger.add(None, &assignment.guard);
+            }
+        }
+        let mut added = Vec::new();
+        for (callee, trigger) in callees {
+            let kind = match &callee {
+                CalleeName::Group(_) => ProbeKind::CG,
+                CalleeName::Cell(cell) => match self.component.find_cell(*cell) {
+                    Some(cell) if cell.borrow().is_component() => ProbeKind::CC,
+                    _ => ProbeKind::CP,
+                },
+            };
+            let mut builder = ir::Builder::new(self.component, self.lib);
+            let (probe, port) = add_probe(&mut builder, &mut self.probes.count, kind, self.prefix);
+            let on = builder.add_constant(1, 1);
+            let on = on.borrow().get("out");
+            for (source, guard) in trigger.terms {
+                added.push(ir::Assignment {
+                    dst: port.clone(),
+                    src: source.unwrap_or_else(|| on.clone()),
+                    guard: Box::new(guard),
+                    attributes: ir::Attributes::default(),
+                });
+            }
+            self.probes.calls.push(CallProbe {
+                caller,
+                callee,
+                probe,
+            });
+        }
+        added
+    }
+
+    /// What an assignment calls, and whether it does so by a `go` port (else by driving inputs).
+    fn callee<T>(
+        &self,
+        assignment: &ir::Assignment<T>,
+        in_group: bool,
+    ) -> Option<(CalleeName, bool)> {
+        if let Some(group) = called_group(assignment) {
+            return Some((CalleeName::Group(group), true));
+        }
+        let dst = assignment.dst.borrow();
+        if dst.is_hole() {
+            return None;
+        }
+        let cell = dst.cell_parent();
+        let cell = cell.borrow();
+        let started = match &cell.prototype {
+            ir::CellType::ThisComponent | ir::CellType::Constant { .. } => return None,
+            ir::CellType::Component { name } => !self.comb_components.contains(name),
+            ir::CellType::Primitive { .. } => true,
+        } && cell.find_all_with_attr(ir::NumAttr::Go).next().is_some();
+        let callee = CalleeName::Cell(cell.name());
+        if started {
+            dst.attributes
+                .has(ir::NumAttr::Go)
+                .then_some((callee, true))
+        } else {
+            // What is only driven continuously computes all the time; that tells nothing.
+            in_group.then_some((callee, false))
+        }
+    }
+}
+
+/// When a callee is active: the sources of its `go`, each with its guard.
+struct Trigger<T> {
+    /// `None` stands for a constant 1.
+    terms: Vec<(Option<ir::RRC<ir::Port>>, ir::Guard<T>)>,
+}
+
+impl<T> Default for Trigger<T> {
+    fn default() -> Self {
+        Self { terms: Vec::new() }
+    }
+}
+
+impl<T: Clone + Eq> Trigger<T> {
+    /// Adds a condition; terms with the same source become one, so that no two assignments drive
+    /// the probe with the same value at once.
+    fn add(&mut self, source: Option<&ir::RRC<ir::Port>>, guard: &ir::Guard<T>) {
+        let source = source
+            .filter(|port| !port.borrow().is_constant(1, 1))
+            .cloned();
+        let same = |a: &Option<ir::RRC<ir::Port>>| match (a, &source) {
+            (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        match self.terms.iter_mut().find(|(known, _)| same(known)) {
+            None => self.terms.push((source, guard.clone())),
+            Some((_, known)) if known.is_true() || known == guard => {}
+            Some((_, known)) if guard.is_true() => *known = ir::Guard::True,
+            Some((_, known)) => {
+                *known = std::mem::replace(known, ir::Guard::True).or(guard.clone());
+            }
+        }
+    }
+}
+
+/// The group whose `go` an assignment drives.
+fn called_group<T>(assignment: &ir::Assignment<T>) -> Option<ir::Id> {
+    let dst = assignment.dst.borrow();
+    (dst.is_hole() && dst.name == "go").then(|| dst.get_parent_name())
+}
+
+/// The ports that an assignment reads.
+fn reads<T>(assignment: &ir::Assignment<T>) -> Vec<ir::RRC<ir::Port>> {
+    let mut ports = assignment.guard.all_ports();
+    ports.push(assignment.src.clone());
+    ports
+}

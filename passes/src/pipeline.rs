@@ -1,0 +1,358 @@
+//! The pipelines: the stock ones in pieces, with petal's passes woven in, and what comes out of
+//! them.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Once;
+
+use calyx_backend::{Backend, VerilogBackend};
+use calyx_ir as ir;
+use calyx_opt::pass_manager::PassManager;
+use calyx_opt::traversal::Named;
+use calyx_utils::{CalyxResult, OutputFile};
+use petal_metadata::Metadata;
+use thiserror::Error;
+
+use crate::encode_control::EncodeControl;
+use crate::frontend::Program;
+use crate::instrumentation::Instrumentation;
+use crate::session;
+
+/// The stock pipeline with optimisations.
+pub const ALL: &str = "all";
+/// The stock pipeline without optimisations.
+pub const NO_OPT: &str = "no-opt";
+
+/// The pass that turns control programs into state machines; identity is kept up to here.
+const CONTROL_COMPILATION: &str = "tdcc";
+
+/// Passes before which the probes have to be in place: they turn groups into other groups.
+const COMPILATION: [&str; 4] = [
+    "static-inline",
+    "compile-static-interface",
+    "compile-static",
+    CONTROL_COMPILATION,
+];
+
+/// Why a design can't be compiled.
+#[derive(Debug, Error)]
+pub enum PassesError {
+    /// The design can't be read.
+    #[error("cannot read the design {path}: {source}")]
+    Read {
+        /// The design.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The library folder can't be set up.
+    #[error("cannot set up the Calyx library at {path}: {source}")]
+    Library {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The Calyx compiler refuses the design.
+    #[error("the Calyx compiler refuses the design ({stage}):\n{message}")]
+    Calyx {
+        /// The pass, `parser` or `backend`.
+        stage: String,
+        /// The compiler's message, with the place in the source where it gives one.
+        message: String,
+    },
+    /// The Calyx compiler gave up in the middle of a pass.
+    #[error(
+        "the Calyx compiler fails on this design ({stage}): {message}; \
+         this is a limit of Calyx 0.7.1, try another pipeline (`--passes`) or another formulation"
+    )]
+    Panic {
+        /// The pass, `parser` or `backend`.
+        stage: String,
+        /// What it said.
+        message: String,
+    },
+    /// The list of passes can't be run.
+    #[error("the list of passes is of no use: {0}")]
+    Pipeline(String),
+    /// A part of petal's own bookkeeping failed.
+    #[error("the passes ran, but petal got no metadata from them: is `{0}` in the list of passes?")]
+    NoMetadata(&'static str),
+}
+
+/// A list of passes, without petal's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pipeline {
+    passes: Vec<String>,
+}
+
+impl Pipeline {
+    /// The pipeline that `text` names: `all`, `no-opt` or another stock alias, or a list of passes
+    /// and aliases with commas. `without` names passes (or aliases) to leave out.
+    ///
+    /// # Errors
+    /// When a name is unknown, or control is never compiled.
+    pub fn parse(text: &str, without: &[String]) -> Result<Self, PassesError> {
+        let manager = stock()?;
+        let expand = |name: &str| {
+            expand(&manager, name.trim())
+                .ok_or_else(|| PassesError::Pipeline(format!("there is no pass or alias `{name}`")))
+        };
+        let mut passes: Vec<String> = Vec::new();
+        for name in text.split(',') {
+            passes.extend(expand(name)?);
+        }
+        for name in without {
+            let left_out = expand(name)?;
+            passes.retain(|pass| !left_out.contains(pass));
+        }
+        if !passes.iter().any(|pass| pass == CONTROL_COMPILATION) {
+            return Err(PassesError::Pipeline(format!(
+                "it lacks `{CONTROL_COMPILATION}`, which compiles control programs; \
+                 start from `all` or `no-opt`"
+            )));
+        }
+        Ok(Self { passes })
+    }
+
+    /// The names of the passes, in order.
+    pub fn passes(&self) -> &[String] {
+        &self.passes
+    }
+
+    /// The same passes with petal's own among them.
+    fn instrumented(&self) -> Vec<String> {
+        weave(&self.passes)
+    }
+}
+
+/// Puts petal's passes into a list of passes.
+fn weave(passes: &[String]) -> Vec<String> {
+    let encode = EncodeControl::name().to_owned();
+    let instrument = Instrumentation::name().to_owned();
+    let mut woven = vec![encode.clone()];
+    let mut probed = false;
+    let mut compiled = false;
+    for pass in passes {
+        if !probed && COMPILATION.contains(&pass.as_str()) {
+            woven.push(instrument.clone());
+            probed = true;
+        }
+        woven.push(pass.clone());
+        if pass == CONTROL_COMPILATION {
+            woven.push(instrument.clone());
+            compiled = true;
+        } else if !compiled {
+            woven.push(encode.clone());
+        }
+    }
+    woven.push(instrument);
+    woven
+}
+
+/// Registers `encode-control` and `profiler-instrumentation`, and the aliases `profile-all` and
+/// `profile-no-opt`: the stock pipelines with these passes in their places. The metadata goes
+/// where the option `profiler-instrumentation:metadata=FILE` tells.
+///
+/// # Errors
+/// When a pass or alias of that name is registered already, or a stock alias is missing.
+pub fn register(manager: &mut PassManager) -> CalyxResult<()> {
+    manager.register_pass::<EncodeControl>()?;
+    manager.register_pass::<Instrumentation>()?;
+    for stock in [ALL, NO_OPT] {
+        let passes = expand(manager, stock).ok_or_else(|| {
+            calyx_utils::Error::misc(format!("the stock alias `{stock}` is not registered"))
+        })?;
+        manager.add_alias(format!("profile-{stock}"), weave(&passes))?;
+    }
+    Ok(())
+}
+
+/// The passes behind a pass or alias; `None` for an unknown name. The pass manager tells what an
+/// alias stands for only in its help text.
+fn expand(manager: &PassManager, name: &str) -> Option<Vec<String>> {
+    let help = manager.specific_help(name)?;
+    if help.starts_with('`') {
+        Some(
+            help.lines()
+                .filter_map(|line| line.strip_prefix("- "))
+                .map(str::to_owned)
+                .collect(),
+        )
+    } else {
+        Some(vec![name.to_owned()])
+    }
+}
+
+fn stock() -> Result<PassManager, PassesError> {
+    PassManager::default_passes().map_err(|error| PassesError::Pipeline(format!("{error:?}")))
+}
+
+/// A memory of main that a simulation loads and stores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// Name of the `@external` cell.
+    pub name: String,
+    /// Bits per element.
+    pub width: u64,
+    /// Number of elements in each dimension, outermost first.
+    pub dims: Vec<u64>,
+}
+
+/// A compiled design.
+#[derive(Debug, Clone)]
+pub struct Design {
+    /// The whole design as SystemVerilog, primitives included; the top module is `main`.
+    pub verilog: String,
+    /// The memories of main.
+    pub memories: Vec<Memory>,
+}
+
+/// Compiles a program as the stock compiler does.
+///
+/// # Errors
+/// When the compiler refuses the program.
+pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesError> {
+    let manager = stock()?;
+    let mut ctx = program.ctx;
+    let memories = memories(&ctx);
+    run(&manager, &mut ctx, pipeline.passes())?;
+    Ok(Design {
+        verilog: verilog(ctx)?,
+        memories,
+    })
+}
+
+/// Compiles a program with probes in it.
+///
+/// # Errors
+/// When the compiler refuses the program.
+pub fn instrument(
+    program: Program,
+    pipeline: &Pipeline,
+) -> Result<(Design, Metadata), PassesError> {
+    let mut manager = stock()?;
+    register(&mut manager).map_err(|error| PassesError::Pipeline(format!("{error:?}")))?;
+    let mut ctx = program.ctx;
+    let memories = memories(&ctx);
+    session::reset();
+    session::with(|session| session.pipeline = pipeline.passes().to_vec());
+    run(&manager, &mut ctx, &pipeline.instrumented())?;
+    let metadata = session::with(|session| session.metadata.take())
+        .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
+    session::reset();
+    Ok((
+        Design {
+            verilog: verilog(ctx)?,
+            memories,
+        },
+        metadata,
+    ))
+}
+
+fn run(manager: &PassManager, ctx: &mut ir::Context, passes: &[String]) -> Result<(), PassesError> {
+    ctx.bc.enable_verification = true;
+    ctx.bc.flat_assign = true;
+    for pass in passes {
+        guarded(pass, || {
+            manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false)
+        })?;
+    }
+    Ok(())
+}
+
+/// The Verilog of a compiled program. The backend writes to files only, and starts a file anew for
+/// the primitives and for the components.
+fn verilog(ctx: ir::Context) -> Result<String, PassesError> {
+    let temporary = std::env::temp_dir();
+    let failed = |source| PassesError::Library {
+        path: temporary.clone(),
+        source,
+    };
+    let dir = tempfile::tempdir().map_err(failed)?;
+    let primitives = dir.path().join("primitives.sv");
+    let components = dir.path().join("components.sv");
+    guarded("backend", || {
+        VerilogBackend::validate(&ctx)?;
+        VerilogBackend::link_externs(&ctx, &mut OutputFile::File(primitives.clone()))?;
+        VerilogBackend::emit(&ctx, &mut OutputFile::File(components.clone()))
+    })?;
+    let mut verilog = std::fs::read_to_string(&primitives).map_err(failed)?;
+    verilog.push_str(&std::fs::read_to_string(&components).map_err(failed)?);
+    Ok(verilog)
+}
+
+/// The `@external` memories of the entry point.
+fn memories(ctx: &ir::Context) -> Vec<Memory> {
+    let Some(main) = ctx.components.iter().find(|c| c.name == ctx.entrypoint) else {
+        return vec![];
+    };
+    main.cells
+        .iter()
+        .map(|cell| cell.borrow())
+        .filter(|cell| cell.get_attribute(ir::BoolAttr::External).is_some())
+        .filter_map(|cell| {
+            let dims: Vec<u64> = match cell.get_parameter("SIZE") {
+                Some(size) => vec![size],
+                None => (0..4)
+                    .map_while(|dim| cell.get_parameter(format!("D{dim}_SIZE")))
+                    .collect(),
+            };
+            let width = cell.get_parameter("WIDTH")?;
+            (!dims.is_empty()).then(|| Memory {
+                name: cell.name().to_string(),
+                width,
+                dims,
+            })
+        })
+        .collect()
+}
+
+thread_local! {
+    /// The message of a panic that [`guarded`] is about to report; `None` outside of it.
+    static PANIC: Cell<Option<String>> = const { Cell::new(None) };
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a part of the Calyx compiler, which gives up on some inputs by panicking.
+pub(crate) fn guarded<T>(
+    stage: &str,
+    act: impl FnOnce() -> CalyxResult<T>,
+) -> Result<T, PassesError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                return previous(info);
+            }
+            let payload = info.payload();
+            let message = payload
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| {
+                    payload
+                        .downcast_ref::<&str>()
+                        .map(|text| (*text).to_owned())
+                })
+                .unwrap_or_else(|| "no message".to_owned());
+            PANIC.set(Some(message));
+        }));
+    });
+    GUARDED.set(true);
+    let result = catch_unwind(AssertUnwindSafe(act));
+    GUARDED.set(false);
+    let stage = stage.to_owned();
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(PassesError::Calyx {
+            stage,
+            message: format!("{error:?}"),
+        }),
+        Err(_) => {
+            let message = PANIC.take().unwrap_or_else(|| "no message".to_owned());
+            Err(PassesError::Panic { stage, message })
+        }
+    }
+}

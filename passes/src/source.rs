@@ -1,0 +1,228 @@
+//! The program as written: its control nodes, groups and cells, recorded before any pass changes
+//! them, with their places in the source files.
+
+use std::collections::HashMap;
+
+use calyx_ir as ir;
+use calyx_utils::WithPos;
+use petal_metadata::{ControlKind, FileId, GroupKind, Id, Origin, SourceFile, Span};
+
+use crate::tree::{NodeKey, View};
+
+/// A source control node.
+#[derive(Debug, Clone)]
+pub(crate) struct SourceNode {
+    pub kind: ControlKind,
+    pub span: Option<Span>,
+    pub parent: Option<NodeKey>,
+    /// Position among its siblings.
+    pub position: usize,
+    pub origin: Origin,
+    /// The group that an enable runs, or the comb group that computes a condition.
+    pub group: Option<ir::Id>,
+    /// The cell that an invoke runs.
+    pub cell: Option<ir::Id>,
+    /// The type of that cell.
+    pub cell_type: Option<ir::Id>,
+}
+
+/// A group of the source.
+#[derive(Debug, Clone)]
+pub(crate) struct SourceGroup {
+    pub kind: GroupKind,
+    pub span: Option<Span>,
+}
+
+/// What is known of a component from its source.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SourceComponent {
+    pub span: Option<Span>,
+    pub nodes: HashMap<NodeKey, SourceNode>,
+    pub root: Option<NodeKey>,
+    pub groups: HashMap<ir::Id, SourceGroup>,
+    /// Cells with their place, in source order.
+    pub cells: Vec<(ir::Id, Option<Span>)>,
+}
+
+impl SourceComponent {
+    /// `key` and its ancestors, innermost first.
+    pub fn ancestry(&self, key: NodeKey) -> impl Iterator<Item = NodeKey> + '_ {
+        std::iter::successors(Some(key), |key| self.nodes.get(key)?.parent)
+    }
+
+    /// The innermost node that contains all of `keys`.
+    pub fn common_ancestor(&self, keys: impl IntoIterator<Item = NodeKey>) -> Option<NodeKey> {
+        keys.into_iter().reduce(|a, b| {
+            self.ancestry(a)
+                .find(|&above| self.ancestry(b).any(|other| other == above))
+                // Both are in one tree; only a node of another component would miss.
+                .unwrap_or(a)
+        })
+    }
+
+    /// All nodes in preorder.
+    pub fn preorder(&self) -> Vec<NodeKey> {
+        let mut below: HashMap<Option<NodeKey>, Vec<(usize, NodeKey)>> = HashMap::new();
+        for (&key, node) in &self.nodes {
+            below
+                .entry(node.parent)
+                .or_default()
+                .push((node.position, key));
+        }
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut stack: Vec<NodeKey> = self.root.into_iter().collect();
+        while let Some(key) = stack.pop() {
+            order.push(key);
+            let mut children = below.remove(&Some(key)).unwrap_or_default();
+            children.sort_unstable();
+            stack.extend(children.into_iter().rev().map(|(_, child)| child));
+        }
+        order
+    }
+}
+
+/// The source files, and where spans lie in them.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Full path, and byte offsets at which lines begin, with the text.
+    files: Vec<(String, String, Vec<usize>)>,
+}
+
+impl Files {
+    /// The place of an attributed thing, if the parser recorded one.
+    pub fn span(&mut self, attributes: &impl WithPos) -> Option<Span> {
+        let position = attributes.copy_span().into_option()?;
+        let (path, start, end) = position.get_location();
+        let index = match self.files.iter().position(|(known, ..)| known == path) {
+            Some(index) => index,
+            None => {
+                let text = std::fs::read_to_string(path).ok()?;
+                let lines = std::iter::once(0)
+                    .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+                    .collect();
+                self.files.push((path.to_owned(), text, lines));
+                self.files.len() - 1
+            }
+        };
+        let (_, text, lines) = &self.files[index];
+        let line_of = |offset: usize| lines.partition_point(|&begin| begin <= offset);
+        let line = line_of(start);
+        let column = text.get(lines[line - 1]..start)?.chars().count() + 1;
+        // The parser's spans may reach over white space behind the statement.
+        let used = text.get(start..end)?.trim_end().len();
+        let number = |value: usize| u32::try_from(value).ok();
+        Some(Span {
+            file: FileId::from_index(index),
+            line: number(line)?,
+            column: number(column)?,
+            end_line: number(line_of(start + used.saturating_sub(1)))?,
+        })
+    }
+
+    /// The table of files. `root` is the one that holds the entry point.
+    pub fn table(&self, root: Option<FileId>) -> Vec<SourceFile> {
+        self.files
+            .iter()
+            .enumerate()
+            .map(|(index, (path, ..))| SourceFile {
+                name: std::path::Path::new(path)
+                    .file_name()
+                    .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned()),
+                root: root.is_none_or(|root| root.index() == index),
+            })
+            .collect()
+    }
+}
+
+/// Records the source of `component`, taking new keys for its control nodes from `next_key`. The
+/// second result lists the keys of all nodes in preorder; empty statements that do nothing have
+/// none.
+pub(crate) fn record(
+    component: &ir::Component,
+    files: &mut Files,
+    next_key: &mut u64,
+) -> (SourceComponent, Vec<Option<NodeKey>>) {
+    let mut source = SourceComponent {
+        span: files.span(&component.attributes),
+        ..Default::default()
+    };
+    for cell in component.cells.iter() {
+        let cell = cell.borrow();
+        source
+            .cells
+            .push((cell.name(), files.span(&cell.attributes)));
+    }
+    let mut group = |name: ir::Id, kind, attributes: &ir::Attributes| {
+        source.groups.insert(
+            name,
+            SourceGroup {
+                kind,
+                span: files.span(attributes),
+            },
+        );
+    };
+    for known in component.get_groups().iter() {
+        let known = known.borrow();
+        group(known.name(), GroupKind::Dynamic, &known.attributes);
+    }
+    for known in component.get_static_groups().iter() {
+        let known = known.borrow();
+        group(known.name(), GroupKind::Static, &known.attributes);
+    }
+    for known in component.comb_groups.iter() {
+        let known = known.borrow();
+        group(known.name(), GroupKind::Comb, &known.attributes);
+    }
+    let mut recorder = Recorder {
+        files,
+        next_key,
+        nodes: HashMap::new(),
+        order: Vec::new(),
+    };
+    source.root = recorder.node(View::of(&component.control.borrow()), None, 0);
+    source.nodes = recorder.nodes;
+    (source, recorder.order)
+}
+
+struct Recorder<'a> {
+    files: &'a mut Files,
+    next_key: &'a mut u64,
+    nodes: HashMap<NodeKey, SourceNode>,
+    order: Vec<Option<NodeKey>>,
+}
+
+impl Recorder<'_> {
+    fn node(
+        &mut self,
+        view: View<'_>,
+        parent: Option<NodeKey>,
+        position: usize,
+    ) -> Option<NodeKey> {
+        if view.kind() == ControlKind::Empty && !view.attributes().has(ir::NumAttr::Sync) {
+            self.order.push(None);
+            return None;
+        }
+        let key = NodeKey(*self.next_key);
+        *self.next_key += 1;
+        self.order.push(Some(key));
+        let group = match view.group() {
+            Some(group) => Some(group.name()),
+            None => view.comb_group().map(|group| group.borrow().name()),
+        };
+        let node = SourceNode {
+            kind: view.kind(),
+            span: self.files.span(view.attributes()),
+            parent,
+            position,
+            origin: Origin::Source,
+            group,
+            cell: view.invoked().map(|cell| cell.borrow().name()),
+            cell_type: view.invoked().and_then(|cell| cell.borrow().type_name()),
+        };
+        self.nodes.insert(key, node);
+        for (position, child) in view.children().into_iter().enumerate() {
+            self.node(child, Some(key), position);
+        }
+        Some(key)
+    }
+}

@@ -1,0 +1,335 @@
+//! One view of control programs, dynamic and static alike, and the identity that petal attaches
+//! to their nodes.
+//!
+//! Calyx has two control types, [`ir::Control`] and [`ir::StaticControl`], whose nodes carry the
+//! same information. [`View`] reads either, [`ViewMut`] changes either. Identity is an attribute,
+//! which the compiler's passes copy around with a node where they keep the node at all.
+
+use calyx_ir::{self as ir, GetAttributes};
+use petal_metadata::ControlKind;
+
+/// Names a source control node; unique in the whole program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeKey(pub u64);
+
+/// What an enable does for the control node whose key it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Slot {
+    /// The enable or invoke itself.
+    Body,
+    /// The n-th part of a group that was split.
+    Part(u8),
+    /// The condition of an `if` or `while`.
+    Condition,
+    /// A helper that the compiler added.
+    Control,
+}
+
+impl Slot {
+    fn code(self) -> u64 {
+        match self {
+            Self::Body => 0,
+            Self::Condition => 1,
+            Self::Control => 2,
+            Self::Part(part) => 3 + u64::from(part),
+        }
+    }
+
+    fn from_code(code: u64) -> Self {
+        match code {
+            0 => Self::Body,
+            1 => Self::Condition,
+            2 => Self::Control,
+            part => Self::Part(u8::try_from(part - 3).unwrap_or(u8::MAX)),
+        }
+    }
+}
+
+fn key_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown("petal_node".into())
+}
+
+fn slot_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown("petal_slot".into())
+}
+
+/// The identity in `attributes`, if there is one.
+pub(crate) fn identity(attributes: &ir::Attributes) -> Option<(NodeKey, Slot)> {
+    let key = attributes.get(key_attribute())?;
+    let slot = attributes.get(slot_attribute()).unwrap_or(0);
+    Some((NodeKey(key), Slot::from_code(slot)))
+}
+
+/// A control node to read.
+#[derive(Clone, Copy)]
+pub(crate) enum View<'a> {
+    Dynamic(&'a ir::Control),
+    Static(&'a ir::StaticControl),
+}
+
+impl<'a> View<'a> {
+    pub fn of(control: &'a ir::Control) -> Self {
+        match control {
+            ir::Control::Static(inner) => Self::Static(inner),
+            other => Self::Dynamic(other),
+        }
+    }
+
+    pub fn attributes(self) -> &'a ir::Attributes {
+        match self {
+            Self::Dynamic(control) => control.get_attributes(),
+            Self::Static(control) => control.get_attributes(),
+        }
+    }
+
+    pub fn identity(self) -> Option<(NodeKey, Slot)> {
+        identity(self.attributes())
+    }
+
+    pub fn kind(self) -> ControlKind {
+        match self {
+            Self::Dynamic(control) => match control {
+                ir::Control::Seq(_) => ControlKind::Seq,
+                ir::Control::Par(_) => ControlKind::Par,
+                ir::Control::If(_) => ControlKind::If,
+                ir::Control::While(_) => ControlKind::While,
+                ir::Control::Repeat(_) => ControlKind::Repeat,
+                ir::Control::Enable(_) => ControlKind::Enable,
+                ir::Control::Invoke(_) => ControlKind::Invoke,
+                ir::Control::Empty(_) => ControlKind::Empty,
+                ir::Control::Static(inner) => Self::Static(inner).kind(),
+            },
+            Self::Static(control) => match control {
+                ir::StaticControl::Repeat(_) => ControlKind::StaticRepeat,
+                ir::StaticControl::Enable(_) => ControlKind::StaticEnable,
+                ir::StaticControl::Par(_) => ControlKind::StaticPar,
+                ir::StaticControl::Seq(_) => ControlKind::StaticSeq,
+                ir::StaticControl::If(_) => ControlKind::StaticIf,
+                ir::StaticControl::Empty(_) => ControlKind::Empty,
+                ir::StaticControl::Invoke(_) => ControlKind::StaticInvoke,
+            },
+        }
+    }
+
+    pub fn children(self) -> Vec<View<'a>> {
+        match self {
+            Self::Dynamic(control) => match control {
+                ir::Control::Seq(ir::Seq { stmts, .. })
+                | ir::Control::Par(ir::Par { stmts, .. }) => stmts.iter().map(View::of).collect(),
+                ir::Control::If(node) => vec![View::of(&node.tbranch), View::of(&node.fbranch)],
+                ir::Control::While(ir::While { body, .. })
+                | ir::Control::Repeat(ir::Repeat { body, .. }) => vec![View::of(body)],
+                ir::Control::Static(inner) => Self::Static(inner).children(),
+                ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => vec![],
+            },
+            Self::Static(control) => match control {
+                ir::StaticControl::Seq(ir::StaticSeq { stmts, .. })
+                | ir::StaticControl::Par(ir::StaticPar { stmts, .. }) => {
+                    stmts.iter().map(View::Static).collect()
+                }
+                ir::StaticControl::If(node) => {
+                    vec![View::Static(&node.tbranch), View::Static(&node.fbranch)]
+                }
+                ir::StaticControl::Repeat(node) => vec![View::Static(&node.body)],
+                ir::StaticControl::Enable(_)
+                | ir::StaticControl::Invoke(_)
+                | ir::StaticControl::Empty(_) => vec![],
+            },
+        }
+    }
+
+    /// The group that an enable runs.
+    pub fn group(self) -> Option<GroupRef> {
+        match self {
+            Self::Dynamic(ir::Control::Enable(node)) => {
+                Some(GroupRef::Dynamic(std::rc::Rc::clone(&node.group)))
+            }
+            Self::Static(ir::StaticControl::Enable(node)) => {
+                Some(GroupRef::Static(std::rc::Rc::clone(&node.group)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The cell that an invoke runs.
+    pub fn invoked(self) -> Option<&'a ir::RRC<ir::Cell>> {
+        match self {
+            Self::Dynamic(ir::Control::Invoke(node)) => Some(&node.comp),
+            Self::Static(ir::StaticControl::Invoke(node)) => Some(&node.comp),
+            _ => None,
+        }
+    }
+
+    /// The comb group of a `with`.
+    pub fn comb_group(self) -> Option<ir::RRC<ir::CombGroup>> {
+        match self {
+            Self::Dynamic(ir::Control::If(node)) => node.cond.clone(),
+            Self::Dynamic(ir::Control::While(node)) => node.cond.clone(),
+            Self::Dynamic(ir::Control::Invoke(node)) => node.comb_group.clone(),
+            Self::Static(ir::StaticControl::Invoke(node)) => node.comb_group.clone(),
+            _ => None,
+        }
+    }
+
+    /// Calls `visit` for this node and all below it, in preorder.
+    pub fn walk(self, visit: &mut impl FnMut(View<'a>)) {
+        visit(self);
+        for child in self.children() {
+            child.walk(visit);
+        }
+    }
+}
+
+/// A control node to change.
+pub(crate) enum ViewMut<'a> {
+    Dynamic(&'a mut ir::Control),
+    Static(&'a mut ir::StaticControl),
+}
+
+impl<'a> ViewMut<'a> {
+    pub fn of(control: &'a mut ir::Control) -> Self {
+        match control {
+            ir::Control::Static(inner) => Self::Static(inner),
+            other => Self::Dynamic(other),
+        }
+    }
+
+    /// The same node, borrowed for a shorter time.
+    pub fn reborrow(&mut self) -> ViewMut<'_> {
+        match self {
+            Self::Dynamic(control) => ViewMut::Dynamic(control),
+            Self::Static(control) => ViewMut::Static(control),
+        }
+    }
+
+    pub fn view(&self) -> View<'_> {
+        match self {
+            Self::Dynamic(control) => View::of(control),
+            Self::Static(control) => View::Static(control),
+        }
+    }
+
+    pub fn set_identity(&mut self, key: NodeKey, slot: Slot) {
+        let attributes = match self {
+            Self::Dynamic(control) => control.get_mut_attributes(),
+            Self::Static(control) => control.get_mut_attributes(),
+        };
+        attributes.insert(key_attribute(), key.0);
+        if slot == Slot::Body {
+            attributes.remove(slot_attribute());
+        } else {
+            attributes.insert(slot_attribute(), slot.code());
+        }
+    }
+
+    /// Makes an enable run another group. Does nothing to other nodes.
+    pub fn set_group(&mut self, group: &GroupRef) {
+        match (self, group) {
+            (Self::Dynamic(ir::Control::Enable(node)), GroupRef::Dynamic(group)) => {
+                node.group = std::rc::Rc::clone(group);
+            }
+            (Self::Static(ir::StaticControl::Enable(node)), GroupRef::Static(group)) => {
+                node.group = std::rc::Rc::clone(group);
+            }
+            _ => {}
+        }
+    }
+
+    pub fn children(self) -> Vec<ViewMut<'a>> {
+        match self {
+            Self::Dynamic(control) => match control {
+                ir::Control::Seq(ir::Seq { stmts, .. })
+                | ir::Control::Par(ir::Par { stmts, .. }) => {
+                    stmts.iter_mut().map(ViewMut::of).collect()
+                }
+                ir::Control::If(node) => {
+                    vec![
+                        ViewMut::of(&mut node.tbranch),
+                        ViewMut::of(&mut node.fbranch),
+                    ]
+                }
+                ir::Control::While(ir::While { body, .. })
+                | ir::Control::Repeat(ir::Repeat { body, .. }) => vec![ViewMut::of(body)],
+                ir::Control::Static(inner) => ViewMut::Static(inner).children(),
+                ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => vec![],
+            },
+            Self::Static(control) => match control {
+                ir::StaticControl::Seq(ir::StaticSeq { stmts, .. })
+                | ir::StaticControl::Par(ir::StaticPar { stmts, .. }) => {
+                    stmts.iter_mut().map(ViewMut::Static).collect()
+                }
+                ir::StaticControl::If(node) => vec![
+                    ViewMut::Static(&mut node.tbranch),
+                    ViewMut::Static(&mut node.fbranch),
+                ],
+                ir::StaticControl::Repeat(node) => vec![ViewMut::Static(&mut node.body)],
+                ir::StaticControl::Enable(_)
+                | ir::StaticControl::Invoke(_)
+                | ir::StaticControl::Empty(_) => vec![],
+            },
+        }
+    }
+
+    /// Calls `visit` for this node and all below it, in preorder.
+    pub fn walk(mut self, visit: &mut impl FnMut(&mut ViewMut<'_>)) {
+        visit(&mut self);
+        for child in self.children() {
+            child.walk(visit);
+        }
+    }
+}
+
+/// A group that an enable runs.
+#[derive(Clone)]
+pub(crate) enum GroupRef {
+    Dynamic(ir::RRC<ir::Group>),
+    Static(ir::RRC<ir::StaticGroup>),
+}
+
+impl GroupRef {
+    pub fn name(&self) -> ir::Id {
+        match self {
+            Self::Dynamic(group) => group.borrow().name(),
+            Self::Static(group) => group.borrow().name(),
+        }
+    }
+
+    pub fn latency(&self) -> Option<u64> {
+        match self {
+            Self::Dynamic(_) => None,
+            Self::Static(group) => Some(group.borrow().get_latency()),
+        }
+    }
+
+    /// Whether the group does nothing, as the delays that the compiler inserts.
+    pub fn is_delay(&self) -> bool {
+        match self {
+            Self::Dynamic(_) => false,
+            Self::Static(group) => group.borrow().assignments.is_empty(),
+        }
+    }
+
+    /// The cells that the group's assignments drive, one for each assignment; holes and ports of
+    /// the component itself give `None`.
+    pub fn driven(&self) -> Vec<Option<ir::Id>> {
+        match self {
+            Self::Dynamic(group) => group.borrow().assignments.iter().map(driven_cell).collect(),
+            Self::Static(group) => group.borrow().assignments.iter().map(driven_cell).collect(),
+        }
+    }
+}
+
+/// The cell whose port an assignment drives.
+pub(crate) fn driven_cell<T>(assignment: &ir::Assignment<T>) -> Option<ir::Id> {
+    parent_cell(&assignment.dst.borrow())
+}
+
+/// The cell that a port belongs to; `None` for holes and for ports of the component itself.
+pub(crate) fn parent_cell(port: &ir::Port) -> Option<ir::Id> {
+    if port.is_hole() {
+        return None;
+    }
+    let cell = port.cell_parent();
+    let cell = cell.borrow();
+    (!cell.is_this()).then(|| cell.name())
+}
