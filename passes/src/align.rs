@@ -103,8 +103,10 @@ pub(crate) fn align(before: &Shape, mut after: ViewMut<'_>, source: &SourceCompo
     }
     if after.view().group().is_some() {
         // One enable stands for all that was there.
-        if let Some(key) = before.source(source) {
-            after.set_identity(key, Slot::Body);
+        let whole = before.source(source).map(|key| (key, Slot::Body));
+        let same = before.identity.filter(|_| before.children.is_empty());
+        if let Some((key, slot)) = same.or(whole) {
+            after.set_identity(key, slot);
         }
         return;
     }

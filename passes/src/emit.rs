@@ -267,13 +267,16 @@ impl Assembler<'_> {
             Origin::Source => self.known.source.groups.get(&name),
             _ => None,
         };
-        let kind = in_source.map(|group| group.kind).unwrap_or_else(|| {
-            if self.component.find_static_group(name).is_some() {
-                GroupKind::Static
-            } else {
-                GroupKind::Dynamic
-            }
-        });
+        let kind = in_source.map_or_else(
+            || {
+                if self.component.find_static_group(name).is_some() {
+                    GroupKind::Static
+                } else {
+                    GroupKind::Dynamic
+                }
+            },
+            |group| group.kind,
+        );
         let id = GroupId::from_index(self.groups.len());
         self.groups.push(Group {
             name: name.to_string(),

@@ -424,7 +424,7 @@ impl Instrumenter<'_> {
     ) -> Vec<ir::Assignment<T>> {
         let mut callees: Vec<(CalleeName, Trigger<T>)> = Vec::new();
         for assignment in assignments {
-            let Some((callee, by_go)) = self.callee(assignment, caller.is_some()) else {
+            let Some((callee, go_driven)) = self.callee(assignment, caller.is_some()) else {
                 continue;
             };
             let trigger = match callees.iter_mut().find(|(known, _)| *known == callee) {
@@ -434,7 +434,7 @@ impl Instrumenter<'_> {
                     &mut callees.last_mut().expect("one was just pushed").1
                 }
             };
-            if by_go {
+            if go_driven {
                 trigger.add(Some(&assignment.src), &assignment.guard);
             } else {
                 trigger.add(None, &assignment.guard);

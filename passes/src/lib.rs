@@ -19,6 +19,7 @@ mod session;
 mod sharing;
 mod source;
 mod tree;
+mod verilog_names;
 
 pub use encode_control::EncodeControl;
 pub use frontend::{Library, Program};

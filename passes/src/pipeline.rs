@@ -18,6 +18,7 @@ use crate::encode_control::EncodeControl;
 use crate::frontend::Program;
 use crate::instrumentation::Instrumentation;
 use crate::session;
+use crate::verilog_names::{self, Renamed};
 
 /// The stock pipeline with optimisations.
 pub const ALL: &str = "all";
@@ -194,6 +195,9 @@ fn stock() -> Result<PassManager, PassesError> {
 pub struct Memory {
     /// Name of the `@external` cell.
     pub name: String,
+    /// Its name in the Verilog, and so that of its data files: differs where Verilog does not
+    /// allow the name.
+    pub instance: String,
     /// Bits per element.
     pub width: u64,
     /// Number of elements in each dimension, outermost first.
@@ -203,7 +207,7 @@ pub struct Memory {
 /// A compiled design.
 #[derive(Debug, Clone)]
 pub struct Design {
-    /// The whole design as SystemVerilog, primitives included; the top module is `main`.
+    /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.
     pub verilog: String,
     /// The memories of main.
     pub memories: Vec<Memory>,
@@ -215,13 +219,8 @@ pub struct Design {
 /// When the compiler refuses the program.
 pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesError> {
     let manager = stock()?;
-    let mut ctx = program.ctx;
-    let memories = memories(&ctx);
-    run(&manager, &mut ctx, pipeline.passes())?;
-    Ok(Design {
-        verilog: verilog(ctx)?,
-        memories,
-    })
+    let (design, _) = build(&manager, program, pipeline.passes())?;
+    Ok(design)
 }
 
 /// Compiles a program with probes in it.
@@ -234,20 +233,33 @@ pub fn instrument(
 ) -> Result<(Design, Metadata), PassesError> {
     let mut manager = stock()?;
     register(&mut manager).map_err(|error| PassesError::Pipeline(format!("{error:?}")))?;
-    let mut ctx = program.ctx;
-    let memories = memories(&ctx);
     session::reset();
     session::with(|session| session.pipeline = pipeline.passes().to_vec());
-    run(&manager, &mut ctx, &pipeline.instrumented())?;
-    let metadata = session::with(|session| session.metadata.take())
+    let (design, renamed) = build(&manager, program, &pipeline.instrumented())?;
+    let mut metadata = session::with(|session| session.metadata.take())
         .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
     session::reset();
+    rename_instances(&mut metadata, &renamed);
+    Ok((design, metadata))
+}
+
+fn build(
+    manager: &PassManager,
+    program: Program,
+    passes: &[String],
+) -> Result<(Design, Renamed), PassesError> {
+    let mut ctx = program.ctx;
+    let main = ctx.entrypoint;
+    let external = external_memories(&ctx);
+    run(manager, &mut ctx, passes)?;
+    let renamed = verilog_names::rename(&mut ctx);
+    let memories = memories(main, external, &renamed);
     Ok((
         Design {
-            verilog: verilog(ctx)?,
+            verilog: verilog(&ctx)?,
             memories,
         },
-        metadata,
+        renamed,
     ))
 }
 
@@ -264,7 +276,7 @@ fn run(manager: &PassManager, ctx: &mut ir::Context, passes: &[String]) -> Resul
 
 /// The Verilog of a compiled program. The backend writes to files only, and starts a file anew for
 /// the primitives and for the components.
-fn verilog(ctx: ir::Context) -> Result<String, PassesError> {
+fn verilog(ctx: &ir::Context) -> Result<String, PassesError> {
     let temporary = std::env::temp_dir();
     let failed = |source| PassesError::Library {
         path: temporary.clone(),
@@ -274,17 +286,19 @@ fn verilog(ctx: ir::Context) -> Result<String, PassesError> {
     let primitives = dir.path().join("primitives.sv");
     let components = dir.path().join("components.sv");
     guarded("backend", || {
-        VerilogBackend::validate(&ctx)?;
-        VerilogBackend::link_externs(&ctx, &mut OutputFile::File(primitives.clone()))?;
-        VerilogBackend::emit(&ctx, &mut OutputFile::File(components.clone()))
+        VerilogBackend::validate(ctx)?;
+        VerilogBackend::link_externs(ctx, &mut OutputFile::File(primitives.clone()))?;
+        VerilogBackend::emit(ctx, &mut OutputFile::File(components.clone()))
     })?;
     let mut verilog = std::fs::read_to_string(&primitives).map_err(failed)?;
     verilog.push_str(&std::fs::read_to_string(&components).map_err(failed)?);
     Ok(verilog)
 }
 
-/// The `@external` memories of the entry point.
-fn memories(ctx: &ir::Context) -> Vec<Memory> {
+/// An `@external` memory of the entry point: name, width and dimensions.
+type External = (ir::Id, u64, Vec<u64>);
+
+fn external_memories(ctx: &ir::Context) -> Vec<External> {
     let Some(main) = ctx.components.iter().find(|c| c.name == ctx.entrypoint) else {
         return vec![];
     };
@@ -300,13 +314,52 @@ fn memories(ctx: &ir::Context) -> Vec<Memory> {
                     .collect(),
             };
             let width = cell.get_parameter("WIDTH")?;
-            (!dims.is_empty()).then(|| Memory {
-                name: cell.name().to_string(),
-                width,
-                dims,
-            })
+            (!dims.is_empty()).then(|| (cell.name(), width, dims))
         })
         .collect()
+}
+
+fn memories(main: ir::Id, external: Vec<External>, renamed: &Renamed) -> Vec<Memory> {
+    external
+        .into_iter()
+        .map(|(name, width, dims)| Memory {
+            name: name.to_string(),
+            instance: renamed
+                .get(&(main, name))
+                .copied()
+                .unwrap_or(name)
+                .to_string(),
+            width,
+            dims,
+        })
+        .collect()
+}
+
+/// Brings the Verilog names in the metadata up to date.
+fn rename_instances(metadata: &mut Metadata, renamed: &Renamed) {
+    let new_name = |component: &str, old: &str| {
+        renamed
+            .get(&(component.into(), old.into()))
+            .map(ToString::to_string)
+    };
+    for component in &mut metadata.components {
+        for cell in &mut component.cells {
+            if let Some(name) = new_name(&component.name, &cell.instance) {
+                cell.instance = name;
+            }
+        }
+        for register in &mut component.registers {
+            if let Some(name) = new_name(&component.name, &register.name) {
+                register.name = name;
+            }
+        }
+    }
+    for level in metadata.scope.iter_mut().skip(2) {
+        // Only a wrapper around the entry point adds a level; it is called main.
+        if let Some(name) = new_name("main", level) {
+            *level = name;
+        }
+    }
 }
 
 thread_local! {
