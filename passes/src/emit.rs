@@ -218,7 +218,8 @@ impl Assembler<'_> {
                     }
                     (Slot::Part(_), Some((origin, name))) => {
                         let whole = self.group(origin, name);
-                        let part = self.group(Origin::Compiler, run.group);
+                        let name = self.known.sharing.first_name(run.driver);
+                        let part = self.group(Origin::Compiler, name.unwrap_or(run.group));
                         (whole, Some(part), RunRole::Body)
                     }
                     (Slot::Condition, Some((origin, name))) => {

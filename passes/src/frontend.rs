@@ -2,6 +2,7 @@
 //! Calyx standard library out of `calyx-stdlib`, and parsing.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use calyx_frontend::Workspace;
 use calyx_ir as ir;
@@ -15,7 +16,7 @@ use crate::pipeline::{PassesError, guarded};
 /// `core.futil`) behind the given folders, which win.
 #[derive(Debug)]
 pub struct Library {
-    dir: TempDir,
+    dir: Arc<TempDir>,
 }
 
 impl Library {
@@ -57,13 +58,15 @@ impl Library {
                 std::fs::write(&file, text).map_err(failed(&file))?;
             }
         }
-        Ok(Self { dir })
+        Ok(Self { dir: Arc::new(dir) })
     }
 }
 
 /// A parsed and type-checked Calyx program.
 pub struct Program {
     pub(crate) ctx: ir::Context,
+    /// The backend reads the library's Verilog at the end.
+    pub(crate) _library: Arc<TempDir>,
 }
 
 impl Program {
@@ -90,6 +93,9 @@ impl Program {
             let workspace = Workspace::construct(&Some(file.to_owned()), library.dir.path())?;
             ir::from_ast::ast_to_ir(workspace)
         })?;
-        Ok(Self { ctx })
+        Ok(Self {
+            ctx,
+            _library: Arc::clone(&library.dir),
+        })
     }
 }

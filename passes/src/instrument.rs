@@ -330,7 +330,9 @@ impl Instrumenter<'_> {
             GroupRef::Static(original) => {
                 let original = original.borrow();
                 let copy = builder.add_static_group(original.name(), original.get_latency());
-                copy.borrow_mut().assignments = original.assignments.clone();
+                copy.borrow_mut()
+                    .assignments
+                    .clone_from(&original.assignments);
                 copy.borrow_mut().attributes = original.attributes.clone();
                 GroupRef::Static(copy)
             }

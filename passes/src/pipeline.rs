@@ -248,7 +248,7 @@ fn build(
     program: Program,
     passes: &[String],
 ) -> Result<(Design, Renamed), PassesError> {
-    let mut ctx = program.ctx;
+    let Program { mut ctx, _library } = program;
     let main = ctx.entrypoint;
     let external = external_memories(&ctx);
     run(manager, &mut ctx, passes)?;

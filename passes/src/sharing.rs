@@ -22,7 +22,9 @@ pub(crate) enum Driver {
 /// What a driver drives at the moment, and what it drove in the source.
 #[derive(Debug, Clone, Default)]
 struct Driven {
-    /// The group or invoked cell, to see whether it is still the same thing.
+    /// The group when it was first seen.
+    first: Option<ir::Id>,
+    /// The group now, to see whether it is still the same thing.
     what: Option<ir::Id>,
     cells: Vec<Option<ir::Id>>,
     /// Cell now → cell in the source, where they differ.
@@ -83,6 +85,7 @@ impl Sharing {
                     }
                 }
             }
+            known.first.get_or_insert(what);
             known.what = Some(what);
             known.cells = cells;
         }
@@ -95,6 +98,11 @@ impl Sharing {
             .and_then(|driven| driven.source.get(&cell))
             .copied()
             .unwrap_or(cell)
+    }
+
+    /// The name of the driver's group when it was first seen.
+    pub fn first_name(&self, driver: Driver) -> Option<ir::Id> {
+        self.drivers.get(&driver)?.first
     }
 
     /// The cell that does the work of the source's `cell`.

@@ -5,10 +5,20 @@
 //! Calyx nor any picture or table that is made of a trace.
 
 mod codec;
+mod engine;
+mod labels;
 mod model;
+mod signals;
+mod source;
+mod vcd_source;
 
 pub use codec::{TraceError, TraceReader, TraceWriter};
+pub use engine::{ReconstructError, Reconstruction};
+pub use labels::{FrameKind, FrameLabels};
 pub use model::{
     Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead, RegisterUpdate,
     Run, TreeId, Warning,
 };
+pub use signals::{Signal, SignalTable};
+pub use source::{ProbeSource, SourceError};
+pub use vcd_source::VcdSource;

@@ -1,0 +1,109 @@
+//! How nodes of call trees are written in every output.
+
+use petal_metadata::{ComponentId, Id, Metadata, Origin, labels};
+
+use crate::model::{CallTree, Instance, InstanceId, Node};
+
+/// The kind of a node, as far as outputs show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FrameKind {
+    /// A component cell.
+    Cell,
+    /// A control node.
+    Control,
+    /// A group, or the continuous assignments.
+    Group,
+    /// A primitive.
+    Primitive,
+}
+
+/// The label of every node that a design can have.
+#[derive(Debug)]
+pub struct FrameLabels {
+    components: Vec<ComponentLabels>,
+    main: ComponentId,
+}
+
+#[derive(Debug)]
+struct ComponentLabels {
+    name: String,
+    control: Vec<String>,
+    groups: Vec<String>,
+    cells: Vec<String>,
+}
+
+impl FrameLabels {
+    /// The labels of a design.
+    pub fn new(metadata: &Metadata) -> Self {
+        let components = metadata
+            .components
+            .iter()
+            .map(|component| ComponentLabels {
+                name: component.name.clone(),
+                control: labels::control_labels(metadata, component),
+                groups: component
+                    .groups
+                    .iter()
+                    .map(|group| match group.origin {
+                        Origin::Compiler => format!("{} (compiler)", group.name),
+                        Origin::Source | Origin::Inlined(_) => group.name.clone(),
+                    })
+                    .collect(),
+                cells: (0..component.cells.len())
+                    .map(|cell| labels::cell_label(metadata, component, Id::from_index(cell)))
+                    .collect(),
+            })
+            .collect();
+        Self {
+            components,
+            main: metadata.main,
+        }
+    }
+
+    /// The label of an instance: of its cell, or the component's name for main.
+    pub fn instance(&self, id: InstanceId, instances: &[Instance]) -> &str {
+        let Some((parent, cell)) = instances[id.index()].parent else {
+            return &self.components[self.main.index()].name;
+        };
+        let holder = instances[parent.index()].component;
+        &self.components[holder.index()].cells[cell.index()]
+    }
+
+    /// The label of a node of a valid tree.
+    pub fn label(&self, node: Node, instances: &[Instance]) -> &str {
+        match node {
+            Node::Cell { instance, .. } => self.instance(instance, instances),
+            Node::Control { component, control } => {
+                &self.components[component.index()].control[control.index()]
+            }
+            Node::Group {
+                component, group, ..
+            } => &self.components[component.index()].groups[group.index()],
+            Node::Continuous { .. } => "continuous assignments",
+            Node::Primitive { component, cell } => {
+                &self.components[component.index()].cells[cell.index()]
+            }
+        }
+    }
+
+    /// The kind of a node.
+    pub fn kind(node: Node) -> FrameKind {
+        match node {
+            Node::Cell { .. } => FrameKind::Cell,
+            Node::Control { .. } => FrameKind::Control,
+            Node::Group { .. } | Node::Continuous { .. } => FrameKind::Group,
+            Node::Primitive { .. } => FrameKind::Primitive,
+        }
+    }
+
+    /// A tree as text: a line for each node, children indented by two spaces.
+    pub fn render(&self, tree: &CallTree, instances: &[Instance]) -> String {
+        let mut text = String::new();
+        for (depth, node) in tree.preorder() {
+            text.push_str(&"  ".repeat(depth));
+            text.push_str(self.label(node, instances));
+            text.push('\n');
+        }
+        text
+    }
+}

@@ -1,0 +1,155 @@
+//! Which signals of a simulated design reconstruction needs, and where they are.
+
+use std::collections::HashMap;
+
+use petal_metadata::{CellKind, ComponentId, Id, Metadata, ProbeName};
+
+/// A signal to watch, as a path of scopes below an optional `TOP`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Signal {
+    /// Scopes from the outermost to the one that declares the signal.
+    pub scope: Vec<String>,
+    /// Name in that scope.
+    pub name: String,
+}
+
+impl std::fmt::Display for Signal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.scope.join("."), self.name)
+    }
+}
+
+/// What a source of probe values has to deliver. Slot `i` of a sample is the value of
+/// `watched[i]`.
+#[derive(Debug, Clone)]
+pub struct SignalTable {
+    /// The signals whose values make up a sample.
+    pub watched: Vec<Signal>,
+    /// The clock.
+    pub clock: Signal,
+    /// High while the main component is told to run.
+    pub go: Signal,
+    /// High when the main component has run.
+    pub done: Signal,
+    /// The scope or signal that only this design has.
+    pub marker: Signal,
+}
+
+/// A hardware instance of a component, with the slots of its signals.
+#[derive(Debug)]
+pub(crate) struct Physical {
+    pub component: ComponentId,
+    /// Slot of each run's probe.
+    pub runs: Vec<usize>,
+    /// Slot of each call's probe.
+    pub calls: Vec<usize>,
+    /// Slot of each compilation group's probe.
+    pub compiled: Vec<usize>,
+    /// Slot of each control register.
+    pub registers: Vec<usize>,
+    /// For each cell, the instance that does its work, if it is a component cell.
+    pub cells: Vec<Option<usize>>,
+    /// The instance that holds this one and the cell there; `None` for main.
+    pub parent: Option<(usize, petal_metadata::CellId)>,
+}
+
+/// All hardware instances of a design; the first is main.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub instances: Vec<Physical>,
+    pub table: SignalTable,
+}
+
+impl Layout {
+    pub fn of(metadata: &Metadata) -> Self {
+        let top: Vec<String> = metadata.scope.iter().take(2).cloned().collect();
+        let signal = |name: &str| Signal {
+            scope: top.clone(),
+            name: name.to_owned(),
+        };
+        let table = SignalTable {
+            watched: Vec::new(),
+            clock: signal("clk"),
+            go: signal("go"),
+            done: signal("done"),
+            marker: Signal {
+                scope: metadata.scope.clone(),
+                name: metadata.prefix.marker(&metadata.fingerprint),
+            },
+        };
+        let mut layout = Self {
+            instances: Vec::new(),
+            table,
+        };
+        layout.add(metadata, metadata.main, metadata.scope.clone(), None);
+        layout
+    }
+
+    fn add(
+        &mut self,
+        metadata: &Metadata,
+        id: ComponentId,
+        scope: Vec<String>,
+        parent: Option<(usize, petal_metadata::CellId)>,
+    ) -> usize {
+        let component = metadata.component(id);
+        let mut slots: HashMap<ProbeName, usize> = HashMap::new();
+        let watched = &mut self.table.watched;
+        let mut watch = |name: String| {
+            watched.push(Signal {
+                scope: scope.clone(),
+                name,
+            });
+            watched.len() - 1
+        };
+        let mut probe = |probe: ProbeName| {
+            *slots
+                .entry(probe)
+                .or_insert_with(|| watch(probe.signal(&metadata.prefix)))
+        };
+        let runs = component.runs.iter().map(|run| probe(run.probe)).collect();
+        let calls = component
+            .calls
+            .iter()
+            .map(|call| probe(call.probe))
+            .collect();
+        let compiled = component
+            .compiled
+            .iter()
+            .map(|group| probe(group.probe))
+            .collect();
+        let registers = component
+            .registers
+            .iter()
+            .map(|r| watch(r.signal()))
+            .collect();
+        let at = self.instances.len();
+        self.instances.push(Physical {
+            component: id,
+            runs,
+            calls,
+            compiled,
+            registers,
+            cells: vec![None; component.cells.len()],
+            parent,
+        });
+        let mut by_instance: HashMap<&str, usize> = HashMap::new();
+        for (index, cell) in component.cells.iter().enumerate() {
+            if let CellKind::Component(child) = cell.kind
+                && cell.instance == cell.name
+            {
+                let mut inner = scope.clone();
+                inner.push(cell.instance.clone());
+                let cell_id = petal_metadata::CellId::from_index(index);
+                let child = self.add(metadata, child, inner, Some((at, cell_id)));
+                by_instance.insert(&cell.instance, child);
+            }
+        }
+        for (index, cell) in component.cells.iter().enumerate() {
+            if matches!(cell.kind, CellKind::Component(_)) {
+                self.instances[at].cells[index] = by_instance.get(cell.instance.as_str()).copied();
+            }
+        }
+        at
+    }
+}

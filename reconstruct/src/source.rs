@@ -1,0 +1,78 @@
+//! The interface between a simulated run and reconstruction.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::model::Warning;
+
+/// Why the probe values of a run can't be had.
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// The waveform can't be read.
+    #[error("cannot read the waveform: {0}")]
+    Io(#[from] io::Error),
+    /// The waveform is not what its format asks for.
+    #[error("the waveform is no valid VCD (line {line}): {problem}; simulate the design again")]
+    Syntax {
+        /// Line, counted from 1.
+        line: u64,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// The waveform is not of a Calyx design in petal's testbench.
+    #[error(
+        "the waveform has no scope `{scope}`, so it is not of a Calyx design; simulate the instrumented design, with the main component as instance `main` of a top module `toplevel`"
+    )]
+    Foreign {
+        /// The scope that is missing.
+        scope: String,
+    },
+    /// The waveform is of another design, or of another build of it.
+    #[error(
+        "the waveform and the metadata are of different builds (there is no `{marker}` in the waveform); instrument and simulate the design again"
+    )]
+    OtherDesign {
+        /// The marker that is missing.
+        marker: String,
+    },
+    /// Signals are missing.
+    #[error(
+        "the waveform lacks {missing} of {wanted} signals that petal needs, the first is `{first}`; simulate the design again with all of its signals traced"
+    )]
+    Missing {
+        /// How many are missing.
+        missing: usize,
+        /// How many are needed.
+        wanted: usize,
+        /// The first missing one.
+        first: String,
+    },
+    /// The waveform ends before the run does.
+    #[error(
+        "the waveform ends after {cycles} cycles, before the design is done; simulate it to its end"
+    )]
+    Unfinished {
+        /// Cycles of the run that are there.
+        cycles: u64,
+    },
+}
+
+/// A run, one cycle after the other.
+pub trait ProbeSource {
+    /// Goes to the next cycle: the first call to cycle 0. `false` when the run is over; then
+    /// [`values`](Self::values) are those of the cycle after the last, in which `done` is high.
+    ///
+    /// # Errors
+    /// When the run can't be read any further.
+    fn next_cycle(&mut self) -> Result<bool, SourceError>;
+
+    /// The values of the watched signals in this cycle, settled, just before the rising edge.
+    fn values(&self) -> &[u64];
+
+    /// Whether a value may differ from the cycle before.
+    fn changed(&self) -> bool;
+
+    /// What was odd since the last call.
+    fn take_warnings(&mut self) -> Vec<Warning>;
+}
