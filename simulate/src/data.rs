@@ -1,0 +1,208 @@
+//! The memories of a design: their values and formats, read from and written to the Calyx data format and memory files.
+//!
+//! Owns the model and how it is checked against a design. The texts are read and written by the modules below: `json`
+//! the data format, `dat` the hexadecimal files of a simulation, `number` single values. Knows no simulator.
+
+mod dat;
+mod format;
+mod json;
+mod number;
+mod problem;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use num_bigint::BigUint;
+
+use crate::Error;
+
+pub use format::{Format, NumericType};
+pub use problem::{DataProblem, Position, Problem};
+
+/// The shape of one memory, from the compiled design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryLayout {
+    /// The name of the cell in the top component.
+    pub name: String,
+    /// Bits per word.
+    pub width: u32,
+    /// The sizes, outermost first; 1 to 4 of them.
+    pub dims: Vec<u64>,
+}
+
+/// One memory: its words in row-major order, the order in which Calyx memories are indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    name: String,
+    format: Format,
+    dims: Vec<u64>,
+    words: Vec<BigUint>,
+}
+
+impl Memory {
+    /// The name of the cell in the top component.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How words are read as numbers.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The sizes, outermost first.
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
+
+    /// The words as bit patterns below 2^width, row-major; as many as the product of the sizes.
+    pub fn words(&self) -> &[BigUint] {
+        &self.words
+    }
+}
+
+/// The contents of all memories of a design, before or after a run.
+///
+/// Two are equal if their memories are; where they were read from does not count.
+#[derive(Debug, Clone)]
+pub struct Data {
+    /// The file they come from; empty if none.
+    origin: PathBuf,
+    memories: Vec<Memory>,
+    /// Where each memory is in the file.
+    positions: Vec<Option<Position>>,
+}
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Self) -> bool {
+        self.memories == other.memories
+    }
+}
+
+impl Eq for Data {}
+
+impl Data {
+    /// Reads the Calyx data format. `origin` is the file's name in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Json`] if the text is not JSON or not an object of memories, and [`Error::Data`] for values that are not
+    /// numbers, do not fit the memory's own format or do not form a rectangle.
+    pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
+        json::parse(text, origin)
+    }
+
+    /// Memories full of zeros, in the format of unsigned whole numbers.
+    pub fn zeros(layouts: &[MemoryLayout]) -> Self {
+        let memories: Vec<_> = layouts
+            .iter()
+            .map(|layout| {
+                let size: u64 = layout.dims.iter().product();
+                Memory {
+                    name: layout.name.clone(),
+                    format: Format::unsigned(layout.width),
+                    dims: layout.dims.clone(),
+                    words: (0..size).map(|_| BigUint::ZERO).collect(),
+                }
+            })
+            .collect();
+        Self {
+            origin: PathBuf::new(),
+            positions: vec![None; memories.len()],
+            memories,
+        }
+    }
+
+    /// The memories, in the order of the file.
+    pub fn memories(&self) -> &[Memory] {
+        &self.memories
+    }
+
+    /// Checks that these are the memories of a design: each of `layouts`, in its width and shape, and no other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Data`] with all that does not fit.
+    pub fn check(&self, layouts: &[MemoryLayout]) -> Result<(), Error> {
+        let mut missing: BTreeMap<&str, &MemoryLayout> = layouts
+            .iter()
+            .map(|layout| (layout.name.as_str(), layout))
+            .collect();
+        let mut problems = Vec::new();
+        for (memory, position) in self.memories.iter().zip(&self.positions) {
+            let mut report = |problem| {
+                problems.push(DataProblem {
+                    memory: memory.name.clone(),
+                    position: *position,
+                    problem,
+                });
+            };
+            let Some(layout) = missing.remove(memory.name()) else {
+                report(Problem::UnknownMemory {
+                    known: layouts.iter().map(|layout| layout.name.clone()).collect(),
+                });
+                continue;
+            };
+            if memory.format.width() != layout.width {
+                report(Problem::Width {
+                    expected: layout.width,
+                    actual: memory.format.width(),
+                });
+            }
+            if memory.dims != layout.dims {
+                report(Problem::Shape {
+                    expected: layout.dims.clone(),
+                    actual: memory.dims.clone(),
+                });
+            }
+        }
+        for layout in missing.into_values() {
+            problems.push(DataProblem {
+                memory: layout.name.clone(),
+                position: None,
+                problem: Problem::MissingMemory {
+                    width: layout.width,
+                    dims: layout.dims.clone(),
+                },
+            });
+        }
+        self.all_fine_or(problems)
+    }
+
+    /// Writes a file `NAME.dat` for each memory into `dir`, as a simulation loads it: one word a line, hexadecimal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn write_dat(&self, dir: &Path) -> Result<(), Error> {
+        dat::write(self, dir)
+    }
+
+    /// Reads the files `NAME.out` that a simulation wrote into `dir`: the memories after the run, in the shapes and
+    /// formats of these before the run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and [`Error::MemoryFile`] if a file does not have the memory's words.
+    pub fn read_out(&self, dir: &Path) -> Result<Self, Error> {
+        dat::read(self, dir)
+    }
+
+    /// The memories in the Calyx data format, readable again by [`Data::parse`], ending with a newline.
+    pub fn to_json(&self) -> String {
+        json::write(self)
+    }
+
+    fn all_fine_or(&self, problems: Vec<DataProblem>) -> Result<(), Error> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Data {
+            path: self.origin.clone(),
+            problems,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

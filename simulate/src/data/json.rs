@@ -1,0 +1,357 @@
+//! The Calyx data format: JSON with an object for each memory, its values in nested lists.
+//!
+//! Owns the form of the file and the places of problems in it. Numbers are kept as text until [`super::number`] reads
+//! them, so that none passes through a floating-point number.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+use std::path::Path;
+
+use num_bigint::BigUint;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::format::{Format, FormatText};
+use super::number;
+use super::problem::{DataProblem, Position, Problem};
+use super::{Data, Memory};
+use crate::Error;
+
+/// Calyx has memories of up to this many dimensions.
+const DIMENSIONS: usize = 4;
+
+/// Reads a data file.
+pub(super) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
+    let source = Source { text, origin };
+    let file: Members<'_> = source.read(text)?;
+    let mut problems = Vec::new();
+    let mut data = Data {
+        origin: origin.to_owned(),
+        memories: Vec::new(),
+        positions: Vec::new(),
+    };
+    let mut names = HashSet::new();
+    for (name, raw) in file.0 {
+        let position = source.position(raw.get());
+        let mut report = |position, problem| {
+            problems.push(DataProblem {
+                memory: name.clone(),
+                position: Some(position),
+                problem,
+            });
+        };
+        if !is_cell_name(&name) {
+            report(position, Problem::Name);
+            continue;
+        }
+        if !names.insert(name.clone()) {
+            report(position, Problem::Duplicate);
+            continue;
+        }
+        let named = |message| format!("memory `{name}`: {message}");
+        let entry: Entry<'_> = source.read_or(raw.get(), named)?;
+        let format: FormatText = source.read_or(entry.format.get(), named)?;
+        let format = Format::try_from(format)
+            .map_err(|message| source.error(source.position(entry.format.get()), named(message)))?;
+        let mut values = Values::new(&source, format);
+        match values.list(entry.data, 0) {
+            Err(Rejected::Syntax(error)) => return Err(error),
+            Err(Rejected::Value(position, problem)) => report(position, problem),
+            Ok(()) => {
+                data.memories.push(Memory {
+                    name,
+                    format,
+                    dims: values.dims,
+                    words: values.words,
+                });
+                data.positions.push(Some(position));
+            }
+        }
+    }
+    data.all_fine_or(problems)?;
+    Ok(data)
+}
+
+/// Whether Calyx allows the name. It becomes the name of a file, so this also keeps files in their folder.
+fn is_cell_name(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '\'');
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(inner)
+}
+
+/// The text of a data file, of which all parts are slices.
+struct Source<'a> {
+    text: &'a str,
+    origin: &'a Path,
+}
+
+impl<'a> Source<'a> {
+    /// Reads a part of the text.
+    fn read<T: Deserialize<'a>>(&self, part: &'a str) -> Result<T, Error> {
+        self.read_or(part, |message| message)
+    }
+
+    /// Reads a part of the text, with a message of one's own if it is not of the right form.
+    fn read_or<T: Deserialize<'a>>(
+        &self,
+        part: &'a str,
+        explain: impl FnOnce(String) -> String,
+    ) -> Result<T, Error> {
+        serde_json::from_str(part).map_err(|error| {
+            let start = self.position(part);
+            let position = match error.line() {
+                // An error without a place is about the part as a whole.
+                0 => start,
+                1 => Position {
+                    line: start.line,
+                    column: start.column + error.column().saturating_sub(1),
+                },
+                line => Position {
+                    line: start.line + line - 1,
+                    column: error.column().max(1),
+                },
+            };
+            let message = error.to_string();
+            let message = message
+                .rsplit_once(" at line ")
+                .map_or(message.as_str(), |(message, _)| message);
+            self.error(position, explain(message.to_owned()))
+        })
+    }
+
+    /// Where a part of the text begins.
+    fn position(&self, part: &str) -> Position {
+        let offset = part.as_ptr().addr() - self.text.as_ptr().addr();
+        Position::of(self.text, offset)
+    }
+
+    fn error(&self, position: Position, message: String) -> Error {
+        Error::Json {
+            path: self.origin.to_owned(),
+            line: position.line,
+            column: position.column,
+            message,
+        }
+    }
+}
+
+/// An object's members in their order, with doubles.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Gather;
+
+        impl<'de> Visitor<'de> for Gather {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with a member for each memory")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Gather)
+    }
+}
+
+/// A memory in the file.
+#[derive(serde::Deserialize)]
+#[serde(expecting = "an object with `data` and `format`")]
+struct Entry<'a> {
+    #[serde(borrow)]
+    data: &'a RawValue,
+    #[serde(borrow)]
+    format: &'a RawValue,
+}
+
+/// Why a memory's values are refused.
+enum Rejected {
+    Syntax(Error),
+    Value(Position, Problem),
+}
+
+/// The values of a memory, being read.
+struct Values<'s, 'a> {
+    source: &'s Source<'a>,
+    format: Format,
+    /// The sizes found so far, outermost first.
+    dims: Vec<u64>,
+    /// How many lists the values are in; `None` before the first value.
+    depth: Option<usize>,
+    words: Vec<BigUint>,
+    /// The index of the item that is being read.
+    index: Vec<u64>,
+}
+
+impl<'s, 'a> Values<'s, 'a> {
+    fn new(source: &'s Source<'a>, format: Format) -> Self {
+        Self {
+            source,
+            format,
+            dims: Vec::new(),
+            depth: None,
+            words: Vec::new(),
+            index: Vec::new(),
+        }
+    }
+
+    /// Reads what must be a list, `level` lists deep.
+    fn list(&mut self, raw: &'a RawValue, level: usize) -> Result<(), Rejected> {
+        if !raw.get().starts_with('[') {
+            return Err(self.rejected(raw, Problem::NotAList));
+        }
+        let items: Vec<&'a RawValue> = self.source.read(raw.get()).map_err(Rejected::Syntax)?;
+        let length = items.len() as u64;
+        match self.dims.get(level) {
+            None if level >= DIMENSIONS => {
+                return Err(self.rejected(raw, Problem::TooDeep { limit: DIMENSIONS }));
+            }
+            None => self.dims.push(length),
+            Some(&expected) if expected != length => {
+                return Err(self.ragged(raw, list_of(expected), list_of(length)));
+            }
+            Some(_) => {}
+        }
+        for (item, number) in items.into_iter().zip(0..) {
+            self.index.push(number);
+            self.item(item, level + 1)?;
+            self.index.pop();
+        }
+        Ok(())
+    }
+
+    /// Reads a list or a value that is in `level` lists.
+    fn item(&mut self, raw: &'a RawValue, level: usize) -> Result<(), Rejected> {
+        let is_list = raw.get().starts_with('[');
+        match self.depth {
+            Some(depth) if is_list && level >= depth => {
+                return Err(self.ragged(raw, "a number".to_owned(), "a list".to_owned()));
+            }
+            _ if is_list => return self.list(raw, level),
+            Some(depth) if level < depth => {
+                return Err(self.ragged(
+                    raw,
+                    list_of(self.dims[level]),
+                    "a single value".to_owned(),
+                ));
+            }
+            _ => {}
+        }
+        if self.dims.len() > level {
+            // Lists came first, though without a value in them.
+            return Err(self.ragged(raw, list_of(self.dims[level]), "a single value".to_owned()));
+        }
+        self.depth = Some(level);
+        let text = if raw.get().starts_with('"') {
+            let text: Cow<'_, str> = self.source.read(raw.get()).map_err(Rejected::Syntax)?;
+            text
+        } else {
+            Cow::Borrowed(raw.get())
+        };
+        let bits = number::to_bits(&text, self.format).map_err(|problem| {
+            let problem = Problem::At {
+                index: self.index.clone(),
+                problem: Box::new(problem),
+            };
+            self.rejected(raw, problem)
+        })?;
+        self.words.push(bits);
+        Ok(())
+    }
+
+    fn rejected(&self, raw: &RawValue, problem: Problem) -> Rejected {
+        Rejected::Value(self.source.position(raw.get()), problem)
+    }
+
+    fn ragged(&self, raw: &RawValue, expected: String, actual: String) -> Rejected {
+        self.rejected(
+            raw,
+            Problem::Ragged {
+                index: self.index.clone(),
+                expected,
+                actual,
+            },
+        )
+    }
+}
+
+fn list_of(length: u64) -> String {
+    format!("a list of {length}")
+}
+
+/// Writes a data file: innermost lists are on one line.
+pub(super) fn write(data: &Data) -> String {
+    // Strings, whole numbers and raw JSON into a String: nothing in it can fail.
+    let mut text = serde_json::to_string_pretty(&FileView(data)).expect("memories are plain JSON");
+    text.push('\n');
+    text
+}
+
+/// A data file, as it is written.
+struct FileView<'a>(&'a Data);
+
+impl Serialize for FileView<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.memories.iter().map(|memory| {
+            let view = MemoryView {
+                data: Rows {
+                    format: memory.format,
+                    dims: &memory.dims,
+                    words: &memory.words,
+                },
+                format: memory.format.to_text(),
+            };
+            (&memory.name, view)
+        }))
+    }
+}
+
+/// A memory, as it is written.
+#[derive(serde::Serialize)]
+struct MemoryView<'a> {
+    data: Rows<'a>,
+    format: FormatText,
+}
+
+/// A part of a memory's values, as lists.
+struct Rows<'a> {
+    format: Format,
+    dims: &'a [u64],
+    words: &'a [BigUint],
+}
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.dims {
+            [] | [_] => {
+                let values: Vec<String> = self
+                    .words
+                    .iter()
+                    .map(|word| number::to_text(word, self.format))
+                    .collect();
+                RawValue::from_string(format!("[{}]", values.join(", ")))
+                    .map_err(serde::ser::Error::custom)?
+                    .serialize(serializer)
+            }
+            [size, inner @ ..] => {
+                // The words of a memory are in memory, so their number fits.
+                let size = usize::try_from(*size).map_err(serde::ser::Error::custom)?;
+                let length = self.words.len().checked_div(size).unwrap_or(0);
+                serializer.collect_seq((0..size).map(|row| Rows {
+                    format: self.format,
+                    dims: inner,
+                    words: &self.words[row * length..][..length],
+                }))
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Runs a Calyx design that was compiled to Verilog, in Verilator.
+//!
+//! The steps: find the tools ([`Verilator::find`]), build an executable from the Verilog ([`Verilator::build`]), write the
+//! memories' first contents ([`Data::write_dat`]), run it ([`Executable::run`]), and read the memories back
+//! ([`Data::read_out`]).
+//!
+//! Owns the testbench, the data files and the processes. Knows neither Calyx's crates nor what a trace means: what it has to
+//! know of a design are its [`TopModule`] and the [`MemoryLayout`]s of its memories.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), petal_simulate::Error> {
+//! use std::path::Path;
+//! use petal_simulate::{BuildOptions, Data, MemoryLayout, RunOptions, Verilator};
+//!
+//! let layouts = [MemoryLayout { name: "m".to_owned(), width: 32, dims: vec![8] }];
+//! let data = Data::zeros(&layouts);
+//! let out = Path::new("out");
+//! let verilator = Verilator::find(None)?;
+//! let simulation =
+//!     verilator.build(Path::new("design.sv"), out, Path::new("cache"), &BuildOptions::default())?;
+//! data.write_dat(out)?;
+//! let options = RunOptions {
+//!     data_dir: out.to_owned(),
+//!     vcd: Some(out.join("trace.vcd")),
+//!     cycle_limit: 1_000_000,
+//! };
+//! let outcome = simulation.run(&options, &mut |cycle| eprintln!("cycle {cycle}"))?;
+//! println!("{} cycles\n{}", outcome.cycles, data.read_out(out)?.to_json());
+//! # Ok(())
+//! # }
+//! ```
+
+mod build;
+mod compile;
+pub mod data;
+mod error;
+mod generated;
+mod run;
+mod runtime;
+mod testbench;
+mod verilator;
+
+pub use build::{BuildOptions, Optimisation, Trace};
+pub use data::{Data, MemoryLayout};
+pub use error::{BuildStage, Error};
+pub use run::{Executable, RunOptions, RunOutcome};
+pub use testbench::TopModule;
+pub use verilator::Verilator;

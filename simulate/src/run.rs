@@ -1,0 +1,210 @@
+//! Runs an executable and reads what its testbench reports.
+//!
+//! Owns the process while it runs. The report lines are [`crate::testbench`]'s, the memory files [`crate::data`]'s.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use crate::Error;
+use crate::build::Trace;
+use crate::testbench::Report;
+
+/// A design that was built and can be run any number of times.
+#[derive(Debug, Clone)]
+pub struct Executable {
+    path: PathBuf,
+    trace: Trace,
+}
+
+/// How to run a design.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// The folder with a file `NAME.dat` for each `@external` memory of the top component (see
+    /// [`Data::write_dat`](crate::Data::write_dat)). The run adds a `NAME.out` for each (see
+    /// [`Data::read_out`](crate::Data::read_out)).
+    pub data_dir: PathBuf,
+    /// The file to write a trace to.
+    pub vcd: Option<PathBuf>,
+    /// How many cycles the design may take.
+    pub cycle_limit: u64,
+}
+
+/// A run that ended as it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOutcome {
+    /// The length of the run in cycles: from the first with `go` high to the last before `done` is high.
+    pub cycles: u64,
+    /// What the design printed, usually nothing.
+    pub output: String,
+}
+
+impl Executable {
+    pub(crate) fn new(path: PathBuf, trace: Trace) -> Self {
+        Self { path, trace }
+    }
+
+    /// Where the executable is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs the design once, from reset until it is done.
+    ///
+    /// `progress` is called with the current cycle, at most about ten times a second, and never for a run that is over
+    /// sooner.
+    ///
+    /// After an error a trace holds what happened until then, and there are no memories.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CycleLimit`] if the design takes too long, [`Error::Stopped`] if it stops itself, [`Error::Crashed`],
+    /// [`Error::NoTrace`] and [`Error::Io`].
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<RunOutcome, Error> {
+        if let Some(vcd) = &options.vcd {
+            if self.trace == Trace::Off {
+                return Err(Error::NoTrace {
+                    executable: self.path.clone(),
+                });
+            }
+            // The simulation could not say why it cannot write the file.
+            File::create(vcd).map_err(Error::io("write", vcd))?;
+        }
+        let mut data = OsString::from("+DATA=");
+        data.push(&options.data_dir);
+        let child = Command::new(&self.path)
+            .arg(options.cycle_limit.to_string())
+            .arg(options.vcd.as_deref().unwrap_or(Path::new("")))
+            .arg(data)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(Error::io("start", &self.path))?;
+        let mut running = Running(child);
+        let (outcome, output) = self.follow(&mut running.0, progress)?;
+        let status = running
+            .0
+            .wait()
+            .map_err(Error::io("wait for", &self.path))?;
+        let output = without_data_line(&output, &options.data_dir);
+        match outcome {
+            Some(Report::Done(cycles)) => Ok(RunOutcome { cycles, output }),
+            Some(Report::Limit(limit)) => Err(Error::CycleLimit { limit }),
+            Some(Report::Stopped(cycle)) => Err(Error::Stopped { cycle, output }),
+            Some(Report::Progress(_)) | None => Err(Error::Crashed {
+                status: status.to_string(),
+                output,
+            }),
+        }
+    }
+
+    /// Reads both of the child's outputs to their ends: the outcome that it reports, and what the design prints.
+    fn follow(
+        &self,
+        child: &mut Child,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(Option<Report>, String), Error> {
+        let (Some(reports), Some(mut printed)) = (child.stdout.take(), child.stderr.take()) else {
+            unreachable!("both are piped")
+        };
+        thread::scope(|scope| {
+            let printed = scope.spawn(move || {
+                let mut bytes = Vec::new();
+                printed.read_to_end(&mut bytes).map(|_| bytes)
+            });
+            let mut outcome = None;
+            for line in BufReader::new(reports).lines() {
+                let line = line.map_err(Error::io("read from", &self.path))?;
+                match Report::parse(&line) {
+                    Some(Report::Progress(cycle)) => progress(cycle),
+                    Some(end) => outcome = Some(end),
+                    None => {}
+                }
+            }
+            let bytes = match printed.join() {
+                Ok(read) => read.map_err(Error::io("read from", &self.path))?,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            Ok((outcome, String::from_utf8_lossy(&bytes).into_owned()))
+        })
+    }
+}
+
+/// A process that does not outlive this value.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both fail if the process has ended, which is the usual case.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Takes out the line that every design with memories prints, by the Calyx backend.
+fn without_data_line(output: &str, data_dir: &Path) -> String {
+    let line = format!(
+        "DATA (path to meminit files): {}\n",
+        data_dir.to_string_lossy()
+    );
+    output.replacen(&line, "", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// What a run of a shell script in the place of a simulation gives.
+    fn run_script(script: &str) -> Result<RunOutcome, Error> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("simulation");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let options = RunOptions {
+            data_dir: PathBuf::from("data"),
+            vcd: None,
+            cycle_limit: 10,
+        };
+        Executable::new(path, Trace::Off).run(&options, &mut |_| {})
+    }
+
+    #[test]
+    fn a_killed_simulation_is_an_error_with_its_output() {
+        expect![[r"
+            the simulation crashed (signal: 11 (SIGSEGV)); it printed:
+            oh"]]
+        .assert_eq(
+            &run_script("echo progress 3; echo oh >&2; kill -SEGV $$")
+                .unwrap_err()
+                .to_string(),
+        );
+        expect![[r"
+            the simulation crashed (exit status: 2); it printed:
+            (nothing was printed)"]]
+        .assert_eq(&run_script("exit 2").unwrap_err().to_string());
+    }
+
+    #[test]
+    fn only_the_data_line_is_taken_out_of_the_output() {
+        let line = "DATA (path to meminit files): data";
+        let outcome = run_script(&format!("echo '{line}' >&2; echo DATA >&2; echo done 4"));
+        assert_eq!(
+            outcome.unwrap(),
+            RunOutcome {
+                cycles: 4,
+                output: "DATA\n".to_owned()
+            }
+        );
+    }
+}

@@ -1,0 +1,184 @@
+//! The testbench: the C++ program that drives a design, and the Verilog wrapper around the design's top module.
+//!
+//! Owns the protocol between testbench and design (reset, `go`, `done`, when values are dumped) and the arguments and
+//! report lines of the program. Starts nothing and builds nothing.
+//!
+//! # Protocol
+//!
+//! `reset` is high and `go` low for three clock cycles; then `reset` is low and `go` high until the end. Cycle 0 is the
+//! first cycle with `go` high. Each cycle is settled with `clk` low, then `done` is read: the run's length is the
+//! number of cycles before the one in which `done` is high. Other inputs of the top module stay zero.
+//!
+//! A cycle takes 10 ns in the trace: its settled values at 10·n ns, then its rising edge at 10·n + 5 ns. The values of a
+//! cycle are all values just before a time at which `toplevel.clk` rises. The `done` cycle is dumped too, with its
+//! rising edge, though the design never sees that edge.
+
+use std::fmt::Write as _;
+
+/// The C++ testbench: the same for every design.
+pub(crate) const SOURCE: &str = include_str!("testbench.cpp");
+
+/// The name of the wrapper module, and so the first scope (below `TOP`) in a trace.
+pub(crate) const WRAPPER: &str = "toplevel";
+
+/// The top module of a design and the names of its interface ports.
+///
+/// Calyx gives every component these four ports; a program may choose other names for them with `@go`, `@done`, `@clk`
+/// and `@reset`. [`TopModule::default`] has the usual names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopModule {
+    /// Name of the Verilog module. The instance is always called `main`.
+    pub module: String,
+    /// The 1-bit input that starts the design.
+    pub go: String,
+    /// The 1-bit output that says that the design has finished.
+    pub done: String,
+    /// The clock input.
+    pub clk: String,
+    /// The synchronous, active-high reset input.
+    pub reset: String,
+}
+
+impl Default for TopModule {
+    fn default() -> Self {
+        Self {
+            module: "main".to_owned(),
+            go: "go".to_owned(),
+            done: "done".to_owned(),
+            clk: "clk".to_owned(),
+            reset: "reset".to_owned(),
+        }
+    }
+}
+
+impl TopModule {
+    /// The wrapper's Verilog. Ports that it leaves out read as zero.
+    pub(crate) fn wrapper(&self) -> String {
+        let Self {
+            module,
+            go,
+            done,
+            clk,
+            reset,
+        } = self;
+        format!(
+            "module {WRAPPER}(input logic clk, input logic reset, input logic go, output logic done);\n  \
+             {module} main(.{clk}(clk), .{reset}(reset), .{go}(go), .{done}(done));\n\
+             endmodule\n"
+        )
+    }
+}
+
+/// Verilator configuration that keeps the Calyx backend's guard wires (`wire _guardN = ...;`) out of the trace of
+/// the Verilog file called `file_name`.
+///
+/// Verilator leaves out every name with a leading underscore unless told otherwise, and with the name of a cell all that
+/// is inside the cell. So they have to be let in, but the guards, about half of all names, are of no use to anybody.
+pub(crate) fn trace_config(file_name: &str, verilog: &str) -> String {
+    // The file name is a pattern: what could be a wildcard or a quote becomes the wildcard for one character.
+    let pattern: String = file_name
+        .chars()
+        .map(|c| match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' | '.' => c,
+            _ => '?',
+        })
+        .collect();
+    let mut text = String::from("`verilator_config\n");
+    let mut guards: Option<(usize, usize)> = None;
+    let mut rule = |guards: &mut Option<(usize, usize)>| {
+        if let Some((first, last)) = guards.take() {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "tracing_off -file \"*{pattern}\" -lines {first}-{last}"
+            );
+        }
+    };
+    for (index, line) in verilog.lines().enumerate() {
+        let number = index + 1;
+        if line.starts_with("wire _guard") {
+            guards = Some((guards.map_or(number, |(first, _)| first), number));
+        } else {
+            rule(&mut guards);
+        }
+    }
+    rule(&mut guards);
+    text
+}
+
+/// One line of the testbench's report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// The run is in this cycle.
+    Progress(u64),
+    /// `done` was seen after this many cycles.
+    Done(u64),
+    /// `done` was not seen within this many cycles.
+    Limit(u64),
+    /// The design stopped the run in this cycle; `None`: while it was reset.
+    Stopped(Option<u64>),
+}
+
+impl Report {
+    /// Reads a line; `None` if the testbench never writes such a line.
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let (word, number) = line.trim_end().split_once(' ')?;
+        let number: i64 = number.parse().ok()?;
+        let cycle = u64::try_from(number).ok();
+        match word {
+            "progress" => cycle.map(Self::Progress),
+            "done" => cycle.map(Self::Done),
+            "limit" => cycle.map(Self::Limit),
+            "stopped" => Some(Self::Stopped(cycle)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn wrapper_connects_the_ports_by_name() {
+        let top = TopModule {
+            go: "start".to_owned(),
+            ..TopModule::default()
+        };
+        expect![[r"
+            module toplevel(input logic clk, input logic reset, input logic go, output logic done);
+              main main(.clk(clk), .reset(reset), .start(go), .done(done));
+            endmodule
+        "]]
+        .assert_eq(&top.wrapper());
+    }
+
+    #[test]
+    fn trace_config_has_one_rule_for_each_run_of_guards() {
+        let verilog =
+            "module a;\nwire _guard0 = 1;\nwire _guard1 = x;\nassign y = x;\nwire _guard0 = 1;\n";
+        expect![[r#"
+            `verilator_config
+            tracing_off -file "*my?design.sv" -lines 2-3
+            tracing_off -file "*my?design.sv" -lines 5-5
+        "#]]
+        .assert_eq(&trace_config("my*design.sv", verilog));
+    }
+
+    #[test]
+    fn reports_are_read_back() {
+        for (line, expected) in [
+            ("progress 12\n", Some(Report::Progress(12))),
+            ("done 9\n", Some(Report::Done(9))),
+            ("limit 5\n", Some(Report::Limit(5))),
+            ("stopped 0\n", Some(Report::Stopped(Some(0)))),
+            ("stopped -1\n", Some(Report::Stopped(None))),
+            ("done -1\n", None),
+            ("hello\n", None),
+            ("hello 1\n", None),
+        ] {
+            assert_eq!(Report::parse(line), expected, "{line}");
+        }
+    }
+}
