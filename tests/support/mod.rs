@@ -1,0 +1,211 @@
+//! What the end-to-end tests share: where the designs are, what they are expected to do, and the
+//! way from a design to a simulated run.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use petal_metadata::Metadata;
+use petal_passes::{Design, Library, Pipeline, Program};
+use petal_reconstruct::{CallTree, Event, Instance, Reconstruction, Run, VcdSource, Warning};
+use petal_simulate::{
+    BuildOptions, Data, MemoryLayout, Optimisation, RunOptions, Trace, Verilator,
+};
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All designs of a folder, by file name.
+pub fn designs(folder: &str) -> Vec<PathBuf> {
+    let folder = root().join(folder);
+    let mut designs: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.expect("the folder can be read").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "futil")
+        })
+        .collect();
+    designs.sort();
+    designs
+}
+
+/// What a design is expected to do, from the file `DESIGN.expect`.
+#[derive(Debug, serde::Deserialize)]
+pub struct Expected {
+    /// Pipeline → cycles. A pipeline that is not named cannot compile the design.
+    pub cycles: BTreeMap<String, u64>,
+    /// Memory → final contents, nested as in data files.
+    #[serde(default)]
+    pub memories: BTreeMap<String, serde_json::Value>,
+}
+
+impl Expected {
+    /// Reads what `design` is expected to do.
+    pub fn of(design: &Path) -> Self {
+        let path = PathBuf::from(format!("{}.expect", design.display()));
+        let text = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+}
+
+/// The Calyx crates keep the positions of all sources in one table that is not safe to share
+/// between threads.
+static CALYX: Mutex<()> = Mutex::new(());
+
+fn program(design: &Path) -> Program {
+    let library = Library::new(&[]).expect("the library can be set up");
+    Program::read(design, &library).unwrap_or_else(|error| panic!("{}: {error}", design.display()))
+}
+
+/// Compiles a design without probes.
+pub fn compile(design: &Path, passes: &str) -> Design {
+    let _guard = CALYX
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let pipeline = Pipeline::parse(passes, &[]).expect("the pipeline is a stock one");
+    petal_passes::compile(program(design), &pipeline)
+        .unwrap_or_else(|error| panic!("{} under {passes}: {error}", design.display()))
+}
+
+/// Compiles a design with probes.
+pub fn instrument(design: &Path, passes: &str) -> (Design, Metadata) {
+    let _guard = CALYX
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let pipeline = Pipeline::parse(passes, &[]).expect("the pipeline is a stock one");
+    petal_passes::instrument(program(design), &pipeline)
+        .unwrap_or_else(|error| panic!("{} under {passes}: {error}", design.display()))
+}
+
+/// Where builds of all tests share what does not depend on the design.
+fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulation-cache")
+}
+
+/// A simulated run.
+pub struct Simulated {
+    /// Length in cycles.
+    pub cycles: u64,
+    /// The memories after the run, nested as in data files.
+    pub memories: BTreeMap<String, serde_json::Value>,
+    /// The waveform, if one was asked for.
+    pub vcd: Option<PathBuf>,
+    _dir: tempfile::TempDir,
+}
+
+/// Simulates a compiled design with the data that lies beside its source.
+pub fn simulate(source: &Path, design: &Design, trace: Trace) -> Simulated {
+    let name = source.display();
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let verilog = dir.path().join("design.sv");
+    std::fs::write(&verilog, &design.verilog).expect("the temporary folder can be written");
+    let layouts: Vec<MemoryLayout> = design
+        .memories
+        .iter()
+        .map(|memory| MemoryLayout {
+            name: memory.instance.clone(),
+            width: u32::try_from(memory.width).expect("widths are small"),
+            dims: memory.dims.clone(),
+        })
+        .collect();
+    let path = PathBuf::from(format!("{name}.data"));
+    let data = if path.exists() {
+        let text = std::fs::read_to_string(&path).expect("the data file can be read");
+        Data::parse(&text, &path).unwrap_or_else(|error| panic!("{error}"))
+    } else {
+        Data::zeros(&layouts)
+    };
+    data.check(&layouts)
+        .unwrap_or_else(|error| panic!("{error}"));
+    data.write_dat(dir.path())
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let options = BuildOptions {
+        trace,
+        optimisation: Optimisation::Debug,
+        jobs: std::num::NonZeroUsize::MIN,
+        ..BuildOptions::default()
+    };
+    let executable = Verilator::find(None)
+        .and_then(|verilator| {
+            verilator.build(&verilog, &dir.path().join("build"), &cache(), &options)
+        })
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let vcd = (trace == Trace::Vcd).then(|| dir.path().join("trace.vcd"));
+    let run = RunOptions {
+        data_dir: dir.path().to_owned(),
+        vcd: vcd.clone(),
+        cycle_limit: 10_000_000,
+    };
+    let outcome = executable
+        .run(&run, &mut |_| {})
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let memories = data
+        .read_out(dir.path())
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let json: serde_json::Value =
+        serde_json::from_str(&memories.to_json()).expect("memories are written as JSON");
+    let memories = json
+        .as_object()
+        .expect("a data file is an object")
+        .iter()
+        .map(|(name, memory)| (name.clone(), memory["data"].clone()))
+        .collect();
+    Simulated {
+        cycles: outcome.cycles,
+        memories,
+        vcd,
+        _dir: dir,
+    }
+}
+
+/// The Petal trace of a simulated run.
+pub struct Traced {
+    /// The instances of the trace.
+    pub instances: Vec<Instance>,
+    /// The trees of the trace.
+    pub trees: Vec<CallTree>,
+    /// Which tree holds for how many cycles.
+    pub runs: Vec<Run>,
+    /// What was odd.
+    pub warnings: Vec<Warning>,
+    /// All events, in order.
+    pub events: Vec<Event>,
+}
+
+/// Reconstructs a run.
+pub fn reconstruct(metadata: &Metadata, vcd: &Path) -> Traced {
+    let reconstruction = Reconstruction::new(metadata);
+    let file = std::fs::File::open(vcd).expect("the waveform was just written");
+    let mut source = VcdSource::new(std::io::BufReader::new(file), reconstruction.signals())
+        .unwrap_or_else(|error| panic!("{}: {error}", vcd.display()));
+    let mut events = Vec::new();
+    reconstruction
+        .run::<std::convert::Infallible>(&mut source, &mut |event| {
+            events.push(event);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{}: {error}", vcd.display()));
+    let mut traced = Traced {
+        instances: Vec::new(),
+        trees: Vec::new(),
+        runs: Vec::new(),
+        warnings: Vec::new(),
+        events: events.clone(),
+    };
+    for event in events {
+        match event {
+            Event::Instance(instance) => traced.instances.push(instance),
+            Event::Tree(tree) => traced.trees.push(tree),
+            Event::Run(run) => traced.runs.push(run),
+            Event::Warning(warning) => traced.warnings.push(warning),
+            Event::Update(_) | Event::End { .. } => {}
+        }
+    }
+    traced
+}
