@@ -1,3 +1,36 @@
-//! The `petal` command.
+//! The `petal` command: arguments in, files and messages out. All logic is in the libraries.
 
-fn main() {}
+mod args;
+mod compile;
+mod failure;
+mod folder;
+mod outputs;
+mod progress;
+mod run;
+mod trace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::trace::Again;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Trace(args) => trace::trace(&args),
+        Command::Flame(args) => trace::again(&args, Again::Flame),
+        Command::Timeline(args) => trace::again(&args, Again::Timeline),
+        Command::Stats(args) => trace::stats(&args),
+        Command::Instrument(args) => run::instrument(&args),
+        Command::Reconstruct(args) => run::reconstruct(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

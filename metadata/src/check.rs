@@ -38,6 +38,7 @@ impl Checker<'_> {
             if let Some(span) = node.span {
                 self.index("file", span.file, self.metadata.files.len(), &from)?;
             }
+            self.index("thread", node.thread, component.threads.len(), &from)?;
             if let Some(group) = node.group {
                 self.index("group", group, component.groups.len(), &from)?;
             }

@@ -242,6 +242,8 @@ pub struct ControlNode {
     pub parent: Option<ControlId>,
     /// Where the node comes from: never [`Origin::Compiler`].
     pub origin: Origin,
+    /// The par thread that it is in.
+    pub thread: ThreadId,
     /// The group that an enable runs.
     pub group: Option<GroupId>,
     /// The cell that an invoke runs.

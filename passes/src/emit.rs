@@ -131,7 +131,7 @@ impl Assembler<'_> {
         self.add_instances();
         let control = order
             .iter()
-            .map(|key| self.control_node(*key, &control_ids))
+            .map(|key| self.control_node(*key, &control_ids, &thread_of))
             .collect();
         Component {
             name: self.component.name.to_string(),
@@ -348,6 +348,7 @@ impl Assembler<'_> {
         &mut self,
         key: NodeKey,
         control_ids: &HashMap<NodeKey, ControlId>,
+        thread_of: &HashMap<NodeKey, ThreadId>,
     ) -> ControlNode {
         let node = &self.known.source.nodes[&key];
         let group = node
@@ -363,6 +364,7 @@ impl Assembler<'_> {
             span: node.span,
             parent: node.parent.map(|parent| control_ids[&parent]),
             origin: node.origin.clone(),
+            thread: thread_of[&key],
             group,
             cell,
         }

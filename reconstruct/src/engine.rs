@@ -1,6 +1,6 @@
 //! The rules that turn the probe values of each cycle into call trees.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use petal_metadata::{
     CallId, Callee, CellId, CompiledId, CompiledKind, Component, ControlId, Id, Metadata, Origin,
@@ -93,6 +93,9 @@ struct Pending {
     left: u64,
 }
 
+/// Which source instance each active hardware instance works for.
+type Owners = Vec<(usize, InstanceId)>;
+
 struct Engine<'a> {
     metadata: &'a Metadata,
     layout: &'a Layout,
@@ -104,7 +107,7 @@ struct Engine<'a> {
     pending: Vec<Pending>,
     trees: HashMap<Vec<(usize, Node)>, TreeId>,
     /// Sampled values and all else that determines a tree → the tree.
-    known: HashMap<Vec<u64>, (TreeId, Vec<(usize, InstanceId)>)>,
+    known: HashMap<Vec<u64>, (TreeId, Owners)>,
     current: Option<Run>,
     last_key_tree: Option<TreeId>,
     events: Vec<Event>,
@@ -280,7 +283,7 @@ struct Builder<'e, 'a, 'v> {
     engine: &'e mut Engine<'a>,
     values: Values<'v>,
     nodes: Vec<(usize, Node)>,
-    owners: Vec<(usize, InstanceId)>,
+    owners: Owners,
     pending: Vec<Pending>,
 }
 
@@ -496,15 +499,15 @@ impl<'a> Builder<'_, 'a, '_> {
                 self.level(physical, instance, active, Some(control), depth + 1);
             }
         }
-        let mut below: BTreeMap<RunId, ()> = BTreeMap::new();
+        let mut below: BTreeSet<RunId> = BTreeSet::new();
         for &run in &active.runs {
             let above = match component.run(run).control {
                 Some(control) => component.ancestry(control).find(|&node| framed(node)),
-                None if self.has_caller(component, active, run) => continue,
+                None if Self::has_caller(component, active, run) => continue,
                 None => None,
             };
             if above == parent {
-                below.insert(run, ());
+                below.insert(run);
             }
         }
         // A group that has ended, but whose callee goes on.
@@ -518,16 +521,16 @@ impl<'a> Builder<'_, 'a, '_> {
                     .and_then(|c| component.ancestry(c).find(|&node| framed(node)));
                 let above = above.filter(|node| active.controls.contains(node));
                 if above == parent {
-                    below.insert(caller, ());
+                    below.insert(caller);
                 }
             }
         }
-        for run in below.into_keys() {
+        for run in below {
             self.group(physical, instance, active, run, depth);
         }
     }
 
-    fn has_caller(&self, component: &Component, active: &Active, run: RunId) -> bool {
+    fn has_caller(component: &Component, active: &Active, run: RunId) -> bool {
         active
             .calls
             .iter()

@@ -17,6 +17,18 @@ pub enum FrameKind {
     Primitive,
 }
 
+impl FrameKind {
+    /// The kind in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cell => "cell",
+            Self::Control => "control",
+            Self::Group => "group",
+            Self::Primitive => "primitive",
+        }
+    }
+}
+
 /// The label of every node that a design can have.
 #[derive(Debug)]
 pub struct FrameLabels {

@@ -4,7 +4,9 @@
 //! that make call trees of them, and the trace file. Knows metadata and waveforms, but neither
 //! Calyx nor any picture or table that is made of a trace.
 
+pub mod check;
 mod codec;
+mod compiled_view;
 mod engine;
 mod labels;
 mod model;
@@ -13,6 +15,7 @@ mod source;
 mod vcd_source;
 
 pub use codec::{TraceError, TraceReader, TraceWriter};
+pub use compiled_view::CompiledView;
 pub use engine::{ReconstructError, Reconstruction};
 pub use labels::{FrameKind, FrameLabels};
 pub use model::{

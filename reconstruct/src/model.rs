@@ -76,6 +76,17 @@ impl Overhead {
     pub const ALL: [Self; 4] = [Self::FsmUpdate, Self::ParDone, Self::Both, Self::Other];
 }
 
+impl std::fmt::Display for Overhead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::FsmUpdate => "fsm-update",
+            Self::ParDone => "par-done",
+            Self::Both => "both",
+            Self::Other => "other",
+        })
+    }
+}
+
 /// What a cell does in a cycle in which it is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Activity {

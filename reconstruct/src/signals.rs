@@ -81,7 +81,7 @@ impl Layout {
             instances: Vec::new(),
             table,
         };
-        layout.add(metadata, metadata.main, metadata.scope.clone(), None);
+        layout.add(metadata, metadata.main, &metadata.scope, None);
         layout
     }
 
@@ -89,7 +89,7 @@ impl Layout {
         &mut self,
         metadata: &Metadata,
         id: ComponentId,
-        scope: Vec<String>,
+        scope: &[String],
         parent: Option<(usize, petal_metadata::CellId)>,
     ) -> usize {
         let component = metadata.component(id);
@@ -97,7 +97,7 @@ impl Layout {
         let watched = &mut self.table.watched;
         let mut watch = |name: String| {
             watched.push(Signal {
-                scope: scope.clone(),
+                scope: scope.to_vec(),
                 name,
             });
             watched.len() - 1
@@ -138,10 +138,10 @@ impl Layout {
             if let CellKind::Component(child) = cell.kind
                 && cell.instance == cell.name
             {
-                let mut inner = scope.clone();
+                let mut inner = scope.to_vec();
                 inner.push(cell.instance.clone());
                 let cell_id = petal_metadata::CellId::from_index(index);
-                let child = self.add(metadata, child, inner, Some((at, cell_id)));
+                let child = self.add(metadata, child, &inner, Some((at, cell_id)));
                 by_instance.insert(&cell.instance, child);
             }
         }

@@ -22,13 +22,18 @@ struct Targets {
 }
 
 /// A [`ProbeSource`] over a VCD file.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are signals, not options"
+)]
 pub struct VcdSource<R: BufRead> {
     parser: Parser<R>,
     targets: HashMap<IdCode, Targets>,
     watched: Vec<Signal>,
     /// Settled values, and whether an x or z stands behind a zero.
-    values: Vec<u64>,
+    settled: Vec<u64>,
     unknown: Vec<bool>,
+    /// The same just before the last rising edge.
     sample: Vec<u64>,
     sample_unknown: Vec<bool>,
     clock: bool,
@@ -36,7 +41,7 @@ pub struct VcdSource<R: BufRead> {
     done: bool,
     /// Changes of the timestamp that is being read.
     pending: Vec<(IdCode, u64, bool)>,
-    changed: bool,
+    settled_changed: bool,
     sample_changed: bool,
     cycles: u64,
     state: State,
@@ -115,7 +120,7 @@ impl<R: BufRead> VcdSource<R> {
             parser,
             targets,
             watched: table.watched.clone(),
-            values: vec![0; count],
+            settled: vec![0; count],
             unknown: vec![false; count],
             sample: vec![0; count],
             sample_unknown: vec![false; count],
@@ -123,7 +128,7 @@ impl<R: BufRead> VcdSource<R> {
             go: false,
             done: false,
             pending: Vec::new(),
-            changed: true,
+            settled_changed: true,
             sample_changed: true,
             cycles: 0,
             state: State::BeforeRun,
@@ -185,12 +190,12 @@ impl<R: BufRead> VcdSource<R> {
         let rises = clock && !self.clock;
         let edge = rises.then_some((self.go, self.done));
         if rises {
-            self.sample_changed = self.changed;
-            if self.changed {
-                self.sample.copy_from_slice(&self.values);
+            self.sample_changed = self.settled_changed;
+            if self.settled_changed {
+                self.sample.copy_from_slice(&self.settled);
                 self.sample_unknown.copy_from_slice(&self.unknown);
             }
-            self.changed = false;
+            self.settled_changed = false;
         }
         self.clock = clock;
         for (code, value, unknown) in self.pending.drain(..) {
@@ -202,8 +207,9 @@ impl<R: BufRead> VcdSource<R> {
                 self.done = value == 1;
             }
             for &slot in &targets.slots {
-                self.changed |= self.values[slot] != value || self.unknown[slot] != unknown;
-                self.values[slot] = value;
+                self.settled_changed |=
+                    self.settled[slot] != value || self.unknown[slot] != unknown;
+                self.settled[slot] = value;
                 self.unknown[slot] = unknown;
             }
         }

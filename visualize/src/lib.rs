@@ -1,1 +1,27 @@
-//! petal-visualize
+//! What a user sees of a Petal trace: flame graphs, a timeline, tables and a summary.
+//!
+//! Owns one file per output. Each output takes the events of a trace one by one, so a single pass
+//! over the trace feeds them all, and memory grows with the number of different trees only. Knows
+//! metadata and traces, but not where either came from.
+
+mod activations;
+mod cells;
+mod control;
+mod flame;
+mod groups;
+mod profile;
+mod spans;
+mod summary;
+mod table;
+mod timeline;
+
+pub use activations::{Activations, Durations};
+pub use cells::cells;
+pub use control::control;
+pub use flame::{Flame, Weighting};
+pub use groups::groups;
+pub use profile::Profile;
+pub use spans::{Item, Key, Span, Spans};
+pub use summary::{Ranked, Summary};
+pub use table::{Align, Column, Table, Value};
+pub use timeline::Timeline;

@@ -1,0 +1,205 @@
+//! Whether a trace fits the metadata, and whether its trees keep the rules of call trees.
+
+use petal_metadata::{ComponentId, Id, Metadata};
+use thiserror::Error;
+
+use crate::model::{CallTree, Event, Instance, InstanceId, Node, NodeId};
+
+/// What is wrong with a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Violation {
+    /// A handle leads out of the metadata's tables.
+    #[error(
+        "the trace refers to a {0} that the metadata does not have; profile the design again with `petal run`"
+    )]
+    Dangling(&'static str),
+    /// A tree breaks a rule (paper, section 4).
+    #[error("a call tree breaks a rule: {0}; please report this")]
+    Rule(&'static str),
+}
+
+/// Checks the events of a trace one by one.
+#[derive(Debug)]
+pub struct Checker<'a> {
+    metadata: &'a Metadata,
+    instances: Vec<Instance>,
+}
+
+fn within(id: impl Id, len: usize, what: &'static str) -> Result<(), Violation> {
+    if id.index() < len {
+        Ok(())
+    } else {
+        Err(Violation::Dangling(what))
+    }
+}
+
+fn rule(kept: bool, rule: &'static str) -> Result<(), Violation> {
+    if kept {
+        Ok(())
+    } else {
+        Err(Violation::Rule(rule))
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// A checker for a trace of this design.
+    pub fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            metadata,
+            instances: Vec::new(),
+        }
+    }
+
+    /// Checks the next event.
+    ///
+    /// # Errors
+    /// The first violation in it.
+    pub fn event(&mut self, event: &Event) -> Result<(), Violation> {
+        match event {
+            Event::Instance(instance) => self.instance(*instance),
+            Event::Tree(tree) => self.tree(tree),
+            Event::Update(update) => {
+                within(update.instance, self.instances.len(), "component cell")?;
+                let component = self.instances[update.instance.index()].component;
+                let registers = self.metadata.component(component).registers.len();
+                within(update.register, registers, "control register")
+            }
+            Event::Run(_) | Event::Warning(_) | Event::End { .. } => Ok(()),
+        }
+    }
+
+    fn instance(&mut self, instance: Instance) -> Result<(), Violation> {
+        within(
+            instance.component,
+            self.metadata.components.len(),
+            "component",
+        )?;
+        if let Some((parent, cell)) = instance.parent {
+            within(parent, self.instances.len(), "component cell")?;
+            let holder = self.instances[parent.index()].component;
+            within(cell, self.metadata.component(holder).cells.len(), "cell")?;
+        }
+        self.instances.push(instance);
+        Ok(())
+    }
+
+    fn tree(&self, tree: &CallTree) -> Result<(), Violation> {
+        for (id, node) in tree.nodes() {
+            self.handles(node)?;
+            let Some(parent) = tree.parent(id) else {
+                let main = Node::Cell {
+                    instance: InstanceId::from_index(0),
+                    activity: match node {
+                        Node::Cell { activity, .. } => activity,
+                        _ => return Err(Violation::Rule("the root is the main cell")),
+                    },
+                };
+                rule(node == main, "the root is the main cell")?;
+                continue;
+            };
+            self.edge(tree, parent, tree.node(parent), node)?;
+        }
+        Ok(())
+    }
+
+    fn handles(&self, node: Node) -> Result<(), Violation> {
+        let component = |id: ComponentId| {
+            within(id, self.metadata.components.len(), "component")?;
+            Ok(self.metadata.component(id))
+        };
+        match node {
+            Node::Cell { instance, .. } => within(instance, self.instances.len(), "component cell"),
+            Node::Control {
+                component: id,
+                control,
+            } => within(control, component(id)?.control.len(), "control node"),
+            Node::Group {
+                component: id,
+                group,
+                run,
+            } => {
+                within(group, component(id)?.groups.len(), "group")?;
+                within(run, component(id)?.runs.len(), "group run")
+            }
+            Node::Continuous { component: id } => component(id).map(drop),
+            Node::Primitive {
+                component: id,
+                cell,
+            } => within(cell, component(id)?.cells.len(), "cell"),
+        }
+    }
+
+    fn edge(
+        &self,
+        tree: &CallTree,
+        parent_id: NodeId,
+        parent: Node,
+        node: Node,
+    ) -> Result<(), Violation> {
+        let own = self.component(node);
+        // A cell's children are of its component, and so is what calls it.
+        let around = match node {
+            Node::Cell { instance, .. } => {
+                let (holder, _) = self.instances[instance.index()]
+                    .parent
+                    .ok_or(Violation::Rule("main is only at the root"))?;
+                self.instances[holder.index()].component
+            }
+            _ => own,
+        };
+        rule(
+            self.component(parent) == around,
+            "a node is of the component of its cell",
+        )?;
+        rule(
+            !matches!(parent, Node::Primitive { .. }),
+            "primitives are leaves",
+        )?;
+        let is_group = matches!(parent, Node::Group { .. } | Node::Continuous { .. });
+        match node {
+            Node::Cell { .. } => rule(is_group, "a cell's parent is a group"),
+            Node::Primitive { .. } => rule(is_group, "a primitive's parent is a group"),
+            Node::Control { control, .. } => {
+                let component = self.metadata.component(own);
+                let framed = component
+                    .ancestry(control)
+                    .skip(1)
+                    .find(|&above| !component.node(above).kind.is_enable());
+                match parent {
+                    Node::Control { control: above, .. } => rule(
+                        framed == Some(above),
+                        "a control node's parent is the statement around it",
+                    ),
+                    Node::Cell { .. } => rule(
+                        framed.is_none(),
+                        "a control node hangs below those around it",
+                    ),
+                    _ => Err(Violation::Rule(
+                        "a control node's parent is a cell or control node",
+                    )),
+                }
+            }
+            Node::Group { .. } => {
+                let cell = matches!(parent, Node::Cell { .. } | Node::Control { .. });
+                rule(
+                    cell || is_group,
+                    "a group's parent is a cell, control node or group",
+                )
+            }
+            Node::Continuous { .. } => {
+                let is_cell = matches!(tree.node(parent_id), Node::Cell { .. });
+                rule(is_cell, "continuous assignments hang below their cell")
+            }
+        }
+    }
+
+    fn component(&self, node: Node) -> ComponentId {
+        match node {
+            Node::Cell { instance, .. } => self.instances[instance.index()].component,
+            Node::Control { component, .. }
+            | Node::Group { component, .. }
+            | Node::Continuous { component }
+            | Node::Primitive { component, .. } => component,
+        }
+    }
+}

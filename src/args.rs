@@ -1,0 +1,236 @@
+//! The command line: what can be asked of `petal`, in clap's terms.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER_HELP: &str = "\
+Examples:
+  petal run design.futil                       profile a design, into petal-out/design
+  petal run design.futil --passes no-opt       the same without optimisations
+  petal trace petal-out/design --cycles 0..10  the call trees of the first ten cycles
+
+Exit codes:
+  0  it worked
+  1  it did not: the design, its data, the simulation or a file is at fault
+  2  the command line makes no sense";
+
+const RUN_HELP: &str = "\
+Examples:
+  petal run design.futil
+  petal run design.futil --data inputs.json --out profile
+  petal run design.futil --passes all --disable-pass cell-share
+  petal run design.futil --json | jq .cycles";
+
+/// A cycle-level profiler for hardware written in the Calyx intermediate language.
+#[derive(Debug, Parser)]
+#[command(name = "petal", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Profile a design: compile, simulate, reconstruct, and write all outputs
+    #[command(after_help = RUN_HELP)]
+    Run(RunArgs),
+    /// Print the call tree of every cycle of a profile
+    Trace(TraceArgs),
+    /// Write the flame graphs of a profile again
+    Flame(AgainArgs),
+    /// Write the timeline of a profile again
+    Timeline(AgainArgs),
+    /// Print the statistics tables of a profile
+    Stats(StatsArgs),
+    /// Compile a design with probes: Verilog and metadata, without a simulation
+    Instrument(InstrumentArgs),
+    /// Make a profile of a waveform that was simulated elsewhere
+    Reconstruct(ReconstructArgs),
+}
+
+/// Which design, and how to compile it.
+#[derive(Debug, Args)]
+pub struct DesignArgs {
+    /// The Calyx program
+    pub design: PathBuf,
+    /// The passes: `all`, `no-opt`, or a list of passes and aliases with commas
+    #[arg(long, default_value = petal_passes::ALL, value_name = "LIST")]
+    pub passes: String,
+    /// Leave out a pass or alias (may be repeated)
+    #[arg(short = 'd', long = "disable-pass", value_name = "PASS")]
+    pub disable_pass: Vec<String>,
+    /// Look for imports in this folder, before the standard library (may be repeated)
+    #[arg(short = 'l', long = "library", value_name = "DIR")]
+    pub library: Vec<PathBuf>,
+}
+
+/// Which frames of control outputs show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ControlArg {
+    /// Every control statement, as written
+    Source,
+    /// Only those that became a compilation group
+    Compiled,
+}
+
+/// Options of everything that shows call trees.
+#[derive(Debug, Args)]
+pub struct ViewArgs {
+    /// Which frames of control to show
+    #[arg(long, value_enum, default_value = "source")]
+    pub control: ControlArg,
+}
+
+/// `petal run`
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub design: DesignArgs,
+    /// Contents of the memories [default: DESIGN.futil.data if there is one, else zeros]
+    #[arg(long, value_name = "DATA.json")]
+    pub data: Option<PathBuf>,
+    /// Where to write the profile [default: petal-out/<design name>]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The Verilator to use [default: the one on PATH]
+    #[arg(long, value_name = "PROGRAM")]
+    pub verilator: Option<PathBuf>,
+    /// Give up after this many cycles
+    #[arg(long, default_value_t = 100_000_000, value_name = "CYCLES")]
+    pub cycle_limit: u64,
+    /// Keep the Verilog and the waveform in the output folder
+    #[arg(long)]
+    pub keep: bool,
+    /// Print the memories as they are after the run
+    #[arg(long)]
+    pub memories: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// `petal trace`
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// The folder that `petal run` wrote
+    pub dir: PathBuf,
+    /// Only these cycles: the first one, and the one after the last
+    #[arg(long, value_name = "A..B", value_parser = parse_cycles)]
+    pub cycles: Option<Range<u64>>,
+    /// One JSON object for each run of equal cycles
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// `petal flame` and `petal timeline`
+#[derive(Debug, Args)]
+pub struct AgainArgs {
+    /// The folder that `petal run` wrote
+    pub dir: PathBuf,
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// A format of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatArg {
+    /// Aligned text
+    Text,
+    /// Comma-separated values
+    Csv,
+    /// Markdown
+    Markdown,
+    /// JSON
+    Json,
+}
+
+/// A statistics table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableArg {
+    /// Component cells
+    Cells,
+    /// Groups
+    Groups,
+    /// Control nodes
+    Control,
+}
+
+/// `petal stats`
+#[derive(Debug, Args)]
+pub struct StatsArgs {
+    /// The folder that `petal run` wrote
+    pub dir: PathBuf,
+    /// Which tables [default: all]
+    #[arg(value_enum)]
+    pub table: Vec<TableArg>,
+    /// How to print them
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: FormatArg,
+}
+
+/// `petal instrument`
+#[derive(Debug, Args)]
+pub struct InstrumentArgs {
+    #[command(flatten)]
+    pub design: DesignArgs,
+    /// Where to write the Verilog
+    #[arg(long, value_name = "FILE.sv")]
+    pub verilog: PathBuf,
+    /// Where to write the metadata
+    #[arg(long, value_name = "FILE.json")]
+    pub metadata: PathBuf,
+}
+
+/// `petal reconstruct`
+#[derive(Debug, Args)]
+pub struct ReconstructArgs {
+    /// The metadata that `petal instrument` wrote
+    pub metadata: PathBuf,
+    /// The waveform: a VCD file of the instrumented design
+    pub vcd: PathBuf,
+    /// Where to write the profile
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+fn parse_cycles(text: &str) -> Result<Range<u64>, String> {
+    let (from, to) = text
+        .split_once("..")
+        .ok_or("write two cycle numbers with `..` between them, such as 0..10")?;
+    let number = |text: &str, default: u64| {
+        if text.is_empty() {
+            Ok(default)
+        } else {
+            text.parse()
+                .map_err(|_| format!("`{text}` is no cycle number"))
+        }
+    };
+    let range = number(from, 0)?..number(to, u64::MAX)?;
+    if range.is_empty() {
+        return Err(format!("there is no cycle in {text}"));
+    }
+    Ok(range)
+}

@@ -1,0 +1,130 @@
+//! Makes all outputs of a profile in one pass over its events.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use petal_metadata::Metadata;
+use petal_reconstruct::Event;
+use petal_visualize::{
+    Activations, Flame, Profile, Summary, Table, Timeline, Weighting, cells, control, groups,
+};
+
+use crate::args::TableArg;
+use crate::failure::Failure;
+use crate::folder::{self, Staging};
+
+/// The timeline.
+pub const TIMELINE: &str = "timeline.json";
+/// The flame graphs: weighting, folded stacks, image.
+pub const FLAMES: [(Weighting, &str, &str); 2] = [
+    (Weighting::Flat, "flame.folded", "flame.svg"),
+    (Weighting::Scaled, "flame-scaled.folded", "flame-scaled.svg"),
+];
+/// The tables.
+pub const TABLES: [(TableArg, &str); 3] = [
+    (TableArg::Cells, "stats/cells.csv"),
+    (TableArg::Groups, "stats/groups.csv"),
+    (TableArg::Control, "stats/control.csv"),
+];
+
+/// What is counted while the events of a trace pass by.
+pub struct Counted<'a> {
+    metadata: &'a Metadata,
+    profile: Profile,
+    activations: Activations<'a>,
+}
+
+impl<'a> Counted<'a> {
+    /// Counts in a trace of this design.
+    pub fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            metadata,
+            profile: Profile::default(),
+            activations: Activations::new(metadata),
+        }
+    }
+
+    /// Takes in the next event.
+    pub fn event(&mut self, event: &Event) {
+        self.profile.event(event);
+        self.activations.event(event);
+    }
+
+    /// Writes the flame graphs.
+    pub fn write_flames(&self, staging: &Staging, design: &str) -> Result<(), Failure> {
+        for (weighting, folded, svg) in FLAMES {
+            let flame = Flame::new(self.metadata, &self.profile, weighting);
+            staging.write(folded, flame.folded())?;
+            let mut image = Vec::new();
+            flame.svg(design, &mut image)?;
+            staging.write(svg, image)?;
+        }
+        Ok(())
+    }
+
+    /// One of the tables.
+    pub fn table(&self, table: TableArg) -> Table {
+        match table {
+            TableArg::Cells => cells(self.metadata, &self.profile, &self.activations),
+            TableArg::Groups => groups(self.metadata, &self.activations),
+            TableArg::Control => control(self.metadata, &self.activations),
+        }
+    }
+
+    /// Writes the tables.
+    pub fn write_tables(&self, staging: &Staging) -> Result<(), Failure> {
+        for (table, name) in TABLES {
+            staging.write(name, self.table(table).csv())?;
+        }
+        Ok(())
+    }
+
+    /// The summary.
+    pub fn summary(&self, design: &str, versions: Vec<(String, String)>) -> Summary {
+        Summary::new(
+            self.metadata,
+            &self.profile,
+            &self.activations,
+            design,
+            versions,
+        )
+    }
+}
+
+/// Opens a timeline in the staging folder.
+pub fn timeline<'a>(
+    metadata: &'a Metadata,
+    staging: &Staging,
+) -> Result<Timeline<'a, BufWriter<File>>, Failure> {
+    Ok(Timeline::new(metadata, create(&staging.path(TIMELINE))?)?)
+}
+
+/// Creates a file for writing.
+pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
+    File::create(path)
+        .map(BufWriter::new)
+        .map_err(Failure::io("write", path))
+}
+
+/// The names of all files of a profile, the summary last.
+pub fn files() -> Vec<&'static str> {
+    let mut files = vec![folder::METADATA, folder::TRACE, TIMELINE];
+    for (_, folded, svg) in FLAMES {
+        files.extend([folded, svg]);
+    }
+    files.extend(TABLES.map(|(_, name)| name));
+    files.push(folder::SUMMARY);
+    files
+}
+
+/// Prints to standard output; a reader that has gone away (`| head`) is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
+            "cannot write to standard output: {error}"
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,192 @@
+//! Flame graphs: which stacks of frames cycles were spent in, added up over the run.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use inferno::flamegraph::color::{Color, MultiPalette, PaletteMap};
+use inferno::flamegraph::{Options, Palette};
+use petal_metadata::Metadata;
+use petal_reconstruct::{FrameKind, FrameLabels};
+
+use crate::profile::Profile;
+
+/// How much a leaf of a cycle's call tree counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weighting {
+    /// Every active leaf of a cycle counts 1: parallel work adds up.
+    Flat,
+    /// The leaves of a cycle share it: all stacks together make the run's cycles.
+    Scaled,
+}
+
+/// A flame graph.
+#[derive(Debug)]
+pub struct Flame {
+    weighting: Weighting,
+    /// Stack → weight in units of 1 / `denominator` cycles.
+    stacks: BTreeMap<String, u128>,
+    denominator: u128,
+    kinds: HashMap<String, FrameKind>,
+    cycles: u64,
+}
+
+/// Beyond this, shares of a cycle are rounded. Reached only when cycles differ wildly in how many
+/// leaves they have.
+const MAX_DENOMINATOR: u128 = 1 << 60;
+
+impl Flame {
+    /// The flame graph of a profile.
+    pub fn new(metadata: &Metadata, profile: &Profile, weighting: Weighting) -> Self {
+        let labels = FrameLabels::new(metadata);
+        let denominator = match weighting {
+            Weighting::Flat => 1,
+            Weighting::Scaled => profile
+                .trees()
+                .map(|(tree, _)| tree.leaves().count() as u128)
+                .fold(1, |common, leaves| match lcm(common, leaves) {
+                    larger if larger <= MAX_DENOMINATOR => larger,
+                    _ => common,
+                }),
+        };
+        let mut flame = Self {
+            weighting,
+            stacks: BTreeMap::new(),
+            denominator,
+            kinds: HashMap::new(),
+            cycles: profile.total(),
+        };
+        for (tree, cycles) in profile.trees() {
+            let mut stack: Vec<String> = Vec::new();
+            let leaves: Vec<_> = tree.leaves().collect();
+            let whole = u128::from(cycles) * denominator;
+            let count = leaves.len() as u128;
+            let mut given = 0;
+            let mut next_leaf = leaves.iter().peekable();
+            let mut nth = 0;
+            for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
+                stack.truncate(depth);
+                let frame = frame(labels.label(node, profile.instances()));
+                flame
+                    .kinds
+                    .entry(frame.clone())
+                    .or_insert(FrameLabels::kind(node));
+                stack.push(frame);
+                if next_leaf.peek() == Some(&&id) {
+                    next_leaf.next();
+                    nth += 1;
+                    let weight = match weighting {
+                        Weighting::Flat => whole,
+                        // Exact when `count` divides; otherwise the rounding adds up to the whole.
+                        Weighting::Scaled => whole * nth / count - given,
+                    };
+                    given += weight;
+                    *flame.stacks.entry(stack.join(";")).or_default() += weight;
+                }
+            }
+        }
+        flame
+    }
+
+    /// The sum of all weights in units, and how many units make a cycle.
+    pub fn total(&self) -> (u128, u128) {
+        (self.stacks.values().sum(), self.denominator)
+    }
+
+    /// The folded stacks: a line `frame;frame;frame weight` for each, weights in cycles.
+    pub fn folded(&self) -> String {
+        let mut text = String::new();
+        for (stack, &weight) in &self.stacks {
+            text.push_str(stack);
+            text.push(' ');
+            text.push_str(&decimal(weight, self.denominator));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Writes the flame graph as an SVG image that zooms and searches in a browser.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn svg(&self, name: &str, out: impl Write) -> io::Result<()> {
+        // Whole numbers of a unit small enough that rounding does not show.
+        let units = if self.denominator == 1 { 1 } else { 1000 };
+        let lines: Vec<String> = self
+            .stacks
+            .iter()
+            .map(|(stack, &weight)| (stack, weight * units / self.denominator))
+            .map(|(stack, weight)| format!("{stack} {}", weight.max(1)))
+            .collect();
+        let mut palette = PaletteMap::default();
+        for (frame, kind) in &self.kinds {
+            palette.insert(frame, color(*kind));
+        }
+        let mut options = Options::default();
+        options.colors = Palette::Multi(MultiPalette::Rust);
+        options.palette_map = Some(&mut palette);
+        options.deterministic = true;
+        options.title = format!("{name}: {} cycles", crate::table::thousands(self.cycles));
+        options.subtitle = Some(
+            match self.weighting {
+                Weighting::Flat => "every active leaf of a cycle counts 1",
+                Weighting::Scaled => "parallel leaves share a cycle",
+            }
+            .to_owned(),
+        );
+        "cycles".clone_into(&mut options.count_name);
+        "Frame:".clone_into(&mut options.name_type);
+        options.factor = 1.0 / to_f64(units);
+        if self.stacks.is_empty() {
+            return inferno::flamegraph::from_lines(
+                &mut options,
+                [format!("{} 1", frame(name)).as_str()],
+                out,
+            );
+        }
+        inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "1 or 1000")]
+fn to_f64(units: u128) -> f64 {
+    units as f64
+}
+
+/// A label as a frame: without the characters that separate frames and lines.
+fn frame(label: &str) -> String {
+    label.replace([';', '\n', '\r'], "_")
+}
+
+fn color(kind: FrameKind) -> Color {
+    let (r, g, b) = match kind {
+        FrameKind::Cell => (178, 140, 214),
+        FrameKind::Control => (224, 98, 92),
+        FrameKind::Group => (246, 164, 84),
+        FrameKind::Primitive => (247, 219, 96),
+    };
+    Color { r, g, b }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn lcm(a: u128, b: u128) -> u128 {
+    a / gcd(a, b) * b
+}
+
+/// `weight / denominator` with as many decimals as needed, at most nine.
+fn decimal(weight: u128, denominator: u128) -> String {
+    const NANO: u128 = 1_000_000_000;
+    let whole = weight / denominator;
+    let rest = (weight % denominator * NANO + denominator / 2) / denominator;
+    if rest == 0 {
+        return whole.to_string();
+    }
+    if rest == NANO {
+        return (whole + 1).to_string();
+    }
+    format!("{whole}.{rest:09}")
+        .trim_end_matches('0')
+        .to_owned()
+}
