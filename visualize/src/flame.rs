@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use inferno::flamegraph::color::{Color, MultiPalette, PaletteMap};
-use inferno::flamegraph::{Options, Palette};
+use inferno::flamegraph::color::{BackgroundColor, Color, MultiPalette, PaletteMap, StrokeColor};
+use inferno::flamegraph::{Options, Palette, TextTruncateDirection};
 use petal_metadata::Metadata;
 use petal_reconstruct::{FrameKind, FrameLabels};
 
@@ -123,6 +123,25 @@ impl Flame {
         }
         let mut options = Options::default();
         options.colors = Palette::Multi(MultiPalette::Rust);
+        palette.insert(
+            "all",
+            Color {
+                r: 208,
+                g: 208,
+                b: 208,
+            },
+        );
+        options.bgcolors = Some(BackgroundColor::Flat(Color {
+            r: 255,
+            g: 255,
+            b: 255,
+        }));
+        options.stroke_color = StrokeColor::Color(Color {
+            r: 255,
+            g: 255,
+            b: 255,
+        });
+        options.text_truncate_direction = TextTruncateDirection::Right;
         options.palette_map = Some(&mut palette);
         options.deterministic = true;
         options.title = format!("{name}: {} cycles", crate::table::thousands(self.cycles));

@@ -1,0 +1,457 @@
+//! Every design of `calyx-examples` and `tests/corpus`, under `all` and `no-opt`: petal's probes
+//! change neither cycles nor results, every call tree keeps the rules, and every breakdown adds up.
+//! Under `no-opt` the groups of every call tree are held against the `go` signals of the design
+//! without probes.
+//!
+//! `PETAL_UPDATE=1 cargo test --test corpus` writes the cycles of the plain design into the
+//! `.expect` files. Memories in there are computed by hand and never written.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use petal_metadata::{CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
+use petal_reconstruct::{Event, Node, Overhead, check::Checker};
+use petal_simulate::Trace;
+use petal_visualize::{Activations, Flame, Profile, Summary, Value, Weighting, cells};
+use support::{Expected, Traced};
+
+/// Runs `check` for every design on two threads and reports all failures together.
+fn for_all(designs: &[PathBuf], check: fn(&Path) -> Result<(), String>) {
+    let next = AtomicUsize::new(0);
+    let failures: Vec<String> = std::thread::scope(|scope| {
+        let work = || {
+            let mut failures = Vec::new();
+            while let Some(design) = designs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let name = design
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                let result = std::panic::catch_unwind(|| check(design)).unwrap_or_else(|panic| {
+                    Err(panic.downcast_ref::<String>().cloned().unwrap_or_default())
+                });
+                if let Err(problem) = result {
+                    failures.push(format!("{name}: {problem}"));
+                }
+            }
+            failures
+        };
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_default())
+            .collect()
+    });
+    assert!(
+        failures.is_empty(),
+        "{} of {} designs failed:\n{}",
+        failures.len(),
+        designs.len(),
+        failures.join("\n")
+    );
+}
+
+#[test]
+fn the_examples_are_profiled_exactly() {
+    let designs = support::designs("calyx-examples");
+    assert!(designs.len() >= 14, "only {} examples", designs.len());
+    for_all(&designs, check);
+}
+
+#[test]
+fn the_corpus_is_profiled_exactly() {
+    let designs = support::designs("tests/corpus");
+    assert!(designs.len() >= 60, "only {} designs", designs.len());
+    for_all(&designs, check);
+}
+
+fn check(design: &Path) -> Result<(), String> {
+    if std::env::var_os("PETAL_UPDATE").is_some() {
+        return update(design);
+    }
+    let expected = Expected::of(design);
+    if expected.cycles.is_empty() {
+        return Err("the expectation names no pipeline".to_owned());
+    }
+    let mut problems = String::new();
+    for (passes, &cycles) in &expected.cycles {
+        if let Err(problem) = check_pipeline(design, passes, cycles, &expected) {
+            let _ = write!(problems, "\n  under {passes}: {problem}");
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems)
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, wanted: &T) -> Result<(), String> {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(format!("{what}: {found:?}, expected {wanted:?}"))
+    }
+}
+
+fn check_pipeline(
+    design: &Path,
+    passes: &str,
+    cycles: u64,
+    expected: &Expected,
+) -> Result<(), String> {
+    let independent = passes == "no-opt" && cycles < 100_000;
+    let plain = support::compile(design, passes);
+    let trace = if independent { Trace::Vcd } else { Trace::Off };
+    let plain = support::simulate(design, &plain, trace);
+    same("plain cycles", &plain.cycles, &cycles)?;
+    for (name, memory) in &expected.memories {
+        same(
+            &format!("memory {name}"),
+            &plain.memories.get(name),
+            &Some(memory),
+        )?;
+    }
+    let (instrumented, metadata) = support::instrument(design, passes);
+    let simulated = support::simulate(design, &instrumented, Trace::Vcd);
+    same("instrumented cycles", &simulated.cycles, &cycles)?;
+    same(
+        "instrumented memories",
+        &simulated.memories,
+        &plain.memories,
+    )?;
+    let vcd = simulated.vcd.as_deref().ok_or("no waveform")?;
+    let traced = support::reconstruct(&metadata, vcd);
+    let warnings: Vec<_> = traced
+        .warnings
+        .iter()
+        .map(|w| (&w.signal, &w.text))
+        .collect();
+    same("warnings", &warnings, &Vec::new())?;
+    check_sums(&metadata, &traced, cycles)?;
+    if independent {
+        let vcd = plain
+            .vcd
+            .as_deref()
+            .ok_or("no waveform of the plain design")?;
+        check_groups(&metadata, &traced, vcd)?;
+    }
+    Ok(())
+}
+
+/// Every tree keeps the rules, and every breakdown adds up to the run.
+fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<(), String> {
+    let mut checker = Checker::new(metadata);
+    let mut profile = Profile::default();
+    let mut activations = Activations::new(metadata);
+    for event in &traced.events {
+        checker
+            .event(event)
+            .map_err(|violation| violation.to_string())?;
+        profile.event(event);
+        activations.event(event);
+    }
+    same("cycles of the trace", &profile.total(), &cycles)?;
+    let last = traced.events.last();
+    same("end of the trace", &last, &Some(&Event::End { cycles }))?;
+
+    let scaled = Flame::new(metadata, &profile, Weighting::Scaled);
+    let (weight, unit) = scaled.total();
+    same("scaled flame graph", &weight, &(u128::from(cycles) * unit))?;
+    let leaves: u128 = profile
+        .trees()
+        .map(|(tree, cycles)| tree.leaves().count() as u128 * u128::from(cycles))
+        .sum();
+    let flat = Flame::new(metadata, &profile, Weighting::Flat);
+    same("flat flame graph", &flat.total(), &(leaves, 1))?;
+
+    let table = cells(metadata, &profile, &activations);
+    let count = |name: &str, row: usize| match table.column(name).map(|column| column[row].clone())
+    {
+        Some(Value::Count(count)) => Ok(count),
+        other => Err(format!("the cell table has {other:?} for {name}")),
+    };
+    if cycles > 0 {
+        same(
+            "cycles of main in the cell table",
+            &count("cycles", 0)?,
+            &cycles,
+        )?;
+    }
+    for row in 0..table.rows().len() {
+        let parts = ["useful", "fsm update", "par done", "both", "other"];
+        let sum: u64 = parts
+            .iter()
+            .map(|part| count(part, row))
+            .sum::<Result<_, _>>()?;
+        same("a row of the cell table", &sum, &count("cycles", row)?)?;
+    }
+    let summary = Summary::new(metadata, &profile, &activations, "design", []);
+    let overhead: u64 = summary.overhead.values().sum();
+    same(
+        "useful and overhead",
+        &(summary.useful_cycles + overhead),
+        &cycles,
+    )?;
+    same(
+        "kinds of overhead",
+        &summary.overhead.len(),
+        &Overhead::ALL.len(),
+    )
+}
+
+/// Which groups of which instances are active, by the `go` signals of the design without probes.
+///
+/// Under `no-opt` a dynamic group of the source lives on under its name, with a signal `NAME_go_out`
+/// that is high while it is active.
+fn check_groups(metadata: &Metadata, traced: &Traced, plain: &Path) -> Result<(), String> {
+    let mut wave = Wave::read(plain)?;
+    let scopes = scopes(metadata);
+    let mut watched: Vec<(&[String], String, String)> = Vec::new();
+    for (path, component) in &scopes {
+        let component = &metadata.components[*component];
+        let enabled_by_wrapper = |name: &str| {
+            // The component's only statement: its `go` is the component's.
+            component.compiled.len() == 1
+                && component.root.is_some_and(|root| {
+                    let root = component.compiled(root);
+                    root.name == name && matches!(root.kind, CompiledKind::Leaf)
+                })
+        };
+        for group in &component.groups {
+            if group.kind == GroupKind::Dynamic
+                && group.origin == Origin::Source
+                && !enabled_by_wrapper(&group.name)
+            {
+                let signal = format!("{}_go_out", group.name);
+                if wave.has(path, &signal) {
+                    watched.push((path, group.name.clone(), signal));
+                }
+            }
+        }
+    }
+    let mut cycle = 0;
+    for run in &traced.runs {
+        let tree = &traced.trees[run.tree.index()];
+        // Hardware path of each active instance, and the groups that the tree shows there.
+        let mut shown: BTreeMap<Vec<String>, BTreeSet<String>> = BTreeMap::new();
+        for (_, node) in tree.nodes() {
+            match node {
+                Node::Cell { instance, .. } => {
+                    shown
+                        .entry(hardware(metadata, traced, instance))
+                        .or_default();
+                }
+                Node::Group {
+                    component,
+                    group,
+                    run,
+                } => {
+                    let known = metadata.component(component);
+                    if known.run(run).group != group {
+                        continue;
+                    }
+                    let instance = cell_of(tree, node);
+                    let name = known.group(group).name.clone();
+                    shown
+                        .entry(hardware(metadata, traced, instance))
+                        .or_default()
+                        .insert(name);
+                }
+                _ => {}
+            }
+        }
+        for _ in 0..run.cycles {
+            let high = wave.cycle(cycle)?;
+            for (path, group, signal) in &watched {
+                let Some(groups) = shown.get(*path) else {
+                    continue;
+                };
+                let active = high.contains(&wave.code(path, signal));
+                if active != groups.contains(group) {
+                    return Err(format!(
+                        "cycle {cycle}: group {group} of {} is {} by its go signal, but the call \
+                         tree says otherwise",
+                        path.join("."),
+                        if active { "active" } else { "not active" },
+                    ));
+                }
+            }
+            cycle += 1;
+        }
+    }
+    Ok(())
+}
+
+/// The instance that a group node belongs to.
+fn cell_of(tree: &petal_reconstruct::CallTree, group: Node) -> petal_reconstruct::InstanceId {
+    let id = tree
+        .nodes()
+        .find(|(_, node)| *node == group)
+        .map(|(id, _)| id)
+        .expect("it is there");
+    tree.path(id)
+        .into_iter()
+        .rev()
+        .find_map(|id| match tree.node(id) {
+            Node::Cell { instance, .. } => Some(instance),
+            _ => None,
+        })
+        .expect("the root is a cell")
+}
+
+/// The Verilog scope of an instance of a trace.
+fn hardware(
+    metadata: &Metadata,
+    traced: &Traced,
+    instance: petal_reconstruct::InstanceId,
+) -> Vec<String> {
+    match traced.instances[instance.index()].parent {
+        None => metadata.scope.clone(),
+        Some((parent, cell)) => {
+            let mut path = hardware(metadata, traced, parent);
+            let component = traced.instances[parent.index()].component;
+            path.push(metadata.component(component).cell(cell).instance.clone());
+            path
+        }
+    }
+}
+
+/// All hardware instances: scope and component.
+fn scopes(metadata: &Metadata) -> Vec<(Vec<String>, usize)> {
+    let mut scopes = Vec::new();
+    let mut open = vec![(metadata.scope.clone(), metadata.main)];
+    while let Some((path, component)) = open.pop() {
+        for cell in &metadata.component(component).cells {
+            if let CellKind::Component(child) = cell.kind
+                && cell.instance == cell.name
+            {
+                let mut inner = path.clone();
+                inner.push(cell.instance.clone());
+                open.push((inner, child));
+            }
+        }
+        scopes.push((path, component.index()));
+    }
+    scopes
+}
+
+/// A waveform, read whole: for every cycle of the run the codes of the 1-bit signals that are high.
+struct Wave {
+    codes: HashMap<(Vec<String>, String), vcd::IdCode>,
+    cycles: Vec<BTreeSet<vcd::IdCode>>,
+}
+
+impl Wave {
+    fn read(path: &Path) -> Result<Self, String> {
+        let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+        let mut parser = vcd::Parser::new(std::io::BufReader::new(file));
+        let header = parser.parse_header().map_err(|error| error.to_string())?;
+        let mut codes = HashMap::new();
+        let mut open: Vec<(Vec<String>, &[vcd::ScopeItem])> = vec![(vec![], &header.items)];
+        while let Some((path, items)) = open.pop() {
+            for item in items {
+                match item {
+                    vcd::ScopeItem::Scope(scope) => {
+                        let mut inner = path.clone();
+                        if scope.identifier != "TOP" {
+                            inner.push(scope.identifier.clone());
+                        }
+                        open.push((inner, &scope.items));
+                    }
+                    vcd::ScopeItem::Var(var) => {
+                        codes.insert((path.clone(), var.reference.clone()), var.code);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let top = vec!["toplevel".to_owned(), "main".to_owned()];
+        let code = |name: &str| {
+            codes
+                .get(&(top.clone(), name.to_owned()))
+                .copied()
+                .ok_or_else(|| format!("no signal {name} in main"))
+        };
+        let (clk, go, done) = (code("clk")?, code("go")?, code("done")?);
+        let mut cycles = Vec::new();
+        let mut settled: BTreeSet<vcd::IdCode> = BTreeSet::new();
+        let mut next = settled.clone();
+        let mut over = false;
+        for command in parser {
+            match command.map_err(|error| error.to_string())? {
+                vcd::Command::Timestamp(_) => {
+                    if next.contains(&clk) && !settled.contains(&clk) && settled.contains(&go) {
+                        over |= settled.contains(&done);
+                        if !over {
+                            cycles.push(settled.clone());
+                        }
+                    }
+                    settled.clone_from(&next);
+                }
+                vcd::Command::ChangeScalar(code, vcd::Value::V1) => {
+                    next.insert(code);
+                }
+                vcd::Command::ChangeScalar(code, _) => {
+                    next.remove(&code);
+                }
+                _ => {}
+            }
+        }
+        Ok(Self { codes, cycles })
+    }
+
+    fn has(&self, path: &[String], signal: &str) -> bool {
+        self.codes.contains_key(&(path.to_vec(), signal.to_owned()))
+    }
+
+    fn code(&self, path: &[String], signal: &str) -> vcd::IdCode {
+        self.codes[&(path.to_vec(), signal.to_owned())]
+    }
+
+    fn cycle(&mut self, cycle: usize) -> Result<BTreeSet<vcd::IdCode>, String> {
+        self.cycles
+            .get_mut(cycle)
+            .map(std::mem::take)
+            .ok_or_else(|| format!("the plain run has no cycle {cycle}"))
+    }
+}
+
+/// Writes the cycles of the plain design into its expectation.
+fn update(design: &Path) -> Result<(), String> {
+    let path = PathBuf::from(format!("{}.expect", design.display()));
+    let memories = match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            serde_json::from_str::<serde_json::Value>(&text).map_err(|e| e.to_string())?["memories"]
+                .clone()
+        }
+        Err(_) => serde_json::Value::Null,
+    };
+    let mut cycles = BTreeMap::new();
+    for passes in ["all", "no-opt"] {
+        let run = || {
+            let compiled = support::compile(design, passes);
+            support::simulate(design, &compiled, Trace::Off).cycles
+        };
+        match std::panic::catch_unwind(run) {
+            Ok(length) => {
+                cycles.insert(passes, length);
+            }
+            Err(panic) => {
+                eprintln!(
+                    "{}",
+                    panic.downcast_ref::<String>().cloned().unwrap_or_default()
+                );
+            }
+        }
+    }
+    let mut expected = serde_json::json!({ "cycles": cycles });
+    if !memories.is_null() {
+        expected["memories"] = memories;
+    }
+    std::fs::write(&path, format!("{expected:#}\n")).map_err(|error| error.to_string())
+}
