@@ -123,8 +123,9 @@ impl Flame {
         }
         let mut options = Options::default();
         options.colors = Palette::Multi(MultiPalette::Rust);
+        // The root of the image has no name of its own.
         palette.insert(
-            "all",
+            "",
             Color {
                 r: 208,
                 g: 208,

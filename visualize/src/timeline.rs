@@ -90,6 +90,16 @@ impl<'a, W: Write> Timeline<'a, W> {
             }
         }
         match event {
+            Event::Instance(_) => {
+                // The cell's own track is the first of its tracks.
+                let instance = InstanceId::from_index(self.spans.instances().len() - 1);
+                self.tid(Lane {
+                    instance,
+                    track: Track::Cell,
+                    number: 0,
+                });
+                Ok(())
+            }
             Event::Update(update) => self.update(update),
             Event::End { .. } => self.finish(),
             _ => Ok(()),
@@ -263,12 +273,19 @@ impl<'a, W: Write> Timeline<'a, W> {
         lane: Lane,
         args: &Map<String, Value>,
     ) -> io::Result<()> {
-        let next = self.lanes.len() as u64 + 1;
-        let tid = *self.lanes.entry(lane).or_insert(next);
-        self.write(&json!({
+        let mut event = json!({
             "name": name, "cat": category, "ph": "X", "ts": start, "dur": cycles,
-            "pid": pid(lane.instance), "tid": tid, "args": args,
-        }))
+            "pid": pid(lane.instance), "tid": self.tid(lane),
+        });
+        if !args.is_empty() {
+            event["args"] = json!(args);
+        }
+        self.write(&event)
+    }
+
+    fn tid(&mut self, lane: Lane) -> u64 {
+        let next = self.lanes.len() as u64 + 1;
+        *self.lanes.entry(lane).or_insert(next)
     }
 
     fn write(&mut self, event: &Value) -> io::Result<()> {
