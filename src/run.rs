@@ -37,12 +37,14 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let work = staging.path("work");
     let simulation = progress.stage("building the simulation", |_| {
         let options = BuildOptions::default();
-        Ok::<_, Failure>(verilator.build(
-            &staging.path(folder::VERILOG),
-            &work,
-            &cache_dir(),
-            &options,
-        )?)
+        verilator
+            .build(
+                &staging.path(folder::VERILOG),
+                &work,
+                &cache_dir(),
+                &options,
+            )
+            .map_err(|error| keep_log(error, &out))
     })?;
     data.write_dat(&work)?;
     let vcd = staging.path(folder::WAVEFORM);
@@ -53,7 +55,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let outcome = progress.stage("simulating", |stage| {
         simulation.run(&options, &mut |cycle| {
-            stage.tell(|| format!("cycle {cycle}"))
+            stage.tell(|| format!("cycle {cycle}"));
         })
     })?;
     if !args.quiet {
@@ -83,6 +85,26 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         outputs::print(&memories)?;
     }
     Ok(())
+}
+
+/// Moves the log that an error names out of the folder that is about to vanish.
+fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
+    if let petal_simulate::Error::Build {
+        stage,
+        excerpt,
+        log,
+    } = error
+    {
+        let kept = out.join(log.file_name().unwrap_or_default());
+        let log = fs::copy(&log, &kept).map_or(log, |_| kept);
+        return petal_simulate::Error::Build {
+            stage,
+            excerpt,
+            log,
+        }
+        .into();
+    }
+    error.into()
 }
 
 /// `petal instrument`: compiles a design with probes.

@@ -60,6 +60,19 @@ impl Library {
         }
         Ok(Self { dir: Arc::new(dir) })
     }
+
+    /// Tells of an import that is missing where imports are looked up.
+    fn explain(&self, error: PassesError) -> PassesError {
+        match error {
+            PassesError::Calyx { stage, mut message } if message.contains("Import path") => {
+                let library = self.dir.path().display().to_string();
+                message = message.replace(&library, "the Calyx standard library");
+                message.push_str("; `--library DIR` adds a folder to look in");
+                PassesError::Calyx { stage, message }
+            }
+            other => other,
+        }
+    }
 }
 
 /// A parsed and type-checked Calyx program.
@@ -92,7 +105,8 @@ impl Program {
         let ctx = guarded("parser", || {
             let workspace = Workspace::construct(&Some(file.to_owned()), library.dir.path())?;
             ir::from_ast::ast_to_ir(workspace)
-        })?;
+        })
+        .map_err(|error| library.explain(error))?;
         Ok(Self {
             ctx,
             _library: Arc::clone(&library.dir),

@@ -15,6 +15,7 @@ mod frontend;
 mod instrument;
 mod instrumentation;
 mod pipeline;
+mod requirements;
 mod session;
 mod sharing;
 mod source;

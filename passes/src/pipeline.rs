@@ -17,6 +17,7 @@ use thiserror::Error;
 use crate::encode_control::EncodeControl;
 use crate::frontend::Program;
 use crate::instrumentation::Instrumentation;
+use crate::requirements;
 use crate::session;
 use crate::verilog_names::{self, Renamed};
 
@@ -73,6 +74,15 @@ pub enum PassesError {
         stage: String,
         /// What it said.
         message: String,
+    },
+    /// The design has constructs that the list of passes can't compile.
+    #[error(
+        "these passes cannot compile the design:\n{places}\n\
+         choose passes that can with `--passes`: `all` compiles everything"
+    )]
+    Unsupported {
+        /// Each construct with its place.
+        places: String,
     },
     /// The list of passes can't be run.
     #[error("the list of passes is of no use: {0}")]
@@ -250,6 +260,7 @@ fn build(
 ) -> Result<(Design, Renamed), PassesError> {
     let Program { mut ctx, _library } = program;
     let main = ctx.entrypoint;
+    requirements::check(&ctx, passes)?;
     let external = external_memories(&ctx);
     run(manager, &mut ctx, passes)?;
     let renamed = verilog_names::rename(&mut ctx);

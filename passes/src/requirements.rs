@@ -1,0 +1,85 @@
+//! Which passes a design needs: constructs that control compilation can't take have to be compiled
+//! away before, and the Calyx compiler gives up without a place where they are not.
+
+use std::fmt::Write as _;
+
+use calyx_ir as ir;
+use calyx_utils::WithPos;
+use petal_metadata::ControlKind;
+
+use crate::pipeline::PassesError;
+use crate::tree::View;
+
+/// A construct, and the passes of which one has to run.
+struct Requirement {
+    construct: &'static str,
+    passes: &'static [&'static str],
+    applies: fn(View<'_>) -> bool,
+}
+
+const REQUIREMENTS: [Requirement; 4] = [
+    Requirement {
+        construct: "`repeat`",
+        passes: &["compile-repeat"],
+        applies: |view| view.kind() == ControlKind::Repeat,
+    },
+    Requirement {
+        construct: "`invoke`",
+        passes: &["compile-invoke"],
+        applies: |view| matches!(view.kind(), ControlKind::Invoke | ControlKind::StaticInvoke),
+    },
+    Requirement {
+        construct: "`with`",
+        passes: &["simplify-with-control"],
+        applies: |view| {
+            matches!(view.kind(), ControlKind::If | ControlKind::While)
+                && view.comb_group().is_some()
+        },
+    },
+    Requirement {
+        construct: "`@sync`",
+        passes: &["compile-sync", "compile-sync-without-sync-reg"],
+        applies: |view| {
+            view.kind() == ControlKind::Empty && view.attributes().has(ir::NumAttr::Sync)
+        },
+    },
+];
+
+/// Checks that `passes` can take all constructs of the design.
+///
+/// # Errors
+/// With every place of every construct that they can't.
+pub(crate) fn check(ctx: &ir::Context, passes: &[String]) -> Result<(), PassesError> {
+    let mut problems = String::new();
+    for requirement in REQUIREMENTS {
+        if requirement
+            .passes
+            .iter()
+            .any(|needed| passes.iter().any(|pass| pass == needed))
+        {
+            continue;
+        }
+        for component in &ctx.components {
+            View::of(&component.control.borrow()).walk(&mut |view| {
+                if (requirement.applies)(view) {
+                    let message = format!(
+                        "{} needs the pass {}",
+                        requirement.construct,
+                        requirement.passes.join(" or ")
+                    );
+                    let _ = match view.attributes().copy_span().into_option() {
+                        Some(place) => writeln!(problems, "{}", place.format(message)),
+                        None => writeln!(problems, "{}: {message}", component.name),
+                    };
+                }
+            });
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(PassesError::Unsupported {
+            places: problems.trim_end().to_owned(),
+        })
+    }
+}

@@ -1,0 +1,438 @@
+//! What the command says when its input is bad: the file, the place and the way out; an exit code
+//! that is not 0; and nothing in the output folder that looks like a profile.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A folder with a design, and commands on it.
+struct Workshop {
+    dir: TempDir,
+}
+
+const DESIGN: &str = r#"import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells { @external mem = comb_mem_d1(8, 2, 1); }
+  wires {
+    group put { mem.addr0 = 1'd1; mem.write_data = 8'd5; mem.write_en = 1'd1; put[done] = mem.done; }
+  }
+  control { seq { put; put; } }
+}
+"#;
+
+const DATA: &str = r#"{"mem": {"data": [1, 2], "format": {"numeric_type": "bitnum", "is_signed": false, "width": 8}}}"#;
+
+impl Workshop {
+    fn new() -> Self {
+        let workshop = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        workshop.write("design.futil", DESIGN);
+        workshop.write("design.futil.data", DATA);
+        workshop
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    fn petal(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_petal"))
+            .args(args)
+            .current_dir(self.dir.path())
+            .env(
+                "XDG_CACHE_HOME",
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
+            )
+            .output()
+            .unwrap()
+    }
+
+    /// Runs petal, which must fail with exit code 1, and returns what it says.
+    fn fails(&self, args: &[&str]) -> String {
+        let output = self.petal(args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "petal {args:?} said:\n{said}"
+        );
+        assert!(!said.contains("panicked"), "petal {args:?} said:\n{said}");
+        for file in [
+            "summary.json",
+            "flame.svg",
+            "timeline.json",
+            "trace.petal",
+            "metadata.json",
+        ] {
+            assert!(
+                !self.path("out").join(file).exists(),
+                "petal {args:?} left {file}"
+            );
+        }
+        said
+    }
+
+    fn succeeds(&self, args: &[&str]) -> String {
+        let output = self.petal(args);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "petal {args:?} said:\n{said}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+/// Fails unless `said` has all of `parts`.
+fn tells(said: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(said.contains(part), "`{part}` is not in:\n{said}");
+    }
+}
+
+const RUN: [&str; 4] = ["run", "design.futil", "--out", "out"];
+
+#[test]
+fn a_file_that_is_not_there() {
+    let said = Workshop::new().fails(&["run", "nothing.futil", "--out", "out"]);
+    tells(
+        &said,
+        &["cannot read the design nothing.futil", "No such file"],
+    );
+}
+
+#[test]
+fn a_folder_instead_of_a_file() {
+    let workshop = Workshop::new();
+    fs::create_dir(workshop.path("folder.futil")).unwrap();
+    tells(
+        &workshop.fails(&["run", "folder.futil", "--out", "out"]),
+        &["folder.futil", "directory"],
+    );
+}
+
+#[test]
+fn a_syntax_error() {
+    let workshop = Workshop::new();
+    workshop.write("design.futil", DESIGN.replace("control {", "controll {"));
+    tells(&workshop.fails(&RUN), &["design.futil:8", "controll"]);
+}
+
+#[test]
+fn a_design_that_calyx_refuses() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "design.futil",
+        DESIGN.replace("seq { put; put; }", "seq { put; pit; }"),
+    );
+    tells(&workshop.fails(&RUN), &["design.futil", "pit"]);
+}
+
+#[test]
+fn a_construct_that_the_pipeline_cannot_compile() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "design.futil",
+        DESIGN.replace("seq { put; put; }", "repeat 3 { put; }"),
+    );
+    let said = workshop.fails(&["run", "design.futil", "--passes", "no-opt", "--out", "out"]);
+    tells(
+        &said,
+        &[
+            "`repeat` needs the pass compile-repeat",
+            "design.futil\n8 |",
+            "--passes",
+        ],
+    );
+}
+
+#[test]
+fn an_import_that_is_missing() {
+    let workshop = Workshop::new();
+    workshop.write("design.futil", DESIGN.replace("core.futil", "care.futil"));
+    tells(
+        &workshop.fails(&RUN),
+        &["primitives/care.futil", "--library"],
+    );
+}
+
+#[test]
+fn passes_that_do_not_exist() {
+    let workshop = Workshop::new();
+    let said = workshop.fails(&["run", "design.futil", "--passes", "al", "--out", "out"]);
+    tells(&said, &["no pass or alias `al`"]);
+    let said = workshop.fails(&["run", "design.futil", "-d", "tdcc", "--out", "out"]);
+    tells(&said, &["lacks `tdcc`"]);
+}
+
+#[test]
+fn data_that_does_not_fit() {
+    let workshop = Workshop::new();
+    for (data, parts) in [
+        ("{\"mem\": ".to_owned(), &["design.futil.data:1", "EOF"][..]),
+        (DATA.replace("[1, 2]", "[1, 2, 3]"), &["mem"]),
+        (DATA.replace("[1, 2]", "[[1], [2]]"), &["mem"]),
+        (DATA.replace("[1, 2]", "[1, 256]"), &["mem", "256"]),
+        (DATA.replace("[1, 2]", "[1, \"x\"]"), &["mem", "x"]),
+        (DATA.replace("\"mem\"", "\"men\""), &["mem", "men"]),
+        (DATA.replace("\"width\": 8", "\"width\": 9"), &["mem", "9"]),
+        ("{}".to_owned(), &["mem"]),
+    ] {
+        workshop.write("design.futil.data", &data);
+        let said = workshop.fails(&RUN);
+        tells(&said, &["design.futil.data"]);
+        tells(&said, parts);
+    }
+    let said = workshop.fails(&["run", "design.futil", "--data", "none.json", "--out", "out"]);
+    tells(&said, &["none.json", "No such file"]);
+}
+
+#[test]
+fn no_verilator() {
+    let workshop = Workshop::new();
+    let said = workshop.fails(&[
+        "run",
+        "design.futil",
+        "--verilator",
+        "/no/verilator",
+        "--out",
+        "out",
+    ]);
+    tells(&said, &["/no/verilator", "apt-get install verilator g++"]);
+}
+
+#[test]
+fn verilog_that_verilator_refuses() {
+    let workshop = Workshop::new();
+    let broken = "primitive broken(in: 8) -> (out: 8) { assign out = in +; }\n";
+    let design = DESIGN
+        .replace("component main", &format!("{broken}component main"))
+        .replace(
+            "mem = comb_mem_d1(8, 2, 1);",
+            "mem = comb_mem_d1(8, 2, 1); b = broken();",
+        )
+        .replace(
+            "mem.write_data = 8'd5;",
+            "b.in = 8'd5; mem.write_data = b.out;",
+        );
+    workshop.write("design.futil", design);
+    let said = workshop.fails(&RUN);
+    tells(&said, &["syntax error", "verilator.log"]);
+    assert!(
+        workshop.path("out/verilator.log").is_file(),
+        "the log is kept"
+    );
+}
+
+#[test]
+fn a_simulation_that_never_ends() {
+    let workshop = Workshop::new();
+    let design = DESIGN
+        .replace("cells {", "cells { on = std_reg(1);")
+        .replace(
+            "wires {",
+            "wires {\n    group set { on.in = 1'd1; on.write_en = 1'd1; set[done] = on.done; }",
+        )
+        .replace("seq { put; put; }", "seq { set; while on.out { put; } }");
+    workshop.write("design.futil", design);
+    let said = workshop.fails(&[
+        "run",
+        "design.futil",
+        "--cycle-limit",
+        "100",
+        "--out",
+        "out",
+    ]);
+    tells(&said, &["after 100 cycles", "limit"]);
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_written() {
+    let workshop = Workshop::new();
+    workshop.write("file", "");
+    let said = workshop.fails(&["run", "design.futil", "--out", "file/out"]);
+    tells(&said, &["output folder", "file/out"]);
+}
+
+/// An instrumented design that was simulated, in pieces.
+fn simulated() -> (Workshop, Vec<u8>) {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", "design.futil", "--out", "kept", "--keep", "-q"]);
+    let vcd = fs::read(workshop.path("kept/trace.vcd")).unwrap();
+    (workshop, vcd)
+}
+
+const RECONSTRUCT: [&str; 5] = [
+    "reconstruct",
+    "kept/metadata.json",
+    "wave.vcd",
+    "--out",
+    "out",
+];
+
+#[test]
+fn waveforms_that_are_no_good() {
+    let (workshop, vcd) = simulated();
+    workshop.write("wave.vcd", &vcd[..vcd.len() * 3 / 4]);
+    let said = workshop.fails(&RECONSTRUCT);
+    tells(&said, &["wave.vcd", "simulate"]);
+
+    workshop.write("wave.vcd", "");
+    tells(&workshop.fails(&RECONSTRUCT), &["wave.vcd", "line 1"]);
+
+    workshop.write("wave.vcd", "GIF89a\0\0\0");
+    tells(&workshop.fails(&RECONSTRUCT), &["wave.vcd", "line 1"]);
+
+    let foreign = "$timescale 1ns $end $scope module cpu $end $var wire 1 ! clk $end $upscope $end \
+                   $enddefinitions $end\n#0\n0!\n#1\n1!\n";
+    workshop.write("wave.vcd", foreign);
+    tells(
+        &workshop.fails(&RECONSTRUCT),
+        &["wave.vcd", "toplevel.main", "instrumented"],
+    );
+
+    tells(
+        &workshop.fails(&[
+            "reconstruct",
+            "kept/metadata.json",
+            "none.vcd",
+            "--out",
+            "out",
+        ]),
+        &["none.vcd", "No such file"],
+    );
+}
+
+#[test]
+fn a_waveform_cut_anywhere_is_an_error_or_whole() {
+    let (workshop, vcd) = simulated();
+    workshop.write("wave.vcd", &vcd);
+    let whole = workshop.succeeds(&[
+        "reconstruct",
+        RECONSTRUCT[1],
+        "wave.vcd",
+        "--out",
+        "o",
+        "--json",
+    ]);
+    for percent in (0..100).step_by(4) {
+        workshop.write("wave.vcd", &vcd[..vcd.len() * percent / 100]);
+        let output = workshop.petal(&[
+            "reconstruct",
+            RECONSTRUCT[1],
+            "wave.vcd",
+            "--out",
+            "o",
+            "--json",
+        ]);
+        if output.status.success() {
+            assert_eq!(
+                String::from_utf8_lossy(&output.stdout),
+                whole,
+                "cut at {percent} %"
+            );
+        } else {
+            assert_eq!(output.status.code(), Some(1), "cut at {percent} %");
+        }
+    }
+}
+
+#[test]
+fn metadata_of_something_else() {
+    let (workshop, vcd) = simulated();
+    workshop.write("wave.vcd", vcd);
+    workshop.write("design.futil", DESIGN.replace("8'd5", "8'd6"));
+    workshop.succeeds(&[
+        "instrument",
+        "design.futil",
+        "--verilog",
+        "o.sv",
+        "--metadata",
+        "other.json",
+    ]);
+    let said = workshop.fails(&["reconstruct", "other.json", "wave.vcd", "--out", "out"]);
+    tells(&said, &["different builds", "again"]);
+
+    let metadata = fs::read_to_string(workshop.path("kept/metadata.json")).unwrap();
+    workshop.write(
+        "other.json",
+        metadata.replace("\"version\": 1", "\"version\": 99"),
+    );
+    let said = workshop.fails(&["reconstruct", "other.json", "wave.vcd", "--out", "out"]);
+    tells(&said, &["other.json", "version 99", "version 1"]);
+
+    workshop.write("other.json", &metadata[..metadata.len() / 2]);
+    let said = workshop.fails(&["reconstruct", "other.json", "wave.vcd", "--out", "out"]);
+    tells(&said, &["other.json", "line"]);
+
+    workshop.write(
+        "other.json",
+        metadata.replace("\"cell\": 0", "\"cell\": 77"),
+    );
+    let said = workshop.fails(&["reconstruct", "other.json", "wave.vcd", "--out", "out"]);
+    tells(&said, &["other.json", "77"]);
+}
+
+#[test]
+fn profiles_that_are_no_good() {
+    let (workshop, _) = simulated();
+    let said = workshop.fails(&["trace", "nowhere"]);
+    tells(&said, &["nowhere", "petal run"]);
+
+    let trace = fs::read(workshop.path("kept/trace.petal")).unwrap();
+    workshop.write("kept/trace.petal", &trace[..trace.len() - 3]);
+    tells(
+        &workshop.fails(&["stats", "kept"]),
+        &["cut off", "petal run"],
+    );
+
+    workshop.write("kept/trace.petal", "nonsense\n");
+    tells(
+        &workshop.fails(&["flame", "kept"]),
+        &["trace.petal", "petal run"],
+    );
+}
+
+#[test]
+fn command_lines_that_make_no_sense() {
+    let workshop = Workshop::new();
+    for args in [
+        &["run"][..],
+        &["walk"],
+        &["trace", "x", "--cycles", "5"],
+        &["run", "x", "--what"],
+    ] {
+        let output = workshop.petal(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn a_failed_run_leaves_the_profile_from_before() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", "design.futil", "--out", "kept", "-q"]);
+    let before = fs::read(workshop.path("kept/summary.json")).unwrap();
+    let output = workshop.petal(&["run", "design.futil", "--out", "kept", "--cycle-limit", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        fs::read(workshop.path("kept/summary.json")).unwrap(),
+        before
+    );
+    let hidden = fs::read_dir(workshop.path("kept"))
+        .unwrap()
+        .filter(|entry| {
+            entry
+                .as_ref()
+                .unwrap()
+                .file_name()
+                .to_string_lossy()
+                .starts_with('.')
+        })
+        .count();
+    assert_eq!(hidden, 0, "nothing half-written is left");
+}
