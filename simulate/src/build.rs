@@ -177,6 +177,9 @@ impl Verilator {
         if self.version.major >= 5 {
             command.arg("--no-timing");
         }
+        let config = folder.join("memories.vlt");
+        fs::write(&config, testbench::MEMORY_CONFIG).map_err(Error::io("write", &config))?;
+        command.arg(config);
         if options.trace == Trace::Vcd {
             let verilog = fs::read(design).map_err(Error::io("read", design))?;
             let name = design.file_name().unwrap_or_default().to_string_lossy();

@@ -18,6 +18,13 @@ use std::fmt::Write as _;
 /// The C++ testbench: the same for every design.
 pub(crate) const SOURCE: &str = include_str!("testbench.cpp");
 
+/// A Verilator configuration that keeps the statement by which a design learns where its memory files are.
+///
+/// The Calyx backend writes `CODE = $value$plusargs("DATA=%s", DATA)` and never reads `CODE`. Where nothing is traced,
+/// Verilator takes the whole statement out.
+pub(crate) const MEMORY_CONFIG: &str =
+    "`verilator_config\npublic_flat_rd -module \"*\" -var \"CODE\"\n";
+
 /// The name of the wrapper module, and so the first scope (below `TOP`) in a trace.
 pub(crate) const WRAPPER: &str = "toplevel";
 

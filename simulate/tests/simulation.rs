@@ -267,6 +267,31 @@ fn a_trace_shows_each_cycle_before_its_rising_edge() {
 }
 
 #[test]
+fn a_design_that_is_not_traced_finds_its_memories() {
+    // As the Calyx backend writes it: the result of $value$plusargs is never read.
+    let verilog = "module main(input logic go, input logic clk, input logic reset, output logic done);\n\
+                   logic [7:0] limit [0:0]; logic [7:0] count; string DATA; int CODE;\n\
+                   initial begin CODE = $value$plusargs(\"DATA=%s\", DATA);\n\
+                   $readmemh({DATA, \"/limit.dat\"}, limit); end\n\
+                   assign done = count == limit[0];\n\
+                   always_ff @(posedge clk) count <= reset ? 0 : count + 1;\nendmodule\n";
+    let (dir, built) = build_text(
+        verilog,
+        &BuildOptions {
+            trace: Trace::Off,
+            ..options()
+        },
+    );
+    fs::write(dir.path().join("limit.dat"), "2a\n").unwrap();
+    let run = RunOptions {
+        data_dir: dir.path().to_owned(),
+        vcd: None,
+        cycle_limit: 100,
+    };
+    assert_eq!(built.unwrap().run(&run, &mut |_| {}).unwrap().cycles, 42);
+}
+
+#[test]
 fn progress_tells_the_cycle_of_a_long_run() {
     let verilog = "module main(input logic go, input logic clk, input logic reset, output logic done);\n\
                    logic [31:0] count; assign done = count == 32'd3000000;\n\
