@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use petal_metadata::{
     GroupKind, Id, Metadata, Origin, RegisterKind, RunId, Span as Place, ThreadId, labels,
@@ -43,12 +44,14 @@ pub struct Timeline<'a, W> {
     control_labels: Vec<Vec<String>>,
     spans: Spans,
     out: W,
-    events: u64,
+    /// Whether an event was written.
+    any: bool,
     /// What is open on each lane of a track, outermost first.
     open: HashMap<(InstanceId, Track), Vec<Vec<Key>>>,
     lane_of: HashMap<Key, usize>,
     lanes: BTreeMap<Lane, u64>,
-    activations: HashMap<Key, u64>,
+    /// What does not change from slice to slice.
+    written: HashMap<(Key, Lane), Rc<str>>,
 }
 
 impl<'a, W: Write> Timeline<'a, W> {
@@ -68,11 +71,11 @@ impl<'a, W: Write> Timeline<'a, W> {
                 .collect(),
             spans: Spans::default(),
             out,
-            events: 0,
+            any: false,
             open: HashMap::new(),
             lane_of: HashMap::new(),
             lanes: BTreeMap::new(),
-            activations: HashMap::new(),
+            written: HashMap::new(),
         })
     }
 
@@ -140,7 +143,6 @@ impl<'a, W: Write> Timeline<'a, W> {
         }
         lanes[number].push(key);
         self.lane_of.insert(key, number);
-        *self.activations.entry(key).or_default() += 1;
     }
 
     fn close(&mut self, span: Span) -> io::Result<()> {
@@ -150,21 +152,21 @@ impl<'a, W: Write> Timeline<'a, W> {
         if let Some(lanes) = self.open.get_mut(&(key.instance, track)) {
             lanes[number].retain(|open| *open != key);
         }
-        let (name, category, mut args) = self.describe(key);
-        args.insert("activation".to_owned(), json!(self.activations.get(&key)));
         let lane = Lane {
             instance: key.instance,
             track,
             number,
         };
-        self.slice(
-            &name,
-            category,
-            span.start.cycles(),
-            span.cycles,
-            lane,
-            &args,
-        )
+        let what = match self.written.get(&(key, lane)) {
+            Some(what) => Rc::clone(what),
+            None => {
+                let (name, category, args) = self.describe(key);
+                let what: Rc<str> = self.slice(&name, category, lane, &args).into();
+                self.written.insert((key, lane), Rc::clone(&what));
+                what
+            }
+        };
+        self.write_slice(&what, span.start.cycles(), span.cycles)
     }
 
     fn describe(&self, key: Key) -> (String, &'static str, Map<String, Value>) {
@@ -254,33 +256,33 @@ impl<'a, W: Write> Timeline<'a, W> {
             track: Track::Registers,
             number: 0,
         };
-        self.slice(
-            &name,
-            "control register",
-            update.cycle.cycles(),
-            1,
-            lane,
-            &Map::new(),
-        )
+        let what = self.slice(&name, "control register", lane, &Map::new());
+        self.write_slice(&what, update.cycle.cycles(), 1)
     }
 
+    /// All of a slice but its time: the text of a JSON object without the closing brace.
     fn slice(
         &mut self,
         name: &str,
         category: &str,
-        start: u64,
-        cycles: u64,
         lane: Lane,
         args: &Map<String, Value>,
-    ) -> io::Result<()> {
+    ) -> String {
         let mut event = json!({
-            "name": name, "cat": category, "ph": "X", "ts": start, "dur": cycles,
+            "name": name, "cat": category, "ph": "X",
             "pid": pid(lane.instance), "tid": self.tid(lane),
         });
         if !args.is_empty() {
             event["args"] = json!(args);
         }
-        self.write(&event)
+        let mut text = event.to_string();
+        text.pop();
+        text
+    }
+
+    fn write_slice(&mut self, what: &str, start: u64, cycles: u64) -> io::Result<()> {
+        self.separate()?;
+        write!(self.out, "{what},\"ts\":{start},\"dur\":{cycles}}}")
     }
 
     fn tid(&mut self, lane: Lane) -> u64 {
@@ -289,11 +291,16 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     fn write(&mut self, event: &Value) -> io::Result<()> {
-        if self.events > 0 {
+        self.separate()?;
+        serde_json::to_writer(&mut self.out, event)?;
+        Ok(())
+    }
+
+    fn separate(&mut self) -> io::Result<()> {
+        if self.any {
             self.out.write_all(b",\n")?;
         }
-        self.events += 1;
-        serde_json::to_writer(&mut self.out, event)?;
+        self.any = true;
         Ok(())
     }
 
