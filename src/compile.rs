@@ -1,5 +1,9 @@
 //! From the command line's design to instrumented Verilog and its memories.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_simulate::{Data, MemoryLayout};
@@ -15,30 +19,69 @@ pub fn instrument(args: &DesignArgs) -> Result<(Design, Metadata), Failure> {
     Ok(petal_passes::instrument(program, &pipeline)?)
 }
 
-/// The contents of a design's memories before the run, and what the user should know of them.
-pub fn data(args: &RunArgs, design: &Design) -> Result<(Data, Option<String>), Failure> {
-    let layouts = layouts(design)?;
-    let default = {
-        let mut name = args.design.design.clone().into_os_string();
-        name.push(".data");
-        std::path::PathBuf::from(name)
-    };
-    let path = match &args.data {
-        Some(path) => path.clone(),
-        None if default.exists() => default,
-        None if layouts.is_empty() => return Ok((Data::zeros(&layouts), None)),
-        None => {
+/// The contents of a design's memories, and how they get to the simulation and back.
+pub struct Memories {
+    data: Data,
+    /// The names of those memories that Verilog calls otherwise.
+    instances: BTreeMap<String, String>,
+    /// What the user should know of them.
+    pub note: Option<String>,
+}
+
+impl Memories {
+    /// The contents before the run: from the data file, or zeros.
+    pub fn of(args: &RunArgs, design: &Design) -> Result<Self, Failure> {
+        let layouts = layouts(design)?;
+        let instances = design
+            .memories
+            .iter()
+            .map(|memory| (memory.name.clone(), memory.instance.clone()))
+            .collect();
+        let beside = {
+            let mut name = args.design.design.clone().into_os_string();
+            name.push(".data");
+            PathBuf::from(name)
+        };
+        let path = args
+            .data
+            .clone()
+            .or_else(|| beside.exists().then(|| beside.clone()));
+        let Some(path) = path else {
             let note = format!(
                 "no data file: memories start at zero (give one with --data, or as {})",
-                default.display()
+                beside.display()
             );
-            return Ok((Data::zeros(&layouts), Some(note)));
-        }
-    };
-    let text = std::fs::read_to_string(&path).map_err(Failure::io("read the data file", &path))?;
-    let data = Data::parse(&text, &path)?;
-    data.check(&layouts)?;
-    Ok((data, None))
+            let note = (!layouts.is_empty()).then_some(note);
+            return Ok(Self {
+                data: Data::zeros(&layouts),
+                instances,
+                note,
+            });
+        };
+        let text = fs::read_to_string(&path).map_err(Failure::io("read the data file", &path))?;
+        let data = Data::parse(&text, &path)?;
+        data.check(&layouts)?;
+        Ok(Self {
+            data,
+            instances,
+            note: None,
+        })
+    }
+
+    /// Writes what the simulation loads.
+    pub fn write(&self, dir: &Path) -> Result<(), Failure> {
+        Ok(self.data.renamed(&self.instances).write_dat(dir)?)
+    }
+
+    /// Reads what the simulation stored: the text of a data file.
+    pub fn read(&self, dir: &Path) -> Result<String, Failure> {
+        let names = self
+            .instances
+            .iter()
+            .map(|(name, instance)| (instance.clone(), name.clone()));
+        let after = self.data.renamed(&self.instances).read_out(dir)?;
+        Ok(after.renamed(&names.collect()).to_json())
+    }
 }
 
 fn layouts(design: &Design) -> Result<Vec<MemoryLayout>, Failure> {

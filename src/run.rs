@@ -22,8 +22,8 @@ use crate::progress::{Progress, Stage};
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let progress = Progress::new(args.quiet);
     let (design, metadata) = progress.stage("compiling", |_| compile::instrument(&args.design))?;
-    let (data, note) = compile::data(args, &design)?;
-    if let Some(note) = note.filter(|_| !args.quiet) {
+    let memories = compile::Memories::of(args, &design)?;
+    if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
         eprintln!("note: {note}");
     }
     let verilator = Verilator::find(args.verilator.as_deref())?;
@@ -46,7 +46,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             )
             .map_err(|error| keep_log(error, &out))
     })?;
-    data.write_dat(&work)?;
+    memories.write(&work)?;
     let vcd = staging.path(folder::WAVEFORM);
     let options = RunOptions {
         data_dir: work.clone(),
@@ -61,7 +61,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if !args.quiet {
         eprint!("{}", outcome.output);
     }
-    let memories = data.read_out(&work)?.to_json();
+    let memories = memories.read(&work)?;
     staging.write(folder::MEMORIES, &memories)?;
     let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
     let view = args.view.control;

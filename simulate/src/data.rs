@@ -118,6 +118,18 @@ impl Data {
         &self.memories
     }
 
+    /// The same contents with other names of memories: those that `names` holds change.
+    #[must_use]
+    pub fn renamed(&self, names: &BTreeMap<String, String>) -> Self {
+        let mut renamed = self.clone();
+        for memory in &mut renamed.memories {
+            if let Some(name) = names.get(&memory.name) {
+                memory.name.clone_from(name);
+            }
+        }
+        renamed
+    }
+
     /// Checks that these are the memories of a design: each of `layouts`, in its width and shape, and no other.
     ///
     /// # Errors

@@ -109,7 +109,7 @@ pub fn simulate(source: &Path, design: &Design, trace: Trace) -> Simulated {
         .memories
         .iter()
         .map(|memory| MemoryLayout {
-            name: memory.instance.clone(),
+            name: memory.name.clone(),
             width: u32::try_from(memory.width).expect("widths are small"),
             dims: memory.dims.clone(),
         })
@@ -123,6 +123,12 @@ pub fn simulate(source: &Path, design: &Design, trace: Trace) -> Simulated {
     };
     data.check(&layouts)
         .unwrap_or_else(|error| panic!("{error}"));
+    let instances: BTreeMap<String, String> = design
+        .memories
+        .iter()
+        .map(|memory| (memory.name.clone(), memory.instance.clone()))
+        .collect();
+    let data = data.renamed(&instances);
     data.write_dat(dir.path())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let options = BuildOptions {
@@ -148,6 +154,11 @@ pub fn simulate(source: &Path, design: &Design, trace: Trace) -> Simulated {
     let memories = data
         .read_out(dir.path())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let names = instances
+        .into_iter()
+        .map(|(name, instance)| (instance, name))
+        .collect();
+    let memories = memories.renamed(&names);
     let json: serde_json::Value =
         serde_json::from_str(&memories.to_json()).expect("memories are written as JSON");
     let memories = json
