@@ -1,0 +1,448 @@
+//! Outputs of small made-up traces, against whole expected texts, and what must hold for any
+//! trace.
+
+use expect_test::{Expect, expect};
+use petal_metadata::{
+    Cell, CellId, CellKind, Component, ComponentId, ControlId, ControlKind, ControlNode, Group,
+    GroupId, GroupKind, GroupRun, Id, Metadata, Origin, ProbeKind, ProbeName, ProbePrefix, RunId,
+    RunRole, SourceFile, Span, Thread,
+};
+use petal_reconstruct::{
+    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
+};
+use petal_visualize::{
+    Activations, Flame, Profile, Summary, Timeline, Value, Weighting, cells, control, groups,
+};
+use proptest::prelude::*;
+
+fn id<I: Id>(index: usize) -> I {
+    I::from_index(index)
+}
+
+fn span(line: u32) -> Span {
+    Span {
+        file: id(0),
+        line,
+        column: 1,
+        end_line: line,
+    }
+}
+
+fn group(name: &str, kind: GroupKind, line: u32) -> Group {
+    Group {
+        name: name.to_owned(),
+        kind,
+        origin: Origin::Source,
+        span: Some(span(line)),
+    }
+}
+
+fn run(group: usize, control: usize, latency: Option<u64>, number: u32) -> GroupRun {
+    GroupRun {
+        group: id(group),
+        part: None,
+        control: Some(id(control)),
+        role: RunRole::Body,
+        thread: id(0),
+        latency,
+        probe: ProbeName {
+            kind: ProbeKind::GA,
+            number,
+        },
+    }
+}
+
+/// `seq { load; work; }` in main, where `work` calls the cell `c` of a component that runs `tick`.
+fn metadata(names: [&str; 4]) -> Metadata {
+    let [load, work, cell, tick] = names;
+    let node = |kind, line, parent: Option<usize>, group: Option<usize>| ControlNode {
+        kind,
+        span: Some(span(line)),
+        parent: parent.map(id::<ControlId>),
+        origin: Origin::Source,
+        thread: id(0),
+        group: group.map(id::<GroupId>),
+        cell: None,
+    };
+    let main = Component {
+        name: "main".to_owned(),
+        span: None,
+        latency: None,
+        cells: vec![
+            Cell {
+                name: cell.to_owned(),
+                kind: CellKind::Component(id(1)),
+                origin: Origin::Source,
+                span: None,
+                instance: cell.to_owned(),
+            },
+            Cell {
+                name: "r".to_owned(),
+                kind: CellKind::Primitive("std_reg".to_owned()),
+                origin: Origin::Source,
+                span: None,
+                instance: "r".to_owned(),
+            },
+        ],
+        groups: vec![
+            group(load, GroupKind::Dynamic, 3),
+            group(work, GroupKind::Dynamic, 4),
+        ],
+        control: vec![
+            node(ControlKind::Seq, 10, None, None),
+            node(ControlKind::Enable, 11, Some(0), Some(0)),
+            node(ControlKind::Enable, 12, Some(0), Some(1)),
+        ],
+        runs: vec![run(0, 1, None, 0), run(1, 2, None, 1)],
+        calls: vec![],
+        threads: vec![Thread { arm: None }],
+        compiled: vec![],
+        root: None,
+        registers: vec![],
+    };
+    let sub = Component {
+        name: "sub".to_owned(),
+        cells: vec![],
+        groups: vec![group(tick, GroupKind::Static, 20)],
+        control: vec![node(ControlKind::StaticEnable, 21, None, Some(0))],
+        runs: vec![run(0, 0, Some(2), 0)],
+        ..main.clone()
+    };
+    Metadata {
+        version: petal_metadata::VERSION,
+        petal: "0.0.0".to_owned(),
+        fingerprint: "0".to_owned(),
+        pipeline: vec![],
+        files: vec![SourceFile {
+            name: "d.futil".to_owned(),
+            root: true,
+        }],
+        prefix: ProbePrefix::avoiding(&[]),
+        scope: vec!["toplevel".to_owned(), "main".to_owned()],
+        main: id(0),
+        components: vec![main, sub],
+    }
+}
+
+fn main_cell(activity: Activity) -> Node {
+    Node::Cell {
+        instance: id::<InstanceId>(0),
+        activity,
+    }
+}
+
+const SEQ: fn() -> Node = || Node::Control {
+    component: id(0),
+    control: id(0),
+};
+const LOAD: fn() -> Node = || Node::Group {
+    component: id(0),
+    group: id(0),
+    run: id::<RunId>(0),
+};
+const WORK: fn() -> Node = || Node::Group {
+    component: id(0),
+    group: id(1),
+    run: id::<RunId>(1),
+};
+const R: fn() -> Node = || Node::Primitive {
+    component: id(0),
+    cell: id::<CellId>(1),
+};
+
+/// The trees of the sample: an FSM update, `load`, and `work` with the cell useful or not.
+fn trees() -> Vec<CallTree> {
+    let update = Activity::Overhead(Overhead::FsmUpdate);
+    let cell = |activity| Node::Cell {
+        instance: id::<InstanceId>(1),
+        activity,
+    };
+    let tick = Node::Group {
+        component: id::<ComponentId>(1),
+        group: id(0),
+        run: id::<RunId>(0),
+    };
+    [
+        vec![(0, main_cell(update)), (1, SEQ())],
+        vec![
+            (0, main_cell(Activity::Useful)),
+            (1, SEQ()),
+            (2, LOAD()),
+            (3, R()),
+        ],
+        vec![
+            (0, main_cell(Activity::Useful)),
+            (1, SEQ()),
+            (2, LOAD()),
+            (2, WORK()),
+            (3, cell(Activity::Useful)),
+            (4, tick),
+        ],
+        vec![
+            (0, main_cell(Activity::Useful)),
+            (1, SEQ()),
+            (2, WORK()),
+            (3, cell(Activity::Overhead(Overhead::Other))),
+            (3, R()),
+        ],
+    ]
+    .into_iter()
+    .map(|nodes| CallTree::from_preorder(nodes).unwrap())
+    .collect()
+}
+
+/// A trace of (tree, cycles) pairs.
+fn events(runs: &[(usize, u64)]) -> Vec<Event> {
+    let mut events = vec![
+        Event::Instance(Instance {
+            component: id(0),
+            parent: None,
+        }),
+        Event::Instance(Instance {
+            component: id(1),
+            parent: Some((id(0), id(0))),
+        }),
+    ];
+    events.extend(trees().into_iter().map(Event::Tree));
+    let mut at = 0;
+    for &(tree, cycles) in runs {
+        events.push(Event::Run(Run {
+            tree: id::<TreeId>(tree),
+            start: Cycle::from_cycles(at),
+            cycles,
+        }));
+        at += cycles;
+    }
+    events.push(Event::End { cycles: at });
+    events
+}
+
+const NAMES: [&str; 4] = ["load", "work", "c", "tick"];
+const SAMPLE: [(usize, u64); 6] = [(1, 1), (0, 1), (2, 4), (3, 1), (0, 2), (1, 3)];
+
+struct Seen<'a> {
+    metadata: &'a Metadata,
+    profile: Profile,
+    activations: Activations<'a>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(metadata: &'a Metadata, events: &[Event]) -> Self {
+        let mut profile = Profile::default();
+        let mut activations = Activations::new(metadata);
+        for event in events {
+            profile.event(event);
+            activations.event(event);
+        }
+        Self {
+            metadata,
+            profile,
+            activations,
+        }
+    }
+
+    fn cells(&self) -> petal_visualize::Table {
+        cells(self.metadata, &self.profile, &self.activations)
+    }
+}
+
+fn check(text: &str, expected: &Expect) {
+    expected.assert_eq(text);
+}
+
+#[test]
+fn folded_stacks() {
+    let metadata = metadata(NAMES);
+    let seen = Seen::new(&metadata, &events(&SAMPLE));
+    let flat = Flame::new(&metadata, &seen.profile, Weighting::Flat);
+    check(
+        &flat.folded(),
+        &expect![[r#"
+        main;seq@L10 3
+        main;seq@L10;load 4
+        main;seq@L10;load;r (primitive) 4
+        main;seq@L10;work;c [sub] 1
+        main;seq@L10;work;c [sub];tick 4
+        main;seq@L10;work;r (primitive) 1
+    "#]],
+    );
+    let scaled = Flame::new(&metadata, &seen.profile, Weighting::Scaled);
+    check(
+        &scaled.folded(),
+        &expect![[r#"
+        main;seq@L10 3
+        main;seq@L10;load 2
+        main;seq@L10;load;r (primitive) 4
+        main;seq@L10;work;c [sub] 0.5
+        main;seq@L10;work;c [sub];tick 2
+        main;seq@L10;work;r (primitive) 0.5
+    "#]],
+    );
+}
+
+#[test]
+fn tables() {
+    let metadata = metadata(NAMES);
+    let seen = Seen::new(&metadata, &events(&SAMPLE));
+    check(
+        &seen.cells().text(),
+        &expect![[r#"
+        cell    component  times active  cycles  useful  fsm update  par done  both  other  useful %  fsm update %  par done %  both %  other %
+        main    main                  1      12       9           3         0     0      0     75.00         25.00        0.00    0.00     0.00
+        main.c  sub                   1       5       4           0         0     0      1     80.00          0.00        0.00    0.00    20.00
+    "#]],
+    );
+    check(
+        &groups(&metadata, &seen.activations).markdown(),
+        &expect![[r#"
+            | component | group | kind | origin | line | enables | times active | total cycles | min | max | avg | fixed |
+            | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+            | main | load | dynamic | source | 3 | 1 | 3 | 8 | 1 | 4 | 2.67 | no |
+            | main | work | dynamic | source | 4 | 1 | 1 | 5 | 5 | 5 | 5.00 | yes |
+            | sub | tick | static | source | 20 | 1 | 2 | 4 | 2 | 2 | 2.00 | static |
+        "#]],
+    );
+    check(
+        &control(&metadata, &seen.activations).csv(),
+        &expect![[r#"
+        component,statement,file,line,times entered,cycles,min,max,avg
+        main,seq@L10,d.futil,10,1,12,12,12,12.00
+        main,load,d.futil,11,3,8,1,4,2.67
+        main,work,d.futil,12,1,5,5,5,5.00
+        sub,tick,d.futil,21,2,4,2,2,2.00
+    "#]],
+    );
+}
+
+#[test]
+fn a_summary() {
+    let metadata = metadata(NAMES);
+    let seen = Seen::new(&metadata, &events(&SAMPLE));
+    let summary = Summary::new(&metadata, &seen.profile, &seen.activations, "sample", []);
+    check(
+        &format!("{}\n{}", summary.design, summary.text()),
+        &expect![[r#"
+        sample
+          cycles                12  100.0 %
+          useful                 9   75.0 %
+          control overhead       3   25.0 %
+            FSM update           3   25.0 %
+            par-done update      0    0.0 %
+            both                 0    0.0 %
+            other                0    0.0 %
+
+          most expensive groups  cycles  times
+          main.load                   8      3
+          main.work                   5      1
+          sub.tick                    4      2
+    "#]],
+    );
+}
+
+#[test]
+fn a_timeline() {
+    let metadata = metadata(NAMES);
+    check(
+        &timeline(&metadata, &events(&SAMPLE)),
+        &expect![[r#"
+        {"displayTimeUnit":"ns","otherData":{"unit":"1 us is 1 cycle"},"traceEvents":[
+        {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":0,"dur":1},
+        {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":0,"dur":1},
+        {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":2,"dur":4},
+        {"args":{"source":"d.futil:21","static, cycles":2},"cat":"group","name":"tick","ph":"X","pid":2,"tid":5,"ts":2,"dur":4},
+        {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":6,"dur":1},
+        {"args":{"source":"d.futil:12"},"cat":"group","name":"work","ph":"X","pid":1,"tid":6,"ts":2,"dur":5},
+        {"args":{"component":"sub"},"cat":"cell","name":"c [sub]","ph":"X","pid":2,"tid":2,"ts":2,"dur":5},
+        {"args":{"component":"main"},"cat":"cell","name":"main","ph":"X","pid":1,"tid":1,"ts":0,"dur":12},
+        {"args":{"source":"d.futil:10"},"cat":"control","name":"seq@L10","ph":"X","pid":1,"tid":7,"ts":0,"dur":12},
+        {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":9,"dur":3},
+        {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":9,"dur":3},
+        {"args":{"name":"main"},"name":"process_name","ph":"M","pid":1,"tid":0},
+        {"args":{"sort_index":0},"name":"process_sort_index","ph":"M","pid":1,"tid":0},
+        {"args":{"name":"main.c [sub]"},"name":"process_name","ph":"M","pid":2,"tid":0},
+        {"args":{"sort_index":1},"name":"process_sort_index","ph":"M","pid":2,"tid":0},
+        {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":1,"tid":1},
+        {"args":{"sort_index":0},"name":"thread_sort_index","ph":"M","pid":1,"tid":1},
+        {"args":{"name":"control"},"name":"thread_name","ph":"M","pid":1,"tid":7},
+        {"args":{"sort_index":1},"name":"thread_sort_index","ph":"M","pid":1,"tid":7},
+        {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":1,"tid":3},
+        {"args":{"sort_index":2},"name":"thread_sort_index","ph":"M","pid":1,"tid":3},
+        {"args":{"name":"groups (2)"},"name":"thread_name","ph":"M","pid":1,"tid":6},
+        {"args":{"sort_index":3},"name":"thread_sort_index","ph":"M","pid":1,"tid":6},
+        {"args":{"name":"r"},"name":"thread_name","ph":"M","pid":1,"tid":4},
+        {"args":{"sort_index":4},"name":"thread_sort_index","ph":"M","pid":1,"tid":4},
+        {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":2,"tid":2},
+        {"args":{"sort_index":5},"name":"thread_sort_index","ph":"M","pid":2,"tid":2},
+        {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":2,"tid":5},
+        {"args":{"sort_index":6},"name":"thread_sort_index","ph":"M","pid":2,"tid":5}
+        ]}
+    "#]],
+    );
+}
+
+fn timeline(metadata: &Metadata, events: &[Event]) -> String {
+    let mut text = Vec::new();
+    let mut timeline = Timeline::new(metadata, &mut text).unwrap();
+    for event in events {
+        timeline.event(event).unwrap();
+    }
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn hostile_names_stay_names() {
+    let names = ["=1+1", "a;b\nc", "<script>alert(1)</script>", "x\"}],\u{7}"];
+    let metadata = metadata(names);
+    let all = events(&SAMPLE);
+    let seen = Seen::new(&metadata, &all);
+    let flame = Flame::new(&metadata, &seen.profile, Weighting::Flat);
+    let mut svg = Vec::new();
+    flame.svg("<design> & co", &mut svg).unwrap();
+    assert!(!String::from_utf8(svg).unwrap().contains("<script>alert"));
+    assert_eq!(flame.folded().lines().count(), 6);
+    assert!(groups(&metadata, &seen.activations).csv().contains("'=1+1"));
+    let json: serde_json::Value = serde_json::from_str(&timeline(&metadata, &all)).unwrap();
+    assert!(
+        json["traceEvents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|event| event["name"] == names[3])
+    );
+}
+
+proptest! {
+    #[test]
+    fn every_breakdown_adds_up(runs in prop::collection::vec((0..4usize, 1..1000u64), 0..60)) {
+        let metadata = metadata(NAMES);
+        let seen = Seen::new(&metadata, &events(&runs));
+        let cycles: u64 = runs.iter().map(|(_, cycles)| cycles).sum();
+        let leaves: u64 = runs.iter().map(|&(tree, c)| trees()[tree].leaves().count() as u64 * c).sum();
+
+        let (weight, unit) = Flame::new(&metadata, &seen.profile, Weighting::Scaled).total();
+        prop_assert_eq!(weight, u128::from(cycles) * unit);
+        let (weight, unit) = Flame::new(&metadata, &seen.profile, Weighting::Flat).total();
+        prop_assert_eq!((weight, unit), (u128::from(leaves), 1));
+
+        let summary = Summary::new(&metadata, &seen.profile, &seen.activations, "d", []);
+        prop_assert_eq!(summary.useful_cycles + summary.overhead.values().sum::<u64>(), cycles);
+
+        let table = seen.cells();
+        for row in table.rows() {
+            let counts: Vec<u64> = row[3..9]
+                .iter()
+                .map(|value| match value {
+                    Value::Count(count) => *count,
+                    other => panic!("{other:?} is no count"),
+                })
+                .collect();
+            prop_assert_eq!(counts[0], counts[1..].iter().sum::<u64>());
+        }
+
+        // Group runs: the activations make up the cycles in which the group is in the tree.
+        for (key, durations) in seen.activations.durations() {
+            prop_assert!(durations.min <= durations.max);
+            prop_assert!(durations.total >= durations.count * durations.min, "{:?}", key);
+        }
+    }
+}
