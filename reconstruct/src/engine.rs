@@ -1,6 +1,7 @@
 //! The rules that turn the probe values of each cycle into call trees.
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use petal_metadata::{
     CallId, Callee, CellId, CompiledId, CompiledKind, Component, ControlId, Id, Metadata, Origin,
@@ -93,6 +94,19 @@ struct Pending {
     left: u64,
 }
 
+/// How many cycles' outcomes are remembered. Control registers that run freely beside each other can
+/// have as many different values as the run has cycles.
+const MAX_KNOWN: usize = 1 << 16;
+
+/// What follows from the values of a cycle.
+#[derive(Debug)]
+struct Outcome {
+    tree: TreeId,
+    owners: Owners,
+    /// Static components that go on in the next cycle.
+    pending: Vec<Pending>,
+}
+
 /// Which source instance each active hardware instance works for.
 type Owners = Vec<(usize, InstanceId)>;
 
@@ -106,8 +120,12 @@ struct Engine<'a> {
     last_instance: Vec<Option<InstanceId>>,
     pending: Vec<Pending>,
     trees: HashMap<Vec<(usize, Node)>, TreeId>,
-    /// Sampled values and all else that determines a tree → the tree.
-    known: HashMap<Vec<u64>, (TreeId, Owners)>,
+    /// All that determines a tree → the tree, for the latest ones.
+    known: HashMap<Vec<u64>, Rc<Outcome>>,
+    /// Slots of probes and of FSM and par-done registers, whose values determine a tree.
+    deciding: Vec<usize>,
+    /// Those of the registers.
+    control_slots: Vec<usize>,
     current: Option<Run>,
     last_key_tree: Option<TreeId>,
     events: Vec<Event>,
@@ -136,7 +154,27 @@ impl<'a> Engine<'a> {
                     .map(move |(id, &slot)| (physical, RegisterId::from_index(id), slot))
             })
             .collect();
+        let control_slots: Vec<usize> = layout
+            .instances
+            .iter()
+            .flat_map(|physical| {
+                let registers = &metadata.component(physical.component).registers;
+                physical.registers.iter().zip(registers)
+            })
+            .filter(|(_, register)| register.kind != RegisterKind::StaticFsm)
+            .map(|(&slot, _)| slot)
+            .collect();
+        let probes = layout.instances.iter().flat_map(|physical| {
+            physical
+                .runs
+                .iter()
+                .chain(&physical.calls)
+                .chain(&physical.compiled)
+        });
+        let deciding: BTreeSet<usize> = probes.chain(&control_slots).copied().collect();
         let mut engine = Self {
+            deciding: deciding.into_iter().collect(),
+            control_slots,
             metadata,
             layout,
             cycle: 0,
@@ -230,16 +268,37 @@ impl<'a> Engine<'a> {
 
     /// The tree of a cycle.
     fn tree(&mut self, values: Values<'_>) -> TreeId {
-        let mut key = Vec::with_capacity(values.now.len() + self.registers.len());
-        key.extend_from_slice(values.now);
-        key.extend(self.registers.iter().map(|&(_, _, slot)| values.next[slot]));
-        let simple = self.pending.is_empty();
-        if simple && let Some((tree, owners)) = self.known.get(&key) {
-            for &(physical, instance) in owners {
-                self.last_instance[physical] = Some(instance);
+        let key = self.key(values);
+        let outcome = match self.known.get(&key) {
+            Some(outcome) => Rc::clone(outcome),
+            None => {
+                let outcome = Rc::new(self.build(values));
+                if self.known.len() == MAX_KNOWN {
+                    self.known.clear();
+                }
+                self.known.insert(key, Rc::clone(&outcome));
+                outcome
             }
-            return *tree;
+        };
+        for &(physical, instance) in &outcome.owners {
+            self.last_instance[physical] = Some(instance);
         }
+        self.pending.clone_from(&outcome.pending);
+        outcome.tree
+    }
+
+    /// All that determines a tree and what follows from it.
+    fn key(&self, values: Values<'_>) -> Vec<u64> {
+        let mut key = Vec::with_capacity(2 * self.deciding.len() + 3 * self.pending.len());
+        key.extend(self.deciding.iter().map(|&slot| values.now[slot]));
+        key.extend(self.control_slots.iter().map(|&slot| values.next[slot]));
+        for pending in &self.pending {
+            key.extend([pending.physical as u64, pending.call as u64, pending.left]);
+        }
+        key
+    }
+
+    fn build(&mut self, values: Values<'_>) -> Outcome {
         let mut builder = Builder {
             engine: self,
             values,
@@ -247,19 +306,13 @@ impl<'a> Engine<'a> {
             owners: Vec::new(),
             pending: Vec::new(),
         };
-        let main = InstanceId::from_index(0);
-        builder.cell(0, main, 0);
+        builder.cell(0, InstanceId::from_index(0), 0);
         let Builder {
             nodes,
             owners,
             pending,
             ..
         } = builder;
-        let simple = simple && pending.is_empty();
-        self.pending = pending;
-        for &(physical, instance) in &owners {
-            self.last_instance[physical] = Some(instance);
-        }
         let tree = match self.trees.get(&nodes) {
             Some(&tree) => tree,
             None => {
@@ -271,10 +324,11 @@ impl<'a> Engine<'a> {
                 tree
             }
         };
-        if simple {
-            self.known.insert(key, (tree, owners));
+        Outcome {
+            tree,
+            owners,
+            pending,
         }
-        tree
     }
 }
 
