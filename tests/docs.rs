@@ -1,0 +1,71 @@
+//! The documents name only what is there.
+
+use std::path::Path;
+
+fn read(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The texts between `open` and `close`.
+fn between<'a>(text: &'a str, open: &str, close: char) -> Vec<&'a str> {
+    text.split(open)
+        .skip(1)
+        .filter_map(|rest| rest.split(close).next())
+        .collect()
+}
+
+#[test]
+fn the_paths_of_the_architecture_exist() {
+    let text = read("docs/ARCHITECTURE.md");
+    let mut missing = Vec::new();
+    let paths: Vec<&str> = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| code.contains('/') && !code.contains(' '))
+        .collect();
+    assert!(paths.len() > 10, "only {} paths found", paths.len());
+    for path in paths {
+        if !Path::new(env!("CARGO_MANIFEST_DIR")).join(path).exists() {
+            missing.push(path);
+        }
+    }
+    assert!(missing.is_empty(), "docs/ARCHITECTURE.md names {missing:?}");
+}
+
+#[test]
+fn the_links_of_the_documents_lead_somewhere() {
+    for document in ["README.md", "CONTRIBUTING.md", "docs/guide/README.md"] {
+        let text = read(document);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+        let folder = folder.parent().expect("a file is in a folder");
+        for link in between(&text, "](", ')') {
+            let local = !link.contains("://");
+            assert!(
+                !local || folder.join(link).exists(),
+                "{document} links to {link}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_readme_tells_the_story_that_happens() {
+    let text = read("README.md");
+    let design = read("calyx-examples/switch-case-par.futil");
+    let line = |statement: &str| {
+        design
+            .lines()
+            .position(|line| line.trim() == statement)
+            .expect("the example has it")
+            + 1
+    };
+    for frame in [
+        format!("par@L{}", line("par {")),
+        format!("if@L{}", line("if eq_1.out { run_s1; }")),
+        format!("if@L{}", line("if eq_2.out { run_s2; }")),
+    ] {
+        assert!(text.contains(&frame), "the README does not show {frame}");
+    }
+}
