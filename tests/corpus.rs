@@ -1,6 +1,7 @@
 //! Every design of `calyx-examples` and `tests/corpus`, under `all` and `no-opt`: petal's probes
 //! change neither cycles nor results, every call tree keeps the rules, and every breakdown adds up.
-//! Under `no-opt` the groups of every call tree are held against the `go` signals of the design
+//! The cells of every group are held against those that it drives in the source. Under `no-opt` the
+//! groups of every call tree are held against the `go` signals of the design
 //! without probes.
 //!
 //! `PETAL_UPDATE=1 cargo test --test corpus` writes the cycles of the plain design into the
@@ -15,9 +16,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use petal_metadata::{CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
 use petal_reconstruct::{Event, Node, Overhead, check::Checker};
-use petal_simulate::Trace;
+use petal_simulate::{Optimisation, Trace};
 use petal_visualize::{Activations, Flame, Profile, Summary, Timeline, Value, Weighting, cells};
-use support::{Expected, Traced};
+use support::{Expected, Traced, source::Source};
+
+/// From this many cycles on, a run is not held whole in memory.
+const LONG: u64 = 100_000;
 
 /// Runs `check` for every design on two threads and reports all failures together.
 fn for_all(designs: &[PathBuf], check: fn(&Path) -> Result<(), String>) {
@@ -104,10 +108,16 @@ fn check_pipeline(
     cycles: u64,
     expected: &Expected,
 ) -> Result<(), String> {
-    let independent = passes == "no-opt" && cycles < 100_000;
+    let independent = passes == "no-opt" && cycles < LONG;
     let plain = support::compile(design, passes);
     let trace = if independent { Trace::Vcd } else { Trace::Off };
-    let plain = support::simulate(design, &plain, trace);
+    // Test builds are quick to make, not to run.
+    let optimisation = if cycles < LONG {
+        Optimisation::Debug
+    } else {
+        Optimisation::Fast
+    };
+    let plain = support::simulate(design, &plain, trace, optimisation);
     same("plain cycles", &plain.cycles, &cycles)?;
     for (name, memory) in &expected.memories {
         same(
@@ -117,7 +127,7 @@ fn check_pipeline(
         )?;
     }
     let (instrumented, metadata) = support::instrument(design, passes);
-    let simulated = support::simulate(design, &instrumented, Trace::Vcd);
+    let simulated = support::simulate(design, &instrumented, Trace::Vcd, optimisation);
     same("instrumented cycles", &simulated.cycles, &cycles)?;
     same(
         "instrumented memories",
@@ -132,6 +142,10 @@ fn check_pipeline(
         .map(|w| (&w.signal, &w.text))
         .collect();
     same("warnings", &warnings, &Vec::new())?;
+    let source = Source::of(design);
+    for tree in &traced.trees {
+        source.check(&metadata, tree, passes == "no-opt")?;
+    }
     check_sums(&metadata, &traced, cycles)?;
     if independent {
         let vcd = plain
@@ -171,7 +185,9 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<(), S
 
     check_svg(&flat, cycles)?;
     check_svg(&scaled, cycles)?;
-    check_timeline(metadata, traced, cycles)?;
+    if cycles < LONG {
+        check_timeline(metadata, traced, cycles)?;
+    }
 
     let table = cells(metadata, &profile, &activations);
     let count = |name: &str, row: usize| match table.column(name).map(|column| column[row].clone())
@@ -520,21 +536,19 @@ impl Wave {
     }
 }
 
-/// Writes the cycles of the plain design into its expectation.
+/// Writes the cycles of the plain design into its expectation: under the pipelines that it names, or
+/// under all that compile the design if it names none.
 fn update(design: &Path) -> Result<(), String> {
-    let path = PathBuf::from(format!("{}.expect", design.display()));
-    let memories = match std::fs::read_to_string(&path) {
-        Ok(text) => {
-            serde_json::from_str::<serde_json::Value>(&text).map_err(|e| e.to_string())?["memories"]
-                .clone()
-        }
-        Err(_) => serde_json::Value::Null,
-    };
+    let known = Expected::of(design);
+    let mut pipelines: Vec<&str> = known.cycles.keys().map(String::as_str).collect();
+    if pipelines.is_empty() {
+        pipelines = vec!["all", "no-opt"];
+    }
     let mut cycles = BTreeMap::new();
-    for passes in ["all", "no-opt"] {
+    for passes in pipelines {
         let run = || {
             let compiled = support::compile(design, passes);
-            support::simulate(design, &compiled, Trace::Off).cycles
+            support::simulate(design, &compiled, Trace::Off, Optimisation::Fast).cycles
         };
         match std::panic::catch_unwind(run) {
             Ok(length) => {
@@ -548,9 +562,7 @@ fn update(design: &Path) -> Result<(), String> {
             }
         }
     }
-    let mut expected = serde_json::json!({ "cycles": cycles });
-    if !memories.is_null() {
-        expected["memories"] = memories;
-    }
+    let expected = serde_json::json!({ "cycles": cycles, "memories": known.memories });
+    let path = Expected::path(design);
     std::fs::write(&path, format!("{expected:#}\n")).map_err(|error| error.to_string())
 }

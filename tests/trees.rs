@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use petal_metadata::Id;
 use petal_reconstruct::{Activity, FrameLabels, Node};
-use petal_simulate::Trace;
+use petal_simulate::{Optimisation, Trace};
 
 /// Profiles `program` and compares its whole trace.
 fn check(program: &str, passes: &str, expected: &Expect) {
@@ -22,7 +22,7 @@ fn check(program: &str, passes: &str, expected: &Expect) {
 
 fn render(design: &std::path::Path, passes: &str) -> String {
     let (compiled, metadata) = support::instrument(design, passes);
-    let simulated = support::simulate(design, &compiled, Trace::Vcd);
+    let simulated = support::simulate(design, &compiled, Trace::Vcd, Optimisation::Debug);
     let traced = support::reconstruct(&metadata, simulated.vcd.as_deref().expect("it was traced"));
     let labels = FrameLabels::new(&metadata);
     let mut text = String::new();

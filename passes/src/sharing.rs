@@ -2,7 +2,9 @@
 //!
 //! Resource sharing renames cells inside assignments in place and keeps their order. So the cells
 //! that a group drives before and after a pass, side by side, tell which cell took over from
-//! which, and the profile can use the source's names.
+//! which, and the profile can use the source's names. Other passes may reorder the assignments of a
+//! group, but then it drives the same cells as before; sharing never swaps two cells of a group,
+//! because each is renamed to one that it shares with, and cells of one group are not shared.
 
 use std::collections::HashMap;
 
@@ -73,7 +75,10 @@ impl Sharing {
             };
         for (driver, what, cells) in now {
             let known = self.drivers.entry(driver).or_default();
-            if known.what == Some(what) && known.cells.len() == cells.len() {
+            if known.what == Some(what)
+                && known.cells.len() == cells.len()
+                && !is_reordered(&known.cells, &cells)
+            {
                 for (before, after) in known.cells.iter().zip(&cells) {
                     let (Some(before), Some(after)) = (*before, *after) else {
                         continue;
@@ -109,6 +114,16 @@ impl Sharing {
     pub fn lives_in(&self, cell: ir::Id) -> ir::Id {
         self.lives_in.get(&cell).copied().unwrap_or(cell)
     }
+}
+
+/// Whether the same cells are driven, maybe in another order.
+fn is_reordered(before: &[Option<ir::Id>], after: &[Option<ir::Id>]) -> bool {
+    let sorted = |cells: &[Option<ir::Id>]| {
+        let mut cells = cells.to_vec();
+        cells.sort_unstable();
+        cells
+    };
+    sorted(before) == sorted(after)
 }
 
 /// The cells that an invoke drives: the invoked one, those that take its outputs, and those of its

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod source;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -45,9 +47,14 @@ pub struct Expected {
 }
 
 impl Expected {
+    /// Where the expectation of `design` lies.
+    pub fn path(design: &Path) -> PathBuf {
+        PathBuf::from(format!("{}.expect", design.display()))
+    }
+
     /// Reads what `design` is expected to do.
     pub fn of(design: &Path) -> Self {
-        let path = PathBuf::from(format!("{}.expect", design.display()));
+        let path = Self::path(design);
         let text = std::fs::read_to_string(&path)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -100,7 +107,12 @@ pub struct Simulated {
 }
 
 /// Simulates a compiled design with the data that lies beside its source.
-pub fn simulate(source: &Path, design: &Design, trace: Trace) -> Simulated {
+pub fn simulate(
+    source: &Path,
+    design: &Design,
+    trace: Trace,
+    optimisation: Optimisation,
+) -> Simulated {
     let name = source.display();
     let dir = tempfile::tempdir().expect("a temporary folder can be made");
     let verilog = dir.path().join("design.sv");
@@ -133,7 +145,7 @@ pub fn simulate(source: &Path, design: &Design, trace: Trace) -> Simulated {
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let options = BuildOptions {
         trace,
-        optimisation: Optimisation::Debug,
+        optimisation,
         jobs: std::num::NonZeroUsize::MIN,
         ..BuildOptions::default()
     };
