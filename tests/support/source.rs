@@ -61,7 +61,12 @@ impl Source {
 
     /// Holds the cells below each group of a tree against those that the source's group drives:
     /// no other is there, and if `complete`, those are that the group starts in every cycle.
-    pub fn check(&self, metadata: &Metadata, tree: &CallTree, complete: bool) -> Result<(), String> {
+    pub fn check(
+        &self,
+        metadata: &Metadata,
+        tree: &CallTree,
+        complete: bool,
+    ) -> Result<(), String> {
         for (id, node) in tree.nodes() {
             let Node::Group {
                 component, group, ..
@@ -79,7 +84,8 @@ impl Source {
             let mut parts = false;
             for child in tree.children(id) {
                 match tree.node(child) {
-                    Node::Primitive { cell, .. } if component.cell(cell).origin != Origin::Source => {}
+                    Node::Primitive { cell, .. }
+                        if component.cell(cell).origin != Origin::Source => {}
                     Node::Primitive { cell, .. } => {
                         shown.insert(component.cell(cell).name.clone());
                     }
