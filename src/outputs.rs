@@ -5,12 +5,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use petal_metadata::Metadata;
-use petal_reconstruct::Event;
+use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
-    Activations, Flame, Profile, Summary, Table, Timeline, Weighting, cells, control, groups,
+    Activations, Flame, Ledger, Profile, Summary, Table, Timeline, Weighting, cells, control, groups,
 };
 
-use crate::args::TableArg;
+use crate::args::{ControlArg, TableArg};
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 
@@ -33,15 +33,19 @@ pub struct Counted<'a> {
     metadata: &'a Metadata,
     profile: Profile,
     activations: Activations<'a>,
+    /// The profile that flame graphs show, where it is not `profile`.
+    compiled: Option<(CompiledView, Profile)>,
 }
 
 impl<'a> Counted<'a> {
-    /// Counts in a trace of this design.
-    pub fn new(metadata: &'a Metadata) -> Self {
+    /// Counts in a trace of this design; flame graphs show control as `view` tells.
+    pub fn new(metadata: &'a Metadata, view: ControlArg) -> Self {
         Self {
             metadata,
             profile: Profile::default(),
             activations: Activations::new(metadata),
+            compiled: (view == ControlArg::Compiled)
+                .then(|| (CompiledView::new(metadata), Profile::default())),
         }
     }
 
@@ -49,12 +53,24 @@ impl<'a> Counted<'a> {
     pub fn event(&mut self, event: &Event) {
         self.profile.event(event);
         self.activations.event(event);
+        if let Some((view, profile)) = &mut self.compiled {
+            profile.event(&view.event(event.clone()));
+        }
+    }
+
+    /// What every cycle went to.
+    pub fn ledger(&self) -> Ledger {
+        Ledger::new(self.metadata, &self.profile)
     }
 
     /// Writes the flame graphs.
     pub fn write_flames(&self, staging: &Staging, design: &str) -> Result<(), Failure> {
+        let profile = match &self.compiled {
+            Some((_, profile)) => profile,
+            None => &self.profile,
+        };
         for (weighting, folded, svg) in FLAMES {
-            let flame = Flame::new(self.metadata, &self.profile, weighting);
+            let flame = Flame::new(self.metadata, profile, weighting);
             staging.write(folded, flame.folded())?;
             let mut image = Vec::new();
             flame.svg(design, &mut image)?;
@@ -68,7 +84,7 @@ impl<'a> Counted<'a> {
         match table {
             TableArg::Cells => cells(self.metadata, &self.profile, &self.activations),
             TableArg::Groups => groups(self.metadata, &self.activations),
-            TableArg::Control => control(self.metadata, &self.activations),
+            TableArg::Control => control(self.metadata, &self.ledger(), &self.activations),
         }
     }
 
@@ -85,6 +101,7 @@ impl<'a> Counted<'a> {
         Summary::new(
             self.metadata,
             &self.profile,
+            &self.ledger(),
             &self.activations,
             design,
             versions,

@@ -155,7 +155,7 @@ fn profile(
     let trace = outputs::create(&staging.path(folder::TRACE))?;
     let mut trace = TraceWriter::new(trace, &metadata.fingerprint)?;
     let mut timeline = outputs::timeline(metadata, staging)?;
-    let mut counted = Counted::new(metadata);
+    let mut counted = Counted::new(metadata, view);
     let compiled = (view == ControlArg::Compiled).then(|| CompiledView::new(metadata));
     reconstruction
         .run(&mut source, &mut |event| {
@@ -163,11 +163,11 @@ fn profile(
             if let Event::Run(run) = &event {
                 stage.tell(|| format!("cycle {}", run.start.cycles()));
             }
+            counted.event(&event);
             let event = match &compiled {
                 Some(view) => view.event(event),
                 None => event,
             };
-            counted.event(&event);
             timeline.event(&event)
         })
         .map_err(|error| match error {

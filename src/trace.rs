@@ -119,11 +119,12 @@ fn as_text(
         let indent = "  ".repeat(depth + 1);
         let _ = write!(text, "{indent}{}", labels.label(node, instances));
         if let Node::Cell {
-            activity: Activity::Overhead(kind),
-            ..
+            instance,
+            activity: Activity::Overhead(charge),
         } = node
         {
-            let _ = write!(text, "  <- overhead: {kind}");
+            let component = instances[instance.index()].component;
+            let _ = write!(text, "  <- overhead: {}", labels.charge(component, charge));
         }
         text.push('\n');
     }
@@ -145,11 +146,14 @@ fn as_json(
                 "label": labels.label(node, instances),
             });
             if let Node::Cell {
-                activity: Activity::Overhead(kind),
-                ..
+                instance,
+                activity: Activity::Overhead(charge),
             } = node
             {
-                object["overhead"] = json!(kind.to_string());
+                let component = instances[instance.index()].component;
+                object["overhead"] = json!(charge.kind.to_string());
+                object["statement"] =
+                    json!(charge.statement.map(|id| labels.control(component, id)));
             }
             object
         })
@@ -180,8 +184,8 @@ pub fn again(args: &AgainArgs, what: Again) -> Result<(), Failure> {
     let view = args.view.control;
     match what {
         Again::Flame => {
-            let mut counted = Counted::new(&metadata);
-            Folder::read(&metadata, reader, view, &mut |event| {
+            let mut counted = Counted::new(&metadata, view);
+            Folder::read(&metadata, reader, ControlArg::Source, &mut |event| {
                 counted.event(event);
                 Ok(())
             })?;
@@ -207,7 +211,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let mut counted = Counted::new(&metadata);
+    let mut counted = Counted::new(&metadata, ControlArg::Source);
     Folder::read(&metadata, reader, ControlArg::Source, &mut |event| {
         counted.event(event);
         Ok(())

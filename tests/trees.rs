@@ -37,11 +37,13 @@ fn render(design: &std::path::Path, passes: &str) -> String {
         for (_, node) in tree.nodes() {
             if let Node::Cell {
                 instance,
-                activity: Activity::Overhead(kind),
+                activity: Activity::Overhead(charge),
             } = node
             {
                 let cell = labels.instance(instance, &traced.instances);
-                write!(text, ", {cell}: {kind:?}").unwrap();
+                let component = traced.instances[instance.index()].component;
+                let charge = labels.charge(component, charge);
+                write!(text, ", {cell}: {charge}").unwrap();
             }
         }
         text.push('\n');

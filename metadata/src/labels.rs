@@ -28,6 +28,20 @@ impl ControlKind {
         }
     }
 
+    /// The same statement without `static`.
+    #[must_use]
+    pub fn dynamic(self) -> Self {
+        match self {
+            Self::StaticSeq => Self::Seq,
+            Self::StaticPar => Self::Par,
+            Self::StaticIf => Self::If,
+            Self::StaticRepeat => Self::Repeat,
+            Self::StaticEnable => Self::Enable,
+            Self::StaticInvoke => Self::Invoke,
+            other => other,
+        }
+    }
+
     /// Whether the node is the enable of a group. An enable has no frame of its own in a call
     /// tree: the group that it runs stands for it.
     pub fn is_enable(self) -> bool {

@@ -46,6 +46,20 @@ pub struct SourceFile {
     pub name: String,
     /// True for the file that was compiled, false for one that it imports.
     pub root: bool,
+    /// The file's text.
+    pub text: String,
+}
+
+impl SourceFile {
+    /// The line `number`, counted from 1, without the white space around it.
+    pub fn line(&self, number: u32) -> &str {
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        self.text
+            .lines()
+            .nth(index.saturating_sub(1))
+            .unwrap_or("")
+            .trim()
+    }
 }
 
 /// A place in the source.
@@ -248,6 +262,9 @@ pub struct ControlNode {
     pub group: Option<GroupId>,
     /// The cell that an invoke runs.
     pub cell: Option<CellId>,
+    /// Cycles of one run of the statement, where the compiler fixed them: it was written as static
+    /// or promoted to it, together with all that it contains.
+    pub latency: Option<u64>,
 }
 
 /// One way in which a group comes to run: by a control node or by another group. Two enables of

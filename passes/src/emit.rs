@@ -367,6 +367,7 @@ impl Assembler<'_> {
             thread: thread_of[&key],
             group,
             cell,
+            latency: self.probes.latencies.get(&key).copied(),
         }
     }
 }

@@ -13,6 +13,7 @@ use petal_metadata::{ProbeKind, ProbeName, ProbePrefix};
 
 use crate::session::{Known, Session};
 use crate::sharing::Driver;
+use crate::source::SourceComponent;
 use crate::tree::{GroupRef, NodeKey, Slot, View, ViewMut};
 
 /// What instrumentation put into a program.
@@ -32,6 +33,8 @@ pub(crate) struct ComponentProbes {
     pub count: u32,
     /// Cells of the component, to tell those that compilation adds.
     pub cells: HashSet<ir::Id>,
+    /// Source statements that became static as a whole, with their latencies.
+    pub latencies: HashMap<NodeKey, u64>,
 }
 
 /// A GA probe.
@@ -209,6 +212,8 @@ struct Instrumenter<'a> {
 
 impl Instrumenter<'_> {
     fn run(&mut self, known: &Known) {
+        let control = std::rc::Rc::clone(&self.component.control);
+        View::of(&control.borrow()).walk(&mut |view| self.add_latency(view, &known.source));
         let mut runs = self.give_each_enable_its_own_group(known);
         self.add_called_groups(&mut runs);
         for (driver, group) in runs {
@@ -223,6 +228,33 @@ impl Instrumenter<'_> {
             .iter()
             .map(|cell| cell.borrow().name())
             .collect();
+    }
+
+    /// Records the latency of the source statement that a static part of the program is.
+    fn add_latency(&mut self, view: View<'_>, source: &SourceComponent) {
+        let View::Static(control) = view else { return };
+        let mut enabled = HashSet::new();
+        view.walk(&mut |below| {
+            if below.group().is_some() || below.invoked().is_some() {
+                enabled.extend(below.identity().map(|(key, _)| key));
+            }
+        });
+        let Some(inner) = source.common_ancestor(enabled.iter().copied()) else {
+            return;
+        };
+        let kind = view.kind().dynamic();
+        let Some(statement) = source
+            .ancestry(inner)
+            .find(|key| source.nodes[key].kind.dynamic() == kind)
+        else {
+            return;
+        };
+        // Only a part of the statement, or several in one?
+        if source.enables(statement) == enabled {
+            self.probes
+                .latencies
+                .insert(statement, control.get_latency());
+        }
     }
 
     /// Clones groups that several enables run, so that each enable can be observed by itself. A

@@ -1,7 +1,7 @@
 //! The program as written: its control nodes, groups and cells, recorded before any pass changes
 //! them, with their places in the source files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use calyx_ir as ir;
 use calyx_utils::WithPos;
@@ -58,6 +58,21 @@ impl SourceComponent {
                 // Both are in one tree; only a node of another component would miss.
                 .unwrap_or(a)
         })
+    }
+
+    /// The enables and invokes at or below `key`.
+    pub fn enables(&self, key: NodeKey) -> HashSet<NodeKey> {
+        self.nodes
+            .iter()
+            .filter(|(_, node)| {
+                matches!(
+                    node.kind.dynamic(),
+                    ControlKind::Enable | ControlKind::Invoke
+                )
+            })
+            .map(|(&enable, _)| enable)
+            .filter(|&enable| self.ancestry(enable).any(|above| above == key))
+            .collect()
     }
 
     /// All nodes in preorder.
@@ -124,7 +139,8 @@ impl Files {
         self.files
             .iter()
             .enumerate()
-            .map(|(index, (path, ..))| SourceFile {
+            .map(|(index, (path, text, _))| SourceFile {
+                text: text.clone(),
                 name: std::path::Path::new(path)
                     .file_name()
                     .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned()),

@@ -3,7 +3,7 @@
 use petal_metadata::{ComponentId, Id, Metadata};
 use thiserror::Error;
 
-use crate::model::{CallTree, Event, Instance, InstanceId, Node, NodeId};
+use crate::model::{Activity, CallTree, Charge, Event, Instance, InstanceId, Node, NodeId};
 
 /// What is wrong with a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -108,7 +108,19 @@ impl<'a> Checker<'a> {
             Ok(self.metadata.component(id))
         };
         match node {
-            Node::Cell { instance, .. } => within(instance, self.instances.len(), "component cell"),
+            Node::Cell { instance, activity } => {
+                within(instance, self.instances.len(), "component cell")?;
+                match activity {
+                    Activity::Overhead(Charge {
+                        statement: Some(statement),
+                        ..
+                    }) => {
+                        let id = self.instances[instance.index()].component;
+                        within(statement, component(id)?.control.len(), "control node")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Node::Control {
                 component: id,
                 control,

@@ -1,7 +1,7 @@
 //! The trace file: a Petal trace as a stream of records, written while the run is read and read
 //! again by every later command.
 //!
-//! Layout: the magic text `petal-trace 1\n`, the fingerprint of the metadata and a newline, then
+//! Layout: the magic text `petal-trace 2\n`, the fingerprint of the metadata and a newline, then
 //! records. A record is a tag byte and unsigned LEB128 numbers. The last record is the end record;
 //! a file without it was cut off.
 
@@ -11,11 +11,11 @@ use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, Ru
 use thiserror::Error;
 
 use crate::model::{
-    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate, Run,
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate, Run,
     TreeId, Warning,
 };
 
-const MAGIC: &str = "petal-trace 1";
+const MAGIC: &str = "petal-trace 2";
 
 const INSTANCE: u8 = 1;
 const TREE: u8 = 2;
@@ -29,6 +29,13 @@ const CONTROL: u64 = 1;
 const GROUP: u64 = 2;
 const CONTINUOUS: u64 = 3;
 const PRIMITIVE: u64 = 4;
+
+const USEFUL: u64 = 0;
+const CONDITION: u64 = 1;
+const OVERHEAD: u64 = 2;
+
+/// The limit of handles into the metadata, which whoever holds the metadata checks.
+const ANY: usize = u32::MAX as usize;
 
 /// Why a trace file can't be read.
 #[derive(Debug, Error)]
@@ -153,10 +160,15 @@ impl<W: Write> TraceWriter<W> {
             Node::Cell { instance, activity } => {
                 self.number(CELL);
                 self.id(instance);
-                self.number(match activity {
-                    Activity::Useful => 0,
-                    Activity::Overhead(kind) => kind as u64 + 1,
-                });
+                match activity {
+                    Activity::Useful => self.number(USEFUL),
+                    Activity::Condition => self.number(CONDITION),
+                    Activity::Overhead(Charge { kind, statement }) => {
+                        self.number(OVERHEAD + kind as u64);
+                        // 0 for none.
+                        self.number(statement.map_or(0, |id| id.index() as u64 + 1));
+                    }
+                }
             }
             Node::Control { component, control } => {
                 self.number(CONTROL);
@@ -300,16 +312,27 @@ impl<R: BufRead> TraceReader<R> {
         String::from_utf8(bytes).map_err(|_| self.damaged("a text is not UTF-8"))
     }
 
+    fn activity(&mut self) -> Result<Activity, TraceError> {
+        let kind = match self.number()? {
+            USEFUL => return Ok(Activity::Useful),
+            CONDITION => return Ok(Activity::Condition),
+            code => usize::try_from(code - OVERHEAD)
+                .ok()
+                .and_then(|kind| Overhead::ALL.get(kind).copied())
+                .ok_or_else(|| self.damaged("an overhead is of unknown kind"))?,
+        };
+        let statement = self.id::<ControlId>(ANY)?.index().checked_sub(1);
+        Ok(Activity::Overhead(Charge {
+            kind,
+            statement: statement.map(ControlId::from_index),
+        }))
+    }
+
     fn node(&mut self) -> Result<Node, TraceError> {
-        // Handles into the metadata are checked by whoever holds the metadata.
-        const ANY: usize = u32::MAX as usize;
         Ok(match self.number()? {
             CELL => Node::Cell {
                 instance: self.id::<InstanceId>(self.instances)?,
-                activity: match self.id::<TreeId>(Overhead::ALL.len() + 1)?.index() {
-                    0 => Activity::Useful,
-                    kind => Activity::Overhead(Overhead::ALL[kind - 1]),
-                },
+                activity: self.activity()?,
             },
             CONTROL => Node::Control {
                 component: self.id::<ComponentId>(ANY)?,
@@ -332,7 +355,6 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn read(&mut self) -> Result<Event, TraceError> {
-        const ANY: usize = u32::MAX as usize;
         Ok(match self.byte()? {
             INSTANCE => {
                 let component = self.id::<ComponentId>(ANY)?;
@@ -420,7 +442,10 @@ mod tests {
     fn sample() -> Vec<Event> {
         let component = ComponentId::from_index(0);
         let instance = InstanceId::from_index(0);
-        let overhead = Activity::Overhead(Overhead::Both);
+        let overhead = Activity::Overhead(Charge {
+            kind: Overhead::Both,
+            statement: Some(ControlId::from_index(7)),
+        });
         let nodes = [
             (
                 0,

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use petal_metadata::{
-    CallId, Callee, CellId, CompiledId, CompiledKind, Component, ControlId, Id, Metadata, Origin,
-    RegisterId, RegisterKind, RunId, RunRole,
+    Arm, CallId, Callee, CellId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId,
+    ControlKind, Id, Metadata, Origin, RegisterId, RegisterKind, RunId, RunRole, State,
 };
 use thiserror::Error;
 
 use crate::model::{
-    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate, Run,
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate, Run,
     TreeId, Warning,
 };
 use crate::signals::{Layout, Physical, SignalTable};
@@ -124,7 +124,7 @@ struct Engine<'a> {
     known: HashMap<Vec<u64>, Rc<Outcome>>,
     /// Slots of probes and of FSM and par-done registers, whose values determine a tree.
     deciding: Vec<usize>,
-    /// Those of the registers.
+    /// Slots whose next values matter too: those of the registers, and of the probes of arms.
     control_slots: Vec<usize>,
     current: Option<Run>,
     last_key_tree: Option<TreeId>,
@@ -154,7 +154,7 @@ impl<'a> Engine<'a> {
                     .map(move |(id, &slot)| (physical, RegisterId::from_index(id), slot))
             })
             .collect();
-        let control_slots: Vec<usize> = layout
+        let mut control_slots: Vec<usize> = layout
             .instances
             .iter()
             .flat_map(|physical| {
@@ -172,6 +172,18 @@ impl<'a> Engine<'a> {
                 .chain(&physical.compiled)
         });
         let deciding: BTreeSet<usize> = probes.chain(&control_slots).copied().collect();
+        let arms = layout.instances.iter().flat_map(|physical| {
+            let groups = &metadata.component(physical.component).compiled;
+            groups
+                .iter()
+                .filter_map(|group| match &group.kind {
+                    CompiledKind::Par { arms } => Some(arms),
+                    _ => None,
+                })
+                .flatten()
+                .map(|arm| physical.compiled[arm.child.index()])
+        });
+        control_slots.extend(arms);
         let mut engine = Self {
             deciding: deciding.into_iter().collect(),
             control_slots,
@@ -332,6 +344,59 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// Where control is in a cycle in which it runs nothing useful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The control program does not run.
+    Outside,
+    /// An FSM goes from one state to the next.
+    Transition,
+    /// A `par` whose arms are all done.
+    Par,
+    /// A static program, or a helper of the compiler.
+    Leaf,
+}
+
+/// What runs in the state `value`.
+fn state(states: &[State], value: u64) -> Option<CompiledId> {
+    states
+        .iter()
+        .find(|state| state.value == value)
+        .map(|state| state.child)
+}
+
+/// The statement that a transition from the state `now` to `next` is for: the innermost one that
+/// contains both; for a jump back, the loop around both.
+fn transition(
+    component: &Component,
+    group: &CompiledGroup,
+    states: &[State],
+    last: u64,
+    now: u64,
+    next: u64,
+) -> Option<ControlId> {
+    let node = |value: u64| {
+        state(states, value)
+            .filter(|_| value != last)
+            .and_then(|child| component.compiled(child).node)
+            .or(group.node)
+    };
+    // After the last state comes state 0 again, which is not entered yet.
+    let next = if now == last { last } else { next };
+    let common = component.common_ancestor(node(now)?, node(next)?)?;
+    let is_loop = |&id: &ControlId| {
+        matches!(
+            component.node(id).kind,
+            ControlKind::While | ControlKind::Repeat
+        )
+    };
+    if next <= now && now != last {
+        component.ancestry(common).find(is_loop).or(Some(common))
+    } else {
+        Some(common)
+    }
+}
+
 /// Builds the preorder of one tree.
 struct Builder<'e, 'a, 'v> {
     engine: &'e mut Engine<'a>,
@@ -468,29 +533,13 @@ impl<'a> Builder<'_, 'a, '_> {
             } => {
                 let slot = own.registers[register.index()];
                 let (now, next) = (self.values.now[slot], self.values.next[slot]);
-                let child = |value: u64| {
-                    states
-                        .iter()
-                        .find(|state| state.value == value)
-                        .map(|state| state.child)
-                };
-                match child(now) {
+                match state(states, now) {
                     Some(child) if self.high(own.compiled[child.index()]) => {
                         self.compiled(physical, child, controls);
                     }
                     _ => {
-                        let node = |value: u64| {
-                            child(value)
-                                .filter(|_| value != *last)
-                                .and_then(|child| component.compiled(child).node)
-                                .or(group.node)
-                        };
-                        // After the last state comes state 0 again, which is not entered yet.
-                        let target = if now == *last { *last } else { next };
-                        if let (Some(from), Some(to)) = (node(now), node(target))
-                            && let Some(common) = component.common_ancestor(from, to)
-                        {
-                            controls.extend(component.ancestry(common));
+                        if let Some(node) = transition(component, group, states, *last, now, next) {
+                            controls.extend(component.ancestry(node));
                         }
                     }
                 }
@@ -500,16 +549,45 @@ impl<'a> Builder<'_, 'a, '_> {
 
     fn activity(&self, physical: usize, active: &Active) -> Activity {
         let component = self.component(physical);
-        let useful = !active.calls.is_empty()
-            || active.runs.iter().any(|&run| {
-                let run = component.run(run);
-                run.role != RunRole::Control
-                    && (run.role == RunRole::Body
-                        || component.group(run.group).origin != Origin::Compiler)
-            });
-        if useful {
-            return Activity::Useful;
+        let role = |run: RunId| component.run(run).role;
+        let helps = |role| matches!(role, RunRole::Condition | RunRole::Control);
+        let calls = active.calls.iter().any(|&call| {
+            let caller = component.calls[call.index()].caller;
+            !caller.is_some_and(|caller| helps(role(caller)))
+        });
+        let works = active.runs.iter().any(|&run| {
+            let group = component.run(run).group;
+            !helps(role(run))
+                && (role(run) == RunRole::Body || component.group(group).origin != Origin::Compiler)
+        });
+        // Without control there is nothing but computation.
+        if calls || works || component.control.is_empty() {
+            Activity::Useful
+        } else if active.runs.iter().any(|&run| role(run) == RunRole::Condition) {
+            Activity::Condition
+        } else {
+            Activity::Overhead(self.charge(physical, active))
         }
+    }
+
+    /// The kind of an overhead cycle, and the statement to charge.
+    fn charge(&self, physical: usize, active: &Active) -> Charge {
+        let component = self.component(physical);
+        let own = self.physical(physical);
+        let (statement, place) = match component.root {
+            Some(root) if self.high(own.compiled[root.index()]) => self.blame(physical, root),
+            _ => {
+                let whole = (!component.control.is_empty()).then(|| ControlId::from_index(0));
+                (whole, Place::Outside)
+            }
+        };
+        // A helper of the compiler knows better.
+        let helped = active
+            .runs
+            .iter()
+            .filter(|&&run| component.run(run).role == RunRole::Control)
+            .find_map(|&run| component.run(run).control);
+        let counts = helped.is_some_and(|node| component.node(node).kind == ControlKind::Repeat);
         let changes = |kind: RegisterKind| {
             self.physical(physical)
                 .registers
@@ -519,14 +597,62 @@ impl<'a> Builder<'_, 'a, '_> {
                     register.kind == kind && self.values.now[slot] != self.values.next[slot]
                 })
         };
-        Activity::Overhead(
-            match (changes(RegisterKind::Fsm), changes(RegisterKind::ParDone)) {
-                (true, true) => Overhead::Both,
-                (true, false) => Overhead::FsmUpdate,
-                (false, true) => Overhead::ParDone,
-                (false, false) => Overhead::Other,
+        let steps = place == Place::Transition || counts || changes(RegisterKind::Fsm);
+        let kind = match (steps, changes(RegisterKind::ParDone)) {
+            (true, true) => Overhead::Both,
+            (true, false) => Overhead::FsmUpdate,
+            (false, true) => Overhead::ParDone,
+            (false, false) => match place {
+                _ if component.latency.is_some() => Overhead::StaticWait,
+                Place::Leaf if helped.is_none() => Overhead::StaticWait,
+                Place::Outside => Overhead::StartFinish,
+                _ => Overhead::Other,
             },
-        )
+        };
+        Charge {
+            kind,
+            statement: helped.or(statement),
+        }
+    }
+
+    /// Where control is that runs nothing useful: the statement to charge, from the active
+    /// compilation group `id` downwards.
+    fn blame(&self, physical: usize, id: CompiledId) -> (Option<ControlId>, Place) {
+        let component = self.component(physical);
+        let own = self.physical(physical);
+        let group = component.compiled(id);
+        match &group.kind {
+            CompiledKind::Leaf => (group.node, Place::Leaf),
+            CompiledKind::Par { arms } => {
+                let slot = |arm: &Arm| own.compiled[arm.child.index()];
+                let running = || arms.iter().filter(|arm| self.high(slot(arm)));
+                // The arms that end now wait for those that go on.
+                let longest = running()
+                    .find(|arm| self.values.next[slot(arm)] == 1)
+                    .or_else(|| running().next());
+                match longest {
+                    Some(arm) => self.blame(physical, arm.child),
+                    None => (group.node, Place::Par),
+                }
+            }
+            CompiledKind::Fsm {
+                register,
+                states,
+                last,
+            } => {
+                let slot = own.registers[register.index()];
+                let (now, next) = (self.values.now[slot], self.values.next[slot]);
+                match state(states, now) {
+                    Some(child) if self.high(own.compiled[child.index()]) => {
+                        self.blame(physical, child)
+                    }
+                    _ => (
+                        transition(component, group, states, *last, now, next),
+                        Place::Transition,
+                    ),
+                }
+            }
+        }
     }
 
     /// The control nodes and groups right below `parent` (`None`: the cell).

@@ -1,8 +1,8 @@
 //! How nodes of call trees are written in every output.
 
-use petal_metadata::{ComponentId, Id, Metadata, Origin, labels};
+use petal_metadata::{ComponentId, ControlId, Id, Metadata, Origin, labels};
 
-use crate::model::{CallTree, Instance, InstanceId, Node};
+use crate::model::{CallTree, Charge, Instance, InstanceId, Node};
 
 /// The kind of a node, as far as outputs show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -85,9 +85,7 @@ impl FrameLabels {
     pub fn label(&self, node: Node, instances: &[Instance]) -> &str {
         match node {
             Node::Cell { instance, .. } => self.instance(instance, instances),
-            Node::Control { component, control } => {
-                &self.components[component.index()].control[control.index()]
-            }
+            Node::Control { component, control } => self.control(component, control),
             Node::Group {
                 component, group, ..
             } => &self.components[component.index()].groups[group.index()],
@@ -95,6 +93,21 @@ impl FrameLabels {
             Node::Primitive { component, cell } => {
                 &self.components[component.index()].cells[cell.index()]
             }
+        }
+    }
+
+    /// The label of a control node.
+    pub fn control(&self, component: ComponentId, node: ControlId) -> &str {
+        &self.components[component.index()].control[node.index()]
+    }
+
+    /// The overhead of a cell of `component`: `fsm-update of while@L12`.
+    pub fn charge(&self, component: ComponentId, charge: Charge) -> String {
+        match charge.statement {
+            Some(statement) => {
+                format!("{} of {}", charge.kind, self.control(component, statement))
+            }
+            None => charge.kind.to_string(),
         }
     }
 

@@ -19,7 +19,7 @@ pub use compiled_view::CompiledView;
 pub use engine::{ReconstructError, Reconstruction};
 pub use labels::{FrameKind, FrameLabels};
 pub use model::{
-    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead, RegisterUpdate,
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead, RegisterUpdate,
     Run, TreeId, Warning,
 };
 pub use signals::{Signal, SignalTable};

@@ -61,19 +61,32 @@ pub struct Instance {
 /// Why a cycle of a cell is not useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Overhead {
-    /// Only FSM registers of the cell change at the end of the cycle.
+    /// At the end of the cycle an FSM of the cell takes a transition, or a loop counter that the
+    /// compiler made is set, and no par-done register changes.
     FsmUpdate,
     /// Only par-done registers of the cell change at the end of the cycle.
     ParDone,
     /// Both kinds of registers change.
     Both,
-    /// Neither kind changes.
+    /// Control that the compiler made static lets the cycle pass: it pads the shorter branch of an
+    /// `if`, waits for the longer arm of a `par`, or resets its counter.
+    StaticWait,
+    /// The cell has been started, but its control program does not run yet or is already done.
+    StartFinish,
+    /// None of these; `docs/guide/overhead.md` lists the known cases.
     Other,
 }
 
 impl Overhead {
     /// All kinds, in the order of outputs.
-    pub const ALL: [Self; 4] = [Self::FsmUpdate, Self::ParDone, Self::Both, Self::Other];
+    pub const ALL: [Self; 6] = [
+        Self::FsmUpdate,
+        Self::ParDone,
+        Self::Both,
+        Self::StaticWait,
+        Self::StartFinish,
+        Self::Other,
+    ];
 }
 
 impl std::fmt::Display for Overhead {
@@ -82,18 +95,33 @@ impl std::fmt::Display for Overhead {
             Self::FsmUpdate => "fsm-update",
             Self::ParDone => "par-done",
             Self::Both => "both",
+            Self::StaticWait => "static-wait",
+            Self::StartFinish => "start-finish",
             Self::Other => "other",
         })
     }
 }
 
+/// An overhead cycle, and the statement that caused it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Charge {
+    /// What kind of overhead it is.
+    pub kind: Overhead,
+    /// The statement, of the cell's component: for a transition of an FSM the innermost one that
+    /// contains what ran before and what runs next, and for a jump back the loop around both.
+    /// `None` only for components without control.
+    pub statement: Option<ControlId>,
+}
+
 /// What a cell does in a cycle in which it is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Activity {
-    /// At least one user group or primitive is active in it.
+    /// At least one user group, invoked cell or primitive is active in it.
     Useful,
+    /// It only computes the conditions of `if`s and `while`s.
+    Condition,
     /// It only moves control along.
-    Overhead(Overhead),
+    Overhead(Charge),
 }
 
 /// A node of a call tree. Handles belong to the named component.

@@ -54,8 +54,8 @@ impl Durations {
 
 /// Counts activations along a trace.
 ///
-/// An activation is a span of cycles without a break. Two cases are finer: a group that the
-/// compiler made static with a latency of `n` cycles is activated anew every `n` cycles, and the
+/// An activation is a span of cycles without a break. Two cases are finer: a group or statement that
+/// the compiler made static with a latency of `n` cycles is activated anew every `n` cycles, and the
 /// parts into which the compiler split a group make one activation together.
 #[derive(Debug)]
 pub struct Activations<'a> {
@@ -92,13 +92,21 @@ impl<'a> Activations<'a> {
     }
 
     fn add(&mut self, Span { key, cycles, .. }: Span) {
-        let Item::Group(id) = key.item else {
-            self.durations.entry(key).or_default().add(cycles, 1);
-            return;
-        };
         let component = self
             .metadata
             .component(self.spans.instances()[key.instance.index()].component);
+        let id = match key.item {
+            Item::Group(id) => id,
+            Item::Control(node) => {
+                let latency = component.node(node).latency;
+                self.count(key, cycles, latency);
+                return;
+            }
+            Item::Cell | Item::Primitive(_) => {
+                self.count(key, cycles, None);
+                return;
+            }
+        };
         let run = component.run(id);
         if run.part.is_some() {
             let first = component
@@ -121,8 +129,14 @@ impl<'a> Activations<'a> {
             }
             return;
         }
+        self.count(key, cycles, run.latency);
+    }
+
+    /// Counts an unbroken time of `cycles`, in which something of a fixed latency is activated
+    /// again and again.
+    fn count(&mut self, key: Key, cycles: u64, latency: Option<u64>) {
         let durations = self.durations.entry(key).or_default();
-        match run.latency {
+        match latency {
             Some(latency) if latency > 0 => {
                 durations.add(latency, cycles / latency);
                 durations.add(cycles % latency, u64::from(cycles % latency > 0));

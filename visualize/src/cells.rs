@@ -6,6 +6,7 @@ use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead};
 
 use crate::activations::Activations;
+use crate::ledger::ByKind;
 use crate::profile::Profile;
 use crate::spans::Item;
 use crate::table::{Column, Table, Value};
@@ -31,9 +32,10 @@ pub(crate) fn path(
 
 /// The table of component cells, in the order in which they first ran.
 ///
-/// `useful` and the four kinds of overhead add up to `cycles`; main's row adds up to the run.
+/// `useful` and the kinds of overhead add up to `cycles`; main's row adds up to the run.
+/// `condition` is the part of `useful` in which only conditions are computed.
 pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'_>) -> Table {
-    let mut sums: BTreeMap<InstanceId, BTreeMap<Activity, u64>> = BTreeMap::new();
+    let mut sums: BTreeMap<InstanceId, Sums> = BTreeMap::new();
     for (tree, cycles) in profile.trees() {
         let cells: BTreeSet<(InstanceId, Activity)> = tree
             .nodes()
@@ -43,11 +45,7 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
             })
             .collect();
         for (instance, activity) in cells {
-            *sums
-                .entry(instance)
-                .or_default()
-                .entry(activity)
-                .or_default() += cycles;
+            sums.entry(instance).or_default().add(activity, cycles);
         }
     }
     let counts: BTreeMap<InstanceId, u64> = activations
@@ -55,40 +53,62 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
         .filter(|(key, _)| key.item == Item::Cell)
         .map(|(key, durations)| (key.instance, durations.count))
         .collect();
-    let mut table = Table::new(vec![
+    let kinds = || Overhead::ALL.map(column_of).into_iter();
+    let parts = || std::iter::once("useful".to_owned()).chain(kinds());
+    let mut columns = vec![
         Column::text("cell"),
         Column::text("component"),
         Column::number("times active"),
         Column::number("cycles"),
         Column::number("useful"),
-        Column::number("fsm update"),
-        Column::number("par done"),
-        Column::number("both"),
-        Column::number("other"),
-        Column::number("useful %"),
-        Column::number("fsm update %"),
-        Column::number("par done %"),
-        Column::number("both %"),
-        Column::number("other %"),
-    ]);
-    let kinds: Vec<Activity> = std::iter::once(Activity::Useful)
-        .chain(Overhead::ALL.map(Activity::Overhead))
-        .collect();
-    for (instance, by_kind) in &sums {
-        let cycles: u64 = by_kind.values().sum();
-        let of = |kind: &Activity| by_kind.get(kind).copied().unwrap_or(0);
+        Column::number("condition"),
+    ];
+    columns.extend(kinds().map(|kind| Column::number(kind)));
+    columns.extend(parts().map(|part| Column::number(format!("{part} %"))));
+    let mut table = Table::new(columns);
+    for (instance, sums) in &sums {
+        let cycles = sums.useful + sums.overhead.iter().sum::<u64>();
         let component = profile.instances()[instance.index()].component;
         let mut row: Vec<Value> = vec![
             path(metadata, profile.instances(), *instance).into(),
             metadata.component(component).name.as_str().into(),
             counts.get(instance).copied().unwrap_or(0).into(),
             cycles.into(),
+            sums.useful.into(),
+            sums.condition.into(),
         ];
-        row.extend(kinds.iter().map(|kind| Value::from(of(kind))));
-        row.extend(kinds.iter().map(|kind| Value::percent(of(kind), cycles)));
+        row.extend(sums.overhead.map(Value::from));
+        let parts = std::iter::once(sums.useful).chain(sums.overhead);
+        row.extend(parts.map(|part| Value::percent(part, cycles)));
         table.push(row);
     }
     table
+}
+
+/// What the cycles of one instance went to.
+#[derive(Default)]
+struct Sums {
+    useful: u64,
+    condition: u64,
+    overhead: ByKind,
+}
+
+impl Sums {
+    fn add(&mut self, activity: Activity, cycles: u64) {
+        match activity {
+            Activity::Useful => self.useful += cycles,
+            Activity::Condition => {
+                self.useful += cycles;
+                self.condition += cycles;
+            }
+            Activity::Overhead(charge) => self.overhead[charge.kind as usize] += cycles,
+        }
+    }
+}
+
+/// The title of the column for a kind of overhead.
+pub(crate) fn column_of(kind: Overhead) -> String {
+    kind.to_string().replace('-', " ")
 }
 
 /// The label of the tracks of an instance: its path with the component of the last cell.

@@ -1,49 +1,49 @@
-//! The table of control nodes: how often each statement was entered, and for how many cycles.
+//! The table of statements: how often each was entered, for how many cycles, and what control cost
+//! there.
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{ComponentId, ControlId, Id, Metadata, labels};
+use petal_metadata::{
+    Component, ComponentId, ControlId, ControlKind, Id, Metadata, RunRole, labels,
+};
+use petal_reconstruct::Overhead;
 
 use crate::activations::{Activations, Durations};
+use crate::cells::column_of;
+use crate::ledger::Ledger;
 use crate::spans::Item;
 use crate::table::{Column, Table, Value};
 
-/// The table of control nodes, in source order of each component. The activations of all instances
-/// of the component count together. An enable counts the cycles of its group.
-pub fn control(metadata: &Metadata, activations: &Activations<'_>) -> Table {
-    let mut durations: BTreeMap<(ComponentId, ControlId), Durations> = BTreeMap::new();
-    for (key, found) in activations.durations() {
-        let id = activations.component_of(key);
-        let node = match key.item {
-            Item::Control(node) => Some(node),
-            Item::Group(run) => metadata
-                .component(id)
-                .run(run)
-                .control
-                .filter(|&node| metadata.component(id).node(node).kind.is_enable()),
-            Item::Cell | Item::Primitive(_) => None,
-        };
-        if let Some(node) = node {
-            durations.entry((id, node)).or_default().merge(found);
-        }
-    }
-    let mut table = Table::new(vec![
+/// The table of statements, in source order of each component. All instances of the component count
+/// together. An enable counts the cycles of its group.
+///
+/// The columns for kinds of overhead, in all rows together, add up to the overhead of the run.
+pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'_>) -> Table {
+    let counts = Counts::of(metadata, activations);
+    let mut columns = vec![
         Column::text("component"),
         Column::text("statement"),
+        Column::text("kind"),
         Column::text("file"),
         Column::number("line"),
         Column::number("times entered"),
+        Column::number("iterations"),
         Column::number("cycles"),
-        Column::number("min"),
-        Column::number("max"),
-        Column::number("avg"),
-    ]);
+        Column::number("useful"),
+        Column::number("overhead"),
+    ];
+    columns.extend(Overhead::ALL.map(|kind| Column::number(column_of(kind))));
+    columns.extend(["hidden overhead", "min", "max", "avg"].map(Column::number));
+    let mut table = Table::new(columns);
     for id in metadata.component_ids() {
         let component = metadata.component(id);
         let names = labels::control_labels(metadata, component);
         for (at, node) in component.control.iter().enumerate() {
-            let found = durations
-                .get(&(id, ControlId::from_index(at)))
+            let statement = ControlId::from_index(at);
+            let entered = counts.entered(id, statement);
+            let found = ledger
+                .statements
+                .get(&(id, statement))
                 .copied()
                 .unwrap_or_default();
             let name = match node.group {
@@ -51,27 +51,139 @@ pub fn control(metadata: &Metadata, activations: &Activations<'_>) -> Table {
                 None => &names[at],
             };
             let bound = |cycles: u64| {
-                if found.count == 0 {
+                if entered.count == 0 {
                     Value::Empty
                 } else {
                     cycles.into()
                 }
             };
-            table.push(vec![
+            let mut row = vec![
                 component.name.as_str().into(),
                 name.into(),
+                node.kind.keyword().into(),
                 node.span.map_or(Value::Empty, |span| {
                     metadata.files[span.file.index()].name.as_str().into()
                 }),
                 node.span
                     .map_or(Value::Empty, |span| u64::from(span.line).into()),
-                found.count.into(),
-                found.total.into(),
-                bound(found.min),
-                bound(found.max),
-                Value::average(found.total, found.count),
+                entered.count.into(),
+                counts
+                    .iterations(component, id, statement)
+                    .map_or(Value::Empty, Value::from),
+                found.cycles.into(),
+                found.useful.into(),
+                found.charged().into(),
+            ];
+            row.extend(found.overhead.map(Value::from));
+            row.extend([
+                found.hidden.into(),
+                bound(entered.min),
+                bound(entered.max),
+                Value::average(entered.total, entered.count),
             ]);
+            table.push(row);
         }
     }
     table
+}
+
+/// How often statements were entered.
+#[derive(Default)]
+struct Counts {
+    statements: BTreeMap<(ComponentId, ControlId), Durations>,
+    /// The groups that compute conditions, by the statement whose condition it is.
+    conditions: BTreeMap<(ComponentId, ControlId), Durations>,
+}
+
+impl Counts {
+    fn of(metadata: &Metadata, activations: &Activations<'_>) -> Self {
+        let mut counts = Self::default();
+        for (key, found) in activations.durations() {
+            let id = activations.component_of(key);
+            match key.item {
+                Item::Control(node) => {
+                    counts
+                        .statements
+                        .entry((id, node))
+                        .or_default()
+                        .merge(found);
+                }
+                Item::Group(run) => {
+                    let component = metadata.component(id);
+                    let run = component.run(run);
+                    let Some(node) = run.control else { continue };
+                    let of = match run.role {
+                        RunRole::Condition => &mut counts.conditions,
+                        _ if component.node(node).kind.is_enable() => &mut counts.statements,
+                        _ => continue,
+                    };
+                    of.entry((id, node)).or_default().merge(found);
+                }
+                Item::Cell | Item::Primitive(_) => {}
+            }
+        }
+        counts
+    }
+
+    fn entered(&self, component: ComponentId, statement: ControlId) -> Durations {
+        self.statements
+            .get(&(component, statement))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// How often the body of a loop ran. `None` for what is no loop, and for a loop without a
+    /// statement in its body that runs exactly once in each iteration.
+    fn iterations(
+        &self,
+        component: &Component,
+        id: ComponentId,
+        statement: ControlId,
+    ) -> Option<u64> {
+        let kind = component.node(statement).kind;
+        if !matches!(
+            kind,
+            ControlKind::While | ControlKind::Repeat | ControlKind::StaticRepeat
+        ) {
+            return None;
+        }
+        if let Some(tested) = self.conditions.get(&(id, statement)) {
+            // Once before each iteration, and once more to leave.
+            return tested
+                .count
+                .checked_sub(self.entered(id, statement).count);
+        }
+        let body = children(component, statement).next()?;
+        let witness = once(component, body)?;
+        Some(self.entered(id, witness).count)
+    }
+}
+
+fn children(
+    component: &Component,
+    statement: ControlId,
+) -> impl Iterator<Item = ControlId> + '_ {
+    (0..component.control.len())
+        .map(ControlId::from_index)
+        .filter(move |&node| component.node(node).parent == Some(statement))
+}
+
+/// A statement at or below `statement` that runs exactly once whenever it does.
+fn once(component: &Component, statement: ControlId) -> Option<ControlId> {
+    let kind = component.node(statement).kind;
+    match kind {
+        ControlKind::Enable
+        | ControlKind::StaticEnable
+        | ControlKind::Invoke
+        | ControlKind::StaticInvoke => Some(statement),
+        ControlKind::Seq | ControlKind::StaticSeq | ControlKind::Par | ControlKind::StaticPar => {
+            children(component, statement).find_map(|child| once(component, child))
+        }
+        ControlKind::If
+        | ControlKind::StaticIf
+        | ControlKind::While
+        | ControlKind::Repeat
+        | ControlKind::StaticRepeat
+        | ControlKind::Empty => None,
+    }
 }

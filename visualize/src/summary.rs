@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use petal_metadata::{Id, Metadata, Origin, labels};
-use petal_reconstruct::{Activity, Node, Overhead};
+use petal_reconstruct::Overhead;
 use serde::Serialize;
 
 use crate::activations::Activations;
+use crate::ledger::Ledger;
 use crate::profile::Profile;
 use crate::spans::Item;
 use crate::table::{Column, Table, Value, thousands};
@@ -15,15 +16,28 @@ use crate::table::{Column, Table, Value, thousands};
 /// How many groups and statements the summary names.
 const RANKED: usize = 5;
 
-/// Something expensive.
+/// An expensive group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ranked {
-    /// Component and name: `main.read`, `main.while@L12`.
+pub struct RankedGroup {
+    /// Component and name: `main.read`.
     pub name: String,
     /// Cycles in which it was active, in all instances together.
     pub cycles: u64,
     /// How often it was active.
     pub times: u64,
+}
+
+/// A statement that causes much overhead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RankedStatement {
+    /// Component and label: `main.while@L12`.
+    pub name: String,
+    /// Its first line.
+    pub source: String,
+    /// Cycles of the run that are overhead and charged to it.
+    pub overhead: u64,
+    /// Cycles in which it was active, in all instances together.
+    pub cycles: u64,
 }
 
 /// The summary of a run.
@@ -33,15 +47,17 @@ pub struct Summary {
     pub design: String,
     /// Length of the run in cycles.
     pub cycles: u64,
-    /// Cycles in which at least one active cell did something useful.
+    /// Cycles in which something useful ran, conditions included.
     pub useful_cycles: u64,
-    /// The other cycles by kind: `fsm-update`, `par-done`, `both` and `other`. A cycle is `both`
-    /// when, among all active cells, FSM and par-done registers change.
+    /// The part of them in which nothing but conditions was computed.
+    pub condition_cycles: u64,
+    /// The other cycles by kind: `fsm-update`, `par-done`, `both`, `static-wait`, `start-finish` and
+    /// `other`.
     pub overhead: BTreeMap<String, u64>,
     /// The most expensive groups.
-    pub groups: Vec<Ranked>,
-    /// The most expensive control nodes, without those that span the whole run of their component.
-    pub control: Vec<Ranked>,
+    pub groups: Vec<RankedGroup>,
+    /// The statements with the most overhead.
+    pub control: Vec<RankedStatement>,
     /// What was odd in the waveform.
     pub warnings: Vec<String>,
     /// Versions of petal and of the tools that it used.
@@ -53,36 +69,23 @@ impl Summary {
     pub fn new(
         metadata: &Metadata,
         profile: &Profile,
+        ledger: &Ledger,
         activations: &Activations<'_>,
         design: &str,
         versions: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
-        let mut useful_cycles = 0;
-        let mut overhead: BTreeMap<String, u64> =
-            Overhead::ALL.map(|kind| (kind.to_string(), 0)).into();
-        for (tree, cycles) in profile.trees() {
-            let activities: Vec<Activity> = tree
-                .nodes()
-                .filter_map(|(_, node)| match node {
-                    Node::Cell { activity, .. } => Some(activity),
-                    _ => None,
-                })
-                .collect();
-            if activities.contains(&Activity::Useful) {
-                useful_cycles += cycles;
-            } else {
-                *overhead
-                    .entry(combined(&activities).to_string())
-                    .or_default() += cycles;
-            }
-        }
         Self {
             design: design.to_owned(),
             cycles: profile.total(),
-            useful_cycles,
-            overhead,
+            useful_cycles: ledger.useful + ledger.condition,
+            condition_cycles: ledger.condition,
+            overhead: Overhead::ALL
+                .iter()
+                .zip(ledger.overhead)
+                .map(|(kind, cycles)| (kind.to_string(), cycles))
+                .collect(),
             groups: ranked_groups(metadata, activations),
-            control: ranked_control(metadata, activations),
+            control: ranked_control(metadata, ledger),
             warnings: profile
                 .warnings()
                 .iter()
@@ -127,37 +130,51 @@ impl Summary {
         };
         line("cycles", self.cycles);
         line("useful", self.useful_cycles);
+        line("  only conditions", self.condition_cycles);
         line("control overhead", self.cycles - self.useful_cycles);
         for (kind, name) in [
             ("fsm-update", "  FSM update"),
             ("par-done", "  par-done update"),
             ("both", "  both"),
+            ("static-wait", "  static wait"),
+            ("start-finish", "  start/finish"),
             ("other", "  other"),
         ] {
             line(name, self.overhead.get(kind).copied().unwrap_or(0));
         }
-        for (title, ranked) in [
-            ("most expensive groups", &self.groups),
-            ("most expensive control", &self.control),
-        ] {
-            if ranked.is_empty() {
-                continue;
-            }
-            let mut table = Table::new(vec![
-                Column::text(title),
-                Column::number("cycles"),
-                Column::number("times"),
+        let mut groups = Table::new(vec![
+            Column::text("most expensive groups"),
+            Column::number("cycles"),
+            Column::number("times"),
+        ]);
+        for entry in &self.groups {
+            groups.push(vec![
+                entry.name.as_str().into(),
+                entry.cycles.into(),
+                entry.times.into(),
             ]);
-            for entry in ranked {
-                table.push(vec![
-                    entry.name.as_str().into(),
-                    entry.cycles.into(),
-                    entry.times.into(),
-                ]);
+        }
+        let mut control = Table::new(vec![
+            Column::text("most overhead"),
+            Column::number("overhead"),
+            Column::number("cycles"),
+            Column::text("source"),
+        ]);
+        for entry in &self.control {
+            control.push(vec![
+                entry.name.as_str().into(),
+                entry.overhead.into(),
+                entry.cycles.into(),
+                entry.source.as_str().into(),
+            ]);
+        }
+        for table in [control, groups] {
+            if table.rows().is_empty() {
+                continue;
             }
             text.push('\n');
             for line in table.text().lines() {
-                let _ = writeln!(text, "  {line}");
+                let _ = writeln!(text, "  {}", line.trim_end());
             }
         }
         for warning in &self.warnings {
@@ -167,40 +184,7 @@ impl Summary {
     }
 }
 
-/// The kind of overhead of a cycle in which no cell is useful.
-fn combined(activities: &[Activity]) -> Overhead {
-    let has = |kinds: [Overhead; 2]| {
-        activities.iter().any(|activity| match activity {
-            Activity::Overhead(kind) => kinds.contains(kind),
-            Activity::Useful => false,
-        })
-    };
-    match (
-        has([Overhead::FsmUpdate, Overhead::Both]),
-        has([Overhead::ParDone, Overhead::Both]),
-    ) {
-        (true, true) => Overhead::Both,
-        (true, false) => Overhead::FsmUpdate,
-        (false, true) => Overhead::ParDone,
-        (false, false) => Overhead::Other,
-    }
-}
-
-fn rank(entries: BTreeMap<String, (u64, u64)>) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> = entries
-        .into_iter()
-        .map(|(name, (cycles, times))| Ranked {
-            name,
-            cycles,
-            times,
-        })
-        .collect();
-    ranked.sort_by_key(|entry| std::cmp::Reverse(entry.cycles));
-    ranked.truncate(RANKED);
-    ranked
-}
-
-fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Ranked> {
+fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<RankedGroup> {
     let mut entries: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (key, durations) in activations.durations() {
         let Item::Group(run) = key.item else { continue };
@@ -215,29 +199,41 @@ fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Rank
         entry.0 += durations.total;
         entry.1 += durations.count;
     }
-    rank(entries)
+    let mut ranked: Vec<RankedGroup> = entries
+        .into_iter()
+        .map(|(name, (cycles, times))| RankedGroup {
+            name,
+            cycles,
+            times,
+        })
+        .collect();
+    ranked.sort_by_key(|entry| std::cmp::Reverse(entry.cycles));
+    ranked.truncate(RANKED);
+    ranked
 }
 
-fn ranked_control(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Ranked> {
-    let names: Vec<Vec<String>> = metadata
-        .components
+fn ranked_control(metadata: &Metadata, ledger: &Ledger) -> Vec<RankedStatement> {
+    let mut found: Vec<_> = ledger
+        .statements
         .iter()
-        .map(|component| labels::control_labels(metadata, component))
+        .filter(|(_, statement)| statement.charged() > 0)
         .collect();
-    let mut entries: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    for (key, durations) in activations.durations() {
-        let Item::Control(node) = key.item else {
-            continue;
-        };
-        let id = activations.component_of(key);
-        let component = metadata.component(id);
-        if component.node(node).parent.is_none() {
-            continue;
-        }
-        let name = format!("{}.{}", component.name, names[id.index()][node.index()]);
-        let entry = entries.entry(name).or_default();
-        entry.0 += durations.total;
-        entry.1 += durations.count;
-    }
-    rank(entries)
+    found.sort_by_key(|(_, statement)| std::cmp::Reverse(statement.charged()));
+    found
+        .into_iter()
+        .take(RANKED)
+        .map(|(&(id, node), statement)| {
+            let component = metadata.component(id);
+            let label = labels::control_label(metadata, component, node);
+            let source = component.node(node).span.map_or("", |span| {
+                metadata.files[span.file.index()].line(span.line)
+            });
+            RankedStatement {
+                name: format!("{}.{label}", component.name),
+                source: source.to_owned(),
+                overhead: statement.charged(),
+                cycles: statement.cycles,
+            }
+        })
+        .collect()
 }

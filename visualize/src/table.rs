@@ -17,24 +17,24 @@ pub enum Align {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Heading; also the key in JSON.
-    pub name: &'static str,
+    pub name: String,
     /// Alignment in text and Markdown.
     pub align: Align,
 }
 
 impl Column {
     /// A column of texts.
-    pub const fn text(name: &'static str) -> Self {
+    pub fn text(name: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.into(),
             align: Align::Left,
         }
     }
 
     /// A column of numbers.
-    pub const fn number(name: &'static str) -> Self {
+    pub fn number(name: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.into(),
             align: Align::Right,
         }
     }
@@ -173,7 +173,7 @@ impl Table {
         let heading = self
             .columns
             .iter()
-            .map(|column| column.name.to_owned())
+            .map(|column| column.name.clone())
             .collect();
         let rows = self
             .rows
@@ -206,7 +206,7 @@ impl Table {
         line(
             self.columns
                 .iter()
-                .map(|column| column.name.to_owned())
+                .map(|column| column.name.clone())
                 .collect(),
         );
         line(
@@ -236,7 +236,7 @@ impl Table {
                 self.columns
                     .iter()
                     .zip(row)
-                    .map(|(column, value)| (column.name.to_owned(), value.json()))
+                    .map(|(column, value)| (column.name.clone(), value.json()))
                     .collect::<Map<String, Json>>()
             })
             .map(Json::Object)
@@ -248,7 +248,7 @@ impl Table {
         let cells: Vec<Vec<String>> = std::iter::once(
             self.columns
                 .iter()
-                .map(|column| column.name.to_owned())
+                .map(|column| column.name.clone())
                 .collect(),
         )
         .chain(

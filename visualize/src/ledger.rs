@@ -1,0 +1,221 @@
+//! The ledger: every cycle of the run is on exactly one line. It is useful, or it computes only
+//! conditions, or it is overhead of one kind that one statement caused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petal_metadata::{Component, ComponentId, ControlId, Id, Metadata, Origin, RunId, RunRole};
+use petal_reconstruct::{
+    Activity, CallTree, Charge, Instance, InstanceId, Node, NodeId, Overhead,
+};
+
+use crate::profile::Profile;
+
+/// Cycles by kind of overhead, in the order of [`Overhead::ALL`].
+pub type ByKind = [u64; Overhead::ALL.len()];
+
+/// A statement of the source: component and control node.
+pub type StatementId = (ComponentId, ControlId);
+
+/// What the run's cycles did for one statement. The instances of its component count together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statement {
+    /// Cycles in which it was active, summed over the instances.
+    pub cycles: u64,
+    /// Those of them in which something useful ran inside of it.
+    pub useful: u64,
+    /// Cycles of the run that are overhead and charged to it.
+    pub overhead: ByKind,
+    /// Cycles in which it moved only control along, but which the run did not lose by that:
+    /// something useful ran beside it, or another statement is charged for them.
+    pub hidden: u64,
+}
+
+impl Statement {
+    /// Cycles of the run that are charged to it.
+    pub fn charged(&self) -> u64 {
+        self.overhead.iter().sum()
+    }
+}
+
+/// What each cycle of a run went to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ledger {
+    /// Cycles in which at least one user group or primitive was active, anywhere, that does not
+    /// only wait for a cell that it runs.
+    pub useful: u64,
+    /// Cycles in which nothing else was active but groups that compute conditions.
+    pub condition: u64,
+    /// All other cycles, by kind.
+    pub overhead: ByKind,
+    /// The statements that were active or charged.
+    pub statements: BTreeMap<StatementId, Statement>,
+    /// The part of `overhead` in components without control, which no statement can be charged for.
+    pub unplaced: u64,
+}
+
+impl Ledger {
+    /// The ledger of a run. `useful`, `condition` and `overhead` add up to its cycles, and the
+    /// charges of all statements and `unplaced` to `overhead`.
+    pub fn new(metadata: &Metadata, profile: &Profile) -> Self {
+        let mut ledger = Self::default();
+        for (tree, cycles) in profile.trees() {
+            if cycles > 0 {
+                ledger.add(metadata, profile.instances(), tree, cycles);
+            }
+        }
+        ledger
+    }
+
+    /// Cycles that are not useful.
+    pub fn total_overhead(&self) -> u64 {
+        self.overhead.iter().sum()
+    }
+
+    fn add(&mut self, metadata: &Metadata, instances: &[Instance], tree: &CallTree, cycles: u64) {
+        let found = Found::of(metadata, tree);
+        let charged = if found.useful.contains(&0) {
+            self.useful += cycles;
+            None
+        } else if found.condition {
+            self.condition += cycles;
+            None
+        } else {
+            let first = found.overhead.first().copied();
+            if first.is_none() {
+                self.useful += cycles;
+            }
+            first
+        };
+        if let Some((instance, charge)) = charged {
+            let kind = charge.kind as usize;
+            self.overhead[kind] += cycles;
+            match charge.statement {
+                Some(statement) => {
+                    let component = instances[instance.index()].component;
+                    self.statement((component, statement)).overhead[kind] += cycles;
+                }
+                None => self.unplaced += cycles,
+            }
+        }
+        let idle = found.overhead.iter().copied().enumerate();
+        for (at, (instance, charge)) in idle {
+            if charged.is_some() && at == 0 {
+                continue;
+            }
+            if let Some(statement) = charge.statement {
+                let component = instances[instance.index()].component;
+                self.statement((component, statement)).hidden += cycles;
+            }
+        }
+        for (instance, statement) in found.idle {
+            let component = instances[instance.index()].component;
+            self.statement((component, statement)).hidden += cycles;
+        }
+        for ((instance, statement), useful) in found.active {
+            let component = instances[instance.index()].component;
+            let entry = self.statement((component, statement));
+            entry.cycles += cycles;
+            entry.useful += if useful { cycles } else { 0 };
+        }
+    }
+
+    fn statement(&mut self, id: StatementId) -> &mut Statement {
+        self.statements.entry(id).or_default()
+    }
+}
+
+/// What one tree shows.
+#[derive(Debug, Default)]
+struct Found {
+    /// Nodes with something useful at or below them, by index; the root is 0.
+    useful: BTreeSet<usize>,
+    /// Whether a condition is computed.
+    condition: bool,
+    /// The cells that only move control along, in preorder, with their charges.
+    overhead: Vec<(InstanceId, Charge)>,
+    /// Statements that move only control along beside those that are charged.
+    idle: Vec<(InstanceId, ControlId)>,
+    /// Active statements, with whether something useful runs inside.
+    active: BTreeMap<(InstanceId, ControlId), bool>,
+}
+
+impl Found {
+    fn of(metadata: &Metadata, tree: &CallTree) -> Self {
+        let mut found = Self::default();
+        // Useful leaves, and all above them.
+        let helps = |id: NodeId| {
+            tree.path(id).into_iter().rev().find_map(|id| match tree.node(id) {
+                Node::Group { component, run, .. } => Some(role(metadata.component(component), run)),
+                Node::Continuous { .. } => Some(None),
+                _ => None,
+            })
+        };
+        for id in tree.leaves() {
+            match tree.node(id) {
+                Node::Control { .. } => continue,
+                Node::Cell { activity, .. } if activity != Activity::Useful => continue,
+                _ => {}
+            }
+            match helps(id).flatten() {
+                Some(RunRole::Condition) => found.condition = true,
+                Some(RunRole::Control) => {}
+                _ => found
+                    .useful
+                    .extend(tree.path(id).into_iter().map(Id::index)),
+            }
+        }
+        let mut instance = Vec::new();
+        for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
+            instance.retain(|&(above, _, _)| above < depth);
+            let useful = found.useful.contains(&id.index());
+            match node {
+                Node::Cell {
+                    instance: own,
+                    activity,
+                } => {
+                    let charge = match activity {
+                        Activity::Overhead(charge) => {
+                            found.overhead.push((own, charge));
+                            charge.statement
+                        }
+                        _ => None,
+                    };
+                    instance.push((depth, own, charge));
+                }
+                Node::Control { control, .. } => {
+                    let Some(&(_, own, charged)) = instance.last() else {
+                        continue;
+                    };
+                    *found.active.entry((own, control)).or_default() |= useful;
+                    if tree.children(id).is_empty() && charged != Some(control) {
+                        found.idle.push((own, control));
+                    }
+                }
+                Node::Group { component, run, .. } => {
+                    let component = metadata.component(component);
+                    let enable = component
+                        .run(run)
+                        .control
+                        .filter(|&node| component.node(node).kind.is_enable());
+                    if let (Some(enable), Some(&(_, own, _))) = (enable, instance.last()) {
+                        *found.active.entry((own, enable)).or_default() |= useful;
+                    }
+                }
+                Node::Continuous { .. } | Node::Primitive { .. } => {}
+            }
+        }
+        found
+    }
+}
+
+/// What a run is for, if it is not the user's own group.
+fn role(component: &Component, run: RunId) -> Option<RunRole> {
+    let run = component.run(run);
+    match run.role {
+        RunRole::Condition | RunRole::Control => Some(run.role),
+        RunRole::Called if component.group(run.group).origin == Origin::Compiler => {
+            Some(RunRole::Control)
+        }
+        RunRole::Body | RunRole::Called => None,
+    }
+}
