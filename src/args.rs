@@ -9,6 +9,7 @@ const AFTER_HELP: &str = "\
 Examples:
   petal run design.futil                       profile a design, into petal-out/design
   petal run design.futil --passes no-opt       the same without optimisations
+  petal annotate petal-out/design              the source, with what each line cost
   petal trace petal-out/design --cycles 0..10  the call trees of the first ten cycles
 
 Exit codes:
@@ -46,6 +47,8 @@ pub enum Command {
     Timeline(AgainArgs),
     /// Print the statistics tables of a profile
     Stats(StatsArgs),
+    /// Print the source with cycles, useful share and overhead beside each line
+    Annotate(AnnotateArgs),
     /// Compile a design with probes: Verilog and metadata, without a simulation
     Instrument(InstrumentArgs),
     /// Make a profile of a waveform that was simulated elsewhere
@@ -181,6 +184,16 @@ pub struct StatsArgs {
     /// How to print them
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,
+}
+
+/// `petal annotate`
+#[derive(Debug, Args)]
+pub struct AnnotateArgs {
+    /// The folder that `petal run` wrote
+    pub dir: PathBuf,
+    /// Only this source file, by name [default: all that the design uses]
+    #[arg(long, value_name = "NAME")]
+    pub file: Option<String>,
 }
 
 /// `petal instrument`

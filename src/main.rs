@@ -1,5 +1,6 @@
 //! The `petal` command: arguments in, files and messages out. All logic is in the libraries.
 
+mod annotate;
 mod args;
 mod compile;
 mod failure;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Flame(args) => trace::again(&args, Again::Flame),
         Command::Timeline(args) => trace::again(&args, Again::Timeline),
         Command::Stats(args) => trace::stats(&args),
+        Command::Annotate(args) => annotate::annotate(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),
     };

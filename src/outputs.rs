@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use petal_metadata::Metadata;
+use petal_metadata::{FileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
-    Activations, Flame, Ledger, Profile, Summary, Table, Timeline, Weighting, cells, control, groups,
+    Activations, Flame, Ledger, Line, Profile, Summary, Table, Timeline, Weighting, annotate, cells,
+    control, groups,
 };
 
 use crate::args::{ControlArg, TableArg};
@@ -58,9 +59,19 @@ impl<'a> Counted<'a> {
         }
     }
 
+    /// The lines of a source file, with their costs.
+    pub fn annotate(&self, file: FileId) -> Vec<Line<'a>> {
+        annotate(self.metadata, &self.ledger(), &self.activations, file)
+    }
+
     /// What every cycle went to.
     pub fn ledger(&self) -> Ledger {
         Ledger::new(self.metadata, &self.profile)
+    }
+
+    /// Length of the run in cycles.
+    pub fn cycles(&self) -> u64 {
+        self.profile.total()
     }
 
     /// Writes the flame graphs.
@@ -137,7 +148,7 @@ pub fn files() -> Vec<&'static str> {
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
             "cannot write to standard output: {error}"

@@ -18,14 +18,15 @@ use crate::folder::{self, Staging};
 use crate::outputs::{self, Counted};
 
 /// A profile's folder, opened.
-struct Folder {
-    metadata: Metadata,
+pub struct Folder {
+    pub metadata: Metadata,
     name: String,
-    reader: TraceReader<BufReader<File>>,
+    pub reader: TraceReader<BufReader<File>>,
 }
 
 impl Folder {
-    fn open(dir: &Path) -> Result<Self, Failure> {
+    /// Opens the folder that a run wrote.
+    pub fn open(dir: &Path) -> Result<Self, Failure> {
         let summary = dir.join(folder::SUMMARY);
         if !summary.exists() {
             return Err(Failure::new(format!(
@@ -52,7 +53,7 @@ impl Folder {
     }
 
     /// Hands all events to `take`, as `view` shows them.
-    fn read(
+    pub fn read(
         metadata: &Metadata,
         reader: TraceReader<BufReader<File>>,
         view: ControlArg,

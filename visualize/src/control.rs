@@ -30,6 +30,7 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
         Column::number("iterations"),
         Column::number("cycles"),
         Column::number("useful"),
+        Column::number("condition"),
         Column::number("overhead"),
     ];
     columns.extend(Overhead::ALL.map(|kind| Column::number(column_of(kind))));
@@ -72,6 +73,7 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
                     .map_or(Value::Empty, Value::from),
                 found.cycles.into(),
                 found.useful.into(),
+                found.condition.into(),
                 found.charged().into(),
             ];
             row.extend(found.overhead.map(Value::from));

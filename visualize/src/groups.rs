@@ -1,8 +1,11 @@
 //! The table of groups: how often each ran, and how long (paper, table 1).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use petal_metadata::{ComponentId, GroupId, GroupKind, Metadata, Origin, RunRole};
+use petal_metadata::{
+    Callee, CellId, Component, ComponentId, GroupId, GroupKind, GroupRun, Id, Metadata, Origin, RunId,
+    RunRole,
+};
 
 use crate::activations::{Activations, Durations};
 use crate::spans::Item;
@@ -12,7 +15,14 @@ use crate::table::{Column, Table, Value};
 /// first; the activations of all instances of the component count together.
 ///
 /// `fixed` tells whether all activations took the same number of cycles: `static` if the group is
-/// static already, `yes` if it could be made static, `no` otherwise.
+/// static already, `yes` if it could be made static, `no` otherwise. `compiled` tells what the
+/// compiler did to the group:
+///
+/// - `promoted`: a dynamic group that became static;
+/// - `merged`: it is a part of a larger static group;
+/// - `split`: it became several groups that run one after the other;
+/// - `inlined`: its component was inlined;
+/// - `shares a in b`: the work of its cell `a` is done by the hardware of `b`.
 pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
     let mut durations: BTreeMap<(ComponentId, GroupId), Durations> = BTreeMap::new();
     for id in metadata.component_ids() {
@@ -42,6 +52,7 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
         Column::number("max"),
         Column::number("avg"),
         Column::text("fixed"),
+        Column::text("compiled"),
     ]);
     for ((id, group_id), durations) in rows {
         let component = metadata.component(id);
@@ -89,7 +100,51 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
             bound(durations.max),
             Value::average(durations.total, durations.count),
             fixed.into(),
+            effects(component, group_id).join(", ").into(),
         ]);
     }
     table
+}
+
+/// What the compiler did to a group.
+pub(crate) fn effects(component: &Component, id: GroupId) -> Vec<String> {
+    let group = component.group(id);
+    let runs: Vec<(RunId, &GroupRun)> = (0..component.runs.len())
+        .map(RunId::from_index)
+        .map(|run| (run, component.run(run)))
+        .filter(|(_, run)| run.group == id)
+        .collect();
+    let mut effects = Vec::new();
+    let mut add = |holds: bool, effect: &str| {
+        if holds {
+            effects.push(effect.to_owned());
+        }
+    };
+    add(
+        group.kind == GroupKind::Dynamic && runs.iter().any(|(_, run)| run.latency.is_some()),
+        "promoted",
+    );
+    let own = |run: &GroupRun| component.compiled.iter().any(|leaf| leaf.probe == run.probe);
+    add(
+        runs.iter().any(|(_, run)| run.latency.is_some() && run.control.is_some() && !own(run)),
+        "merged",
+    );
+    add(runs.iter().any(|(_, run)| run.part.is_some()), "split");
+    add(matches!(group.origin, Origin::Inlined(_)), "inlined");
+    let cells: BTreeSet<CellId> = component
+        .calls
+        .iter()
+        .filter(|call| runs.iter().any(|(run, _)| call.caller == Some(*run)))
+        .filter_map(|call| match call.callee {
+            Callee::Cell(cell) => Some(cell),
+            Callee::Group(_) => None,
+        })
+        .collect();
+    for cell in cells {
+        let cell = component.cell(cell);
+        if cell.name != cell.instance {
+            effects.push(format!("shares {} in {}", cell.name, cell.instance));
+        }
+    }
+    effects
 }

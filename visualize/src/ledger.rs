@@ -21,8 +21,10 @@ pub type StatementId = (ComponentId, ControlId);
 pub struct Statement {
     /// Cycles in which it was active, summed over the instances.
     pub cycles: u64,
-    /// Those of them in which something useful ran inside of it.
+    /// Those of them in which something useful ran inside of it, conditions included.
     pub useful: u64,
+    /// The part of `useful` in which nothing but conditions was computed inside of it.
+    pub condition: u64,
     /// Cycles of the run that are overhead and charged to it.
     pub overhead: ByKind,
     /// Cycles in which it moved only control along, but which the run did not lose by that:
@@ -73,18 +75,16 @@ impl Ledger {
 
     fn add(&mut self, metadata: &Metadata, instances: &[Instance], tree: &CallTree, cycles: u64) {
         let found = Found::of(metadata, tree);
-        let charged = if found.useful.contains(&0) {
-            self.useful += cycles;
-            None
-        } else if found.condition {
-            self.condition += cycles;
-            None
-        } else {
-            let first = found.overhead.first().copied();
-            if first.is_none() {
-                self.useful += cycles;
+        let charged = match found.inside(0) {
+            Inside::Condition => {
+                self.condition += cycles;
+                None
             }
-            first
+            Inside::Nothing if !found.overhead.is_empty() => Some(found.overhead[0]),
+            Inside::Nothing | Inside::Useful => {
+                self.useful += cycles;
+                None
+            }
         };
         if let Some((instance, charge)) = charged {
             let kind = charge.kind as usize;
@@ -111,11 +111,12 @@ impl Ledger {
             let component = instances[instance.index()].component;
             self.statement((component, statement)).hidden += cycles;
         }
-        for ((instance, statement), useful) in found.active {
+        for ((instance, statement), inside) in found.active {
             let component = instances[instance.index()].component;
             let entry = self.statement((component, statement));
             entry.cycles += cycles;
-            entry.useful += if useful { cycles } else { 0 };
+            entry.useful += if inside == Inside::Nothing { 0 } else { cycles };
+            entry.condition += if inside == Inside::Condition { cycles } else { 0 };
         }
     }
 
@@ -129,17 +130,40 @@ impl Ledger {
 struct Found {
     /// Nodes with something useful at or below them, by index; the root is 0.
     useful: BTreeSet<usize>,
-    /// Whether a condition is computed.
-    condition: bool,
+    /// Nodes with a condition at or below them.
+    condition: BTreeSet<usize>,
     /// The cells that only move control along, in preorder, with their charges.
     overhead: Vec<(InstanceId, Charge)>,
     /// Statements that move only control along beside those that are charged.
     idle: Vec<(InstanceId, ControlId)>,
-    /// Active statements, with whether something useful runs inside.
-    active: BTreeMap<(InstanceId, ControlId), bool>,
+    /// Active statements, with what runs inside.
+    active: BTreeMap<(InstanceId, ControlId), Inside>,
+}
+
+/// What runs at or below a node, in ascending order of worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Inside {
+    Nothing,
+    Condition,
+    Useful,
 }
 
 impl Found {
+    fn inside(&self, node: usize) -> Inside {
+        if self.useful.contains(&node) {
+            Inside::Useful
+        } else if self.condition.contains(&node) {
+            Inside::Condition
+        } else {
+            Inside::Nothing
+        }
+    }
+
+    fn activate(&mut self, statement: (InstanceId, ControlId), inside: Inside) {
+        let known = self.active.entry(statement).or_insert(inside);
+        *known = inside.max(*known);
+    }
+
     fn of(metadata: &Metadata, tree: &CallTree) -> Self {
         let mut found = Self::default();
         // Useful leaves, and all above them.
@@ -156,18 +180,17 @@ impl Found {
                 Node::Cell { activity, .. } if activity != Activity::Useful => continue,
                 _ => {}
             }
+            let above = tree.path(id).into_iter().map(Id::index);
             match helps(id).flatten() {
-                Some(RunRole::Condition) => found.condition = true,
+                Some(RunRole::Condition) => found.condition.extend(above),
                 Some(RunRole::Control) => {}
-                _ => found
-                    .useful
-                    .extend(tree.path(id).into_iter().map(Id::index)),
+                _ => found.useful.extend(above),
             }
         }
         let mut instance = Vec::new();
         for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
             instance.retain(|&(above, _, _)| above < depth);
-            let useful = found.useful.contains(&id.index());
+            let inside = found.inside(id.index());
             match node {
                 Node::Cell {
                     instance: own,
@@ -186,7 +209,7 @@ impl Found {
                     let Some(&(_, own, charged)) = instance.last() else {
                         continue;
                     };
-                    *found.active.entry((own, control)).or_default() |= useful;
+                    found.activate((own, control), inside);
                     if tree.children(id).is_empty() && charged != Some(control) {
                         found.idle.push((own, control));
                     }
@@ -198,7 +221,7 @@ impl Found {
                         .control
                         .filter(|&node| component.node(node).kind.is_enable());
                     if let (Some(enable), Some(&(_, own, _))) = (enable, instance.last()) {
-                        *found.active.entry((own, enable)).or_default() |= useful;
+                        found.activate((own, enable), inside);
                     }
                 }
                 Node::Continuous { .. } | Node::Primitive { .. } => {}

@@ -5,6 +5,7 @@
 //! metadata and traces, but not where either came from.
 
 mod activations;
+mod annotate;
 mod cells;
 mod control;
 mod flame;
@@ -17,6 +18,7 @@ mod table;
 mod timeline;
 
 pub use activations::{Activations, Durations};
+pub use annotate::{Cost, Line, annotate};
 pub use cells::cells;
 pub use control::control;
 pub use flame::{Flame, Weighting};
@@ -25,5 +27,5 @@ pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use profile::Profile;
 pub use spans::{Item, Key, Span, Spans};
 pub use summary::{RankedGroup, RankedStatement, Summary};
-pub use table::{Align, Column, Table, Value};
+pub use table::{Align, Column, Table, Value, thousands};
 pub use timeline::Timeline;

@@ -121,7 +121,7 @@ impl From<u64> for Value {
 }
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use petal_metadata::{
-    GroupKind, Id, Metadata, Origin, RegisterKind, RunId, Span as Place, ThreadId, labels,
+    Id, Metadata, Origin, RegisterKind, RunId, Span as Place, ThreadId, labels,
 };
 use petal_reconstruct::{Event, FrameLabels, InstanceId, RegisterUpdate};
 use serde_json::{Map, Value, json};
 
 use crate::cells::track_label;
+use crate::groups::effects;
 use crate::spans::{Item, Key, Span, Spans, Step};
 
 /// The tracks of an instance, in the order in which a viewer shows them.
@@ -211,13 +212,11 @@ impl<'a, W: Write> Timeline<'a, W> {
                 .or(group.span),
         );
         if let Some(latency) = run.latency {
-            let promoted = group.kind == GroupKind::Dynamic;
-            let key = if promoted {
-                "promoted to static, cycles"
-            } else {
-                "static, cycles"
-            };
-            args.insert(key.to_owned(), json!(latency));
+            args.insert("static, cycles".to_owned(), json!(latency));
+        }
+        let effects = effects(component, run.group);
+        if !effects.is_empty() {
+            args.insert("compiled".to_owned(), json!(effects.join(", ")));
         }
         match &group.origin {
             Origin::Source => {}
