@@ -13,7 +13,9 @@ use petal_metadata::Metadata;
 use petal_passes::{Library, Pipeline, Program};
 use petal_reconstruct::{Event, Reconstruction, VcdSource};
 use petal_simulate::{BuildOptions, Data, RunOptions, Verilator};
-use petal_visualize::{Activations, Flame, Profile, Timeline, Weighting, cells, control, groups};
+use petal_visualize::{
+    Activations, Flame, Ledger, Profile, Timeline, Weighting, cells, control, groups,
+};
 
 fn main() {
     divan::main();
@@ -116,7 +118,7 @@ fn reconstruction_and_all_outputs(bencher: divan::Bencher<'_, '_>) {
         [
             cells(metadata, &profile, &activations).csv(),
             groups(metadata, &activations).csv(),
-            control(metadata, &activations).csv(),
+            control(metadata, &Ledger::new(metadata, &profile), &activations).csv(),
         ]
     });
 }

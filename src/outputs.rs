@@ -7,8 +7,8 @@ use std::path::Path;
 use petal_metadata::{FileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
-    Activations, Flame, Ledger, Line, Profile, Summary, Table, Timeline, Weighting, annotate, cells,
-    control, groups,
+    Activations, Flame, Ledger, Line, Profile, Summary, Table, Timeline, Weighting, annotate,
+    cells, control, groups,
 };
 
 use crate::args::{ControlArg, TableArg};

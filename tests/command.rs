@@ -61,23 +61,25 @@ fn a_run_tells_where_the_cycles_went() {
 
           cycles                9  100.0 %
           useful                3   33.3 %
+            only conditions     0    0.0 %
           control overhead      6   66.7 %
             FSM update          4   44.4 %
             par-done update     0    0.0 %
             both                2   22.2 %
+            static wait         0    0.0 %
+            start/finish        0    0.0 %
             other               0    0.0 %
+
+          most overhead  overhead  cycles  source
+          main.seq@L116         3       9  seq {
+          main.if@L119          2       3  if eq_1.out { run_s1; }
+          main.par@L118         1       4  par {
 
           most expensive groups  cycles  times
           main.read                   1      1
           main.run_s1                 1      1
           main.write                  1      1
           sub_one.go_one              1      1
-
-          most expensive control  cycles  times
-          main.par@L118                4      1
-          main.if@L119                 3      1
-          main.if@L120                 1      1
-          main.if@L121                 1      1
 
           petal-out/switch-case-par/flame.svg       open in a browser
           petal-out/switch-case-par/timeline.json   open in ui.perfetto.dev
@@ -179,10 +181,10 @@ fn call_trees_as_text_and_as_json() {
               read
                 r (primitive)
         cycle 1
-          main  <- overhead: fsm-update
+          main  <- overhead: fsm-update of seq@L116
             seq@L116
         cycle 2
-          main  <- overhead: fsm-update
+          main  <- overhead: fsm-update of if@L119
             seq@L116
               par@L118
                 if@L119
@@ -220,12 +222,12 @@ fn tables_in_all_formats() {
     );
     let text = succeeds(dir.path(), &["stats", "out", "groups"]);
     expect![[r#"
-        component  group   kind     origin  line  enables  times active  total cycles  min  max   avg  fixed
+        component  group   kind     origin  line  enables  times active  total cycles  min  max   avg  fixed   compiled
         main       cond    comb     source    21        1             4             4    1    1  1.00  static
-        main       read    dynamic  source    25        1             3             3    1    1  1.00  yes
-        main       update  dynamic  source    31        1             3             3    1    1  1.00  yes
-        main       write   dynamic  source    38        1             3             3    1    1  1.00  yes
-        main       incr    dynamic  source    44        1             3             3    1    1  1.00  yes
+        main       read    dynamic  source    25        1             3             3    1    1  1.00  yes     promoted, merged
+        main       update  dynamic  source    31        1             3             3    1    1  1.00  yes     promoted, merged
+        main       write   dynamic  source    38        1             3             3    1    1  1.00  yes     promoted, merged
+        main       incr    dynamic  source    44        1             3             3    1    1  1.00  yes     promoted, merged
         main       init    dynamic  source    16        1             1             1    1    1  1.00  yes
     "#]].assert_eq(&text);
     let csv = succeeds(dir.path(), &["stats", "out", "cells", "--format", "csv"]);

@@ -17,7 +17,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use petal_metadata::{CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
 use petal_reconstruct::{CallTree, Event, InstanceId, Node, NodeId, Overhead, check::Checker};
 use petal_simulate::{Optimisation, Trace};
-use petal_visualize::{Activations, Flame, Profile, Summary, Timeline, Value, Weighting, cells};
+use petal_visualize::{
+    Activations, Flame, Ledger, Profile, Statement, Summary, Timeline, Value, Weighting, cells,
+};
 use support::{Expected, Traced, source::Source};
 
 /// From this many cycles on, a run is not held whole in memory.
@@ -203,14 +205,21 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<(), S
         )?;
     }
     for row in 0..table.rows().len() {
-        let parts = ["useful", "fsm update", "par done", "both", "other"];
-        let sum: u64 = parts
-            .iter()
+        let kinds = Overhead::ALL.map(|kind| kind.to_string().replace('-', " "));
+        let sum: u64 = std::iter::once("useful")
+            .chain(kinds.iter().map(String::as_str))
             .map(|part| count(part, row))
             .sum::<Result<_, _>>()?;
         same("a row of the cell table", &sum, &count("cycles", row)?)?;
     }
-    let summary = Summary::new(metadata, &profile, &activations, "design", []);
+    let ledger = Ledger::new(metadata, &profile);
+    let placed: u64 = ledger.statements.values().map(Statement::charged).sum();
+    same(
+        "the charges of all statements",
+        &(placed + ledger.unplaced),
+        &ledger.total_overhead(),
+    )?;
+    let summary = Summary::new(metadata, &profile, &ledger, &activations, "design", []);
     let overhead: u64 = summary.overhead.values().sum();
     same(
         "useful and overhead",

@@ -117,31 +117,31 @@ fn a_sequence() {
         &program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L11
-              wa
-                a (primitive)
-        cycle 1, main: FsmUpdate
-          main
-            seq@L11
-        cycle 2
-          main
-            seq@L11
-              wb
-                b (primitive)
-        cycle 3, main: FsmUpdate
-          main
-            seq@L11
-        cycle 4
-          main
-            seq@L11
-              wa
-                a (primitive)
-        cycle 5, main: FsmUpdate
-          main
-            seq@L11
-    "#]],
+            cycle 0
+              main
+                seq@L11
+                  wa
+                    a (primitive)
+            cycle 1, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 2
+              main
+                seq@L11
+                  wb
+                    b (primitive)
+            cycle 3, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 4
+              main
+                seq@L11
+                  wa
+                    a (primitive)
+            cycle 5, main: fsm-update of seq@L11
+              main
+                seq@L11
+        "#]],
     );
     check(
         &program,
@@ -173,32 +173,32 @@ fn parallel_arms() {
         &program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            par@L11
-              seq@L13
-                wb
-                  b (primitive)
-              wa
-                a (primitive)
-        cycle 1, main: Both
-          main
-            par@L11
-              seq@L13
-        cycle 2
-          main
-            par@L11
-              seq@L13
-                wc
-                  c (primitive)
-        cycle 3, main: FsmUpdate
-          main
-            par@L11
-              seq@L13
-        cycles 4 to 5, main: Both
-          main
-            par@L11
-    "#]],
+            cycle 0
+              main
+                par@L11
+                  seq@L13
+                    wb
+                      b (primitive)
+                  wa
+                    a (primitive)
+            cycle 1, main: both of seq@L13
+              main
+                par@L11
+                  seq@L13
+            cycle 2
+              main
+                par@L11
+                  seq@L13
+                    wc
+                      c (primitive)
+            cycle 3, main: fsm-update of seq@L13
+              main
+                par@L11
+                  seq@L13
+            cycles 4 to 5, main: both of par@L11
+              main
+                par@L11
+        "#]],
     );
     check(
         &program,
@@ -228,40 +228,40 @@ fn branches() {
         &program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L11
-              wc
-                c (primitive)
-        cycle 1, main: FsmUpdate
-          main
-            seq@L11
-        cycle 2
-          main
-            seq@L11
-              if@L13
-                wa
-                  a (primitive)
-        cycle 3, main: FsmUpdate
-          main
-            seq@L11
-        cycle 4
-          main
-            seq@L11
-              zc
-                c (primitive)
-        cycle 5, main: FsmUpdate
-          main
-            seq@L11
-        cycle 6
-          main
-            seq@L11
-              wb
-                b (primitive)
-        cycle 7, main: FsmUpdate
-          main
-            seq@L11
-    "#]],
+            cycle 0
+              main
+                seq@L11
+                  wc
+                    c (primitive)
+            cycle 1, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 2
+              main
+                seq@L11
+                  if@L13
+                    wa
+                      a (primitive)
+            cycle 3, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 4
+              main
+                seq@L11
+                  zc
+                    c (primitive)
+            cycle 5, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 6
+              main
+                seq@L11
+                  wb
+                    b (primitive)
+            cycle 7, main: fsm-update of seq@L11
+              main
+                seq@L11
+        "#]],
     );
 }
 
@@ -274,63 +274,63 @@ fn a_loop() {
         &program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L11
-              wc
-                c (primitive)
-        cycle 1, main: FsmUpdate
-          main
-            seq@L11
-        cycle 2
-          main
-            seq@L11
-              while@L13
-                seq@L14
-                  wa
-                    a (primitive)
-        cycle 3, main: FsmUpdate
-          main
-            seq@L11
-              while@L13
-                seq@L14
-        cycle 4
-          main
-            seq@L11
-              while@L13
-                seq@L14
-                  zc
+            cycle 0
+              main
+                seq@L11
+                  wc
                     c (primitive)
-        cycle 5, main: FsmUpdate
-          main
-            seq@L11
-    "#]],
+            cycle 1, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 2
+              main
+                seq@L11
+                  while@L13
+                    seq@L14
+                      wa
+                        a (primitive)
+            cycle 3, main: fsm-update of seq@L14
+              main
+                seq@L11
+                  while@L13
+                    seq@L14
+            cycle 4
+              main
+                seq@L11
+                  while@L13
+                    seq@L14
+                      zc
+                        c (primitive)
+            cycle 5, main: fsm-update of seq@L11
+              main
+                seq@L11
+        "#]],
     );
     check(
         &program,
         "all",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L11
-              wc
-                c (primitive)
-        cycle 1, main: FsmUpdate
-          main
-            seq@L11
-        cycle 2
-          main
-            seq@L11
-              while@L13
-                seq@L14
-                  wa
-                    a (primitive)
-                  zc
+            cycle 0
+              main
+                seq@L11
+                  wc
                     c (primitive)
-        cycle 3, main: FsmUpdate
-          main
-            seq@L11
-    "#]],
+            cycle 1, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 2
+              main
+                seq@L11
+                  while@L13
+                    seq@L14
+                      wa
+                        a (primitive)
+                      zc
+                        c (primitive)
+            cycle 3, main: fsm-update of seq@L11
+              main
+                seq@L11
+        "#]],
     );
 }
 
@@ -340,10 +340,10 @@ fn a_loop_that_never_runs() {
         &registers("    while c.out { wa; }"),
         "no-opt",
         &expect![[r#"
-        cycle 0, main: FsmUpdate
-          main
-            while@L11
-    "#]],
+            cycle 0, main: fsm-update of while@L11
+              main
+                while@L11
+        "#]],
     );
 }
 
@@ -376,46 +376,46 @@ fn nested_machines() {
         &program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L11
-              wa
-                a (primitive)
-        cycle 1, main: FsmUpdate
-          main
-            seq@L11
-        cycle 2
-          main
-            seq@L11
-              seq@L13
-                wb
-                  b (primitive)
-        cycle 3, main: FsmUpdate
-          main
-            seq@L11
-              seq@L13
-        cycle 4
-          main
-            seq@L11
-              seq@L13
-                wc
-                  c (primitive)
-        cycle 5, main: FsmUpdate
-          main
-            seq@L11
-              seq@L13
-        cycle 6, main: FsmUpdate
-          main
-            seq@L11
-        cycle 7
-          main
-            seq@L11
-              wa
-                a (primitive)
-        cycle 8, main: FsmUpdate
-          main
-            seq@L11
-    "#]],
+            cycle 0
+              main
+                seq@L11
+                  wa
+                    a (primitive)
+            cycle 1, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 2
+              main
+                seq@L11
+                  seq@L13
+                    wb
+                      b (primitive)
+            cycle 3, main: fsm-update of seq@L13
+              main
+                seq@L11
+                  seq@L13
+            cycle 4
+              main
+                seq@L11
+                  seq@L13
+                    wc
+                      c (primitive)
+            cycle 5, main: fsm-update of seq@L13
+              main
+                seq@L11
+                  seq@L13
+            cycle 6, main: fsm-update of seq@L11
+              main
+                seq@L11
+            cycle 7
+              main
+                seq@L11
+                  wa
+                    a (primitive)
+            cycle 8, main: fsm-update of seq@L11
+              main
+                seq@L11
+        "#]],
     );
 }
 
@@ -458,69 +458,69 @@ fn static_control() {
         &program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L19
-              one
-                a (primitive)
-        cycle 1, main: FsmUpdate
-          main
-            seq@L19
-        cycle 2
-          main
-            seq@L19
-              static seq@L21:7
-                one
-                  a (primitive)
-        cycle 3
-          main
-            seq@L19
-              static seq@L21:7
-                static repeat@L21:25
-                  three
-        cycle 4
-          main
-            seq@L19
-              static seq@L21:7
-                static repeat@L21:25
-                  three
+            cycle 0
+              main
+                seq@L19
+                  one
                     a (primitive)
-        cycles 5 to 6
-          main
-            seq@L19
-              static seq@L21:7
-                static repeat@L21:25
-                  three
-        cycle 7
-          main
-            seq@L19
-              static seq@L21:7
-                static repeat@L21:25
-                  three
-                    a (primitive)
-        cycle 8
-          main
-            seq@L19
-              static seq@L21:7
-                static repeat@L21:25
-                  three
-        cycle 9, main: FsmUpdate
-          main
-            seq@L19
-        cycle 10
-          main
-            seq@L19
-              static if@L22
-                one
-                  a (primitive)
-        cycles 11 to 12, main: Other
-          main
-            seq@L19
-              static if@L22
-        cycle 13, main: FsmUpdate
-          main
-            seq@L19
-    "#]],
+            cycle 1, main: fsm-update of seq@L19
+              main
+                seq@L19
+            cycle 2
+              main
+                seq@L19
+                  static seq@L21:7
+                    one
+                      a (primitive)
+            cycle 3
+              main
+                seq@L19
+                  static seq@L21:7
+                    static repeat@L21:25
+                      three
+            cycle 4
+              main
+                seq@L19
+                  static seq@L21:7
+                    static repeat@L21:25
+                      three
+                        a (primitive)
+            cycles 5 to 6
+              main
+                seq@L19
+                  static seq@L21:7
+                    static repeat@L21:25
+                      three
+            cycle 7
+              main
+                seq@L19
+                  static seq@L21:7
+                    static repeat@L21:25
+                      three
+                        a (primitive)
+            cycle 8
+              main
+                seq@L19
+                  static seq@L21:7
+                    static repeat@L21:25
+                      three
+            cycle 9, main: fsm-update of seq@L19
+              main
+                seq@L19
+            cycle 10
+              main
+                seq@L19
+                  static if@L22
+                    one
+                      a (primitive)
+            cycles 11 to 12, main: static-wait of static if@L22
+              main
+                seq@L19
+                  static if@L22
+            cycle 13, main: fsm-update of seq@L19
+              main
+                seq@L19
+        "#]],
     );
 }
 
@@ -617,42 +617,42 @@ fn an_invoke_with_a_memory() {
         &with_control(COMPONENTS, control),
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L15
-              invoke@L16
-                invoke0 (compiler)
-                  mem (primitive)
-                  s [store]
-                    seq@L6
-                      put
-        cycle 1, s [store]: FsmUpdate
-          main
-            seq@L15
-              invoke@L16
-                invoke0 (compiler)
-                  s [store]
-                    seq@L6
-        cycle 2
-          main
-            seq@L15
-              invoke@L16
-                invoke0 (compiler)
-                  mem (primitive)
-                  s [store]
-                    seq@L6
-                      put
-        cycle 3, s [store]: FsmUpdate
-          main
-            seq@L15
-              invoke@L16
-                invoke0 (compiler)
-                  s [store]
-                    seq@L6
-        cycle 4, main: FsmUpdate
-          main
-            seq@L15
-    "#]],
+            cycle 0
+              main
+                seq@L15
+                  invoke@L16
+                    invoke0 (compiler)
+                      mem (primitive)
+                      s [store]
+                        seq@L6
+                          put
+            cycle 1, s [store]: fsm-update of seq@L6
+              main
+                seq@L15
+                  invoke@L16
+                    invoke0 (compiler)
+                      s [store]
+                        seq@L6
+            cycle 2
+              main
+                seq@L15
+                  invoke@L16
+                    invoke0 (compiler)
+                      mem (primitive)
+                      s [store]
+                        seq@L6
+                          put
+            cycle 3, s [store]: fsm-update of seq@L6
+              main
+                seq@L15
+                  invoke@L16
+                    invoke0 (compiler)
+                      s [store]
+                        seq@L6
+            cycle 4, main: fsm-update of seq@L15
+              main
+                seq@L15
+        "#]],
     );
 }
 
@@ -663,23 +663,23 @@ fn a_group_that_runs_a_group() {
         &with_control(COMPONENTS, control),
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L15
-              outer
-                inner
-                  a (primitive)
-        cycle 1, main: FsmUpdate
-          main
-            seq@L15
-        cycle 2
-          main
-            seq@L15
-              inner
-                a (primitive)
-        cycle 3, main: FsmUpdate
-          main
-            seq@L15
-    "#]],
+            cycle 0
+              main
+                seq@L15
+                  outer
+                    inner
+                      a (primitive)
+            cycle 1, main: fsm-update of seq@L15
+              main
+                seq@L15
+            cycle 2
+              main
+                seq@L15
+                  inner
+                    a (primitive)
+            cycle 3, main: fsm-update of seq@L15
+              main
+                seq@L15
+        "#]],
     );
 }

@@ -1,6 +1,7 @@
 //! Whether the tables of a metadata file fit together, so that readers may index them freely.
 
 use crate::ids::{ComponentId, Id};
+use crate::schedule::Schedule;
 use crate::schema::{Callee, CellKind, CompiledKind, Component, Metadata};
 
 /// Collects the first reference that leads nowhere.
@@ -90,6 +91,19 @@ impl Checker<'_> {
                 root,
                 component.compiled.len(),
                 "the root",
+            )?;
+        }
+        let schedules = component
+            .compiled
+            .iter()
+            .filter_map(|group| group.schedule.as_ref())
+            .chain(&component.schedule);
+        for statement in schedules.flat_map(Schedule::statements) {
+            self.index(
+                "control node",
+                statement,
+                component.control.len(),
+                "a schedule",
             )?;
         }
         for (at, compiled) in component.compiled.iter().enumerate() {

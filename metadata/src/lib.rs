@@ -9,6 +9,7 @@ mod file;
 mod ids;
 pub mod labels;
 mod probe;
+mod schedule;
 mod schema;
 
 pub use file::{MetadataError, VERSION};
@@ -17,6 +18,7 @@ pub use ids::{
     ThreadId,
 };
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
+pub use schedule::{Parts, Schedule};
 pub use schema::{
     Arm, Call, Callee, Cell, CellKind, CompiledGroup, CompiledKind, Component, ControlKind,
     ControlNode, ControlRegister, Group, GroupKind, GroupRun, Metadata, Origin, RegisterKind,

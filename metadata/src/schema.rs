@@ -6,6 +6,7 @@ use crate::ids::{
     CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, Id, RegisterId, RunId, ThreadId,
 };
 use crate::probe::{ProbeName, ProbePrefix};
+use crate::schedule::Schedule;
 
 /// All that reconstruction needs to know of an instrumented design.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +114,8 @@ pub struct Component {
     pub compiled: Vec<CompiledGroup>,
     /// The compilation group that runs the whole control program, if it has any.
     pub root: Option<CompiledId>,
+    /// What the control program of a static component runs in each cycle.
+    pub schedule: Option<Schedule>,
     /// Registers that the compiler made to hold control state.
     pub registers: Vec<ControlRegister>,
 }
@@ -338,6 +341,8 @@ pub struct CompiledGroup {
     pub node: Option<ControlId>,
     /// High while it is active.
     pub probe: ProbeName,
+    /// What a static program runs in each cycle after it has become active.
+    pub schedule: Option<Schedule>,
     /// How it runs its children.
     pub kind: CompiledKind,
 }

@@ -34,6 +34,8 @@ pub(crate) struct Shape {
     pub with: bool,
     /// Whether it gets a state machine of its own (`@new_fsm`).
     pub new_fsm: bool,
+    /// The number of the static program that it is.
+    island: Option<usize>,
     /// The group that an enable runs.
     pub group: Option<ir::Id>,
     pub children: Vec<Shape>,
@@ -46,6 +48,7 @@ impl Shape {
             identity: view.identity(),
             with: view.comb_group().is_some(),
             new_fsm: view.attributes().has(ir::BoolAttr::NewFSM),
+            island: view.island(),
             group: view.group().map(|group| group.name()),
             children: view.children().into_iter().map(Self::of).collect(),
         }
@@ -61,6 +64,14 @@ impl Shape {
         for child in &mut self.children {
             child.rename(names);
         }
+    }
+
+    /// The number of the static program that it is, or that alone is below it.
+    pub fn island(&self) -> Option<usize> {
+        self.island.or_else(|| match &self.children[..] {
+            [only] => only.island(),
+            _ => None,
+        })
     }
 
     fn key(&self) -> Option<NodeKey> {
@@ -107,6 +118,9 @@ pub(crate) fn align(before: &Shape, mut after: ViewMut<'_>, source: &SourceCompo
         let same = before.identity.filter(|_| before.children.is_empty());
         if let Some((key, slot)) = same.or(whole) {
             after.set_identity(key, slot);
+        }
+        if let Some(island) = before.island() {
+            after.set_island(island);
         }
         return;
     }

@@ -35,6 +35,8 @@ pub(crate) struct CompiledEntry {
     pub name: ir::Id,
     pub node: Option<NodeKey>,
     pub probe: ProbeName,
+    /// The number of the static program that it runs.
+    pub island: Option<usize>,
     pub kind: CompiledKind,
 }
 
@@ -108,7 +110,9 @@ impl Follower<'_> {
             Some(probe) => probe,
             None => self.add_probe(group)?,
         };
-        Ok(self.push(group, shape.source(self.source), probe, CompiledKind::Leaf))
+        let leaf = self.push(group, shape.source(self.source), probe, CompiledKind::Leaf);
+        self.compiled.groups[leaf.index()].island = shape.island();
+        Ok(leaf)
     }
 
     fn par(&mut self, shape: &Shape, group: ir::Id) -> CalyxResult<CompiledId> {
@@ -185,6 +189,7 @@ impl Follower<'_> {
             name,
             node,
             probe,
+            island: None,
             kind,
         });
         CompiledId::from_index(self.compiled.groups.len() - 1)

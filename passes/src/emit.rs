@@ -133,7 +133,13 @@ impl Assembler<'_> {
             .iter()
             .map(|key| self.control_node(*key, &control_ids, &thread_of))
             .collect();
+        let schedule = |island: usize| {
+            let island = self.probes.islands.get(island)?;
+            Some(island.map(&|key| control_ids.get(&key).copied()))
+        };
+        let is_static = self.component.latency.is_some();
         Component {
+            schedule: is_static.then(|| schedule(0)).flatten(),
             name: self.component.name.to_string(),
             span: source.span,
             latency: self.component.latency.map(Into::into),
@@ -151,6 +157,7 @@ impl Assembler<'_> {
                     name: entry.name.to_string(),
                     node: entry.node.and_then(|key| control_ids.get(&key).copied()),
                     probe: entry.probe,
+                    schedule: entry.island.and_then(schedule),
                     kind: entry.kind.clone(),
                 })
                 .collect(),

@@ -9,8 +9,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use calyx_frontend::ast::NamespaceDef;
 use calyx_ir as ir;
 use calyx_utils::CalyxResult;
-use petal_metadata::{ProbeKind, ProbeName, ProbePrefix};
+use petal_metadata::{ControlKind, Parts, ProbeKind, ProbeName, ProbePrefix, Schedule};
 
+use crate::align::Shape;
 use crate::session::{Known, Session};
 use crate::sharing::Driver;
 use crate::source::SourceComponent;
@@ -33,6 +34,8 @@ pub(crate) struct ComponentProbes {
     pub count: u32,
     /// Cells of the component, to tell those that compilation adds.
     pub cells: HashSet<ir::Id>,
+    /// The schedules of static programs, by number.
+    pub islands: Vec<Schedule<NodeKey>>,
     /// Source statements that became static as a whole, with their latencies.
     pub latencies: HashMap<NodeKey, u64>,
 }
@@ -75,7 +78,7 @@ pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) -> CalyxR
         .collect();
     let mut probes = HashMap::new();
     for component in &mut ctx.components {
-        let Some(known) = session.components.get(&component.name) else {
+        let Some(known) = session.components.get_mut(&component.name) else {
             continue;
         };
         let mut instrumenter = Instrumenter {
@@ -87,6 +90,8 @@ pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) -> CalyxR
         };
         instrumenter.run(known);
         let found = instrumenter.probes;
+        // With the numbers of static programs.
+        known.shape = Shape::of(View::of(&component.control.borrow()));
         probes.insert(component.name, found);
     }
     let fingerprint = fingerprint(ctx);
@@ -213,7 +218,7 @@ struct Instrumenter<'a> {
 impl Instrumenter<'_> {
     fn run(&mut self, known: &Known) {
         let control = std::rc::Rc::clone(&self.component.control);
-        View::of(&control.borrow()).walk(&mut |view| self.add_latency(view, &known.source));
+        self.add_islands(ViewMut::of(&mut control.borrow_mut()), &known.source);
         let mut runs = self.give_each_enable_its_own_group(known);
         self.add_called_groups(&mut runs);
         for (driver, group) in runs {
@@ -230,31 +235,83 @@ impl Instrumenter<'_> {
             .collect();
     }
 
-    /// Records the latency of the source statement that a static part of the program is.
-    fn add_latency(&mut self, view: View<'_>, source: &SourceComponent) {
-        let View::Static(control) = view else { return };
-        let mut enabled = HashSet::new();
+    /// Numbers every static program, and records its schedule and the latencies of its statements.
+    fn add_islands(&mut self, mut node: ViewMut<'_>, source: &SourceComponent) {
+        if matches!(node.view(), View::Static(_)) {
+            node.set_island(self.probes.islands.len());
+            let schedule = self.schedule(node.view(), source);
+            self.probes.islands.push(schedule);
+            return;
+        }
+        for child in node.children() {
+            self.add_islands(child, source);
+        }
+    }
+
+    fn schedule(&mut self, view: View<'_>, source: &SourceComponent) -> Schedule<NodeKey> {
+        let View::Static(control) = view else {
+            unreachable!("static programs have only static parts");
+        };
+        let latency = control.get_latency();
+        let children: Vec<Schedule<NodeKey>> = view
+            .children()
+            .into_iter()
+            .map(|child| self.schedule(child, source))
+            .collect();
+        let parts = match control {
+            ir::StaticControl::Seq(_) => Parts::Seq(children),
+            ir::StaticControl::Par(_) => Parts::Par(children),
+            ir::StaticControl::Repeat(_) => children
+                .into_iter()
+                .next()
+                .map_or(Parts::None, |body| Parts::Repeat(Box::new(body))),
+            ir::StaticControl::If(_)
+            | ir::StaticControl::Enable(_)
+            | ir::StaticControl::Invoke(_)
+            | ir::StaticControl::Empty(_) => Parts::None,
+        };
+        let statement = self.static_statement(view, latency, source);
+        Schedule {
+            statement,
+            latency,
+            parts,
+        }
+    }
+
+    /// The source statement that a part of a static program stands for, or the innermost one around
+    /// it. Records the latency of a statement that the part is as a whole.
+    fn static_statement(
+        &mut self,
+        view: View<'_>,
+        latency: u64,
+        source: &SourceComponent,
+    ) -> Option<NodeKey> {
+        let mut keys = HashSet::new();
         view.walk(&mut |below| {
             if below.group().is_some() || below.invoked().is_some() {
-                enabled.extend(below.identity().map(|(key, _)| key));
+                keys.extend(below.identity().map(|(key, _)| key));
             }
         });
-        let Some(inner) = source.common_ancestor(enabled.iter().copied()) else {
-            return;
-        };
+        let inner = source.common_ancestor(keys.iter().copied())?;
+        let enabled: HashSet<NodeKey> = keys
+            .into_iter()
+            .filter(|key| source.is_enable(*key))
+            .collect();
+        let whole = |key: &NodeKey| source.enables(*key) == enabled;
         let kind = view.kind().dynamic();
-        let Some(statement) = source
+        let same_kind = source
             .ancestry(inner)
             .find(|key| source.nodes[key].kind.dynamic() == kind)
-        else {
-            return;
+            .filter(whole);
+        // A condition and its statement are a sequence that nobody wrote.
+        let statement = match kind {
+            ControlKind::Seq | ControlKind::Par => Some(inner).filter(whole).or(same_kind),
+            _ => same_kind,
         };
-        // Only a part of the statement, or several in one?
-        if source.enables(statement) == enabled {
-            self.probes
-                .latencies
-                .insert(statement, control.get_latency());
+        if let Some(statement) = statement {
+            self.probes.latencies.insert(statement, latency);
         }
+        statement.or(Some(inner))
     }
 
     /// Clones groups that several enables run, so that each enable can be observed by itself. A

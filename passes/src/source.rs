@@ -63,16 +63,19 @@ impl SourceComponent {
     /// The enables and invokes at or below `key`.
     pub fn enables(&self, key: NodeKey) -> HashSet<NodeKey> {
         self.nodes
-            .iter()
-            .filter(|(_, node)| {
-                matches!(
-                    node.kind.dynamic(),
-                    ControlKind::Enable | ControlKind::Invoke
-                )
-            })
-            .map(|(&enable, _)| enable)
+            .keys()
+            .copied()
+            .filter(|&enable| self.is_enable(enable))
             .filter(|&enable| self.ancestry(enable).any(|above| above == key))
             .collect()
+    }
+
+    /// Whether `key` runs a group or cell.
+    pub fn is_enable(&self, key: NodeKey) -> bool {
+        matches!(
+            self.nodes[&key].kind.dynamic(),
+            ControlKind::Enable | ControlKind::Invoke
+        )
     }
 
     /// All nodes in preorder.

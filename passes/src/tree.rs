@@ -60,6 +60,11 @@ pub(crate) fn identity(attributes: &ir::Attributes) -> Option<(NodeKey, Slot)> {
     Some((NodeKey(key), Slot::from_code(slot)))
 }
 
+/// Marks a whole static program with its number.
+fn island_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown("petal_island".into())
+}
+
 /// A control node to read.
 #[derive(Clone, Copy)]
 pub(crate) enum View<'a> {
@@ -84,6 +89,12 @@ impl<'a> View<'a> {
 
     pub fn identity(self) -> Option<(NodeKey, Slot)> {
         identity(self.attributes())
+    }
+
+    /// The number of the static program that this is.
+    pub fn island(self) -> Option<usize> {
+        let number = self.attributes().get(island_attribute())?;
+        usize::try_from(number).ok()
     }
 
     pub fn kind(self) -> ControlKind {
@@ -220,6 +231,14 @@ impl<'a> ViewMut<'a> {
         } else {
             attributes.insert(slot_attribute(), slot.code());
         }
+    }
+
+    pub fn set_island(&mut self, number: usize) {
+        let attributes = match self {
+            Self::Dynamic(control) => control.get_mut_attributes(),
+            Self::Static(control) => control.get_mut_attributes(),
+        };
+        attributes.insert(island_attribute(), number as u64);
     }
 
     /// Makes an enable run another group. Does nothing to other nodes.

@@ -11,8 +11,8 @@ use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, Ru
 use thiserror::Error;
 
 use crate::model::{
-    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate, Run,
-    TreeId, Warning,
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate,
+    Run, TreeId, Warning,
 };
 
 const MAGIC: &str = "petal-trace 2";

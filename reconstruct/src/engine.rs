@@ -10,8 +10,8 @@ use petal_metadata::{
 use thiserror::Error;
 
 use crate::model::{
-    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate, Run,
-    TreeId, Warning,
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate,
+    Run, TreeId, Warning,
 };
 use crate::signals::{Layout, Physical, SignalTable};
 use crate::source::{ProbeSource, SourceError};
@@ -119,6 +119,10 @@ struct Engine<'a> {
     /// The source instance under which each hardware instance was last active.
     last_instance: Vec<Option<InstanceId>>,
     pending: Vec<Pending>,
+    /// Static programs with a schedule: hardware instance, compilation group, slot of its probe.
+    islands: Vec<(usize, CompiledId, usize)>,
+    /// For each of them, cycles since it became active, modulo its latency; `None` if it is not.
+    positions: Vec<Option<u64>>,
     trees: HashMap<Vec<(usize, Node)>, TreeId>,
     /// All that determines a tree → the tree, for the latest ones.
     known: HashMap<Vec<u64>, Rc<Outcome>>,
@@ -184,6 +188,19 @@ impl<'a> Engine<'a> {
                 .map(|arm| physical.compiled[arm.child.index()])
         });
         control_slots.extend(arms);
+        let islands: Vec<(usize, CompiledId, usize)> = layout
+            .instances
+            .iter()
+            .enumerate()
+            .flat_map(|(at, physical)| {
+                let groups = &metadata.component(physical.component).compiled;
+                groups
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, group)| group.schedule.is_some())
+                    .map(move |(id, _)| (at, CompiledId::from_index(id), physical.compiled[id]))
+            })
+            .collect();
         let mut engine = Self {
             deciding: deciding.into_iter().collect(),
             control_slots,
@@ -193,6 +210,8 @@ impl<'a> Engine<'a> {
             instances: HashMap::new(),
             last_instance: vec![None; layout.instances.len()],
             pending: Vec::new(),
+            positions: vec![None; islands.len()],
+            islands,
             trees: HashMap::new(),
             known: HashMap::new(),
             current: None,
@@ -220,7 +239,9 @@ impl<'a> Engine<'a> {
     /// Takes in one cycle; `changed` tells that it may differ from the one before.
     fn cycle(&mut self, now: &[u64], next: &[u64], changed: bool) {
         let values = Values { now, next };
-        let quiet = !changed && self.pending.is_empty();
+        self.advance(now);
+        let quiet =
+            !changed && self.pending.is_empty() && !self.positions.iter().any(Option::is_some);
         let tree = match self.last_key_tree {
             Some(tree) if quiet => tree,
             _ => self.tree(values),
@@ -240,6 +261,22 @@ impl<'a> Engine<'a> {
             }
         }
         self.cycle += 1;
+    }
+
+    /// Counts the cycles of static programs.
+    fn advance(&mut self, now: &[u64]) {
+        for (position, &(physical, id, slot)) in self.positions.iter_mut().zip(&self.islands) {
+            let component = self.layout.instances[physical].component;
+            let schedule = &self.metadata.component(component).compiled(id).schedule;
+            *position = schedule
+                .as_ref()
+                .filter(|_| now[slot] == 1)
+                .and_then(|schedule| {
+                    position
+                        .map_or(0, |at| at + 1)
+                        .checked_rem(schedule.latency)
+                });
+        }
     }
 
     fn flush(&mut self) {
@@ -307,6 +344,9 @@ impl<'a> Engine<'a> {
         for pending in &self.pending {
             key.extend([pending.physical as u64, pending.call as u64, pending.left]);
         }
+        for (island, position) in self.positions.iter().enumerate() {
+            key.extend(position.iter().flat_map(|&at| [island as u64, at]));
+        }
         key
     }
 
@@ -318,7 +358,7 @@ impl<'a> Engine<'a> {
             owners: Vec::new(),
             pending: Vec::new(),
         };
-        builder.cell(0, InstanceId::from_index(0), 0);
+        builder.cell(0, InstanceId::from_index(0), None, 0);
         let Builder {
             nodes,
             owners,
@@ -429,10 +469,19 @@ impl<'a> Builder<'_, 'a, '_> {
         self.values.now[slot] == 1
     }
 
-    fn cell(&mut self, physical: usize, instance: InstanceId, depth: usize) {
+    /// `position` counts the cycles of a static component.
+    fn cell(&mut self, physical: usize, instance: InstanceId, position: Option<u64>, depth: usize) {
         self.owners.push((physical, instance));
-        let active = self.active(physical);
-        let activity = self.activity(physical, &active);
+        let mut active = self.active(physical);
+        let activity = self.activity(physical, &active, position);
+        if let Activity::Overhead(Charge {
+            statement: Some(statement),
+            ..
+        }) = activity
+        {
+            let component = self.component(physical);
+            active.controls.extend(component.ancestry(statement));
+        }
         self.nodes.push((depth, Node::Cell { instance, activity }));
         self.level(physical, instance, &active, None, depth + 1);
         let continuous: Vec<CallId> = active
@@ -547,7 +596,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    fn activity(&self, physical: usize, active: &Active) -> Activity {
+    fn activity(&self, physical: usize, active: &Active, position: Option<u64>) -> Activity {
         let component = self.component(physical);
         let role = |run: RunId| component.run(run).role;
         let helps = |role| matches!(role, RunRole::Condition | RunRole::Control);
@@ -563,22 +612,29 @@ impl<'a> Builder<'_, 'a, '_> {
         // Without control there is nothing but computation.
         if calls || works || component.control.is_empty() {
             Activity::Useful
-        } else if active.runs.iter().any(|&run| role(run) == RunRole::Condition) {
+        } else if active
+            .runs
+            .iter()
+            .any(|&run| role(run) == RunRole::Condition)
+        {
             Activity::Condition
         } else {
-            Activity::Overhead(self.charge(physical, active))
+            Activity::Overhead(self.charge(physical, active, position))
         }
     }
 
     /// The kind of an overhead cycle, and the statement to charge.
-    fn charge(&self, physical: usize, active: &Active) -> Charge {
+    fn charge(&self, physical: usize, active: &Active, position: Option<u64>) -> Charge {
         let component = self.component(physical);
         let own = self.physical(physical);
         let (statement, place) = match component.root {
             Some(root) if self.high(own.compiled[root.index()]) => self.blame(physical, root),
             _ => {
+                let scheduled = position
+                    .zip(component.schedule.as_ref())
+                    .and_then(|(at, schedule)| schedule.at(at));
                 let whole = (!component.control.is_empty()).then(|| ControlId::from_index(0));
-                (whole, Place::Outside)
+                (scheduled.or(whole), Place::Outside)
             }
         };
         // A helper of the compiler knows better.
@@ -622,7 +678,13 @@ impl<'a> Builder<'_, 'a, '_> {
         let own = self.physical(physical);
         let group = component.compiled(id);
         match &group.kind {
-            CompiledKind::Leaf => (group.node, Place::Leaf),
+            CompiledKind::Leaf => {
+                let islands = self.engine.islands.iter().zip(&self.engine.positions);
+                let scheduled = islands
+                    .filter(|((island, leaf, _), _)| (*island, *leaf) == (physical, id))
+                    .find_map(|(_, position)| group.schedule.as_ref()?.at((*position)?));
+                (scheduled.or(group.node), Place::Leaf)
+            }
             CompiledKind::Par { arms } => {
                 let slot = |arm: &Arm| own.compiled[arm.child.index()];
                 let running = || arms.iter().filter(|arm| self.high(slot(arm)));
@@ -811,6 +873,7 @@ impl<'a> Builder<'_, 'a, '_> {
             component,
             parent: Some((instance, cell)),
         });
+        let mut position = None;
         if let Some(latency) = self.engine.metadata.component(component).latency {
             let left = self
                 .engine
@@ -818,6 +881,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 .iter()
                 .find(|p| p.physical == physical && p.call == call.index())
                 .map_or(latency, |p| p.left);
+            position = Some(latency - left);
             if left > 1 {
                 let next = Pending {
                     physical,
@@ -829,6 +893,6 @@ impl<'a> Builder<'_, 'a, '_> {
                 }
             }
         }
-        self.cell(child, inner, depth);
+        self.cell(child, inner, position, depth);
     }
 }

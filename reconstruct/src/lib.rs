@@ -19,8 +19,8 @@ pub use compiled_view::CompiledView;
 pub use engine::{ReconstructError, Reconstruction};
 pub use labels::{FrameKind, FrameLabels};
 pub use model::{
-    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead, RegisterUpdate,
-    Run, TreeId, Warning,
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead,
+    RegisterUpdate, Run, TreeId, Warning,
 };
 pub use signals::{Signal, SignalTable};
 pub use source::{ProbeSource, SourceError};

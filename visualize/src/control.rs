@@ -151,9 +151,7 @@ impl Counts {
         }
         if let Some(tested) = self.conditions.get(&(id, statement)) {
             // Once before each iteration, and once more to leave.
-            return tested
-                .count
-                .checked_sub(self.entered(id, statement).count);
+            return tested.count.checked_sub(self.entered(id, statement).count);
         }
         let body = children(component, statement).next()?;
         let witness = once(component, body)?;
@@ -161,10 +159,7 @@ impl Counts {
     }
 }
 
-fn children(
-    component: &Component,
-    statement: ControlId,
-) -> impl Iterator<Item = ControlId> + '_ {
+fn children(component: &Component, statement: ControlId) -> impl Iterator<Item = ControlId> + '_ {
     (0..component.control.len())
         .map(ControlId::from_index)
         .filter(move |&node| component.node(node).parent == Some(statement))

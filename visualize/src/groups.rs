@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{
-    Callee, CellId, Component, ComponentId, GroupId, GroupKind, GroupRun, Id, Metadata, Origin, RunId,
-    RunRole,
+    Callee, CellId, Component, ComponentId, GroupId, GroupKind, GroupRun, Id, Metadata, Origin,
+    RunId, RunRole,
 };
 
 use crate::activations::{Activations, Durations};
@@ -124,9 +124,8 @@ pub(crate) fn effects(component: &Component, id: GroupId) -> Vec<String> {
         group.kind == GroupKind::Dynamic && runs.iter().any(|(_, run)| run.latency.is_some()),
         "promoted",
     );
-    let own = |run: &GroupRun| component.compiled.iter().any(|leaf| leaf.probe == run.probe);
     add(
-        runs.iter().any(|(_, run)| run.latency.is_some() && run.control.is_some() && !own(run)),
+        runs.iter().any(|(_, run)| is_merged(component, run)),
         "merged",
     );
     add(runs.iter().any(|(_, run)| run.part.is_some()), "split");
@@ -147,4 +146,23 @@ pub(crate) fn effects(component: &Component, id: GroupId) -> Vec<String> {
         }
     }
     effects
+}
+
+/// Whether a group run is a part of a static program that runs more than this group.
+fn is_merged(component: &Component, run: &GroupRun) -> bool {
+    let Some(control) = run.control.filter(|_| run.latency.is_some()) else {
+        return false;
+    };
+    component
+        .compiled
+        .iter()
+        .filter_map(|group| group.schedule.as_ref())
+        .chain(&component.schedule)
+        .filter(|schedule| schedule.statement != Some(control))
+        .any(|schedule| {
+            let known = schedule.statements();
+            component
+                .ancestry(control)
+                .any(|above| known.contains(&above))
+        })
 }

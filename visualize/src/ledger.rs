@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{Component, ComponentId, ControlId, Id, Metadata, Origin, RunId, RunRole};
-use petal_reconstruct::{
-    Activity, CallTree, Charge, Instance, InstanceId, Node, NodeId, Overhead,
-};
+use petal_reconstruct::{Activity, CallTree, Charge, Instance, InstanceId, Node, NodeId, Overhead};
 
 use crate::profile::Profile;
 
@@ -116,7 +114,11 @@ impl Ledger {
             let entry = self.statement((component, statement));
             entry.cycles += cycles;
             entry.useful += if inside == Inside::Nothing { 0 } else { cycles };
-            entry.condition += if inside == Inside::Condition { cycles } else { 0 };
+            entry.condition += if inside == Inside::Condition {
+                cycles
+            } else {
+                0
+            };
         }
     }
 
@@ -168,11 +170,16 @@ impl Found {
         let mut found = Self::default();
         // Useful leaves, and all above them.
         let helps = |id: NodeId| {
-            tree.path(id).into_iter().rev().find_map(|id| match tree.node(id) {
-                Node::Group { component, run, .. } => Some(role(metadata.component(component), run)),
-                Node::Continuous { .. } => Some(None),
-                _ => None,
-            })
+            tree.path(id)
+                .into_iter()
+                .rev()
+                .find_map(|id| match tree.node(id) {
+                    Node::Group { component, run, .. } => {
+                        Some(role(metadata.component(component), run))
+                    }
+                    Node::Continuous { .. } => Some(None),
+                    _ => None,
+                })
         };
         for id in tree.leaves() {
             match tree.node(id) {

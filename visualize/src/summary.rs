@@ -225,9 +225,10 @@ fn ranked_control(metadata: &Metadata, ledger: &Ledger) -> Vec<RankedStatement> 
         .map(|(&(id, node), statement)| {
             let component = metadata.component(id);
             let label = labels::control_label(metadata, component, node);
-            let source = component.node(node).span.map_or("", |span| {
-                metadata.files[span.file.index()].line(span.line)
-            });
+            let source = component
+                .node(node)
+                .span
+                .map_or("", |span| metadata.files[span.file.index()].line(span.line));
             RankedStatement {
                 name: format!("{}.{label}", component.name),
                 source: source.to_owned(),

@@ -9,9 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use petal_metadata::{
-    Id, Metadata, Origin, RegisterKind, RunId, Span as Place, ThreadId, labels,
-};
+use petal_metadata::{Id, Metadata, Origin, RegisterKind, RunId, Span as Place, ThreadId, labels};
 use petal_reconstruct::{Event, FrameLabels, InstanceId, RegisterUpdate};
 use serde_json::{Map, Value, json};
 

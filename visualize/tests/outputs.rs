@@ -8,10 +8,11 @@ use petal_metadata::{
     RunRole, SourceFile, Span, Thread,
 };
 use petal_reconstruct::{
-    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
 };
 use petal_visualize::{
-    Activations, Flame, Profile, Summary, Timeline, Value, Weighting, cells, control, groups,
+    Activations, Flame, Ledger, Profile, Summary, Timeline, Value, Weighting, cells, control,
+    groups,
 };
 use proptest::prelude::*;
 
@@ -63,6 +64,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         thread: id(0),
         group: group.map(id::<GroupId>),
         cell: None,
+        latency: None,
     };
     let main = Component {
         name: "main".to_owned(),
@@ -98,6 +100,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         threads: vec![Thread { arm: None }],
         compiled: vec![],
         root: None,
+        schedule: None,
         registers: vec![],
     };
     let sub = Component {
@@ -116,6 +119,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         files: vec![SourceFile {
             name: "d.futil".to_owned(),
             root: true,
+            text: "seq {\n".repeat(30),
         }],
         prefix: ProbePrefix::avoiding(&[]),
         scope: vec!["toplevel".to_owned(), "main".to_owned()],
@@ -152,7 +156,13 @@ const R: fn() -> Node = || Node::Primitive {
 
 /// The trees of the sample: an FSM update, `load`, and `work` with the cell useful or not.
 fn trees() -> Vec<CallTree> {
-    let update = Activity::Overhead(Overhead::FsmUpdate);
+    let overhead = |kind| {
+        Activity::Overhead(Charge {
+            kind,
+            statement: Some(id(0)),
+        })
+    };
+    let update = overhead(Overhead::FsmUpdate);
     let cell = |activity| Node::Cell {
         instance: id::<InstanceId>(1),
         activity,
@@ -182,7 +192,7 @@ fn trees() -> Vec<CallTree> {
             (0, main_cell(Activity::Useful)),
             (1, SEQ()),
             (2, WORK()),
-            (3, cell(Activity::Overhead(Overhead::Other))),
+            (3, cell(overhead(Overhead::Other))),
             (3, R()),
         ],
     ]
@@ -241,6 +251,10 @@ impl<'a> Seen<'a> {
         }
     }
 
+    fn ledger(&self) -> Ledger {
+        Ledger::new(self.metadata, &self.profile)
+    }
+
     fn cells(&self) -> petal_visualize::Table {
         cells(self.metadata, &self.profile, &self.activations)
     }
@@ -287,30 +301,30 @@ fn tables() {
     check(
         &seen.cells().text(),
         &expect![[r#"
-        cell    component  times active  cycles  useful  fsm update  par done  both  other  useful %  fsm update %  par done %  both %  other %
-        main    main                  1      12       9           3         0     0      0     75.00         25.00        0.00    0.00     0.00
-        main.c  sub                   1       5       4           0         0     0      1     80.00          0.00        0.00    0.00    20.00
-    "#]],
+            cell    component  times active  cycles  useful  condition  fsm update  par done  both  static wait  start finish  other  useful %  fsm update %  par done %  both %  static wait %  start finish %  other %
+            main    main                  1      12       9          0           3         0     0            0             0      0     75.00         25.00        0.00    0.00           0.00            0.00     0.00
+            main.c  sub                   1       5       4          0           0         0     0            0             0      1     80.00          0.00        0.00    0.00           0.00            0.00    20.00
+        "#]],
     );
     check(
         &groups(&metadata, &seen.activations).markdown(),
         &expect![[r#"
-            | component | group | kind | origin | line | enables | times active | total cycles | min | max | avg | fixed |
-            | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
-            | main | load | dynamic | source | 3 | 1 | 3 | 8 | 1 | 4 | 2.67 | no |
-            | main | work | dynamic | source | 4 | 1 | 1 | 5 | 5 | 5 | 5.00 | yes |
-            | sub | tick | static | source | 20 | 1 | 2 | 4 | 2 | 2 | 2.00 | static |
+            | component | group | kind | origin | line | enables | times active | total cycles | min | max | avg | fixed | compiled |
+            | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |
+            | main | load | dynamic | source | 3 | 1 | 3 | 8 | 1 | 4 | 2.67 | no |  |
+            | main | work | dynamic | source | 4 | 1 | 1 | 5 | 5 | 5 | 5.00 | yes |  |
+            | sub | tick | static | source | 20 | 1 | 2 | 4 | 2 | 2 | 2.00 | static |  |
         "#]],
     );
     check(
-        &control(&metadata, &seen.activations).csv(),
+        &control(&metadata, &seen.ledger(), &seen.activations).csv(),
         &expect![[r#"
-        component,statement,file,line,times entered,cycles,min,max,avg
-        main,seq@L10,d.futil,10,1,12,12,12,12.00
-        main,load,d.futil,11,3,8,1,4,2.67
-        main,work,d.futil,12,1,5,5,5,5.00
-        sub,tick,d.futil,21,2,4,2,2,2.00
-    "#]],
+            component,statement,kind,file,line,times entered,iterations,cycles,useful,condition,overhead,fsm update,par done,both,static wait,start finish,other,hidden overhead,min,max,avg
+            main,seq@L10,seq,d.futil,10,1,,12,9,0,3,3,0,0,0,0,0,0,12,12,12.00
+            main,load,enable,d.futil,11,3,,8,8,0,0,0,0,0,0,0,0,0,1,4,2.67
+            main,work,enable,d.futil,12,1,,5,5,0,0,0,0,0,0,0,0,0,5,5,5.00
+            sub,tick,static enable,d.futil,21,2,,4,4,0,0,0,0,0,0,0,0,1,2,2,2.00
+        "#]],
     );
 }
 
@@ -318,24 +332,37 @@ fn tables() {
 fn a_summary() {
     let metadata = metadata(NAMES);
     let seen = Seen::new(&metadata, &events(&SAMPLE));
-    let summary = Summary::new(&metadata, &seen.profile, &seen.activations, "sample", []);
+    let summary = Summary::new(
+        &metadata,
+        &seen.profile,
+        &seen.ledger(),
+        &seen.activations,
+        "sample",
+        [],
+    );
     check(
         &format!("{}\n{}", summary.design, summary.text()),
         &expect![[r#"
-        sample
-          cycles                12  100.0 %
-          useful                 9   75.0 %
-          control overhead       3   25.0 %
-            FSM update           3   25.0 %
-            par-done update      0    0.0 %
-            both                 0    0.0 %
-            other                0    0.0 %
+            sample
+              cycles                12  100.0 %
+              useful                 9   75.0 %
+                only conditions      0    0.0 %
+              control overhead       3   25.0 %
+                FSM update           3   25.0 %
+                par-done update      0    0.0 %
+                both                 0    0.0 %
+                static wait          0    0.0 %
+                start/finish         0    0.0 %
+                other                0    0.0 %
 
-          most expensive groups  cycles  times
-          main.load                   8      3
-          main.work                   5      1
-          sub.tick                    4      2
-    "#]],
+              most overhead  overhead  cycles  source
+              main.seq@L10          3      12  seq {
+
+              most expensive groups  cycles  times
+              main.load                   8      3
+              main.work                   5      1
+              sub.tick                    4      2
+        "#]],
     );
 }
 
@@ -345,38 +372,38 @@ fn a_timeline() {
     check(
         &timeline(&metadata, &events(&SAMPLE)),
         &expect![[r#"
-        {"displayTimeUnit":"ns","otherData":{"unit":"1 us is 1 cycle"},"traceEvents":[
-        {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":0,"dur":1},
-        {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":0,"dur":1},
-        {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":2,"dur":4},
-        {"args":{"source":"d.futil:21","static, cycles":2},"cat":"group","name":"tick","ph":"X","pid":2,"tid":5,"ts":2,"dur":4},
-        {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":6,"dur":1},
-        {"args":{"source":"d.futil:12"},"cat":"group","name":"work","ph":"X","pid":1,"tid":6,"ts":2,"dur":5},
-        {"args":{"component":"sub"},"cat":"cell","name":"c [sub]","ph":"X","pid":2,"tid":2,"ts":2,"dur":5},
-        {"args":{"component":"main"},"cat":"cell","name":"main","ph":"X","pid":1,"tid":1,"ts":0,"dur":12},
-        {"args":{"source":"d.futil:10"},"cat":"control","name":"seq@L10","ph":"X","pid":1,"tid":7,"ts":0,"dur":12},
-        {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":9,"dur":3},
-        {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":9,"dur":3},
-        {"args":{"name":"main"},"name":"process_name","ph":"M","pid":1,"tid":0},
-        {"args":{"sort_index":0},"name":"process_sort_index","ph":"M","pid":1,"tid":0},
-        {"args":{"name":"main.c [sub]"},"name":"process_name","ph":"M","pid":2,"tid":0},
-        {"args":{"sort_index":1},"name":"process_sort_index","ph":"M","pid":2,"tid":0},
-        {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":1,"tid":1},
-        {"args":{"sort_index":0},"name":"thread_sort_index","ph":"M","pid":1,"tid":1},
-        {"args":{"name":"control"},"name":"thread_name","ph":"M","pid":1,"tid":7},
-        {"args":{"sort_index":1},"name":"thread_sort_index","ph":"M","pid":1,"tid":7},
-        {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":1,"tid":3},
-        {"args":{"sort_index":2},"name":"thread_sort_index","ph":"M","pid":1,"tid":3},
-        {"args":{"name":"groups (2)"},"name":"thread_name","ph":"M","pid":1,"tid":6},
-        {"args":{"sort_index":3},"name":"thread_sort_index","ph":"M","pid":1,"tid":6},
-        {"args":{"name":"r"},"name":"thread_name","ph":"M","pid":1,"tid":4},
-        {"args":{"sort_index":4},"name":"thread_sort_index","ph":"M","pid":1,"tid":4},
-        {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":2,"tid":2},
-        {"args":{"sort_index":5},"name":"thread_sort_index","ph":"M","pid":2,"tid":2},
-        {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":2,"tid":5},
-        {"args":{"sort_index":6},"name":"thread_sort_index","ph":"M","pid":2,"tid":5}
-        ]}
-    "#]],
+            {"displayTimeUnit":"ns","otherData":{"unit":"1 us is 1 cycle"},"traceEvents":[
+            {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":0,"dur":1},
+            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":0,"dur":1},
+            {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":2,"dur":4},
+            {"args":{"source":"d.futil:21","static, cycles":2},"cat":"group","name":"tick","ph":"X","pid":2,"tid":5,"ts":2,"dur":4},
+            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":6,"dur":1},
+            {"args":{"source":"d.futil:12"},"cat":"group","name":"work","ph":"X","pid":1,"tid":6,"ts":2,"dur":5},
+            {"args":{"component":"sub"},"cat":"cell","name":"c [sub]","ph":"X","pid":2,"tid":2,"ts":2,"dur":5},
+            {"args":{"component":"main"},"cat":"cell","name":"main","ph":"X","pid":1,"tid":1,"ts":0,"dur":12},
+            {"args":{"source":"d.futil:10"},"cat":"control","name":"seq@L10","ph":"X","pid":1,"tid":7,"ts":0,"dur":12},
+            {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":9,"dur":3},
+            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":9,"dur":3},
+            {"args":{"name":"main"},"name":"process_name","ph":"M","pid":1,"tid":0},
+            {"args":{"sort_index":0},"name":"process_sort_index","ph":"M","pid":1,"tid":0},
+            {"args":{"name":"main.c [sub]"},"name":"process_name","ph":"M","pid":2,"tid":0},
+            {"args":{"sort_index":1},"name":"process_sort_index","ph":"M","pid":2,"tid":0},
+            {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":1,"tid":1},
+            {"args":{"sort_index":0},"name":"thread_sort_index","ph":"M","pid":1,"tid":1},
+            {"args":{"name":"control"},"name":"thread_name","ph":"M","pid":1,"tid":7},
+            {"args":{"sort_index":1},"name":"thread_sort_index","ph":"M","pid":1,"tid":7},
+            {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":1,"tid":3},
+            {"args":{"sort_index":2},"name":"thread_sort_index","ph":"M","pid":1,"tid":3},
+            {"args":{"name":"groups (2)"},"name":"thread_name","ph":"M","pid":1,"tid":6},
+            {"args":{"sort_index":3},"name":"thread_sort_index","ph":"M","pid":1,"tid":6},
+            {"args":{"name":"r"},"name":"thread_name","ph":"M","pid":1,"tid":4},
+            {"args":{"sort_index":4},"name":"thread_sort_index","ph":"M","pid":1,"tid":4},
+            {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":2,"tid":2},
+            {"args":{"sort_index":5},"name":"thread_sort_index","ph":"M","pid":2,"tid":2},
+            {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":2,"tid":5},
+            {"args":{"sort_index":6},"name":"thread_sort_index","ph":"M","pid":2,"tid":5}
+            ]}
+        "#]],
     );
 }
 
@@ -424,13 +451,14 @@ proptest! {
         let (weight, unit) = Flame::new(&metadata, &seen.profile, Weighting::Flat).total();
         prop_assert_eq!((weight, unit), (u128::from(leaves), 1));
 
-        let summary = Summary::new(&metadata, &seen.profile, &seen.activations, "d", []);
+        let summary = Summary::new(&metadata, &seen.profile, &seen.ledger(), &seen.activations, "d", []);
         prop_assert_eq!(summary.useful_cycles + summary.overhead.values().sum::<u64>(), cycles);
 
         let table = seen.cells();
         for row in table.rows() {
-            let counts: Vec<u64> = row[3..9]
+            let counts: Vec<u64> = row[3..5]
                 .iter()
+                .chain(&row[6..12])
                 .map(|value| match value {
                     Value::Count(count) => *count,
                     other => panic!("{other:?} is no count"),
