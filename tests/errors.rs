@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use petal_metadata::VERSION;
 use tempfile::TempDir;
 
 /// A folder with a design, and commands on it.
@@ -361,10 +362,13 @@ fn metadata_of_something_else() {
     let metadata = fs::read_to_string(workshop.path("kept/metadata.json")).unwrap();
     workshop.write(
         "other.json",
-        metadata.replace("\"version\": 1", "\"version\": 99"),
+        metadata.replace(&format!("\"version\": {VERSION}"), "\"version\": 99"),
     );
     let said = workshop.fails(&["reconstruct", "other.json", "wave.vcd", "--out", "out"]);
-    tells(&said, &["other.json", "version 99", "version 1"]);
+    tells(
+        &said,
+        &["other.json", "version 99", &format!("version {VERSION}")],
+    );
 
     workshop.write("other.json", &metadata[..metadata.len() / 2]);
     let said = workshop.fails(&["reconstruct", "other.json", "wave.vcd", "--out", "out"]);

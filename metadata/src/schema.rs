@@ -347,6 +347,23 @@ pub struct CompiledGroup {
     pub kind: CompiledKind,
 }
 
+impl CompiledGroup {
+    /// The innermost source node that certainly runs in its first cycle.
+    pub fn first_statement(&self) -> Option<ControlId> {
+        let scheduled = self.schedule.as_ref().and_then(|schedule| schedule.at(0));
+        scheduled.or(self.node)
+    }
+
+    /// The innermost source node that certainly runs in its last cycle.
+    pub fn last_statement(&self) -> Option<ControlId> {
+        let scheduled = self
+            .schedule
+            .as_ref()
+            .and_then(|schedule| schedule.at(schedule.latency.checked_sub(1)?));
+        scheduled.or(self.node)
+    }
+}
+
 /// How a compilation group runs its children.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

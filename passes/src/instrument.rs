@@ -303,9 +303,18 @@ impl Instrumenter<'_> {
             .ancestry(inner)
             .find(|key| source.nodes[key].kind.dynamic() == kind)
             .filter(whole);
-        // A condition and its statement are a sequence that nobody wrote.
+        // A condition and its statement are a sequence that nobody wrote; but after the body of a
+        // loop it is one iteration of the loop only.
+        let is_loop = |key: &NodeKey| {
+            matches!(
+                source.nodes[key].kind.dynamic(),
+                ControlKind::While | ControlKind::Repeat
+            )
+        };
         let statement = match kind {
-            ControlKind::Seq | ControlKind::Par => Some(inner).filter(whole).or(same_kind),
+            ControlKind::Seq | ControlKind::Par => Some(inner)
+                .filter(|key| whole(key) && !is_loop(key))
+                .or(same_kind),
             _ => same_kind,
         };
         if let Some(statement) = statement {

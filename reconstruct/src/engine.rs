@@ -415,15 +415,16 @@ fn transition(
     now: u64,
     next: u64,
 ) -> Option<ControlId> {
-    let node = |value: u64| {
+    let child = |value: u64| {
         state(states, value)
             .filter(|_| value != last)
-            .and_then(|child| component.compiled(child).node)
-            .or(group.node)
+            .map_or(group, |child| component.compiled(child))
     };
     // After the last state comes state 0 again, which is not entered yet.
     let next = if now == last { last } else { next };
-    let common = component.common_ancestor(node(now)?, node(next)?)?;
+    let ended = child(now).last_statement().or(group.node)?;
+    let begins = child(next).first_statement().or(group.node)?;
+    let common = component.common_ancestor(ended, begins)?;
     let is_loop = |&id: &ControlId| {
         matches!(
             component.node(id).kind,
