@@ -67,6 +67,7 @@ fn a_run_tells_where_the_cycles_went() {
             par-done update     0    0.0 %
             both                2   22.2 %
             static wait         0    0.0 %
+            barrier             0    0.0 %
             start/finish        0    0.0 %
             other               0    0.0 %
 

@@ -12,22 +12,26 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use petal_metadata::{CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
 use petal_reconstruct::{CallTree, Event, InstanceId, Node, NodeId, Overhead, check::Checker};
 use petal_simulate::{Optimisation, Trace};
 use petal_visualize::{
-    Activations, Flame, Ledger, Profile, Statement, Summary, Timeline, Value, Weighting, cells,
+    Activations, ByKind, Flame, Ledger, Profile, Statement, Summary, Timeline, Value, Weighting,
+    cells,
 };
 use support::{Expected, Traced, source::Source};
 
 /// From this many cycles on, a run is not held whole in memory.
 const LONG: u64 = 100_000;
 
-/// Runs `check` for every design on two threads and reports all failures together.
-fn for_all(designs: &[PathBuf], check: fn(&Path) -> Result<(), String>) {
+/// Runs `check` for every design on two threads and reports all failures together. Returns the
+/// overhead of all designs.
+fn for_all(designs: &[PathBuf], check: fn(&Path) -> Result<ByKind, String>) -> ByKind {
     let next = AtomicUsize::new(0);
+    let overhead = Mutex::new(ByKind::default());
     let failures: Vec<String> = std::thread::scope(|scope| {
         let work = || {
             let mut failures = Vec::new();
@@ -40,8 +44,9 @@ fn for_all(designs: &[PathBuf], check: fn(&Path) -> Result<(), String>) {
                 let result = std::panic::catch_unwind(|| check(design)).unwrap_or_else(|panic| {
                     Err(panic.downcast_ref::<String>().cloned().unwrap_or_default())
                 });
-                if let Err(problem) = result {
-                    failures.push(format!("{name}: {problem}"));
+                match result {
+                    Ok(kinds) => add(&mut overhead.lock().expect("no check holds it"), &kinds),
+                    Err(problem) => failures.push(format!("{name}: {problem}")),
                 }
             }
             failures
@@ -59,6 +64,13 @@ fn for_all(designs: &[PathBuf], check: fn(&Path) -> Result<(), String>) {
         designs.len(),
         failures.join("\n")
     );
+    overhead.into_inner().expect("no check holds it")
+}
+
+fn add(sum: &mut ByKind, kinds: &ByKind) {
+    for (sum, cycles) in sum.iter_mut().zip(kinds) {
+        *sum += cycles;
+    }
 }
 
 #[test]
@@ -72,25 +84,38 @@ fn the_examples_are_profiled_exactly() {
 fn the_corpus_is_profiled_exactly() {
     let designs = support::designs("tests/corpus");
     assert!(designs.len() >= 60, "only {} designs", designs.len());
-    for_all(&designs, check);
+    let overhead = for_all(&designs, check);
+    let (all, other) = (
+        overhead.iter().sum::<u64>(),
+        overhead[Overhead::Other as usize],
+    );
+    assert!(
+        other * 100 <= all,
+        "{other} of {all} cycles of overhead are of no known kind"
+    );
 }
 
-fn check(design: &Path) -> Result<(), String> {
+fn check(design: &Path) -> Result<ByKind, String> {
     if std::env::var_os("PETAL_UPDATE").is_some() {
-        return update(design);
+        update(design)?;
+        return Ok(ByKind::default());
     }
     let expected = Expected::of(design);
     if expected.cycles.is_empty() {
         return Err("the expectation names no pipeline".to_owned());
     }
     let mut problems = String::new();
+    let mut overhead = ByKind::default();
     for (passes, &cycles) in &expected.cycles {
-        if let Err(problem) = check_pipeline(design, passes, cycles, &expected) {
-            let _ = write!(problems, "\n  under {passes}: {problem}");
+        match check_pipeline(design, passes, cycles, &expected) {
+            Ok(kinds) => add(&mut overhead, &kinds),
+            Err(problem) => {
+                let _ = write!(problems, "\n  under {passes}: {problem}");
+            }
         }
     }
     if problems.is_empty() {
-        Ok(())
+        Ok(overhead)
     } else {
         Err(problems)
     }
@@ -109,7 +134,7 @@ fn check_pipeline(
     passes: &str,
     cycles: u64,
     expected: &Expected,
-) -> Result<(), String> {
+) -> Result<ByKind, String> {
     let independent = passes == "no-opt" && cycles < LONG;
     let plain = support::compile(design, passes);
     let trace = if independent { Trace::Vcd } else { Trace::Off };
@@ -148,7 +173,7 @@ fn check_pipeline(
     for tree in &traced.trees {
         source.check(&metadata, tree, passes == "no-opt")?;
     }
-    check_sums(&metadata, &traced, cycles)?;
+    let overhead = check_sums(&metadata, &traced, cycles)?;
     if independent {
         let vcd = plain
             .vcd
@@ -156,11 +181,11 @@ fn check_pipeline(
             .ok_or("no waveform of the plain design")?;
         check_groups(&metadata, &traced, vcd)?;
     }
-    Ok(())
+    Ok(overhead)
 }
 
-/// Every tree keeps the rules, and every breakdown adds up to the run.
-fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<(), String> {
+/// Every tree keeps the rules, and every breakdown adds up to the run. Returns the overhead.
+fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKind, String> {
     let mut checker = Checker::new(metadata);
     let mut profile = Profile::default();
     let mut activations = Activations::new(metadata);
@@ -230,7 +255,8 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<(), S
         "kinds of overhead",
         &summary.overhead.len(),
         &Overhead::ALL.len(),
-    )
+    )?;
+    Ok(ledger.overhead)
 }
 
 /// The timeline is what viewers expect: slices of a track nest, all tracks have names, and the

@@ -644,7 +644,7 @@ impl<'a> Builder<'_, 'a, '_> {
             .iter()
             .filter(|&&run| component.run(run).role == RunRole::Control)
             .find_map(|&run| component.run(run).control);
-        let counts = helped.is_some_and(|node| component.node(node).kind == ControlKind::Repeat);
+        let helps = |kind| helped.is_some_and(|node| component.node(node).kind == kind);
         let changes = |kind: RegisterKind| {
             self.physical(physical)
                 .registers
@@ -654,12 +654,14 @@ impl<'a> Builder<'_, 'a, '_> {
                     register.kind == kind && self.values.now[slot] != self.values.next[slot]
                 })
         };
-        let steps = place == Place::Transition || counts || changes(RegisterKind::Fsm);
+        let steps =
+            place == Place::Transition || helps(ControlKind::Repeat) || changes(RegisterKind::Fsm);
         let kind = match (steps, changes(RegisterKind::ParDone)) {
             (true, true) => Overhead::Both,
             (true, false) => Overhead::FsmUpdate,
             (false, true) => Overhead::ParDone,
             (false, false) => match place {
+                _ if helps(ControlKind::Empty) => Overhead::Barrier,
                 _ if component.latency.is_some() => Overhead::StaticWait,
                 Place::Leaf if helped.is_none() => Overhead::StaticWait,
                 Place::Outside => Overhead::StartFinish,

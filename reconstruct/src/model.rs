@@ -71,6 +71,9 @@ pub enum Overhead {
     /// Control that the compiler made static lets the cycle pass: it pads the shorter branch of an
     /// `if`, waits for the longer arm of a `par`, or resets its counter.
     StaticWait,
+    /// Groups that the compiler made count the arms that have come to an `@sync` barrier, or wait
+    /// for the others.
+    Barrier,
     /// The cell has been started, but its control program does not run yet or is already done.
     StartFinish,
     /// None of these; `docs/guide/overhead.md` lists the known cases.
@@ -79,11 +82,12 @@ pub enum Overhead {
 
 impl Overhead {
     /// All kinds, in the order of outputs.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::FsmUpdate,
         Self::ParDone,
         Self::Both,
         Self::StaticWait,
+        Self::Barrier,
         Self::StartFinish,
         Self::Other,
     ];
@@ -96,6 +100,7 @@ impl std::fmt::Display for Overhead {
             Self::ParDone => "par-done",
             Self::Both => "both",
             Self::StaticWait => "static-wait",
+            Self::Barrier => "barrier",
             Self::StartFinish => "start-finish",
             Self::Other => "other",
         })

@@ -51,8 +51,8 @@ pub struct Summary {
     pub useful_cycles: u64,
     /// The part of them in which nothing but conditions was computed.
     pub condition_cycles: u64,
-    /// The other cycles by kind: `fsm-update`, `par-done`, `both`, `static-wait`, `start-finish` and
-    /// `other`.
+    /// The other cycles by kind: `fsm-update`, `par-done`, `both`, `static-wait`, `barrier`,
+    /// `start-finish` and `other`.
     pub overhead: BTreeMap<String, u64>,
     /// The most expensive groups.
     pub groups: Vec<RankedGroup>,
@@ -137,6 +137,7 @@ impl Summary {
             ("par-done", "  par-done update"),
             ("both", "  both"),
             ("static-wait", "  static wait"),
+            ("barrier", "  barrier"),
             ("start-finish", "  start/finish"),
             ("other", "  other"),
         ] {

@@ -301,9 +301,9 @@ fn tables() {
     check(
         &seen.cells().text(),
         &expect![[r#"
-            cell    component  times active  cycles  useful  condition  fsm update  par done  both  static wait  start finish  other  useful %  fsm update %  par done %  both %  static wait %  start finish %  other %
-            main    main                  1      12       9          0           3         0     0            0             0      0     75.00         25.00        0.00    0.00           0.00            0.00     0.00
-            main.c  sub                   1       5       4          0           0         0     0            0             0      1     80.00          0.00        0.00    0.00           0.00            0.00    20.00
+            cell    component  times active  cycles  useful  condition  fsm update  par done  both  static wait  barrier  start finish  other  useful %  fsm update %  par done %  both %  static wait %  barrier %  start finish %  other %
+            main    main                  1      12       9          0           3         0     0            0        0             0      0     75.00         25.00        0.00    0.00           0.00       0.00            0.00     0.00
+            main.c  sub                   1       5       4          0           0         0     0            0        0             0      1     80.00          0.00        0.00    0.00           0.00       0.00            0.00    20.00
         "#]],
     );
     check(
@@ -319,11 +319,11 @@ fn tables() {
     check(
         &control(&metadata, &seen.ledger(), &seen.activations).csv(),
         &expect![[r#"
-            component,statement,kind,file,line,times entered,iterations,cycles,useful,condition,overhead,fsm update,par done,both,static wait,start finish,other,hidden overhead,min,max,avg
-            main,seq@L10,seq,d.futil,10,1,,12,9,0,3,3,0,0,0,0,0,0,12,12,12.00
-            main,load,enable,d.futil,11,3,,8,8,0,0,0,0,0,0,0,0,0,1,4,2.67
-            main,work,enable,d.futil,12,1,,5,5,0,0,0,0,0,0,0,0,0,5,5,5.00
-            sub,tick,static enable,d.futil,21,2,,4,4,0,0,0,0,0,0,0,0,1,2,2,2.00
+            component,statement,kind,file,line,times entered,iterations,cycles,useful,condition,overhead,fsm update,par done,both,static wait,barrier,start finish,other,hidden overhead,min,max,avg
+            main,seq@L10,seq,d.futil,10,1,,12,9,0,3,3,0,0,0,0,0,0,0,12,12,12.00
+            main,load,enable,d.futil,11,3,,8,8,0,0,0,0,0,0,0,0,0,0,1,4,2.67
+            main,work,enable,d.futil,12,1,,5,5,0,0,0,0,0,0,0,0,0,0,5,5,5.00
+            sub,tick,static enable,d.futil,21,2,,4,4,0,0,0,0,0,0,0,0,0,1,2,2,2.00
         "#]],
     );
 }
@@ -352,6 +352,7 @@ fn a_summary() {
                 par-done update      0    0.0 %
                 both                 0    0.0 %
                 static wait          0    0.0 %
+                barrier              0    0.0 %
                 start/finish         0    0.0 %
                 other                0    0.0 %
 
@@ -458,7 +459,7 @@ proptest! {
         for row in table.rows() {
             let counts: Vec<u64> = row[3..5]
                 .iter()
-                .chain(&row[6..12])
+                .chain(&row[6..6 + Overhead::ALL.len()])
                 .map(|value| match value {
                     Value::Count(count) => *count,
                     other => panic!("{other:?} is no count"),
