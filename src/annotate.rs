@@ -8,7 +8,7 @@ use petal_visualize::{Cost, Line, thousands};
 
 use crate::args::{AnnotateArgs, ControlArg};
 use crate::failure::Failure;
-use crate::outputs::{self, Counted};
+use crate::outputs;
 use crate::trace::Folder;
 
 /// Overhead of this share of the run stands out.
@@ -19,11 +19,7 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let mut counted = Counted::new(&metadata, ControlArg::Source);
-    Folder::read(&metadata, reader, ControlArg::Source, &mut |event| {
-        counted.event(event);
-        Ok(())
-    })?;
+    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
     let files = chosen(&metadata, args.file.as_deref())?;
     let cycles = counted.cycles();
     let mut text = String::new();

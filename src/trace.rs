@@ -72,6 +72,20 @@ impl Folder {
         }
         Ok(())
     }
+
+    /// Counts all that flame graphs, with control as in `view`, and tables need.
+    pub fn count(
+        metadata: &Metadata,
+        reader: TraceReader<BufReader<File>>,
+        view: ControlArg,
+    ) -> Result<Counted<'_>, Failure> {
+        let mut counted = Counted::new(metadata, view);
+        Self::read(metadata, reader, ControlArg::Source, &mut |event| {
+            counted.event(event);
+            Ok(())
+        })?;
+        Ok(counted)
+    }
 }
 
 /// `petal trace`
@@ -185,11 +199,7 @@ pub fn again(args: &AgainArgs, what: Again) -> Result<(), Failure> {
     let view = args.view.control;
     match what {
         Again::Flame => {
-            let mut counted = Counted::new(&metadata, view);
-            Folder::read(&metadata, reader, ControlArg::Source, &mut |event| {
-                counted.event(event);
-                Ok(())
-            })?;
+            let counted = Folder::count(&metadata, reader, view)?;
             counted.write_flames(&staging, &name)?;
             let files: Vec<&str> = outputs::FLAMES
                 .iter()
@@ -212,11 +222,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let mut counted = Counted::new(&metadata, ControlArg::Source);
-    Folder::read(&metadata, reader, ControlArg::Source, &mut |event| {
-        counted.event(event);
-        Ok(())
-    })?;
+    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
     let wanted: Vec<TableArg> = if args.table.is_empty() {
         outputs::TABLES.map(|(table, _)| table).to_vec()
     } else {

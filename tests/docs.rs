@@ -36,7 +36,12 @@ fn the_paths_of_the_architecture_exist() {
 
 #[test]
 fn the_links_of_the_documents_lead_somewhere() {
-    for document in ["README.md", "CONTRIBUTING.md", "docs/guide/README.md"] {
+    for document in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/guide/README.md",
+        "docs/guide/overhead.md",
+    ] {
         let text = read(document);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
         let folder = folder.parent().expect("a file is in a folder");

@@ -372,44 +372,7 @@ impl Program {
                     otherwise,
                 }
             }
-            Shape::While { times, with, body } => {
-                let counter = self.name("i");
-                let _ = writeln!(
-                    self.cells,
-                    "    {counter} = std_reg(4); {counter}_next = std_add(4); {counter}_lt = \
-                     std_lt(4); {counter}_odd = std_slice(4, 1);"
-                );
-                let _ = writeln!(
-                    self.wires,
-                    "    {counter}_next.left = {counter}.out; {counter}_next.right = 4'd1; \
-                     {counter}_lt.left = {counter}.out; {counter}_lt.right = 4'd{times}; \
-                     {counter}_odd.in = {counter}.out;"
-                );
-                let outer = self.statement("seq", parent);
-                self.line("seq {");
-                let init = self.write(outer, &counter, "4'd0");
-                let id = self.statement("while", Some(outer));
-                let (port, with) = self.condition(*with, format!("{counter}_lt.out"));
-                let first = self.order();
-                self.line(&format!("while {port} {{"));
-                let inner = self.statement("seq", Some(id));
-                self.line("seq {");
-                let body = self.write_shape(body, Some(inner), Some(&counter));
-                let next = self.write(inner, &counter, &format!("{counter}_next.out"));
-                self.line("}");
-                self.line("}");
-                self.line("}");
-                let with = with.map(|name| (first, self.order(), name));
-                Code::Seq(vec![
-                    init,
-                    Code::While {
-                        statement: id,
-                        times: *times,
-                        with,
-                        body: Code::Seq(vec![body, next]).into(),
-                    },
-                ])
-            }
+            Shape::While { times, with, body } => self.write_while(*times, *with, body, parent),
             Shape::Repeat { times, body } => {
                 let id = self.statement("repeat", parent);
                 self.line(&format!("repeat {times} {{"));
@@ -423,6 +386,51 @@ impl Program {
                 }
             }
         }
+    }
+
+    fn write_while(
+        &mut self,
+        times: u64,
+        with: bool,
+        body: &Shape,
+        parent: Option<StatementId>,
+    ) -> Code {
+        let counter = self.name("i");
+        let _ = writeln!(
+            self.cells,
+            "    {counter} = std_reg(4); {counter}_next = std_add(4); {counter}_lt = \
+             std_lt(4); {counter}_odd = std_slice(4, 1);"
+        );
+        let _ = writeln!(
+            self.wires,
+            "    {counter}_next.left = {counter}.out; {counter}_next.right = 4'd1; \
+             {counter}_lt.left = {counter}.out; {counter}_lt.right = 4'd{times}; \
+             {counter}_odd.in = {counter}.out;"
+        );
+        let outer = self.statement("seq", parent);
+        self.line("seq {");
+        let init = self.write(outer, &counter, "4'd0");
+        let id = self.statement("while", Some(outer));
+        let (port, with) = self.condition(with, format!("{counter}_lt.out"));
+        let first = self.order();
+        self.line(&format!("while {port} {{"));
+        let inner = self.statement("seq", Some(id));
+        self.line("seq {");
+        let body = self.write_shape(body, Some(inner), Some(&counter));
+        let next = self.write(inner, &counter, &format!("{counter}_next.out"));
+        self.line("}");
+        self.line("}");
+        self.line("}");
+        let with = with.map(|name| (first, self.order(), name));
+        Code::Seq(vec![
+            init,
+            Code::While {
+                statement: id,
+                times,
+                with,
+                body: Code::Seq(vec![body, next]).into(),
+            },
+        ])
     }
 
     /// The condition as it is written: a port, or a port and a comb group, whose name is returned.
@@ -606,9 +614,10 @@ impl Program {
                     steps.push(tests(*statement, *first, name));
                 }
                 for iteration in 0..*times {
-                    let odd = match self.statements[*statement].label.starts_with("while") {
-                        true => iteration % 2 == 1,
-                        false => odd,
+                    let odd = if self.statements[*statement].label.starts_with("while") {
+                        iteration % 2 == 1
+                    } else {
+                        odd
                     };
                     self.run(body, odd, steps);
                     if let Some((_, again, name)) = with {
@@ -714,9 +723,10 @@ impl Program {
     fn numbered(&self) -> String {
         let first = self.line - self.control.lines().count();
         let lines = self.control.lines().zip(first..);
-        lines
-            .map(|(line, number)| format!("{number:5} {line}\n"))
-            .collect()
+        let lines: Vec<String> = lines
+            .map(|(line, number)| format!("{number:5} {line}"))
+            .collect();
+        lines.join("\n")
     }
 
     /// What `seen` should show in a cycle.

@@ -139,7 +139,7 @@ impl<'a> Activations<'a> {
         match latency {
             Some(latency) if latency > 0 => {
                 durations.add(latency, cycles / latency);
-                durations.add(cycles % latency, u64::from(cycles % latency > 0));
+                durations.add(cycles % latency, u64::from(!cycles.is_multiple_of(latency)));
             }
             _ => durations.add(cycles, 1),
         }

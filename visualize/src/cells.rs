@@ -63,7 +63,7 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
         Column::number("useful"),
         Column::number("condition"),
     ];
-    columns.extend(kinds().map(|kind| Column::number(kind)));
+    columns.extend(kinds().map(Column::number));
     columns.extend(parts().map(|part| Column::number(format!("{part} %"))));
     let mut table = Table::new(columns);
     for (instance, sums) in &sums {
