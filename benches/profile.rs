@@ -40,7 +40,8 @@ fn run() -> &'static Simulated {
         let (compiled, metadata) =
             petal_passes::instrument(program, &pipeline).expect("the example compiles");
         let verilog = dir.join("design.sv");
-        std::fs::write(&verilog, compiled.verilog).expect("the target folder can be written");
+        std::fs::write(&verilog, compiled.verilog().expect("the backend takes it"))
+            .expect("the target folder can be written");
         let executable = Verilator::find(None)
             .and_then(|verilator| {
                 verilator.build(&verilog, &dir, &dir.join("cache"), &BuildOptions::default())

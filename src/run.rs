@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         .clone()
         .unwrap_or_else(|| Path::new("petal-out").join(&name));
     let staging = Staging::new(&out)?;
-    staging.write(folder::VERILOG, &design.verilog)?;
+    staging.write(folder::VERILOG, design.verilog()?)?;
     let work = staging.path("work");
     let simulation = progress.stage("building the simulation", |_| {
         let options = BuildOptions::default();
@@ -110,7 +110,7 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
 /// `petal instrument`: compiles a design with probes.
 pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
     let (design, metadata) = compile::instrument(&args.design)?;
-    folder::write_whole(&args.verilog, design.verilog.as_bytes())?;
+    folder::write_whole(&args.verilog, design.verilog()?.as_bytes())?;
     folder::write_whole(&args.metadata, metadata.to_json().as_bytes())
 }
 

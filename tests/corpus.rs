@@ -163,6 +163,13 @@ fn check_pipeline(
     )?;
     let vcd = simulated.vcd.as_deref().ok_or("no waveform")?;
     let traced = support::reconstruct(&metadata, vcd);
+    let (memories, events) = support::embedded(design, &instrumented, &metadata);
+    same(
+        "memories of the embedded simulator",
+        &memories,
+        &plain.memories,
+    )?;
+    check_events(&events, &traced.events)?;
     let warnings: Vec<_> = traced
         .warnings
         .iter()
@@ -182,6 +189,22 @@ fn check_pipeline(
         check_groups(&metadata, &traced, vcd)?;
     }
     Ok(overhead)
+}
+
+/// The embedded simulator makes the same trace as Verilator.
+fn check_events(embedded: &[Event], verilator: &[Event]) -> Result<(), String> {
+    let differs = embedded.iter().zip(verilator).position(|(a, b)| a != b);
+    match differs {
+        Some(at) => Err(format!(
+            "event {at} of the embedded simulator: {:?}, expected {:?}",
+            embedded[at], verilator[at]
+        )),
+        None => same(
+            "events of the embedded simulator",
+            &embedded.len(),
+            &verilator.len(),
+        ),
+    }
 }
 
 /// Every tree keeps the rules, and every breakdown adds up to the run. Returns the overhead.

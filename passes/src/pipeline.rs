@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
@@ -12,6 +12,7 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::Named;
 use calyx_utils::{CalyxResult, OutputFile};
 use petal_metadata::Metadata;
+use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::encode_control::EncodeControl;
@@ -215,12 +216,28 @@ pub struct Memory {
 }
 
 /// A compiled design.
-#[derive(Debug, Clone)]
 pub struct Design {
-    /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.
-    pub verilog: String,
+    program: ir::Context,
+    /// Has the files of the extern primitives.
+    _library: Arc<TempDir>,
     /// The memories of main.
     pub memories: Vec<Memory>,
+}
+
+impl Design {
+    /// The program after all passes, with names that Verilog allows: only guarded continuous
+    /// assignments, primitives and component instances.
+    pub fn program(&self) -> &ir::Context {
+        &self.program
+    }
+
+    /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.
+    ///
+    /// # Errors
+    /// When the compiler's backend refuses the design, or the temporary folder can't be written.
+    pub fn verilog(&self) -> Result<String, PassesError> {
+        verilog(&self.program)
+    }
 }
 
 /// Compiles a program as the stock compiler does.
@@ -267,7 +284,8 @@ fn build(
     let memories = memories(main, external, &renamed);
     Ok((
         Design {
-            verilog: verilog(&ctx)?,
+            program: ctx,
+            _library,
             memories,
         },
         renamed,

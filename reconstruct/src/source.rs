@@ -56,6 +56,9 @@ pub enum SourceError {
         /// Cycles of the run that are there.
         cycles: u64,
     },
+    /// The run itself failed.
+    #[error(transparent)]
+    Run(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// A run, one cycle after the other.

@@ -200,6 +200,20 @@ impl Data {
         dat::read(self, dir)
     }
 
+    /// The same memories with other contents: what `words` tells of each, by name, as many words as it has.
+    #[must_use]
+    pub fn filled(&self, mut words: impl FnMut(&str) -> Option<Vec<BigUint>>) -> Self {
+        let mut filled = self.clone();
+        for memory in &mut filled.memories {
+            if let Some(words) =
+                words(&memory.name).filter(|words| words.len() == memory.words.len())
+            {
+                memory.words = words;
+            }
+        }
+        filled
+    }
+
     /// The memories in the Calyx data format, readable again by [`Data::parse`], ending with a newline.
     pub fn to_json(&self) -> String {
         json::write(self)

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_reconstruct::{CallTree, Event, Instance, Reconstruction, Run, VcdSource, Warning};
@@ -106,17 +107,9 @@ pub struct Simulated {
     _dir: tempfile::TempDir,
 }
 
-/// Simulates a compiled design with the data that lies beside its source.
-pub fn simulate(
-    source: &Path,
-    design: &Design,
-    trace: Trace,
-    optimisation: Optimisation,
-) -> Simulated {
-    let name = source.display();
-    let dir = tempfile::tempdir().expect("a temporary folder can be made");
-    let verilog = dir.path().join("design.sv");
-    std::fs::write(&verilog, &design.verilog).expect("the temporary folder can be written");
+/// The contents of a design's memories before the run, by their names in the hardware, from the data
+/// file that lies beside its source; and those names' names in the source.
+fn data(source: &Path, design: &Design) -> (Data, BTreeMap<String, String>) {
     let layouts: Vec<MemoryLayout> = design
         .memories
         .iter()
@@ -126,7 +119,7 @@ pub fn simulate(
             dims: memory.dims.clone(),
         })
         .collect();
-    let path = PathBuf::from(format!("{name}.data"));
+    let path = PathBuf::from(format!("{}.data", source.display()));
     let data = if path.exists() {
         let text = std::fs::read_to_string(&path).expect("the data file can be read");
         Data::parse(&text, &path).unwrap_or_else(|error| panic!("{error}"))
@@ -140,7 +133,39 @@ pub fn simulate(
         .iter()
         .map(|memory| (memory.name.clone(), memory.instance.clone()))
         .collect();
-    let data = data.renamed(&instances);
+    let names = instances
+        .iter()
+        .map(|(name, instance)| (instance.clone(), name.clone()))
+        .collect();
+    (data.renamed(&instances), names)
+}
+
+/// The contents of memories, nested as in data files.
+fn contents(data: &Data) -> BTreeMap<String, serde_json::Value> {
+    let json: serde_json::Value =
+        serde_json::from_str(&data.to_json()).expect("memories are written as JSON");
+    json.as_object()
+        .expect("a data file is an object")
+        .iter()
+        .map(|(name, memory)| (name.clone(), memory["data"].clone()))
+        .collect()
+}
+
+/// Simulates a compiled design with the data that lies beside its source.
+pub fn simulate(
+    source: &Path,
+    design: &Design,
+    trace: Trace,
+    optimisation: Optimisation,
+) -> Simulated {
+    let name = source.display();
+    let dir = tempfile::tempdir().expect("a temporary folder can be made");
+    let verilog = dir.path().join("design.sv");
+    let text = design
+        .verilog()
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    std::fs::write(&verilog, text).expect("the temporary folder can be written");
+    let (data, names) = data(source, design);
     data.write_dat(dir.path())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let options = BuildOptions {
@@ -158,7 +183,7 @@ pub fn simulate(
     let run = RunOptions {
         data_dir: dir.path().to_owned(),
         vcd: vcd.clone(),
-        cycle_limit: 10_000_000,
+        cycle_limit: CYCLE_LIMIT,
     };
     let outcome = executable
         .run(&run, &mut |_| {})
@@ -166,25 +191,44 @@ pub fn simulate(
     let memories = data
         .read_out(dir.path())
         .unwrap_or_else(|error| panic!("{name}: {error}"));
-    let names = instances
-        .into_iter()
-        .map(|(name, instance)| (instance, name))
-        .collect();
-    let memories = memories.renamed(&names);
-    let json: serde_json::Value =
-        serde_json::from_str(&memories.to_json()).expect("memories are written as JSON");
-    let memories = json
-        .as_object()
-        .expect("a data file is an object")
-        .iter()
-        .map(|(name, memory)| (name.clone(), memory["data"].clone()))
-        .collect();
     Simulated {
         cycles: outcome.cycles,
-        memories,
+        memories: contents(&memories.renamed(&names)),
         vcd,
         _dir: dir,
     }
+}
+
+const CYCLE_LIMIT: u64 = 10_000_000;
+
+/// Runs a compiled design in the embedded simulator: the memories after the run, and its events.
+pub fn embedded(
+    source: &Path,
+    design: &Design,
+    metadata: &Metadata,
+) -> (BTreeMap<String, serde_json::Value>, Vec<Event>) {
+    let name = source.display();
+    let (data, names) = data(source, design);
+    let reconstruction = Reconstruction::new(metadata);
+    let options = Options {
+        cycle_limit: CYCLE_LIMIT,
+        ..Options::default()
+    };
+    let mut simulation =
+        Simulation::new(design.program(), &reconstruction.signals().watched, options)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    for memory in data.memories() {
+        simulation.write_memory(memory.name(), memory.words());
+    }
+    let mut events = Vec::new();
+    reconstruction
+        .run::<std::convert::Infallible>(&mut simulation, &mut |event| {
+            events.push(event);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let after = data.filled(|name| simulation.read_memory(name));
+    (contents(&after.renamed(&names)), events)
 }
 
 /// The Petal trace of a simulated run.

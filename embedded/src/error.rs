@@ -1,0 +1,76 @@
+//! Why a design can't be simulated.
+
+use thiserror::Error;
+
+/// Why a design can't be simulated here.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A primitive is not one of the standard library's.
+    #[error(
+        "the embedded simulator cannot run the primitive `{primitive}` (cell {cell}): {reason}"
+    )]
+    Unsupported {
+        /// The primitive.
+        primitive: String,
+        /// The first cell of it, as a path.
+        cell: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Machine code can't be made.
+    #[error("the embedded simulator cannot compile the design: {0}")]
+    Compile(String),
+    /// A signal that is to be watched is not there.
+    #[error("the design has no signal `{0}`: compile it with petal's passes")]
+    NoSignal(String),
+    /// The VCD file can't be written.
+    #[error("cannot write the VCD file: {0}")]
+    Waveform(std::io::Error),
+}
+
+/// Why a run ended before the design was done.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Stopped {
+    /// The design stopped itself.
+    #[error("the design stopped itself {}:\n{message}", when(*cycle))]
+    Check {
+        /// The cycle; `None` while it was being reset. What happens at the clock's edge counts for
+        /// the cycle that begins there.
+        cycle: Option<u64>,
+        /// What did not hold.
+        message: String,
+    },
+    /// A combinational loop does not settle.
+    #[error(
+        "the design does not settle {}: these ports depend on one another in a circle:\n{}",
+        when(*cycle), ports.join("\n")
+    )]
+    Loop {
+        /// The cycle; `None` while it was being reset.
+        cycle: Option<u64>,
+        /// The ports.
+        ports: Vec<String>,
+    },
+    /// The design did not finish in time.
+    #[error(
+        "the design had not finished after {limit} cycles: raise the cycle limit if it needs more, or look for a loop that \
+         never ends or a group whose done never comes"
+    )]
+    CycleLimit {
+        /// The limit, in cycles.
+        limit: u64,
+    },
+    /// Somebody asked for it.
+    #[error("interrupted in cycle {cycle}")]
+    Interrupted {
+        /// The cycle.
+        cycle: u64,
+    },
+}
+
+fn when(cycle: Option<u64>) -> String {
+    match cycle {
+        Some(cycle) => format!("in cycle {cycle}"),
+        None => "while it was being reset".to_owned(),
+    }
+}

@@ -1,0 +1,474 @@
+//! A design as a graph of values: what every wire is, as a function of registers, memories and
+//! inputs, and what registers and memories become at the clock's edge.
+//!
+//! Equal values are one node, and what is constant is computed here. Nodes are numbered so that
+//! operands come before the nodes that use them.
+
+use std::collections::HashMap;
+
+use num_bigint::{BigInt, BigUint, Sign};
+
+/// A value of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeId(u32);
+
+/// A register of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct RegId(u32);
+
+/// A memory of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct MemId(u32);
+
+/// A wire on a combinational loop: what it was when the loop was evaluated the last time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct WireId(u32);
+
+macro_rules! index {
+    ($($name:ident),*) => {$(
+        impl $name {
+            pub fn of(index: usize) -> Self {
+                // 2^32 nodes do not fit in memory.
+                Self(u32::try_from(index).expect("graphs have fewer than 2^32 nodes"))
+            }
+
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+index!(NodeId, RegId, MemId, WireId);
+
+/// What drives the design from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Input {
+    /// The clock. Values are looked at while it is low.
+    Clock,
+    /// High while the design runs.
+    Go,
+    /// High before the design runs.
+    Reset,
+}
+
+/// An operation. Operands and result are unsigned numbers of a width each; the arithmetic is that
+/// of Verilog, modulo 2^width of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Op {
+    And,
+    Or,
+    Xor,
+    Not,
+    Add,
+    Sub,
+    Mul,
+    /// By zero: 0, as in Verilator.
+    Div,
+    /// By zero: 0, as in Verilator.
+    Rem,
+    /// Towards zero; by zero: 0.
+    SDiv,
+    /// With the sign of the dividend; by zero: 0.
+    SRem,
+    Eq,
+    Lt,
+    SLt,
+    /// The second operand may have another width than the first.
+    Shl,
+    Shr,
+    /// Arithmetic shift to the right.
+    Sar,
+    /// The second operand if the first, of one bit, is high, else the third.
+    Mux,
+    /// As many bits as the result is wide, from this one on.
+    Slice(u32),
+    /// Zeros above the operand.
+    Pad,
+    /// Copies of its highest bit above the operand.
+    SignExtend,
+    /// The first operand above the second.
+    Cat,
+    /// Whether the first operand differs from the floor of the square root of the second, both
+    /// taken as floating point numbers.
+    NotSqrt,
+}
+
+impl Op {
+    fn commutes(self) -> bool {
+        matches!(
+            self,
+            Self::And | Self::Or | Self::Xor | Self::Add | Self::Mul | Self::Eq
+        )
+    }
+
+    /// The result of `width` bits. Operands are values with their widths.
+    pub fn eval(self, width: u32, args: &[(BigUint, u32)]) -> BigUint {
+        let a = &args[0].0;
+        let bit = |condition: bool| BigUint::from(u8::from(condition));
+        let signed = |at: usize| signed(&args[at].0, args[at].1);
+        let result = match self {
+            Self::And => a & &args[1].0,
+            Self::Or => a | &args[1].0,
+            Self::Xor => a ^ &args[1].0,
+            Self::Not => a ^ ones(width),
+            Self::Add => a + &args[1].0,
+            Self::Sub => (BigUint::from(1u8) << width) + a - &args[1].0,
+            Self::Mul => a * &args[1].0,
+            Self::Div if args[1].0 == BigUint::ZERO => BigUint::ZERO,
+            Self::Div => a / &args[1].0,
+            Self::Rem if args[1].0 == BigUint::ZERO => BigUint::ZERO,
+            Self::Rem => a % &args[1].0,
+            Self::SDiv | Self::SRem if args[1].0 == BigUint::ZERO => BigUint::ZERO,
+            Self::SDiv => unsigned(&(signed(0) / signed(1)), width),
+            Self::SRem => unsigned(&(signed(0) % signed(1)), width),
+            Self::Eq => bit(*a == args[1].0),
+            Self::Lt => bit(*a < args[1].0),
+            Self::SLt => bit(signed(0) < signed(1)),
+            Self::Shl => shift(&args[1].0, width).map_or(BigUint::ZERO, |by| a << by),
+            Self::Shr => shift(&args[1].0, width).map_or(BigUint::ZERO, |by| a >> by),
+            Self::Sar => {
+                let by = shift(&args[1].0, width).unwrap_or(width);
+                unsigned(&(signed(0) >> by), width)
+            }
+            Self::Mux if *a == BigUint::ZERO => args[2].0.clone(),
+            Self::Mux => args[1].0.clone(),
+            Self::Slice(low) => a >> low,
+            Self::Pad => a.clone(),
+            Self::SignExtend => unsigned(&signed(0), width),
+            Self::Cat => (a << args[1].1) | &args[1].0,
+            Self::NotSqrt => bit((float(a) - float(&args[1].0).sqrt().floor()).abs() > 0.0),
+        };
+        result & ones(width)
+    }
+}
+
+/// The number with this many low bits set.
+pub(crate) fn ones(width: u32) -> BigUint {
+    (BigUint::from(1u8) << width) - 1u8
+}
+
+/// The amount of a shift that leaves something of `width` bits.
+fn shift(amount: &BigUint, width: u32) -> Option<u32> {
+    u32::try_from(amount).ok().filter(|&by| by < width)
+}
+
+fn signed(value: &BigUint, width: u32) -> BigInt {
+    let value = BigInt::from(value.clone());
+    if value.bit(u64::from(width - 1)) {
+        value - (BigInt::from(1u8) << width)
+    } else {
+        value
+    }
+}
+
+fn unsigned(value: &BigInt, width: u32) -> BigUint {
+    let modulus = BigInt::from(1u8) << width;
+    let value = ((value % &modulus) + &modulus) % &modulus;
+    match value.into_parts() {
+        (Sign::Minus, _) => BigUint::ZERO,
+        (_, magnitude) => magnitude,
+    }
+}
+
+fn float(value: &BigUint) -> f64 {
+    value.iter_u64_digits().rev().fold(0.0, |sum, digit| {
+        #[expect(clippy::cast_precision_loss, reason = "the hardware check rounds too")]
+        let digit = digit as f64;
+        sum * 18_446_744_073_709_551_616.0 + digit
+    })
+}
+
+/// What a node is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Const(BigUint),
+    Input(Input),
+    Reg(RegId),
+    Wire(WireId),
+    /// A word of a memory; 0 beyond its end.
+    Read(MemId, NodeId),
+    Op(Op, [NodeId; 3]),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Node {
+    pub kind: Kind,
+    pub width: u32,
+}
+
+impl Node {
+    /// The nodes that it is computed from.
+    pub fn operands(&self) -> &[NodeId] {
+        match &self.kind {
+            Kind::Read(_, address) => std::slice::from_ref(address),
+            Kind::Op(op, operands) => match op {
+                Op::Mux => operands,
+                Op::Not | Op::Slice(_) | Op::Pad | Op::SignExtend => &operands[..1],
+                _ => &operands[..2],
+            },
+            _ => &[],
+        }
+    }
+}
+
+/// What a register becomes at the edge; it is 0 at first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reg {
+    pub width: u32,
+    pub next: NodeId,
+}
+
+/// What happens to a memory at the edge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Write {
+    pub memory: MemId,
+    pub enable: NodeId,
+    pub address: NodeId,
+    pub data: NodeId,
+}
+
+/// A memory; its words are 0 at first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mem {
+    pub width: u32,
+    /// Number of words.
+    pub size: u64,
+}
+
+/// Something that must not happen. When it does, the design stops.
+#[derive(Debug, Clone)]
+pub(crate) struct Check {
+    /// High when it happens.
+    pub fails: NodeId,
+    /// What to say, and the values to say after it.
+    pub message: String,
+    pub values: Vec<(&'static str, NodeId)>,
+    /// Whether it is looked at on the clock's edge only.
+    pub at_edge: bool,
+}
+
+/// The graph of a design.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    nodes: Vec<Node>,
+    known: HashMap<Node, NodeId>,
+    pub regs: Vec<Reg>,
+    pub mems: Vec<Mem>,
+    pub writes: Vec<Write>,
+    /// Width and value of each wire on a loop.
+    pub wires: Vec<(u32, NodeId)>,
+    pub checks: Vec<Check>,
+}
+
+impl Graph {
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    pub fn width(&self, id: NodeId) -> u32 {
+        self.node(id).width
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn intern(&mut self, node: Node) -> NodeId {
+        if let Some(&id) = self.known.get(&node) {
+            return id;
+        }
+        let id = NodeId::of(self.nodes.len());
+        self.nodes.push(node.clone());
+        self.known.insert(node, id);
+        id
+    }
+
+    pub fn constant(&mut self, value: impl Into<BigUint>, width: u32) -> NodeId {
+        let value = value.into() & ones(width);
+        self.intern(Node {
+            kind: Kind::Const(value),
+            width,
+        })
+    }
+
+    pub fn input(&mut self, input: Input) -> NodeId {
+        self.intern(Node {
+            kind: Kind::Input(input),
+            width: 1,
+        })
+    }
+
+    /// A new register. It keeps its value until [`set`](Self::set) tells otherwise.
+    pub fn reg(&mut self, width: u32) -> NodeId {
+        let reg = RegId::of(self.regs.len());
+        let next = self.intern(Node {
+            kind: Kind::Reg(reg),
+            width,
+        });
+        self.regs.push(Reg { width, next });
+        next
+    }
+
+    /// What the register `reg` becomes at the edge.
+    pub fn set(&mut self, reg: NodeId, next: NodeId) {
+        let Kind::Reg(id) = self.node(reg).kind else {
+            unreachable!("only registers are set");
+        };
+        debug_assert_eq!(self.width(reg), self.width(next));
+        self.regs[id.index()].next = next;
+    }
+
+    pub fn mem(&mut self, width: u32, size: u64) -> MemId {
+        self.mems.push(Mem { width, size });
+        MemId::of(self.mems.len() - 1)
+    }
+
+    pub fn read(&mut self, memory: MemId, address: NodeId) -> NodeId {
+        let width = self.mems[memory.index()].width;
+        self.intern(Node {
+            kind: Kind::Read(memory, address),
+            width,
+        })
+    }
+
+    /// A new wire on a loop. Its value is told later.
+    pub fn wire(&mut self, width: u32) -> (WireId, NodeId) {
+        let wire = WireId::of(self.wires.len());
+        let node = self.intern(Node {
+            kind: Kind::Wire(wire),
+            width,
+        });
+        self.wires.push((width, node));
+        (wire, node)
+    }
+
+    fn value(&self, id: NodeId) -> Option<&BigUint> {
+        match &self.node(id).kind {
+            Kind::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn is(&self, id: NodeId, number: u8) -> bool {
+        self.value(id).is_some_and(|v| *v == BigUint::from(number))
+    }
+
+    fn is_ones(&self, id: NodeId) -> bool {
+        let width = self.width(id);
+        self.value(id).is_some_and(|v| *v == ones(width))
+    }
+
+    /// The result of an operation, `width` bits wide.
+    pub fn op(&mut self, op: Op, width: u32, operands: &[NodeId]) -> NodeId {
+        let mut args = [operands[0]; 3];
+        args[..operands.len()].copy_from_slice(operands);
+        if op.commutes() && args[1] < args[0] {
+            args.swap(0, 1);
+        }
+        let values: Option<Vec<(BigUint, u32)>> = operands
+            .iter()
+            .map(|&id| Some((self.value(id)?.clone(), self.width(id))))
+            .collect();
+        if let Some(values) = values {
+            return self.constant(op.eval(width, &values), width);
+        }
+        if let Some(same) = self.simpler(op, width, args) {
+            return same;
+        }
+        self.intern(Node {
+            kind: Kind::Op(op, args),
+            width,
+        })
+    }
+
+    /// A node that is there already, or simpler, and has the same value.
+    fn simpler(&mut self, op: Op, width: u32, [a, b, c]: [NodeId; 3]) -> Option<NodeId> {
+        match op {
+            Op::And if a == b || self.is_ones(b) => Some(a),
+            Op::And if self.is_ones(a) => Some(b),
+            Op::And if self.is(a, 0) || self.is(b, 0) => Some(self.constant(0u8, width)),
+            Op::Or if a == b || self.is(b, 0) => Some(a),
+            Op::Or if self.is(a, 0) => Some(b),
+            Op::Or if self.is_ones(a) || self.is_ones(b) => Some(self.constant(ones(width), width)),
+            Op::Not => match self.node(a).kind {
+                Kind::Op(Op::Not, [inner, ..]) => Some(inner),
+                _ => None,
+            },
+            Op::Eq if a == b => Some(self.constant(1u8, 1)),
+            Op::Eq if self.width(a) == 1 && self.is(b, 1) => Some(a),
+            Op::Eq if self.width(a) == 1 && self.is(a, 1) => Some(b),
+            Op::Eq if self.width(a) == 1 && self.is(b, 0) => Some(self.not(a)),
+            Op::Eq if self.width(a) == 1 && self.is(a, 0) => Some(self.not(b)),
+            Op::Slice(0) | Op::Pad | Op::SignExtend if self.width(a) == width => Some(a),
+            Op::Mux if b == c => Some(b),
+            Op::Mux => match self.value(a) {
+                Some(condition) if *condition == BigUint::ZERO => Some(c),
+                Some(_) => Some(b),
+                None if width == 1 && self.is(b, 1) => Some(self.or(a, c)),
+                None if width == 1 && self.is(c, 0) => Some(self.and(a, b)),
+                None => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub fn and(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.op(Op::And, self.width(a), &[a, b])
+    }
+
+    pub fn or(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.op(Op::Or, self.width(a), &[a, b])
+    }
+
+    pub fn xor(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.op(Op::Xor, self.width(a), &[a, b])
+    }
+
+    pub fn not(&mut self, a: NodeId) -> NodeId {
+        self.op(Op::Not, self.width(a), &[a])
+    }
+
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.op(Op::Add, self.width(a), &[a, b])
+    }
+
+    pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.op(Op::Sub, self.width(a), &[a, b])
+    }
+
+    pub fn eq(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.op(Op::Eq, 1, &[a, b])
+    }
+
+    pub fn lt(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        self.op(Op::Lt, 1, &[a, b])
+    }
+
+    pub fn le(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let greater = self.lt(b, a);
+        self.not(greater)
+    }
+
+    pub fn mux(&mut self, condition: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
+        self.op(Op::Mux, self.width(then), &[condition, then, otherwise])
+    }
+
+    pub fn slice(&mut self, a: NodeId, low: u32, width: u32) -> NodeId {
+        self.op(Op::Slice(low), width, &[a])
+    }
+
+    pub fn cat(&mut self, high: NodeId, low: NodeId) -> NodeId {
+        let width = self.width(high) + self.width(low);
+        self.op(Op::Cat, width, &[high, low])
+    }
+
+    /// Zeros above, or the lowest bits: what Verilog does when widths differ.
+    pub fn resize(&mut self, a: NodeId, width: u32) -> NodeId {
+        if self.width(a) < width {
+            self.op(Op::Pad, width, &[a])
+        } else {
+            self.slice(a, 0, width)
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! A design that runs, cycle by cycle.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use calyx_ir as ir;
+use num_bigint::BigUint;
+
+use crate::code::{self, Code, word};
+use crate::elaborate::{self, Design, Scope};
+use crate::error::{Error, Stopped};
+use crate::graph::{Check, Graph, Input, Kind, Node, NodeId};
+
+/// Clock cycles in which `reset` is high before the run.
+const RESET_CYCLES: usize = 3;
+
+/// How often a combinational loop is evaluated in a cycle until it has to have settled.
+const MOST_EVALUATIONS: usize = 100;
+
+/// A lowered design, unfolded: what can be simulated of it.
+#[derive(Debug)]
+pub(crate) struct Netlist {
+    design: Design,
+}
+
+impl Netlist {
+    /// Unfolds a program after all passes.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it has primitives that are not the standard library's.
+    pub fn new(program: &ir::Context) -> Result<Self, Error> {
+        Ok(Self {
+            design: elaborate::elaborate(program)?,
+        })
+    }
+
+    pub fn main(&self) -> &Scope {
+        &self.design.main
+    }
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        self.design.graph.node(id)
+    }
+}
+
+/// A design that runs.
+pub(crate) struct Machine {
+    design: Design,
+    code: Code,
+    state: Vec<u64>,
+    next: Vec<u64>,
+    env: Vec<u64>,
+    /// `None` while the design is being reset.
+    cycle: Option<u64>,
+    limit: u64,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Machine {
+    /// Compiles a design to machine code. `watched` are the values to look at in each cycle. The
+    /// run ends with an error after `limit` cycles, or once `interrupt` is set.
+    pub fn new(
+        netlist: Netlist,
+        watched: &[NodeId],
+        limit: u64,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Self, Error> {
+        let design = netlist.design;
+        let code = Code::new(&design.graph, design.done, watched)?;
+        Ok(Self {
+            state: vec![0; code.layout.state],
+            next: vec![0; code.layout.state],
+            env: vec![0; code.layout.env],
+            design,
+            code,
+            cycle: None,
+            limit,
+            interrupt,
+        })
+    }
+
+    /// Sets the contents of an external memory of main, in the order of its indices. Words that
+    /// are not given stay as they are.
+    pub fn write_memory(&mut self, name: &str, contents: &[BigUint]) {
+        if let Some((width, memory)) = self.memory(name) {
+            let size = code::words(width);
+            for (value, place) in contents.iter().zip(memory.chunks_exact_mut(size)) {
+                code::store(value, place);
+            }
+        }
+    }
+
+    /// The contents of an external memory of main; `None` if it has no such memory.
+    pub fn read_memory(&mut self, name: &str) -> Option<Vec<BigUint>> {
+        let (width, memory) = self.memory(name)?;
+        Some(
+            memory
+                .chunks_exact(code::words(width))
+                .map(code::load)
+                .collect(),
+        )
+    }
+
+    /// The ports on each combinational loop.
+    pub fn loops(&self) -> &[Vec<String>] {
+        &self.design.loops
+    }
+
+    fn memory(&mut self, name: &str) -> Option<(u32, &mut [u64])> {
+        let memories = &self.design.memories;
+        let &(_, id) = memories.iter().find(|(known, _)| known == name)?;
+        let width = self.design.graph.mems[id.index()].width;
+        Some((width, &mut self.code.memories[id.index()]))
+    }
+
+    /// The words of watched value `at`, the lowest first.
+    pub fn watched(&self, at: usize, width: u32) -> &[u64] {
+        let first = self.code.layout.watched[at];
+        &self.env[first..first + code::words(width)]
+    }
+
+    /// The words of the watched values from the first on.
+    pub fn all_watched(&self) -> &[u64] {
+        let first = self.code.layout.watched.first().copied().unwrap_or(0);
+        &self.env[first..]
+    }
+
+    /// Whether a watched value changed in the last step.
+    pub fn changed(&self) -> bool {
+        self.env[word::CHANGED] != 0
+    }
+
+    /// Resets the design. `look` is called in each cycle, once the values have settled.
+    ///
+    /// # Errors
+    /// When the design stops itself.
+    pub fn reset(&mut self, look: &mut dyn FnMut(&Self)) -> Result<(), Stopped> {
+        self.env[word::GO] = 0;
+        self.env[word::RESET] = 1;
+        for _ in 0..RESET_CYCLES {
+            self.settle()?;
+            look(self);
+            let edge = self.edge();
+            edge.map_err(|message| Stopped::Check {
+                cycle: None,
+                message,
+            })?;
+        }
+        self.env[word::GO] = 1;
+        self.env[word::RESET] = 0;
+        Ok(())
+    }
+
+    /// Goes to the next cycle, the first time to cycle 0. Returns whether the design still runs:
+    /// in the cycle in which it does not, it is done.
+    ///
+    /// # Errors
+    /// When the run ends otherwise. The values are then those of the cycle that is not part of the
+    /// run any more.
+    pub fn step(&mut self) -> Result<bool, Stopped> {
+        let edge = match self.cycle {
+            None => Ok(()),
+            Some(_) => self.edge(),
+        };
+        let cycle = match self.cycle {
+            None => 0,
+            Some(cycle) => cycle + 1,
+        };
+        self.cycle = Some(cycle);
+        self.settle()?;
+        edge.map_err(|message| Stopped::Check {
+            cycle: self.cycle,
+            message,
+        })?;
+        if self.env[word::DONE] != 0 {
+            return Ok(false);
+        }
+        if cycle >= self.limit {
+            return Err(Stopped::CycleLimit { limit: self.limit });
+        }
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(Stopped::Interrupted { cycle });
+        }
+        Ok(true)
+    }
+
+    /// Computes the values of a cycle.
+    fn settle(&mut self) -> Result<(), Stopped> {
+        self.env[word::CHANGED] = 0;
+        for _ in 0..MOST_EVALUATIONS {
+            for flag in [
+                word::FAILED,
+                word::FAILED_AT_EDGE,
+                word::UNSETTLED,
+                word::DONE,
+            ] {
+                self.env[flag] = 0;
+            }
+            self.code
+                .evaluate(&self.state, &mut self.next, &mut self.env);
+            if self.env[word::UNSETTLED] == 0 {
+                return if self.env[word::FAILED] == 0 {
+                    Ok(())
+                } else {
+                    Err(Stopped::Check {
+                        cycle: self.cycle,
+                        message: self.failure(false),
+                    })
+                };
+            }
+        }
+        Err(Stopped::Loop {
+            cycle: self.cycle,
+            ports: self.design.loops.concat(),
+        })
+    }
+
+    /// The rising edge of the clock. An error is what failed on it.
+    fn edge(&mut self) -> Result<(), String> {
+        let failure = (self.env[word::FAILED_AT_EDGE] != 0).then(|| self.failure(true));
+        self.code.commit(&self.state, &mut self.next, &mut self.env);
+        std::mem::swap(&mut self.state, &mut self.next);
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// What failed in the cycle that was evaluated last.
+    fn failure(&self, at_edge: bool) -> String {
+        let values = Values::of(self);
+        let failed =
+            |check: &&Check| check.at_edge == at_edge && *values.get(check.fails) != BigUint::ZERO;
+        let Some(check) = self.design.graph.checks.iter().find(failed) else {
+            return "a check failed".to_owned();
+        };
+        let operands = check.values.iter();
+        operands.fold(check.message.clone(), |message, (name, node)| {
+            format!("{message}\n  {name}: {}", values.get(*node))
+        })
+    }
+}
+
+/// All values of a cycle, computed without machine code.
+pub(crate) struct Values {
+    values: Vec<BigUint>,
+}
+
+impl Values {
+    fn of(simulation: &Machine) -> Self {
+        let graph: &Graph = &simulation.design.graph;
+        let layout = &simulation.code.layout;
+        let mut values: Vec<BigUint> = Vec::with_capacity(graph.len());
+        for index in 0..graph.len() {
+            let id = NodeId::of(index);
+            let node = graph.node(id);
+            let in_words =
+                |words: &[u64], at: usize| code::load(&words[at..at + code::words(node.width)]);
+            let value = match &node.kind {
+                Kind::Const(value) => value.clone(),
+                Kind::Input(Input::Go) => BigUint::from(simulation.env[word::GO]),
+                Kind::Input(Input::Clock) => BigUint::ZERO,
+                Kind::Input(Input::Reset) => BigUint::from(simulation.env[word::RESET]),
+                Kind::Reg(reg) => in_words(&simulation.state, layout.regs[reg.index()]),
+                Kind::Wire(wire) => in_words(&simulation.env, layout.wires[wire.index()]),
+                Kind::Read(memory, address) => {
+                    let words = code::words(node.width);
+                    let memory = &simulation.code.memories[memory.index()];
+                    usize::try_from(&values[address.index()])
+                        .ok()
+                        .and_then(|at| memory.chunks_exact(words).nth(at))
+                        .map_or(BigUint::ZERO, code::load)
+                }
+                Kind::Op(op, _) => {
+                    let args: Vec<(BigUint, u32)> = node
+                        .operands()
+                        .iter()
+                        .map(|id| (values[id.index()].clone(), graph.width(*id)))
+                        .collect();
+                    op.eval(node.width, &args)
+                }
+            };
+            values.push(value);
+        }
+        Self { values }
+    }
+
+    fn get(&self, node: NodeId) -> &BigUint {
+        &self.values[node.index()]
+    }
+}

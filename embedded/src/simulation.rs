@@ -1,0 +1,198 @@
+//! A run as a source of probe values.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use calyx_ir as ir;
+use num_bigint::BigUint;
+use petal_reconstruct::{ProbeSource, Signal, SourceError, Warning};
+
+use crate::elaborate::Scope;
+use crate::error::{Error, Stopped};
+use crate::graph::NodeId;
+use crate::machine::{Machine, Netlist};
+use crate::waveform::Waveform;
+
+/// How to run a design.
+pub struct Options {
+    /// The run ends with an error after so many cycles.
+    pub cycle_limit: u64,
+    /// The run ends with an error once this is set.
+    pub interrupt: Arc<AtomicBool>,
+    /// Whether a run that ends with an error counts as one that ends there:
+    /// [`Simulation::stopped`] tells the error.
+    pub partial: bool,
+    /// Where to write all values of the design as a VCD file.
+    pub vcd: Option<Box<dyn Write>>,
+}
+
+impl Default for Options {
+    /// No limit, whole runs, no file.
+    fn default() -> Self {
+        Self {
+            cycle_limit: u64::MAX,
+            interrupt: Arc::default(),
+            partial: false,
+            vcd: None,
+        }
+    }
+}
+
+/// A run of a lowered design, compiled to machine code. It goes on as [`ProbeSource::next_cycle`] is
+/// called.
+///
+/// The design is reset for three cycles. Then `go` is high until `done` is, and all other inputs are
+/// 0.
+pub struct Simulation {
+    machine: Machine,
+    waveform: Option<Waveform<Box<dyn Write>>>,
+    /// How many of the watched values are probes.
+    probes: usize,
+    partial: bool,
+    started: bool,
+    stopped: Option<Stopped>,
+}
+
+impl Simulation {
+    /// Prepares a run of `program`, which must have gone through all passes and have names that
+    /// Verilog allows. `probes` are the signals to deliver.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
+    /// [`Error::NoSignal`] if a probe is not there.
+    pub fn new(program: &ir::Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
+        let netlist = Netlist::new(program)?;
+        let mut watched = find(&netlist, probes)?;
+        let waveform = options
+            .vcd
+            .map(|output| Waveform::new(output, &netlist, &mut watched))
+            .transpose()
+            .map_err(Error::Waveform)?;
+        Ok(Self {
+            machine: Machine::new(netlist, &watched, options.cycle_limit, options.interrupt)?,
+            waveform,
+            probes: probes.len(),
+            partial: options.partial,
+            started: false,
+            stopped: None,
+        })
+    }
+
+    /// Sets the contents of an external memory of the entry point, row by row. Words that are not
+    /// given stay as they are: 0 at first.
+    pub fn write_memory(&mut self, name: &str, words: &[BigUint]) {
+        self.machine.write_memory(name, words);
+    }
+
+    /// The contents of an external memory of the entry point, row by row; `None` if there is no
+    /// such memory.
+    pub fn read_memory(&mut self, name: &str) -> Option<Vec<BigUint>> {
+        self.machine.read_memory(name)
+    }
+
+    /// The ports on each combinational loop.
+    pub fn loops(&self) -> &[Vec<String>] {
+        self.machine.loops()
+    }
+
+    /// Why the run ended before the design was done, if it did.
+    pub fn stopped(&self) -> Option<&Stopped> {
+        self.stopped.as_ref()
+    }
+
+    /// Writes the rest of the VCD file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish_waveform(&mut self) -> Result<(), Error> {
+        let waveform = self.waveform.take();
+        waveform.map_or(Ok(()), |waveform| {
+            waveform.finish().map_err(Error::Waveform)
+        })
+    }
+
+    fn reset(&mut self) -> Result<(), SourceError> {
+        let mut written = Ok(());
+        let waveform = &mut self.waveform;
+        let reset = self.machine.reset(&mut |machine| {
+            if let (Some(waveform), Ok(())) = (waveform.as_mut(), &written) {
+                written = waveform.cycle(machine);
+            }
+        });
+        written.map_err(failed)?;
+        reset.map_err(|stopped| SourceError::Run(Box::new(stopped)))
+    }
+}
+
+fn failed(error: std::io::Error) -> SourceError {
+    SourceError::Run(Box::new(Error::Waveform(error)))
+}
+
+impl ProbeSource for Simulation {
+    fn next_cycle(&mut self) -> Result<bool, SourceError> {
+        if !self.started {
+            self.started = true;
+            self.reset()?;
+        }
+        let step = self.machine.step();
+        if let Some(waveform) = &mut self.waveform {
+            waveform.cycle(&self.machine).map_err(failed)?;
+        }
+        match step {
+            Ok(runs) => Ok(runs),
+            Err(stopped) if self.partial => {
+                self.stopped = Some(stopped);
+                Ok(false)
+            }
+            Err(stopped) => Err(SourceError::Run(Box::new(stopped))),
+        }
+    }
+
+    fn values(&self) -> &[u64] {
+        &self.machine.all_watched()[..self.probes]
+    }
+
+    fn changed(&self) -> bool {
+        self.machine.changed()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        Vec::new()
+    }
+}
+
+/// The values behind `signals`.
+fn find(netlist: &Netlist, signals: &[Signal]) -> Result<Vec<NodeId>, Error> {
+    let mut scopes = HashMap::new();
+    index(
+        netlist.main(),
+        &mut vec!["toplevel".to_owned()],
+        &mut scopes,
+    );
+    signals
+        .iter()
+        .map(|signal| {
+            scopes
+                .get(&signal.scope)
+                .and_then(|scope| scope.get(signal.name.as_str()).copied())
+                .filter(|&node| netlist.node(node).width <= 64)
+                .ok_or_else(|| Error::NoSignal(signal.to_string()))
+        })
+        .collect()
+}
+
+type Scopes<'a> = HashMap<Vec<String>, HashMap<&'a str, NodeId>>;
+
+/// Adds `scope`, which is in the scopes `path`, and all below it.
+fn index<'a>(scope: &'a Scope, path: &mut Vec<String>, scopes: &mut Scopes<'a>) {
+    path.push(scope.name.clone());
+    let signals = scope.signals.iter();
+    let signals = signals.map(|(name, node)| (name.as_str(), *node)).collect();
+    scopes.insert(path.clone(), signals);
+    for child in &scope.children {
+        index(child, path, scopes);
+    }
+    path.pop();
+}
