@@ -32,7 +32,7 @@ pub(crate) struct Design {
     pub done: NodeId,
     /// The instance of the entry point.
     pub main: Scope,
-    /// The external memories of the entry point.
+    /// The external memories: the entry point may be a wrapper that the compiler made.
     pub memories: Vec<(String, MemId)>,
     /// The ports on each combinational loop.
     pub loops: Vec<Vec<String>>,
@@ -56,7 +56,7 @@ pub(crate) fn elaborate(ctx: &ir::Context) -> Result<Design, Error> {
     let main = elaborator.enter(entry)?;
     let loops = elaborator.resolve();
     elaborator.finish_units();
-    let memories = elaborator.memories(entry);
+    let memories = elaborator.memories();
     let done = elaborator.output(main, ir::NumAttr::Done.into());
     Ok(Design {
         done,
@@ -701,10 +701,9 @@ impl Elaborator<'_> {
         }
     }
 
-    fn memories(&mut self, entry: &ir::Component) -> Vec<(String, MemId)> {
+    fn memories(&mut self) -> Vec<(String, MemId)> {
         self.instances
             .iter_mut()
-            .filter(|instance| instance.template == entry.name)
             .flat_map(|instance| std::mem::take(&mut instance.memories))
             .collect()
     }

@@ -79,7 +79,7 @@ impl Machine {
         })
     }
 
-    /// Sets the contents of an external memory of main, in the order of its indices. Words that
+    /// Sets the contents of an external memory, in the order of its indices. Words that
     /// are not given stay as they are.
     pub fn write_memory(&mut self, name: &str, contents: &[BigUint]) {
         if let Some((width, memory)) = self.memory(name) {
@@ -90,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// The contents of an external memory of main; `None` if it has no such memory.
+    /// The contents of an external memory; `None` if it has no such memory.
     pub fn read_memory(&mut self, name: &str) -> Option<Vec<BigUint>> {
         let (width, memory) = self.memory(name)?;
         Some(

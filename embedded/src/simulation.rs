@@ -80,13 +80,13 @@ impl Simulation {
         })
     }
 
-    /// Sets the contents of an external memory of the entry point, row by row. Words that are not
+    /// Sets the contents of an external memory, row by row. Words that are not
     /// given stay as they are: 0 at first.
     pub fn write_memory(&mut self, name: &str, words: &[BigUint]) {
         self.machine.write_memory(name, words);
     }
 
-    /// The contents of an external memory of the entry point, row by row; `None` if there is no
+    /// The contents of an external memory, row by row; `None` if there is no
     /// such memory.
     pub fn read_memory(&mut self, name: &str) -> Option<Vec<BigUint>> {
         self.machine.read_memory(name)
