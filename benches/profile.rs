@@ -1,7 +1,8 @@
 //! How long the stages of a profile take, on the million-cycle example.
 //!
-//! `cargo bench` simulates `calyx-examples/packet-scheduler.futil` once and then times, on the same
-//! waveform: a plain loop of the `vcd` crate over it, reconstruction, and all outputs.
+//! `cargo bench` times, for `calyx-examples/packet-scheduler.futil`: the build and the run of it in
+//! the embedded simulator and in Verilator; and, on one waveform, a plain loop of the `vcd` crate
+//! over it, reconstruction, and all outputs.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -9,16 +10,120 @@ use std::io::{BufReader, sink};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
-use petal_passes::{Library, Pipeline, Program};
-use petal_reconstruct::{Event, Reconstruction, VcdSource};
-use petal_simulate::{BuildOptions, Data, RunOptions, Verilator};
+use petal_passes::{Design, Library, Pipeline, Program};
+use petal_reconstruct::{Event, ProbeSource, Reconstruction, VcdSource};
+use petal_simulate::{BuildOptions, Data, Executable, RunOptions, Trace, Verilator};
 use petal_visualize::{
     Activations, Flame, Ledger, Profile, Timeline, Weighting, cells, control, groups,
 };
 
 fn main() {
     divan::main();
+}
+
+/// The example, compiled with probes. Not kept: the Calyx compiler's data cannot be shared.
+fn compiled() -> (Design, Metadata) {
+    let library = Library::new(&[]).expect("the library can be set up");
+    let program = Program::read(&example(), &library).expect("the example is Calyx");
+    let pipeline = Pipeline::parse("all", &[]).expect("it is a stock pipeline");
+    petal_passes::instrument(program, &pipeline).expect("the example compiles")
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("calyx-examples/packet-scheduler.futil")
+}
+
+fn data() -> Data {
+    let path = PathBuf::from(format!("{}.data", example().display()));
+    let text = std::fs::read_to_string(&path).expect("the example has data");
+    Data::parse(&text, &path).expect("the example's data is good")
+}
+
+/// A folder for the builds of one benchmark, with all that a build and a run need.
+fn folder(name: &str, design: &Design) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("bench")
+        .join(name);
+    std::fs::create_dir_all(&dir).expect("the target folder can be written");
+    let verilog = design.verilog().expect("the backend takes it");
+    std::fs::write(dir.join("design.sv"), verilog).expect("the target folder can be written");
+    data()
+        .write_dat(&dir)
+        .expect("the target folder can be written");
+    dir
+}
+
+fn build(dir: &Path, trace: Trace) -> Executable {
+    let options = BuildOptions {
+        trace,
+        ..BuildOptions::default()
+    };
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench/cache");
+    Verilator::find(None)
+        .and_then(|verilator| verilator.build(&dir.join("design.sv"), dir, &cache, &options))
+        .expect("the example can be built")
+}
+
+fn simulate(executable: &Executable, dir: &Path, vcd: Option<PathBuf>) -> u64 {
+    let options = RunOptions {
+        data_dir: dir.to_owned(),
+        vcd,
+        cycle_limit: 100_000_000,
+    };
+    executable
+        .run(&options, &mut |_| {})
+        .expect("the example runs")
+        .cycles
+}
+
+/// A run of the embedded simulator that has not begun.
+fn embedded(design: &Design, metadata: &Metadata) -> Simulation {
+    let reconstruction = Reconstruction::new(metadata);
+    let probes = &reconstruction.signals().watched;
+    let mut simulation = Simulation::new(design.program(), probes, Options::default())
+        .expect("the example has no Verilog of its own");
+    for memory in data().memories() {
+        simulation.write_memory(memory.name(), memory.words());
+    }
+    simulation
+}
+
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn embedded_build(bencher: divan::Bencher<'_, '_>) {
+    let (design, metadata) = compiled();
+    bencher.bench_local(|| embedded(&design, &metadata));
+}
+
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn embedded_run(bencher: divan::Bencher<'_, '_>) {
+    let (design, metadata) = compiled();
+    bencher
+        .with_inputs(|| embedded(&design, &metadata))
+        .bench_local_values(|mut simulation| {
+            let mut cycles = 0_u64;
+            while simulation.next_cycle().expect("the example runs") {
+                cycles += 1;
+            }
+            cycles
+        });
+}
+
+#[divan::bench(sample_count = 5, sample_size = 1, args = [Trace::Off, Trace::Vcd])]
+fn verilator_build(bencher: divan::Bencher<'_, '_>, trace: Trace) {
+    let (design, _) = compiled();
+    let dir = folder("build", &design);
+    bencher.bench_local(|| build(&dir, trace));
+}
+
+#[divan::bench(sample_count = 5, sample_size = 1, args = [Trace::Off, Trace::Vcd])]
+fn verilator_run(bencher: divan::Bencher<'_, '_>, trace: Trace) {
+    let (design, _) = compiled();
+    let dir = folder("run", &design);
+    let executable = build(&dir, trace);
+    let vcd = (trace == Trace::Vcd).then(|| dir.join("trace.vcd"));
+    bencher.bench_local(|| simulate(&executable, &dir, vcd.clone()));
 }
 
 struct Simulated {
@@ -30,37 +135,10 @@ struct Simulated {
 fn run() -> &'static Simulated {
     static RUN: OnceLock<Simulated> = OnceLock::new();
     RUN.get_or_init(|| {
-        let design =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("calyx-examples/packet-scheduler.futil");
-        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench");
-        std::fs::create_dir_all(&dir).expect("the target folder can be written");
-        let library = Library::new(&[]).expect("the library can be set up");
-        let program = Program::read(&design, &library).expect("the example is Calyx");
-        let pipeline = Pipeline::parse("all", &[]).expect("it is a stock pipeline");
-        let (compiled, metadata) =
-            petal_passes::instrument(program, &pipeline).expect("the example compiles");
-        let verilog = dir.join("design.sv");
-        std::fs::write(&verilog, compiled.verilog().expect("the backend takes it"))
-            .expect("the target folder can be written");
-        let executable = Verilator::find(None)
-            .and_then(|verilator| {
-                verilator.build(&verilog, &dir, &dir.join("cache"), &BuildOptions::default())
-            })
-            .expect("the example can be built");
-        let data = PathBuf::from(format!("{}.data", design.display()));
-        let text = std::fs::read_to_string(&data).expect("the example has data");
-        Data::parse(&text, &data)
-            .and_then(|data| data.write_dat(&dir))
-            .expect("the example's data is good");
+        let (design, metadata) = compiled();
+        let dir = folder("profile", &design);
         let vcd = dir.join("trace.vcd");
-        let options = RunOptions {
-            data_dir: dir,
-            vcd: Some(vcd.clone()),
-            cycle_limit: 100_000_000,
-        };
-        executable
-            .run(&options, &mut |_| {})
-            .expect("the example runs");
+        simulate(&build(&dir, Trace::Vcd), &dir, Some(vcd.clone()));
         Simulated { metadata, vcd }
     })
 }

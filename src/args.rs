@@ -15,7 +15,8 @@ Examples:
 Exit codes:
   0  it worked
   1  it did not: the design, its data, the simulation or a file is at fault
-  2  the command line makes no sense";
+  2  the command line makes no sense
+  130  it was interrupted";
 
 const RUN_HELP: &str = "\
 Examples:
@@ -71,6 +72,15 @@ pub struct DesignArgs {
     pub library: Vec<PathBuf>,
 }
 
+/// What simulates a design.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SimulatorArg {
+    /// petal's own, which needs nothing installed
+    Embedded,
+    /// Verilator and a C++ compiler
+    Verilator,
+}
+
 /// Which frames of control outputs show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ControlArg {
@@ -103,15 +113,22 @@ pub struct RunArgs {
     /// Where to write the profile [default: petal-out/<design name>]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The Verilator to use [default: the one on PATH]
-    #[arg(long, value_name = "PROGRAM")]
+    /// What simulates the design [default: embedded; verilator if the design has Verilog of its own]
+    #[arg(long, value_enum)]
+    pub simulator: Option<SimulatorArg>,
+    /// The Verilator to use; also chooses it as the simulator [default: the one on PATH]
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "partial")]
     pub verilator: Option<PathBuf>,
     /// Give up after this many cycles
     #[arg(long, default_value_t = 100_000_000, value_name = "CYCLES")]
     pub cycle_limit: u64,
-    /// Keep the Verilog and the waveform in the output folder
+    /// Profile what ran, if the run ends before the design is done: by Ctrl-C, at the cycle limit,
+    /// or because the design stops itself
     #[arg(long)]
-    pub keep: bool,
+    pub partial: bool,
+    /// Write all signals of the run to this file, for a waveform viewer
+    #[arg(long, value_name = "FILE")]
+    pub vcd: Option<PathBuf>,
     /// Print the memories as they are after the run
     #[arg(long)]
     pub memories: bool,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use petal_embedded::Simulation;
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_simulate::{Data, MemoryLayout};
@@ -75,12 +76,30 @@ impl Memories {
 
     /// Reads what the simulation stored: the text of a data file.
     pub fn read(&self, dir: &Path) -> Result<String, Failure> {
+        let after = self.data.renamed(&self.instances).read_out(dir)?;
+        Ok(self.text(&after))
+    }
+
+    /// Writes the contents to the embedded simulator.
+    pub fn load(&self, simulation: &mut Simulation) {
+        for memory in self.data.renamed(&self.instances).memories() {
+            simulation.write_memory(memory.name(), memory.words());
+        }
+    }
+
+    /// Reads the contents from the embedded simulator: the text of a data file.
+    pub fn store(&self, simulation: &mut Simulation) -> String {
+        let before = self.data.renamed(&self.instances);
+        self.text(&before.filled(|name| simulation.read_memory(name)))
+    }
+
+    /// The text of a data file for contents with the hardware's names.
+    fn text(&self, contents: &Data) -> String {
         let names = self
             .instances
             .iter()
             .map(|(name, instance)| (instance.clone(), name.clone()));
-        let after = self.data.renamed(&self.instances).read_out(dir)?;
-        Ok(after.renamed(&names.collect()).to_json())
+        contents.renamed(&names.collect()).to_json()
     }
 }
 

@@ -5,9 +5,10 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::failure::Failure;
 
@@ -19,9 +20,9 @@ pub const TRACE: &str = "trace.petal";
 pub const SUMMARY: &str = "summary.json";
 /// The memories after the run.
 pub const MEMORIES: &str = "memories.json";
-/// The Verilog of the instrumented design, with `--keep`.
+/// The Verilog of the instrumented design; not kept.
 pub const VERILOG: &str = "design.sv";
-/// The waveform, with `--keep`.
+/// The waveform; not kept.
 pub const WAVEFORM: &str = "trace.vcd";
 
 /// Files on their way into a profile's folder.
@@ -80,16 +81,57 @@ impl Staging {
     }
 }
 
+/// A file outside of a profile's folder, which gets its name once it is whole.
+pub struct Draft {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Draft {
+    /// Begins the file `path`.
+    pub fn new(path: &Path) -> Result<Self, Failure> {
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new("."));
+        // For all that the user's umask allows to read it.
+        let anybody = fs::Permissions::from_mode(0o666);
+        let file = tempfile::Builder::new()
+            .permissions(anybody)
+            .tempfile_in(folder)
+            .map_err(Failure::io("write", path))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Where it is for now.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Writes to it.
+    pub fn open(&self) -> Result<fs::File, Failure> {
+        self.file.reopen().map_err(Failure::io("write", &self.path))
+    }
+
+    /// Gives it its name.
+    pub fn finish(self) -> Result<(), Failure> {
+        let path = self.path;
+        self.file
+            .persist(&path)
+            .map(drop)
+            .map_err(|error| Failure::io("write", &path)(error.error))
+    }
+}
+
 /// Writes a file of its own: whole, or not at all.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    let folder = parent.unwrap_or(Path::new("."));
-    let failed = |error: std::io::Error| Failure::io("write", path)(error);
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(content).map_err(failed)?;
-    file.persist(path)
-        .map(drop)
-        .map_err(|error| failed(error.error))
+    let draft = Draft::new(path)?;
+    draft
+        .open()?
+        .write_all(content)
+        .map_err(Failure::io("write", path))?;
+    draft.finish()
 }

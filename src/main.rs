@@ -5,6 +5,7 @@ mod args;
 mod compile;
 mod failure;
 mod folder;
+mod interrupt;
 mod outputs;
 mod progress;
 mod run;
@@ -18,7 +19,8 @@ use crate::args::{Cli, Command};
 use crate::trace::Again;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    let result = interrupt::listen().and_then(|()| match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::trace(&args),
         Command::Flame(args) => trace::again(&args, Again::Flame),
@@ -27,12 +29,16 @@ fn main() -> ExitCode {
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),
-    };
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
-            ExitCode::FAILURE
+            if interrupt::requested() {
+                ExitCode::from(interrupt::EXIT_CODE)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }

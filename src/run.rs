@@ -1,20 +1,24 @@
 //! `petal run`, and its stages one by one.
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use petal_embedded::{Error::Unsupported, Options, Simulation};
 use petal_metadata::Metadata;
+use petal_passes::Design;
 use petal_reconstruct::{
-    CompiledView, Event, ReconstructError, Reconstruction, TraceWriter, VcdSource,
+    CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError, TraceWriter,
+    VcdSource,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::Summary;
 
-use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs};
+use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
 use crate::compile;
 use crate::failure::Failure;
-use crate::folder::{self, Staging};
+use crate::folder::{self, Draft, Staging};
+use crate::interrupt;
 use crate::outputs::{self, Counted};
 use crate::progress::{Progress, Stage};
 
@@ -26,65 +30,176 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
         eprintln!("note: {note}");
     }
-    let verilator = Verilator::find(args.verilator.as_deref())?;
     let name = design_name(&args.design.design);
     let out = args
         .out
         .clone()
         .unwrap_or_else(|| Path::new("petal-out").join(&name));
-    let staging = Staging::new(&out)?;
-    staging.write(folder::VERILOG, design.verilog()?)?;
-    let work = staging.path("work");
-    let simulation = progress.stage("building the simulation", |_| {
-        let options = BuildOptions::default();
-        verilator
-            .build(
-                &staging.path(folder::VERILOG),
-                &work,
-                &cache_dir(),
-                &options,
-            )
-            .map_err(|error| keep_log(error, &out))
-    })?;
-    memories.write(&work)?;
-    let vcd = staging.path(folder::WAVEFORM);
-    let options = RunOptions {
-        data_dir: work.clone(),
-        vcd: Some(vcd.clone()),
-        cycle_limit: args.cycle_limit,
+    let vcd = args.vcd.as_deref().map(Draft::new).transpose()?;
+    let job = Job {
+        args,
+        progress,
+        design,
+        metadata: &metadata,
+        memories,
+        vcd: vcd.as_ref(),
+        name,
+        staging: Staging::new(&out)?,
+        out: &out,
     };
-    let outcome = progress.stage("simulating", |stage| {
-        simulation.run(&options, &mut |cycle| {
-            stage.tell(|| format!("cycle {cycle}"));
-        })
-    })?;
-    if !args.quiet {
-        eprint!("{}", outcome.output);
-    }
-    let memories = memories.read(&work)?;
-    staging.write(folder::MEMORIES, &memories)?;
-    let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
-    let view = args.view.control;
-    let summary = progress.stage("reconstructing", |stage| {
-        profile(&staging, &metadata, &vcd, &name, versions, view, stage)
-    })?;
-    if summary.cycles != outcome.cycles {
-        return Err(Failure::new(format!(
-            "the simulation took {} cycles, but its waveform has {}; please report this",
-            outcome.cycles, summary.cycles
-        )));
-    }
+    let (summary, memories) = match job.embedded()? {
+        Some(simulation) => job.run_embedded(simulation)?,
+        None => job.run_verilator()?,
+    };
+    job.staging.write(folder::MEMORIES, &memories)?;
     let mut files = vec![folder::MEMORIES];
-    if args.keep {
-        files.extend([folder::VERILOG, folder::WAVEFORM]);
-    }
     files.extend(outputs::files());
-    staging.commit(&files)?;
+    job.staging.commit(&files)?;
+    if let Some(vcd) = vcd {
+        vcd.finish()?;
+    }
     report(&summary, &out, args.json, args.quiet)?;
     if args.memories {
         outputs::print(&memories)?;
     }
     Ok(())
+}
+
+/// A run of `petal run`.
+struct Job<'a> {
+    args: &'a RunArgs,
+    progress: Progress,
+    design: Design,
+    metadata: &'a Metadata,
+    memories: compile::Memories,
+    vcd: Option<&'a Draft>,
+    name: String,
+    staging: Staging,
+    out: &'a Path,
+}
+
+impl Job<'_> {
+    /// The run in the embedded simulator, unless it is for Verilator.
+    fn embedded(&self) -> Result<Option<Simulation>, Failure> {
+        let chosen = match self.args.verilator {
+            Some(_) => Some(SimulatorArg::Verilator),
+            None => self.args.simulator,
+        };
+        if chosen == Some(SimulatorArg::Verilator) {
+            return Ok(None);
+        }
+        let vcd: Option<Box<dyn Write>> = match self.vcd {
+            Some(draft) => Some(Box::new(BufWriter::new(draft.open()?))),
+            None => None,
+        };
+        let options = Options {
+            cycle_limit: self.args.cycle_limit,
+            interrupt: interrupt::flag(),
+            partial: self.args.partial,
+            vcd,
+        };
+        let reconstruction = Reconstruction::new(self.metadata);
+        let probes = &reconstruction.signals().watched;
+        match Simulation::new(self.design.program(), probes, options) {
+            Ok(mut simulation) => {
+                self.memories.load(&mut simulation);
+                Ok(Some(simulation))
+            }
+            Err(error @ Unsupported { .. }) if chosen.is_none() && !self.args.partial => {
+                if !self.args.quiet {
+                    eprintln!("note: {error}; Verilator simulates the design");
+                }
+                Ok(None)
+            }
+            Err(error) => Err(Failure::new(format!(
+                "{error}; choose `--simulator verilator`"
+            ))),
+        }
+    }
+
+    fn run_embedded(&self, mut simulation: Simulation) -> Result<(Summary, String), Failure> {
+        for ports in simulation.loops() {
+            if !self.args.quiet {
+                eprintln!(
+                    "note: these ports depend on one another in a circle: {}",
+                    ports.join(", ")
+                );
+            }
+        }
+        let reconstruction = Reconstruction::new(self.metadata);
+        let counted = self.progress.stage("simulating", |stage| {
+            let output = Output {
+                staging: &self.staging,
+                metadata: self.metadata,
+                view: self.args.view.control,
+                stage,
+            };
+            // The simulation itself looks for interrupts.
+            output.profile(reconstruction, &mut simulation, || Ok(()))
+        })?;
+        simulation.finish_waveform()?;
+        let mut summary = counted.summary(&self.name, Vec::new());
+        summary.stopped = simulation.stopped().map(ToString::to_string);
+        write(&self.staging, self.metadata, &counted, &summary)?;
+        Ok((summary, self.memories.store(&mut simulation)))
+    }
+
+    fn run_verilator(&self) -> Result<(Summary, String), Failure> {
+        if self.args.partial {
+            return Err(Failure::new(
+                "Verilator cannot make a partial profile; leave out `--partial`",
+            ));
+        }
+        let verilator = Verilator::find(self.args.verilator.as_deref())?;
+        let verilog = self.design.verilog()?;
+        self.staging.write(folder::VERILOG, verilog)?;
+        let work = self.staging.path("work");
+        let simulation = self.progress.stage("building the simulation", |_| {
+            let options = BuildOptions::default();
+            let verilog = self.staging.path(folder::VERILOG);
+            verilator
+                .build(&verilog, &work, &cache_dir(), &options)
+                .map_err(|error| keep_log(error, self.out))
+        })?;
+        self.memories.write(&work)?;
+        let vcd = match self.vcd {
+            Some(draft) => draft.path().to_owned(),
+            None => self.staging.path(folder::WAVEFORM),
+        };
+        let options = RunOptions {
+            data_dir: work.clone(),
+            vcd: Some(vcd.clone()),
+            cycle_limit: self.args.cycle_limit,
+        };
+        let outcome = self.progress.stage("simulating", |stage| {
+            simulation.run(&options, &mut |cycle| {
+                stage.tell(|| format!("cycle {cycle}"));
+            })
+        })?;
+        if !self.args.quiet {
+            eprint!("{}", outcome.output);
+        }
+        let memories = self.memories.read(&work)?;
+        let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
+        let counted = self.progress.stage("reconstructing", |stage| {
+            from_waveform(
+                &self.staging,
+                self.metadata,
+                &vcd,
+                self.args.view.control,
+                stage,
+            )
+        })?;
+        let summary = counted.summary(&self.name, versions);
+        if summary.cycles != outcome.cycles {
+            return Err(Failure::new(format!(
+                "the simulation took {} cycles, but its waveform has {}; please report this",
+                outcome.cycles, summary.cycles
+            )));
+        }
+        write(&self.staging, self.metadata, &counted, &summary)?;
+        Ok((summary, memories))
+    }
 }
 
 /// Moves the log that an error names out of the folder that is about to vanish.
@@ -121,67 +236,99 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let name = design_name(&args.out);
     let staging = Staging::new(&args.out)?;
     let view = args.view.control;
-    let summary = progress.stage("reconstructing", |stage| {
-        profile(
-            &staging,
-            &metadata,
-            &args.vcd,
-            &name,
-            Vec::new(),
-            view,
-            stage,
-        )
+    let counted = progress.stage("reconstructing", |stage| {
+        from_waveform(&staging, &metadata, &args.vcd, view, stage)
     })?;
+    let summary = counted.summary(&name, Vec::new());
+    write(&staging, &metadata, &counted, &summary)?;
     staging.commit(&outputs::files())?;
     report(&summary, &args.out, args.json, args.quiet)
 }
 
-/// Reads a waveform and writes all files of its profile.
-fn profile(
+/// Reads a waveform; writes what is written on the way.
+fn from_waveform<'a>(
     staging: &Staging,
-    metadata: &Metadata,
+    metadata: &'a Metadata,
     vcd: &Path,
-    name: &str,
-    versions: Vec<(String, String)>,
     view: ControlArg,
     stage: &Stage,
-) -> Result<Summary, Failure> {
+) -> Result<Counted<'a>, Failure> {
+    let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", vcd.display()));
     let reconstruction = Reconstruction::new(metadata);
     let file = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
-    let in_waveform =
-        |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", vcd.display()));
-    let mut source = VcdSource::new(BufReader::new(file), reconstruction.signals())
-        .map_err(|error| in_waveform(&error))?;
-    let trace = outputs::create(&staging.path(folder::TRACE))?;
-    let mut trace = TraceWriter::new(trace, &metadata.fingerprint)?;
-    let mut timeline = outputs::timeline(metadata, staging)?;
-    let mut counted = Counted::new(metadata, view);
-    let compiled = (view == ControlArg::Compiled).then(|| CompiledView::new(metadata));
-    reconstruction
-        .run(&mut source, &mut |event| {
-            trace.event(&event)?;
+    let mut source =
+        VcdSource::new(BufReader::new(file), reconstruction.signals()).map_err(in_waveform)?;
+    let output = Output {
+        staging,
+        metadata,
+        view,
+        stage,
+    };
+    output
+        .profile(reconstruction, &mut source, interrupt::check)
+        .map_err(|error| match error {
+            ReconstructError::Source(error) => in_waveform(error),
+            ReconstructError::Sink(failure) => failure,
+        })
+}
+
+/// Where a profile goes.
+struct Output<'a, 'b> {
+    staging: &'b Staging,
+    metadata: &'a Metadata,
+    view: ControlArg,
+    stage: &'b Stage,
+}
+
+impl<'a> Output<'a, '_> {
+    /// Follows a run, and writes what is written on the way. `check` is asked in between whether to
+    /// go on.
+    fn profile(
+        &self,
+        reconstruction: Reconstruction<'a>,
+        source: &mut impl ProbeSource,
+        check: fn() -> Result<(), Failure>,
+    ) -> Result<Counted<'a>, ReconstructError<Failure>> {
+        let cannot_write = |error: &dyn std::fmt::Display| {
+            Failure::new(format!("cannot write to the output folder: {error}"))
+        };
+        let trace = outputs::create(&self.staging.path(folder::TRACE));
+        let trace = trace.map_err(ReconstructError::Sink)?;
+        let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
+            .map_err(|error| ReconstructError::Sink(cannot_write(&error)))?;
+        let timeline = outputs::timeline(self.metadata, self.staging);
+        let mut timeline = timeline.map_err(ReconstructError::Sink)?;
+        let mut counted = Counted::new(self.metadata, self.view);
+        let compiled =
+            (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
+        reconstruction.run(source, &mut |event| {
+            trace.event(&event).map_err(|error| cannot_write(&error))?;
             if let Event::Run(run) = &event {
-                stage.tell(|| format!("cycle {}", run.start.cycles()));
+                check()?;
+                self.stage.tell(|| format!("cycle {}", run.start.cycles()));
             }
             counted.event(&event);
             let event = match &compiled {
                 Some(view) => view.event(event),
                 None => event,
             };
-            timeline.event(&event)
-        })
-        .map_err(|error| match error {
-            ReconstructError::Source(error) => in_waveform(&error),
-            ReconstructError::Sink(error) => {
-                Failure::new(format!("cannot write to the output folder: {error}"))
-            }
+            timeline.event(&event).map_err(|error| cannot_write(&error))
         })?;
-    let summary = counted.summary(name, versions);
-    counted.write_flames(staging, name)?;
+        Ok(counted)
+    }
+}
+
+/// Writes what is known only at the end of a run.
+fn write(
+    staging: &Staging,
+    metadata: &Metadata,
+    counted: &Counted<'_>,
+    summary: &Summary,
+) -> Result<(), Failure> {
+    counted.write_flames(staging, &summary.design)?;
     counted.write_tables(staging)?;
     staging.write(folder::METADATA, metadata.to_json())?;
-    staging.write(folder::SUMMARY, summary.json())?;
-    Ok(summary)
+    staging.write(folder::SUMMARY, summary.json())
 }
 
 fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), Failure> {

@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::args::{AgainArgs, ControlArg, FormatArg, StatsArgs, TableArg, TraceArgs};
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
+use crate::interrupt;
 use crate::outputs::{self, Counted};
 
 /// A profile's folder, opened.
@@ -64,6 +65,7 @@ impl Folder {
         for event in reader {
             let event = event?;
             checker.event(&event)?;
+            interrupt::check()?;
             let event = match &compiled {
                 Some(view) => view.event(event),
                 None => event,

@@ -259,53 +259,52 @@ fn tables_in_all_formats() {
 fn the_stages_one_by_one_give_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let design = example("while-par.futil");
-    succeeds(
-        dir.path(),
-        &["run", &design, "--out", "whole", "--keep", "-q"],
-    );
-    succeeds(
-        dir.path(),
-        &[
-            "instrument",
+    let instrument = [
+        "instrument",
+        &design,
+        "--verilog",
+        "design.sv",
+        "--metadata",
+        "metadata.json",
+    ];
+    succeeds(dir.path(), &instrument);
+    for simulator in ["embedded", "verilator"] {
+        let vcd = format!("{simulator}.vcd");
+        let run = [
+            "run",
             &design,
-            "--verilog",
-            "design.sv",
-            "--metadata",
-            "metadata.json",
-        ],
-    );
-    let whole = files(&dir.path().join("whole"));
-    let file = |name: &str| fs::read(dir.path().join(name)).unwrap();
+            "--simulator",
+            simulator,
+            "--out",
+            simulator,
+            "--vcd",
+            &vcd,
+            "-q",
+        ];
+        succeeds(dir.path(), &run);
+        let out = format!("pieces/{simulator}");
+        let reconstruct = ["reconstruct", "metadata.json", &vcd, "--out", &out, "-q"];
+        succeeds(dir.path(), &reconstruct);
+    }
+    let whole = files(&dir.path().join("embedded"));
     assert!(
-        whole[Path::new("design.sv")] == file("design.sv"),
-        "the Verilog differs"
-    );
-    assert!(
-        whole[Path::new("metadata.json")] == file("metadata.json"),
+        whole[Path::new("metadata.json")] == fs::read(dir.path().join("metadata.json")).unwrap(),
         "the metadata differs"
     );
-    succeeds(
-        dir.path(),
-        &[
-            "reconstruct",
-            "metadata.json",
-            "whole/trace.vcd",
-            "--out",
-            "pieces/whole",
-            "-q",
-        ],
-    );
-    let pieces = files(&dir.path().join("pieces/whole"));
-    for name in [
-        "trace.petal",
-        "timeline.json",
-        "stats/groups.csv",
-        "stats/cells.csv",
-    ] {
-        assert!(
-            whole[Path::new(name)] == pieces[Path::new(name)],
-            "{name} differs"
-        );
+    for other in ["verilator", "pieces/embedded", "pieces/verilator"] {
+        let files = files(&dir.path().join(other));
+        for name in [
+            "trace.petal",
+            "timeline.json",
+            "stats/groups.csv",
+            "stats/cells.csv",
+            "stats/control.csv",
+        ] {
+            assert!(
+                whole[Path::new(name)] == files[Path::new(name)],
+                "{name} of {other} differs"
+            );
+        }
     }
 }
 

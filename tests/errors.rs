@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use petal_metadata::VERSION;
 use tempfile::TempDir;
@@ -44,16 +44,22 @@ impl Workshop {
         fs::write(self.path(name), content).unwrap();
     }
 
-    fn petal(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_petal"))
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_petal"));
+        command
             .args(args)
             .current_dir(self.dir.path())
             .env(
                 "XDG_CACHE_HOME",
                 Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
             )
-            .output()
-            .unwrap()
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn petal(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
     }
 
     /// Runs petal, which must fail with exit code 1, and returns what it says.
@@ -231,7 +237,27 @@ fn verilog_that_verilator_refuses() {
 }
 
 #[test]
-fn a_simulation_that_never_ends() {
+fn verilog_of_the_design_without_verilator() {
+    let workshop = Workshop::new();
+    let own = "primitive own(in: 8) -> (out: 8) { assign out = ~in; }\n";
+    let design = DESIGN
+        .replace("component main", &format!("{own}component main"))
+        .replace("cells {", "cells { o = own();")
+        .replace("= 8'd5;", "= o.out; o.in = 8'd5;");
+    workshop.write("design.futil", design);
+    let said = workshop.fails(&[&RUN[..], &["--simulator", "embedded"]].concat());
+    tells(&said, &["`own`", "main.o", "--simulator verilator"]);
+    let said = workshop.fails(&[&RUN[..], &["--partial"]].concat());
+    tells(&said, &["`own`"]);
+    let said = workshop.fails(&[&RUN[..], &["--verilator", "/no/verilator"]].concat());
+    tells(&said, &["/no/verilator"]);
+    // By itself, petal takes Verilator for it.
+    let summary = workshop.succeeds(&["run", "design.futil", "--out", "fine", "--json"]);
+    assert!(summary.contains("\"verilator\""), "{summary}");
+}
+
+/// A design that never ends.
+fn endless() -> Workshop {
     let workshop = Workshop::new();
     let design = DESIGN
         .replace("cells {", "cells { on = std_reg(1);")
@@ -241,15 +267,110 @@ fn a_simulation_that_never_ends() {
         )
         .replace("seq { put; put; }", "seq { set; while on.out { put; } }");
     workshop.write("design.futil", design);
-    let said = workshop.fails(&[
-        "run",
-        "design.futil",
-        "--cycle-limit",
-        "100",
-        "--out",
-        "out",
-    ]);
-    tells(&said, &["after 100 cycles", "limit"]);
+    workshop
+}
+
+#[test]
+fn a_simulation_that_never_ends() {
+    let workshop = endless();
+    let limited = [&RUN[..], &["--cycle-limit", "100"]].concat();
+    for simulator in ["embedded", "verilator"] {
+        let said = workshop.fails(&[&limited[..], &["--simulator", simulator]].concat());
+        tells(&said, &["after 100 cycles", "limit"]);
+    }
+    let summary = workshop.succeeds(&[&limited[..], &["--partial", "--json"]].concat());
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["cycles"], 100);
+    tells(&summary["stopped"].to_string(), &["after 100 cycles"]);
+}
+
+#[test]
+fn a_run_that_is_interrupted() {
+    let workshop = endless();
+    let interrupted = |args: &[&str]| {
+        let child = workshop.command(args).spawn().unwrap();
+        // It runs for minutes, so it is in the middle of it.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        let pid = child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        child.wait_with_output().unwrap()
+    };
+    let output = interrupted(&RUN);
+    assert_eq!(output.status.code(), Some(130));
+    tells(&String::from_utf8_lossy(&output.stderr), &["interrupted"]);
+    let left: Vec<_> = fs::read_dir(workshop.path("out")).unwrap().collect();
+    assert!(left.is_empty(), "an interrupted run left {left:?}");
+
+    let output = interrupted(&[&RUN[..], &["--partial", "--json"]].concat());
+    assert!(output.status.success());
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    tells(&summary["stopped"].to_string(), &["interrupted"]);
+    assert!(summary["cycles"].as_u64().unwrap() > 100, "{summary}");
+}
+
+/// Both simulators stop at the same place, and tell why.
+#[test]
+fn designs_that_stop_themselves() {
+    let workshop = Workshop::new();
+    let divide = "group divide { div.left = 8'd7; div.right = 8'd0; div.go = 1'd1; divide[done] = div.done; }";
+    let out_of_bounds = DESIGN
+        .replace("(8, 2, 1)", "(8, 2, 2)")
+        .replace("mem.addr0 = 1'd1;", "mem.addr0 = 2'd2;");
+    let division_by_zero = DESIGN
+        .replace("core.futil", "binary_operators.futil")
+        .replace(
+            "comb.futil\";",
+            "comb.futil\"; import \"primitives/core.futil\";",
+        )
+        .replace("cells {", "cells { div = std_div_pipe(8);")
+        .replace("wires {", &format!("wires {{ {divide}"))
+        .replace("seq { put; put; }", "seq { put; divide; }");
+    let twice = DESIGN
+        .replace("cells {", "cells { yes = std_wire(1);")
+        .replace("wires {", "wires { yes.in = 1'd1;")
+        .replace("= 8'd5;", "= 8'd5; mem.write_data = yes.out ? 8'd4;");
+    for (design, data, part) in [
+        (out_of_bounds, DATA, "ut of bounds"),
+        (division_by_zero, DATA, "golden"),
+        (twice, DATA, "ultiple assignment"),
+    ] {
+        workshop.write("design.futil", design);
+        workshop.write("design.futil.data", data);
+        let places = ["embedded", "verilator"].map(|simulator| {
+            let said = workshop.fails(&[&RUN[..], &["--simulator", simulator]].concat());
+            tells(&said, &["stopped itself", part]);
+            said.lines().next().unwrap().to_owned()
+        });
+        assert_eq!(places[0], places[1]);
+    }
+}
+
+#[test]
+fn a_circle_that_does_not_settle() {
+    let workshop = Workshop::new();
+    let design = r#"import "primitives/core.futil";
+comb component inverter(x: 1) -> (y: 1) {
+  cells { n = std_not(1); }
+  wires { n.in = x; y = n.out; }
+}
+component main() -> () {
+  cells { i = inverter(); w = std_wire(1); @external r = std_reg(1); }
+  wires {
+    group g { i.x = w.out; w.in = i.y; r.in = w.out; r.write_en = 1'd1; g[done] = r.done; }
+  }
+  control { g; }
+}
+"#;
+    workshop.write("design.futil", design);
+    workshop.write("design.futil.data", "{}");
+    let said = workshop.fails(&RUN);
+    tells(&said, &["circle", "main.i_x", "main.i.n_out"]);
 }
 
 #[test]
@@ -263,8 +384,18 @@ fn an_output_folder_that_cannot_be_written() {
 /// An instrumented design that was simulated, in pieces.
 fn simulated() -> (Workshop, Vec<u8>) {
     let workshop = Workshop::new();
-    workshop.succeeds(&["run", "design.futil", "--out", "kept", "--keep", "-q"]);
-    let vcd = fs::read(workshop.path("kept/trace.vcd")).unwrap();
+    workshop.succeeds(&[
+        "run",
+        "design.futil",
+        "--simulator",
+        "verilator",
+        "--out",
+        "kept",
+        "--vcd",
+        "kept.vcd",
+        "-q",
+    ]);
+    let vcd = fs::read(workshop.path("kept.vcd")).unwrap();
     (workshop, vcd)
 }
 

@@ -45,6 +45,8 @@ pub struct RankedStatement {
 pub struct Summary {
     /// Name of the design.
     pub design: String,
+    /// Why the run ended before the design was done, if it did: then the profile is a partial one.
+    pub stopped: Option<String>,
     /// Length of the run in cycles.
     pub cycles: u64,
     /// Cycles in which something useful ran, conditions included.
@@ -76,6 +78,7 @@ impl Summary {
     ) -> Self {
         Self {
             design: design.to_owned(),
+            stopped: None,
             cycles: profile.total(),
             useful_cycles: ledger.useful + ledger.condition,
             condition_cycles: ledger.condition,
@@ -119,6 +122,9 @@ impl Summary {
             Value::Decimal(percent) => format!("{percent:5.1} %"),
             _ => String::new(),
         };
+        if let Some(stopped) = &self.stopped {
+            let _ = writeln!(text, "  partial profile: {stopped}\n");
+        }
         let width = thousands(self.cycles).len();
         let mut line = |name: &str, cycles: u64| {
             let _ = writeln!(
