@@ -256,13 +256,32 @@ impl Program {
         format!("{prefix}{}", self.groups)
     }
 
-    /// A group that takes `cycles`, and the statement around it.
+    /// A group that takes `cycles`, and the statement around it: registers that are written one
+    /// after the other. The compiler does not look through the comparisons between them, so the
+    /// group stays dynamic.
     fn group(&mut self, parent: StatementId, cycles: u64) -> Code {
         let name = self.name("g");
-        let _ = writeln!(self.cells, "    {name}_wait = wait_cycles({cycles});");
+        let mut body = String::new();
+        let mut before = "1'd1".to_owned();
+        for step in 1..=cycles {
+            let (register, done) = (format!("{name}_r{step}"), format!("{name}_d{step}"));
+            let _ = writeln!(
+                self.cells,
+                "    {register} = std_reg(1); {done} = std_eq(1);"
+            );
+            let _ = writeln!(
+                self.wires,
+                "    {done}.left = {register}.done; {done}.right = 1'd1;"
+            );
+            let _ = write!(
+                body,
+                "{register}.in = 1'd1; {register}.write_en = {before}; "
+            );
+            before = format!("{done}.out");
+        }
         let _ = writeln!(
             self.wires,
-            "    group {name} {{ {name}_wait.go = 1'd1; {name}[done] = {name}_wait.done; }}"
+            "    group {name} {{ {body}{name}[done] = {before}; }}"
         );
         self.line(&format!("{name};"));
         self.enable(parent, name, cycles)
@@ -766,7 +785,7 @@ impl Program {
 /// What a call tree shows of one component cell, as `Program::expect` writes it: its activity, and
 /// the groups in it.
 fn seen(
-    metadata: &Metadata,
+    traced: &Traced,
     labels: &FrameLabels,
     tree: &CallTree,
     instance: InstanceId,
@@ -796,30 +815,25 @@ fn seen(
     let activity = match activity {
         Activity::Useful => "useful".to_owned(),
         Activity::Condition => "condition".to_owned(),
-        Activity::Overhead(charge) => labels.charge(component_of(metadata, instance), charge),
+        Activity::Overhead(charge) => {
+            let component = traced.instances[instance.index()].component;
+            labels.charge(component, charge)
+        }
     };
     Some((activity, frames))
 }
 
-/// The components of the programs come in the order in which main invokes them, and so do their
-/// instances; main is instance 0.
-fn component_of(metadata: &Metadata, instance: InstanceId) -> petal_metadata::ComponentId {
-    let name = format!("p{}", instance.index() - 1);
-    metadata
-        .component_ids()
-        .find(|&id| metadata.component(id).name == name)
-        .expect("it is a component of the design")
+/// The instance of a program's component.
+fn instance_of(metadata: &Metadata, traced: &Traced, program: usize) -> InstanceId {
+    let name = format!("p{program}");
+    let at = traced
+        .instances
+        .iter()
+        .position(|instance| metadata.component(instance.component).name == name);
+    InstanceId::from_index(at.expect("main has a cell of it"))
 }
 
-const HEAD: &str = r#"import "primitives/core.futil";
-primitive wait_cycles[CYCLES](@clk clk: 1, @reset reset: 1, @go go: 1) -> (@done done: 1) {
-  logic [3:0] count;
-  always_ff @(posedge clk) begin
-    if (reset | ~go) begin count <= 0; done <= 0; end
-    else begin count <= count == CYCLES - 1 ? 0 : count + 1; done <= count == CYCLES - 1; end
-  end
-}
-"#;
+const HEAD: &str = "import \"primitives/core.futil\";\n";
 
 /// Random programs, one component for each, and a main that invokes them one after the other.
 fn design(repeats: bool, count: usize) -> (String, Vec<Program>) {
@@ -874,6 +888,11 @@ fn profile(text: &str, passes: &str) -> (Metadata, Traced) {
     let simulated = support::simulate(&file, &compiled, Trace::Vcd, Optimisation::Debug);
     let vcd = simulated.vcd.as_deref().expect("it was traced");
     let traced = support::reconstruct(&metadata, vcd);
+    let (_, events) = support::embedded(&file, &compiled, &metadata);
+    assert!(
+        events == traced.events,
+        "the embedded simulator makes another trace than Verilator"
+    );
     (metadata, traced)
 }
 
@@ -883,7 +902,7 @@ fn every_cycle_of_a_program_is_as_interpreted() {
     let (metadata, traced) = profile(&text, "no-opt");
     let labels = FrameLabels::new(&metadata);
     for (number, program) in programs.iter().enumerate() {
-        let instance = InstanceId::from_index(number + 1);
+        let instance = instance_of(&metadata, &traced, number);
         let expected: Vec<_> = program
             .machine(0, &program.steps)
             .iter()
@@ -894,7 +913,7 @@ fn every_cycle_of_a_program_is_as_interpreted() {
             .iter()
             .filter_map(|run| {
                 let tree = &traced.trees[run.tree.index()];
-                let line = seen(&metadata, &labels, tree, instance)?;
+                let line = seen(&traced, &labels, tree, instance)?;
                 Some(vec![line; usize::try_from(run.cycles).expect("few cycles")])
             })
             .flatten()
@@ -932,11 +951,11 @@ fn groups_and_loops_run_as_often_as_interpreted() {
             .iter()
             .flat_map(|cycle| program.expect(cycle).1)
             .collect();
-        let instance = InstanceId::from_index(number + 1);
+        let instance = instance_of(&metadata, &traced, number);
         let found: BTreeSet<String> = traced
             .trees
             .iter()
-            .filter_map(|tree| seen(&metadata, &labels, tree, instance))
+            .filter_map(|tree| seen(&traced, &labels, tree, instance))
             .flat_map(|(_, frames)| frames)
             .filter(|frame| !frame.ends_with(" (compiler)"))
             .collect();

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use num_bigint::BigUint;
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
@@ -100,8 +101,8 @@ fn cache() -> PathBuf {
 pub struct Simulated {
     /// Length in cycles.
     pub cycles: u64,
-    /// The memories after the run, nested as in data files.
-    pub memories: BTreeMap<String, serde_json::Value>,
+    /// The memories after the run.
+    pub memories: Memories,
     /// The waveform, if one was asked for.
     pub vcd: Option<PathBuf>,
     _dir: tempfile::TempDir,
@@ -140,15 +141,40 @@ fn data(source: &Path, design: &Design) -> (Data, BTreeMap<String, String>) {
     (data.renamed(&instances), names)
 }
 
-/// The contents of memories, nested as in data files.
-fn contents(data: &Data) -> BTreeMap<String, serde_json::Value> {
-    let json: serde_json::Value =
-        serde_json::from_str(&data.to_json()).expect("memories are written as JSON");
-    json.as_object()
-        .expect("a data file is an object")
-        .iter()
-        .map(|(name, memory)| (name.clone(), memory["data"].clone()))
-        .collect()
+/// The contents of memories.
+#[derive(Debug, PartialEq)]
+pub struct Memories {
+    /// Nested as in data files.
+    nested: BTreeMap<String, serde_json::Value>,
+    /// Row by row, and exact.
+    words: BTreeMap<String, Vec<BigUint>>,
+}
+
+impl Memories {
+    fn of(data: &Data) -> Self {
+        let json: serde_json::Value =
+            serde_json::from_str(&data.to_json()).expect("memories are written as JSON");
+        let memories = json.as_object().expect("a data file is an object").iter();
+        let words = data.memories().iter();
+        Self {
+            nested: memories
+                .map(|(name, memory)| (name.clone(), memory["data"].clone()))
+                .collect(),
+            words: words
+                .map(|memory| (memory.name().to_owned(), memory.words().to_vec()))
+                .collect(),
+        }
+    }
+
+    /// The contents of a memory, nested as in data files.
+    pub fn get(&self, name: &str) -> Option<&serde_json::Value> {
+        self.nested.get(name)
+    }
+
+    /// The words of every memory, by its name.
+    pub fn words(&self) -> &BTreeMap<String, Vec<BigUint>> {
+        &self.words
+    }
 }
 
 /// Simulates a compiled design with the data that lies beside its source.
@@ -193,7 +219,7 @@ pub fn simulate(
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     Simulated {
         cycles: outcome.cycles,
-        memories: contents(&memories.renamed(&names)),
+        memories: Memories::of(&memories.renamed(&names)),
         vcd,
         _dir: dir,
     }
@@ -202,11 +228,7 @@ pub fn simulate(
 const CYCLE_LIMIT: u64 = 10_000_000;
 
 /// Runs a compiled design in the embedded simulator: the memories after the run, and its events.
-pub fn embedded(
-    source: &Path,
-    design: &Design,
-    metadata: &Metadata,
-) -> (BTreeMap<String, serde_json::Value>, Vec<Event>) {
+pub fn embedded(source: &Path, design: &Design, metadata: &Metadata) -> (Memories, Vec<Event>) {
     let name = source.display();
     let (data, names) = data(source, design);
     let reconstruction = Reconstruction::new(metadata);
@@ -228,7 +250,7 @@ pub fn embedded(
         })
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let after = data.filled(|name| simulation.read_memory(name));
-    (contents(&after.renamed(&names)), events)
+    (Memories::of(&after.renamed(&names)), events)
 }
 
 /// The Petal trace of a simulated run.
