@@ -135,7 +135,7 @@ impl Job<'_> {
                 stage,
             };
             // The simulation itself looks for interrupts.
-            output.profile(reconstruction, &mut simulation, || Ok(()))
+            output.profile(&reconstruction, &mut simulation, || Ok(()))
         })?;
         simulation.finish_waveform()?;
         let mut summary = counted.summary(&self.name, Vec::new());
@@ -265,7 +265,7 @@ fn from_waveform<'a>(
         stage,
     };
     output
-        .profile(reconstruction, &mut source, interrupt::check)
+        .profile(&reconstruction, &mut source, interrupt::check)
         .map_err(|error| match error {
             ReconstructError::Source(error) => in_waveform(error),
             ReconstructError::Sink(failure) => failure,
@@ -285,7 +285,7 @@ impl<'a> Output<'a, '_> {
     /// go on.
     fn profile(
         &self,
-        reconstruction: Reconstruction<'a>,
+        reconstruction: &Reconstruction<'a>,
         source: &mut impl ProbeSource,
         check: fn() -> Result<(), Failure>,
     ) -> Result<Counted<'a>, ReconstructError<Failure>> {

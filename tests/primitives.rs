@@ -387,7 +387,7 @@ impl Bench {
     }
 
     fn design(&self) -> String {
-        let unsynthesizable: String = UNSYNTHESIZABLE
+        let unsynthesizable: Vec<String> = UNSYNTHESIZABLE
             .iter()
             .map(|(name, body)| {
                 format!(
@@ -405,7 +405,7 @@ import "primitives/stallable.futil";
 import "primitives/sync.futil";
 import "primitives/memories/comb.futil";
 import "primitives/memories/seq.futil";
-{unsynthesizable}component main() -> () {{
+{}component main() -> () {{
   cells {{
     cycle = std_reg({ADDRESS});
     next = std_add({ADDRESS});
@@ -423,6 +423,7 @@ import "primitives/memories/seq.futil";
   control {{}}
 }}
 "#,
+            unsynthesizable.concat(),
             self.cells,
             CYCLES - 1,
             self.wires

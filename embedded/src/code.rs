@@ -48,11 +48,8 @@ pub(crate) fn words(width: u32) -> usize {
 
 /// Reads a value from its words, the lowest first.
 pub(crate) fn load(words: &[u64]) -> BigUint {
-    let digits = words
-        .iter()
-        .flat_map(|word| [*word as u32, (word >> 32) as u32])
-        .collect();
-    BigUint::new(digits)
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    BigUint::from_bytes_le(&bytes)
 }
 
 /// Writes a value to its words.
@@ -164,6 +161,9 @@ fn index(word: u64) -> usize {
     usize::try_from(word).expect("a memory's words fit in memory")
 }
 
+/// Calls at addresses that stay.
+type Calls = Vec<Box<Call>>;
+
 /// State before, state after, environment.
 type Chunk = unsafe extern "C" fn(*const u64, *mut u64, *mut u64);
 
@@ -173,7 +173,7 @@ pub(crate) struct Code {
     chunks: Vec<Chunk>,
     commit: Chunk,
     /// What the code holds addresses of.
-    _calls: Vec<Box<Call>>,
+    _calls: Calls,
     pub memories: Vec<Box<[u64]>>,
     pub layout: Layout,
 }
@@ -241,7 +241,7 @@ struct Compiler<'a> {
     sinks: HashMap<NodeId, Vec<Sink>>,
     /// Where a node is in the environment, if it is.
     places: HashMap<NodeId, usize>,
-    calls: Vec<Box<Call>>,
+    calls: Calls,
 }
 
 impl<'a> Compiler<'a> {

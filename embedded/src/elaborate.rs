@@ -3,6 +3,7 @@
 //! Assignments mean what Calyx's Verilog backend writes for them.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use calyx_frontend::{LibrarySignatures, PrimitiveInfo};
@@ -74,6 +75,9 @@ struct Library<'a> {
     /// The known files among the extern ones.
     known: HashMap<&'a std::path::Path, bool>,
 }
+
+/// How wide ports may be.
+const WIDTHS: RangeInclusive<u64> = 1..=65_536;
 
 /// Primitives that the standard library has in a file that cannot be imported as it is.
 const UNSYNTHESIZABLE: [(&str, &str); 6] = [
@@ -313,16 +317,11 @@ impl Elaborator<'_> {
             };
             signature.push(self.port(width_of(&port), driver));
         }
-        self.unfold(entry.name, "main".to_owned(), signature)
+        self.unfold(entry.name, "main", signature)
     }
 
     /// Adds an instance whose own ports are `signature`, and all below it.
-    fn unfold(
-        &mut self,
-        name: ir::Id,
-        path: String,
-        signature: Vec<usize>,
-    ) -> Result<usize, Error> {
+    fn unfold(&mut self, name: ir::Id, path: &str, signature: Vec<usize>) -> Result<usize, Error> {
         let component = self.templates[&name].component;
         let own = signature.len();
         let mut ports = signature;
@@ -341,7 +340,7 @@ impl Elaborator<'_> {
         }
         self.instances.push(Instance {
             template: name,
-            path: path.clone(),
+            path: path.to_owned(),
             ports,
             children: Vec::new(),
             memories: Vec::new(),
@@ -379,7 +378,7 @@ impl Elaborator<'_> {
                             port.unwrap_or_else(|| self.port(width, Driver::Nothing))
                         })
                         .collect();
-                    let child = self.unfold(*name, format!("{path}.{}", cell.name()), inner)?;
+                    let child = self.unfold(*name, &format!("{path}.{}", cell.name()), inner)?;
                     self.instances[index]
                         .children
                         .push((cell.name().to_string(), child));
@@ -410,6 +409,10 @@ impl Elaborator<'_> {
             reason,
         };
         self.library.check(*name).map_err(unsupported)?;
+        let widths = cell.ports.iter().map(|port| port.borrow().width);
+        if let Some(width) = widths.into_iter().find(|width| !WIDTHS.contains(width)) {
+            return Err(unsupported(format!("a port of it has {width} bits")));
+        }
         let described = Cell {
             primitive: name.as_ref(),
             path: path.clone(),
@@ -672,10 +675,7 @@ impl Elaborator<'_> {
                 let (left, right) = (graph.resize(left, width), graph.resize(right, width));
                 match op {
                     ir::PortComp::Eq => graph.eq(left, right),
-                    ir::PortComp::Neq => {
-                        let same = graph.eq(left, right);
-                        graph.not(same)
-                    }
+                    ir::PortComp::Neq => graph.ne(left, right),
                     ir::PortComp::Lt => graph.op(Op::Lt, 1, &[left, right]),
                     ir::PortComp::Gt => graph.op(Op::Lt, 1, &[right, left]),
                     ir::PortComp::Leq => graph.le(left, right),

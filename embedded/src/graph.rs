@@ -115,11 +115,11 @@ impl Op {
             Self::Add => a + &args[1].0,
             Self::Sub => (BigUint::from(1u8) << width) + a - &args[1].0,
             Self::Mul => a * &args[1].0,
-            Self::Div if args[1].0 == BigUint::ZERO => BigUint::ZERO,
+            Self::Div | Self::Rem | Self::SDiv | Self::SRem if args[1].0 == BigUint::ZERO => {
+                BigUint::ZERO
+            }
             Self::Div => a / &args[1].0,
-            Self::Rem if args[1].0 == BigUint::ZERO => BigUint::ZERO,
             Self::Rem => a % &args[1].0,
-            Self::SDiv | Self::SRem if args[1].0 == BigUint::ZERO => BigUint::ZERO,
             Self::SDiv => unsigned(&(signed(0) / signed(1)), width),
             Self::SRem => unsigned(&(signed(0) % signed(1)), width),
             Self::Eq => bit(*a == args[1].0),
@@ -439,6 +439,11 @@ impl Graph {
 
     pub fn eq(&mut self, a: NodeId, b: NodeId) -> NodeId {
         self.op(Op::Eq, 1, &[a, b])
+    }
+
+    pub fn ne(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        let same = self.eq(a, b);
+        self.not(same)
     }
 
     pub fn lt(&mut self, a: NodeId, b: NodeId) -> NodeId {

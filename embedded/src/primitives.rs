@@ -67,14 +67,15 @@ impl Cell<'_> {
 
     /// The unit of this cell; `None` if it is not a primitive of the standard library.
     pub fn unit(&self, graph: &mut Graph) -> Option<Unit> {
-        self.combinational(graph)
+        self.operation()
+            .or_else(|| self.wiring(graph))
             .or_else(|| self.sequential(graph))
             .or_else(|| self.memory(graph))
     }
 
-    fn combinational(&self, graph: &mut Graph) -> Option<Unit> {
+    /// Operations on two operands of the same width.
+    fn operation(&self) -> Option<Unit> {
         let width = self.width("WIDTH");
-        let out = self.width("OUT_WIDTH");
         let binary = |op: Op, width: u32| {
             comb(move |g, i| {
                 let (left, right) = (i.get(g, "left"), i.get(g, "right"));
@@ -94,23 +95,7 @@ impl Cell<'_> {
                 if negated { g.not(result) } else { result }
             })
         };
-        let unary = |op: Op, width: u32| {
-            comb(move |g, i| {
-                let value = i.get(g, "in");
-                g.op(op, width, &[value])
-            })
-        };
         Some(match self.primitive {
-            "undef" => Unit {
-                outputs: vec![("out", graph.constant(0u8, width))],
-                ..Unit::default()
-            },
-            "std_const" => Unit {
-                outputs: vec![("out", graph.constant(self.parameter("VALUE"), width))],
-                ..Unit::default()
-            },
-            "std_wire" => comb(|g, i| i.get(g, "in")),
-            "std_not" => unary(Op::Not, width),
             "std_and" => binary(Op::And, width),
             "std_or" => binary(Op::Or, width),
             "std_xor" => binary(Op::Xor, width),
@@ -125,8 +110,7 @@ impl Cell<'_> {
             "std_eq" | "std_seq" => binary(Op::Eq, 1),
             "std_neq" | "std_sneq" => comb(|g, i| {
                 let (left, right) = (i.get(g, "left"), i.get(g, "right"));
-                let same = g.eq(left, right);
-                g.not(same)
+                g.ne(left, right)
             }),
             "std_lt" => order(Op::Lt, false, false),
             "std_gt" | "std_fp_gt" => order(Op::Lt, true, false),
@@ -136,61 +120,61 @@ impl Cell<'_> {
             "std_sgt" | "std_fp_sgt" => order(Op::SLt, true, false),
             "std_sle" => order(Op::SLt, true, true),
             "std_sge" => order(Op::SLt, false, true),
+            _ => return None,
+        })
+    }
+
+    /// Constants, wires, and what takes values apart and puts them together.
+    fn wiring(&self, graph: &mut Graph) -> Option<Unit> {
+        let width = self.width("WIDTH");
+        let (input, out) = (self.width("IN_WIDTH"), self.width("OUT_WIDTH"));
+        let constant = |node: NodeId| Unit {
+            outputs: vec![("out", node)],
+            ..Unit::default()
+        };
+        let unary = |op: Op, width: u32| {
+            comb(move |g, i| {
+                let value = i.get(g, "in");
+                g.op(op, width, &[value])
+            })
+        };
+        Some(match self.primitive {
+            "undef" => constant(graph.constant(0u8, width)),
+            "std_const" => constant(graph.constant(self.parameter("VALUE"), width)),
+            "std_wire" => comb(|g, i| i.get(g, "in")),
+            "std_not" => unary(Op::Not, width),
             "std_mux" => comb(|g, i| {
                 let condition = i.get(g, "cond");
                 let (then, otherwise) = (i.get(g, "tru"), i.get(g, "fal"));
                 g.mux(condition, then, otherwise)
             }),
             "std_slice" => {
-                self.never(
-                    graph,
-                    self.width("IN_WIDTH") < out,
-                    "Input width less than output width",
-                );
+                self.never(graph, input < out, "Input width less than output width");
                 comb(move |g, i| {
                     let value = i.get(g, "in");
                     g.resize(value, out)
                 })
             }
             "std_pad" | "std_signext" => {
-                self.never(
-                    graph,
-                    self.width("IN_WIDTH") > out,
-                    "Output width less than input width",
-                );
-                unary(
-                    if self.primitive == "std_pad" {
-                        Op::Pad
-                    } else {
-                        Op::SignExtend
-                    },
-                    out,
-                )
+                self.never(graph, input > out, "Output width less than input width");
+                let sign = self.primitive == "std_signext";
+                unary(if sign { Op::SignExtend } else { Op::Pad }, out.max(input))
             }
             "std_cat" => {
                 let both = self.width("LEFT_WIDTH") + self.width("RIGHT_WIDTH");
-                self.never(
-                    graph,
-                    both != out,
-                    "Output width must equal sum of input widths",
-                );
+                let message = "Output width must equal sum of input widths";
+                self.never(graph, both != out, message);
                 comb(move |g, i| {
                     let (left, right) = (i.get(g, "left"), i.get(g, "right"));
-                    let both = g.cat(left, right);
-                    g.resize(both, out)
+                    g.cat(left, right)
                 })
             }
             "std_bit_slice" => {
                 let (low, high) = (self.width("START_IDX"), self.width("END_IDX"));
-                self.never(
-                    graph,
-                    high >= self.width("IN_WIDTH"),
-                    "Slice range out of bounds",
-                );
+                self.never(graph, high >= input, "Slice range out of bounds");
                 comb(move |g, i| {
                     let value = i.get(g, "in");
-                    let bits = g.slice(value, low, (high + 1).saturating_sub(low).max(1));
-                    g.resize(bits, out)
+                    g.slice(value, low, (high + 1).saturating_sub(low).max(1))
                 })
             }
             _ => return None,
@@ -242,37 +226,29 @@ impl Cell<'_> {
 
     fn divider(&self, graph: &mut Graph, width: u32) -> Unit {
         let core = Divider::new(graph, width);
-        let (path, primitive) = (self.path.clone(), self.primitive.to_owned());
+        let test = self.self_test();
         Unit {
             outputs: core.outputs(),
             edge: Some(Box::new(move |g, i| {
                 let inputs = Operands::of(g, i);
                 core.edge(g, inputs);
-                let (l, r) = latched(g, inputs);
-                for (op, value, name) in [
-                    (Op::Rem, core.remainder, "Remainder"),
-                    (Op::Div, core.quotient_out, "Quotient"),
-                ] {
-                    let golden = g.op(op, width, &[l, r]);
-                    let same = g.eq(golden, value);
-                    let differs = g.not(same);
-                    let fails = g.and(core.done, differs);
-                    g.checks.push(Check {
-                        at_edge: true,
-                        ..self_test(
-                            &path,
-                            &primitive,
-                            fails,
-                            name,
-                            &[
-                                ("left", l),
-                                ("right", r),
-                                ("expected", golden),
-                                ("computed", value),
-                            ],
-                        )
-                    });
-                }
+                let operands = latched(g, inputs);
+                let quotient = g.op(Op::Div, width, &operands);
+                let remainder = g.op(Op::Rem, width, &operands);
+                test.add(
+                    g,
+                    "Remainder",
+                    core.done,
+                    operands,
+                    [remainder, core.remainder],
+                );
+                test.add(
+                    g,
+                    "Quotient",
+                    core.done,
+                    operands,
+                    [quotient, core.quotient_out],
+                );
             })),
             ..Unit::default()
         }
@@ -281,7 +257,7 @@ impl Cell<'_> {
     fn signed_divider(&self, graph: &mut Graph, width: u32) -> Unit {
         let core = Divider::new(graph, width);
         let signs = Signs::new(graph, width, core.quotient_out, core.remainder);
-        let (path, primitive) = (self.path.clone(), self.primitive.to_owned());
+        let test = self.self_test();
         Unit {
             outputs: vec![
                 ("out_quotient", signs.quotient),
@@ -292,36 +268,34 @@ impl Cell<'_> {
                 let inputs = Operands::of(g, i);
                 let absolute = signs.edge(g, inputs);
                 core.edge(g, absolute);
-                let (l, r) = latched(g, inputs);
-                let quotient = g.op(Op::SDiv, width, &[l, r]);
-                let remainder = g.op(Op::SRem, width, &[l, r]);
-                let above = g.add(remainder, r);
-                let modulo = g.op(Op::SRem, width, &[above, r]);
-                for (golden, value, name) in [
-                    (quotient, signs.quotient, "Quotient"),
-                    (modulo, signs.remainder, "Remainder"),
-                ] {
-                    let same = g.eq(golden, value);
-                    let differs = g.not(same);
-                    let fails = g.and(core.done, differs);
-                    g.checks.push(Check {
-                        at_edge: true,
-                        ..self_test(
-                            &path,
-                            &primitive,
-                            fails,
-                            name,
-                            &[
-                                ("left", l),
-                                ("right", r),
-                                ("expected", golden),
-                                ("computed", value),
-                            ],
-                        )
-                    });
-                }
+                let operands = latched(g, inputs);
+                let quotient = g.op(Op::SDiv, width, &operands);
+                let remainder = g.op(Op::SRem, width, &operands);
+                let above = g.add(remainder, operands[1]);
+                let modulo = g.op(Op::SRem, width, &[above, operands[1]]);
+                test.add(
+                    g,
+                    "Quotient",
+                    core.done,
+                    operands,
+                    [quotient, signs.quotient],
+                );
+                test.add(
+                    g,
+                    "Remainder",
+                    core.done,
+                    operands,
+                    [modulo, signs.remainder],
+                );
             })),
             ..Unit::default()
+        }
+    }
+
+    fn self_test(&self) -> SelfTest {
+        SelfTest {
+            path: self.path.clone(),
+            primitive: self.primitive.to_owned(),
         }
     }
 
@@ -492,15 +466,36 @@ fn check(
     }
 }
 
-fn self_test(
-    path: &str,
-    primitive: &str,
-    fails: NodeId,
-    output: &str,
-    values: &[(&'static str, NodeId)],
-) -> Check {
-    let message = format!("{output}: computed and golden outputs do not match");
-    check(path, primitive, fails, &message, values)
+/// The check of a divider against the operator.
+struct SelfTest {
+    path: String,
+    primitive: String,
+}
+
+impl SelfTest {
+    /// Adds the check of an output: its expected and its computed value.
+    fn add(
+        &self,
+        graph: &mut Graph,
+        output: &str,
+        done: NodeId,
+        [left, right]: [NodeId; 2],
+        [expected, computed]: [NodeId; 2],
+    ) {
+        let differs = graph.ne(expected, computed);
+        let fails = graph.and(done, differs);
+        let message = format!("{output}: computed and golden outputs do not match");
+        let values = [
+            ("left", left),
+            ("right", right),
+            ("expected", expected),
+            ("computed", computed),
+        ];
+        graph.checks.push(Check {
+            at_edge: true,
+            ..check(&self.path, &self.primitive, fails, &message, &values)
+        });
+    }
 }
 
 /// Whether an address is less than `size`.
@@ -632,11 +627,8 @@ impl Operands {
 }
 
 /// The operands of a divider's self test.
-fn latched(graph: &mut Graph, inputs: Operands) -> (NodeId, NodeId) {
-    (
-        keep(graph, inputs.go, inputs.left),
-        keep(graph, inputs.go, inputs.right),
-    )
+fn latched(graph: &mut Graph, inputs: Operands) -> [NodeId; 2] {
+    [inputs.left, inputs.right].map(|value| keep(graph, inputs.go, value))
 }
 
 /// The state of `std_div_pipe`.

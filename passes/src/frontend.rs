@@ -79,7 +79,7 @@ impl Library {
 pub struct Program {
     pub(crate) ctx: ir::Context,
     /// The backend reads the library's Verilog at the end.
-    pub(crate) _library: Arc<TempDir>,
+    pub(crate) library: Arc<TempDir>,
 }
 
 impl Program {
@@ -109,7 +109,7 @@ impl Program {
         .map_err(|error| library.explain(error))?;
         Ok(Self {
             ctx,
-            _library: Arc::clone(&library.dir),
+            library: Arc::clone(&library.dir),
         })
     }
 }

@@ -275,7 +275,7 @@ fn build(
     program: Program,
     passes: &[String],
 ) -> Result<(Design, Renamed), PassesError> {
-    let Program { mut ctx, _library } = program;
+    let Program { mut ctx, library } = program;
     let main = ctx.entrypoint;
     requirements::check(&ctx, passes)?;
     let external = external_memories(&ctx);
@@ -285,7 +285,7 @@ fn build(
     Ok((
         Design {
             program: ctx,
-            _library,
+            _library: library,
             memories,
         },
         renamed,
