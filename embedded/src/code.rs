@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "machine code is called by address")]
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
@@ -25,20 +26,18 @@ const CHUNK: usize = 1000;
 
 /// Words of the environment with a meaning of their own, all of them 0 or not 0.
 pub(crate) mod word {
-    /// A watched value differs from the last evaluation.
-    pub const CHANGED: usize = 0;
     /// A check fails in the settled cycle.
-    pub const FAILED: usize = 1;
+    pub const FAILED: usize = 0;
     /// A check fails on the clock's edge.
-    pub const FAILED_AT_EDGE: usize = 2;
+    pub const FAILED_AT_EDGE: usize = 1;
     /// A wire on a loop differs from the last evaluation.
-    pub const UNSETTLED: usize = 3;
+    pub const UNSETTLED: usize = 2;
     /// The design has run.
-    pub const DONE: usize = 4;
+    pub const DONE: usize = 3;
     /// The inputs.
-    pub const GO: usize = 5;
-    pub const RESET: usize = 6;
-    pub const COUNT: usize = 7;
+    pub const GO: usize = 4;
+    pub const RESET: usize = 5;
+    pub const COUNT: usize = 6;
 }
 
 /// Words that a value takes.
@@ -67,7 +66,12 @@ pub(crate) struct Layout {
     pub regs: Vec<usize>,
     /// Words of a state.
     pub state: usize,
-    /// First word of each watched value in the environment; they lie one after the other.
+    /// The words of the environment that hold the probes: one bit each, 64 in a word, and a word
+    /// for each of those that are wider.
+    pub probes: Range<usize>,
+    /// Word and bit of each probe; without a bit it has the word to itself.
+    pub probe: Vec<(usize, Option<u32>)>,
+    /// First word of each watched value in the environment.
     pub watched: Vec<usize>,
     /// First word of each wire on a loop in the environment.
     pub wires: Vec<usize>,
@@ -188,9 +192,15 @@ impl Drop for Code {
 }
 
 impl Code {
-    /// Compiles a graph. `watched` are the values that can be seen from outside.
-    pub fn new(graph: &Graph, done: NodeId, watched: &[NodeId]) -> Result<Self, Error> {
-        Compiler::new(graph, done, watched)?.run()
+    /// Compiles a graph. `probes`, of up to 64 bits, and `watched` are the values that can be seen
+    /// from outside. The words of the probes must be 0 before each evaluation.
+    pub fn new(
+        graph: &Graph,
+        done: NodeId,
+        probes: &[NodeId],
+        watched: &[NodeId],
+    ) -> Result<Self, Error> {
+        Compiler::new(graph, done, probes, watched)?.run()
     }
 
     /// Computes all values of a cycle, and the state after it.
@@ -223,8 +233,8 @@ enum Sink {
     /// It is compared with what the environment holds here, stored there, and differences go to
     /// the other word.
     Compare(usize, usize),
-    /// It goes to this flag.
-    Flag(usize),
+    /// It is added to this word, shifted to the left.
+    Add(usize, u32),
     /// It is used elsewhere.
     Store(usize),
 }
@@ -245,7 +255,12 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(graph: &'a Graph, done: NodeId, watched: &[NodeId]) -> Result<Self, Error> {
+    fn new(
+        graph: &'a Graph,
+        done: NodeId,
+        probes: &[NodeId],
+        watched: &[NodeId],
+    ) -> Result<Self, Error> {
         let mut flags = settings::builder();
         let failed = |error: &dyn std::fmt::Display| Error::Compile(error.to_string());
         for (flag, value) in [
@@ -280,6 +295,8 @@ impl<'a> Compiler<'a> {
             layout: Layout {
                 regs: Vec::new(),
                 state: 0,
+                probes: 0..0,
+                probe: Vec::new(),
                 watched: Vec::new(),
                 wires: Vec::new(),
                 env: word::COUNT,
@@ -291,7 +308,7 @@ impl<'a> Compiler<'a> {
             places: HashMap::new(),
             calls: Vec::new(),
         };
-        compiler.lay_out(done, watched);
+        compiler.lay_out(done, probes, watched);
         Ok(compiler)
     }
 
@@ -306,12 +323,13 @@ impl<'a> Compiler<'a> {
     }
 
     /// Gives everything a place, and decides what is computed where.
-    fn lay_out(&mut self, done: NodeId, watched: &[NodeId]) {
+    fn lay_out(&mut self, done: NodeId, probes: &[NodeId], watched: &[NodeId]) {
         let graph = self.graph;
+        self.lay_out_probes(probes);
         for &node in watched {
             let at = self.reserve(graph.width(node));
             self.layout.watched.push(at);
-            self.sink(node, Sink::Compare(at, word::CHANGED));
+            self.sink(node, Sink::Store(at));
         }
         for &(width, node) in &graph.wires {
             let at = self.reserve(width);
@@ -324,14 +342,14 @@ impl<'a> Compiler<'a> {
             self.layout.regs.push(at);
             self.sink(reg.next, Sink::Next(at));
         }
-        self.sink(done, Sink::Flag(word::DONE));
+        self.sink(done, Sink::Add(word::DONE, 0));
         for check in &graph.checks {
             let flag = if check.at_edge {
                 word::FAILED_AT_EDGE
             } else {
                 word::FAILED
             };
-            self.sink(check.fails, Sink::Flag(flag));
+            self.sink(check.fails, Sink::Add(flag, 0));
         }
         let mut roots: Vec<NodeId> = self.sinks.keys().copied().collect();
         let committed: Vec<NodeId> = graph
@@ -378,6 +396,27 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    fn lay_out_probes(&mut self, probes: &[NodeId]) {
+        let first = self.layout.env;
+        let bits = probes.iter().filter(|&&node| self.graph.width(node) == 1);
+        let mut next_word = first + bits.count().div_ceil(64);
+        let mut next_bit = 0;
+        for &node in probes {
+            let place = if self.graph.width(node) == 1 {
+                let bit = u32::try_from(next_bit % 64).expect("it is below 64");
+                next_bit += 1;
+                (first + (next_bit - 1) / 64, Some(bit))
+            } else {
+                next_word += 1;
+                (next_word - 1, None)
+            };
+            self.layout.probe.push(place);
+            self.sink(node, Sink::Add(place.0, place.1.unwrap_or(0)));
+        }
+        self.layout.env = next_word;
+        self.layout.probes = first..next_word;
+    }
+
     /// Gives a computed node a place in the environment.
     fn place(&mut self, node: NodeId) {
         if self.chunk_of.contains_key(&node) && !self.places.contains_key(&node) {
@@ -416,7 +455,7 @@ impl<'a> Compiler<'a> {
                 for node in nodes {
                     function.compute(node);
                 }
-                function.flags();
+                function.add();
             })?);
         }
         let graph = self.graph;
@@ -470,7 +509,7 @@ impl<'a> Compiler<'a> {
             next,
             env,
             values: HashMap::new(),
-            flags: HashMap::new(),
+            added: HashMap::new(),
         };
         build(&mut function);
         function.builder.ins().return_(&[]);
@@ -514,8 +553,8 @@ struct Function<'a, 'b> {
     next: Value,
     env: Value,
     values: HashMap<NodeId, Value>,
-    /// What goes to each flag.
-    flags: HashMap<usize, Value>,
+    /// What is added to each word.
+    added: HashMap<usize, Value>,
 }
 
 fn byte_offset(word: usize) -> i32 {
@@ -684,28 +723,34 @@ impl Function<'_, '_> {
                         self.raise(flag, difference);
                         self.store(value, self.env, at + word);
                     }
-                    Sink::Flag(flag) => self.raise(flag, value),
+                    Sink::Add(word, by) => {
+                        let value = match by {
+                            0 => value,
+                            by => self.builder.ins().ishl_imm(value, i64::from(by)),
+                        };
+                        self.raise(word, value);
+                    }
                 }
             }
         }
     }
 
-    fn raise(&mut self, flag: usize, value: Value) {
-        let value = match self.flags.get(&flag) {
+    fn raise(&mut self, word: usize, value: Value) {
+        let value = match self.added.get(&word) {
             Some(&known) => self.builder.ins().bor(known, value),
             None => value,
         };
-        self.flags.insert(flag, value);
+        self.added.insert(word, value);
     }
 
-    /// Adds what this function found to the flags.
-    fn flags(&mut self) {
-        let mut flags: Vec<(usize, Value)> = self.flags.drain().collect();
-        flags.sort_unstable_by_key(|&(flag, _)| flag);
-        for (flag, value) in flags {
-            let old = self.load(self.env, flag);
+    /// Adds what this function found to the words of the environment.
+    fn add(&mut self) {
+        let mut added: Vec<(usize, Value)> = self.added.drain().collect();
+        added.sort_unstable_by_key(|&(word, _)| word);
+        for (word, value) in added {
+            let old = self.load(self.env, word);
             let value = self.builder.ins().bor(old, value);
-            self.store(value, self.env, flag);
+            self.store(value, self.env, word);
         }
     }
 

@@ -57,16 +57,17 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Compiles a design to machine code. `watched` are the values to look at in each cycle. The
-    /// run ends with an error after `limit` cycles, or once `interrupt` is set.
+    /// Compiles a design to machine code. `probes`, of up to 64 bits, and `watched` are the
+    /// values to look at in each cycle. The run ends with an error after `limit` cycles, or once `interrupt` is set.
     pub fn new(
         netlist: Netlist,
+        probes: &[NodeId],
         watched: &[NodeId],
         limit: u64,
         interrupt: Arc<AtomicBool>,
     ) -> Result<Self, Error> {
         let design = netlist.design;
-        let code = Code::new(&design.graph, design.done, watched)?;
+        let code = Code::new(&design.graph, design.done, probes, watched)?;
         Ok(Self {
             state: vec![0; code.layout.state],
             next: vec![0; code.layout.state],
@@ -119,15 +120,20 @@ impl Machine {
         &self.env[first..first + code::words(width)]
     }
 
-    /// The words of the watched values from the first on.
-    pub fn all_watched(&self) -> &[u64] {
-        let first = self.code.layout.watched.first().copied().unwrap_or(0);
-        &self.env[first..]
+    /// The words that hold the probes.
+    pub fn probes(&self) -> &[u64] {
+        &self.env[self.code.layout.probes.clone()]
     }
 
-    /// Whether a watched value changed in the last step.
-    pub fn changed(&self) -> bool {
-        self.env[word::CHANGED] != 0
+    /// For each of these words, the number of the probe behind each bit; one with a word to itself
+    /// is alone.
+    pub fn probe_numbers(&self) -> Vec<Vec<usize>> {
+        let layout = &self.code.layout;
+        let mut numbers = vec![Vec::new(); layout.probes.len()];
+        for (number, &(word, _)) in layout.probe.iter().enumerate() {
+            numbers[word - layout.probes.start].push(number);
+        }
+        numbers
     }
 
     /// Resets the design. `look` is called in each cycle, once the values have settled.
@@ -186,7 +192,6 @@ impl Machine {
 
     /// Computes the values of a cycle.
     fn settle(&mut self) -> Result<(), Stopped> {
-        self.env[word::CHANGED] = 0;
         for _ in 0..MOST_EVALUATIONS {
             for flag in [
                 word::FAILED,
@@ -196,6 +201,7 @@ impl Machine {
             ] {
                 self.env[flag] = 0;
             }
+            self.env[self.code.layout.probes.clone()].fill(0);
             self.code
                 .evaluate(&self.state, &mut self.next, &mut self.env);
             if self.env[word::UNSETTLED] == 0 {

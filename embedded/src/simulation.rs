@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use calyx_ir as ir;
 use num_bigint::BigUint;
-use petal_reconstruct::{ProbeSource, Signal, SourceError, Warning};
+use petal_reconstruct::{Change, ProbeSource, Signal, SourceError, Warning};
 
 use crate::elaborate::Scope;
 use crate::error::{Error, Stopped};
@@ -48,8 +48,11 @@ impl Default for Options {
 pub struct Simulation {
     machine: Machine,
     waveform: Option<Waveform<Box<dyn Write>>>,
-    /// How many of the watched values are probes.
-    probes: usize,
+    /// The words that hold the probes, as they were in the cycle before.
+    before: Vec<u64>,
+    /// The probes in each of them.
+    numbers: Vec<Vec<usize>>,
+    changes: Vec<Change>,
     partial: bool,
     started: bool,
     stopped: Option<Stopped>,
@@ -64,16 +67,26 @@ impl Simulation {
     /// [`Error::NoSignal`] if a probe is not there.
     pub fn new(program: &ir::Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
         let netlist = Netlist::new(program)?;
-        let mut watched = find(&netlist, probes)?;
+        let probes = find(&netlist, probes)?;
+        let mut watched = Vec::new();
         let waveform = options
             .vcd
             .map(|output| Waveform::new(output, &netlist, &mut watched))
             .transpose()
             .map_err(Error::Waveform)?;
+        let machine = Machine::new(
+            netlist,
+            &probes,
+            &watched,
+            options.cycle_limit,
+            options.interrupt,
+        )?;
         Ok(Self {
-            machine: Machine::new(netlist, &watched, options.cycle_limit, options.interrupt)?,
+            before: vec![0; machine.probes().len()],
+            numbers: machine.probe_numbers(),
+            changes: Vec::new(),
+            machine,
             waveform,
-            probes: probes.len(),
             partial: options.partial,
             started: false,
             stopped: None,
@@ -113,6 +126,30 @@ impl Simulation {
         })
     }
 
+    /// Finds the probes that differ from the cycle before.
+    fn compare(&mut self) {
+        self.changes.clear();
+        let words = self.machine.probes().iter().zip(&mut self.before);
+        for ((&word, before), numbers) in words.zip(&self.numbers) {
+            let mut differences = word ^ *before;
+            *before = word;
+            if let [slot] = numbers[..] {
+                if differences != 0 {
+                    self.changes.push(Change { slot, value: word });
+                }
+                continue;
+            }
+            while differences != 0 {
+                let bit = differences.trailing_zeros();
+                differences &= differences - 1;
+                self.changes.push(Change {
+                    slot: numbers[bit as usize],
+                    value: word >> bit & 1,
+                });
+            }
+        }
+    }
+
     fn reset(&mut self) -> Result<(), SourceError> {
         let mut written = Ok(());
         let waveform = &mut self.waveform;
@@ -137,6 +174,7 @@ impl ProbeSource for Simulation {
             self.reset()?;
         }
         let step = self.machine.step();
+        self.compare();
         if let Some(waveform) = &mut self.waveform {
             waveform.cycle(&self.machine).map_err(failed)?;
         }
@@ -150,12 +188,8 @@ impl ProbeSource for Simulation {
         }
     }
 
-    fn values(&self) -> &[u64] {
-        &self.machine.all_watched()[..self.probes]
-    }
-
-    fn changed(&self) -> bool {
-        self.machine.changed()
+    fn changes(&self) -> &[Change] {
+        &self.changes
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {

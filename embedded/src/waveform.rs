@@ -34,8 +34,7 @@ struct Numbering<'a> {
 }
 
 impl<W: Write> Waveform<W> {
-    /// Writes the header. The values to watch, beginning with number `first`, are added to
-    /// `watched`.
+    /// Writes the header. The values to watch are added to `watched`.
     pub fn new(output: W, netlist: &Netlist, watched: &mut Vec<NodeId>) -> io::Result<Self> {
         let mut writer = Writer::new(output);
         let clock = IdCode::FIRST;

@@ -1,8 +1,9 @@
 //! The rules that turn the probe values of each cycle into call trees.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{
     Arm, CallId, Callee, CellId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId,
     ControlKind, Id, Metadata, Origin, RegisterId, RegisterKind, RunId, RunRole, State,
@@ -14,7 +15,7 @@ use crate::model::{
     Run, TreeId, Warning,
 };
 use crate::signals::{Layout, Physical, SignalTable};
-use crate::source::{ProbeSource, SourceError};
+use crate::source::{Change, ProbeSource, SourceError};
 
 /// Why reconstruction stops.
 #[derive(Debug, Error)]
@@ -58,19 +59,15 @@ impl<'a> Reconstruction<'a> {
     ) -> Result<u64, ReconstructError<E>> {
         let mut engine = Engine::new(self.metadata, &self.layout);
         let mut running = source.next_cycle()?;
-        let mut now = source.values().to_vec();
-        let mut changed = true;
+        engine.take(source.changes());
         while running {
             for warning in source.take_warnings() {
                 engine.events.push(Event::Warning(warning));
             }
+            engine.step();
             running = source.next_cycle()?;
-            let next_changed = source.changed();
-            engine.cycle(&now, source.values(), changed || next_changed);
-            if next_changed {
-                now.copy_from_slice(source.values());
-            }
-            changed = next_changed;
+            engine.take(source.changes());
+            engine.cycle();
             for event in engine.events.drain(..) {
                 sink(event).map_err(ReconstructError::Sink)?;
             }
@@ -94,8 +91,8 @@ struct Pending {
     left: u64,
 }
 
-/// How many cycles' outcomes are remembered. Control registers that run freely beside each other can
-/// have as many different values as the run has cycles.
+/// How many samples, and pairs of them, are remembered. Control registers that run freely beside each
+/// other can have as many different values as the run has cycles.
 const MAX_KNOWN: usize = 1 << 16;
 
 /// What follows from the values of a cycle.
@@ -124,29 +121,88 @@ struct Engine<'a> {
     /// For each of them, cycles since it became active, modulo its latency; `None` if it is not.
     positions: Vec<Option<u64>>,
     trees: HashMap<Vec<(usize, Node)>, TreeId>,
-    /// All that determines a tree → the tree, for the latest ones.
-    known: HashMap<Vec<u64>, Rc<Outcome>>,
-    /// Slots of probes and of FSM and par-done registers, whose values determine a tree.
-    deciding: Vec<usize>,
-    /// Slots whose next values matter too: those of the registers, and of the probes of arms.
-    control_slots: Vec<usize>,
+    /// The values of a cycle and of the one after it.
+    now: Vec<u64>,
+    next: Vec<u64>,
+    /// Slots in which the two differ.
+    changed: Vec<usize>,
+    /// The numbers of the two.
+    samples: Samples,
+    sample_now: u32,
+    sample_next: u32,
+    /// What else determines a tree: the numbers of `pending` and `positions`. 0: nothing.
+    contexts: HashMap<Box<[u64]>, u32>,
+    /// Numbers of a sample, of the next one, and of the context → what follows, for the latest ones.
+    known: HashMap<(u32, u32, u32), Rc<Outcome>>,
+    /// The latest pair of samples without a context, and its tree.
+    latest: Option<(u32, u32, TreeId)>,
     current: Option<Run>,
-    last_key_tree: Option<TreeId>,
     events: Vec<Event>,
     warned: BTreeSet<(usize, usize)>,
     registers: Vec<(usize, RegisterId, usize)>,
+    /// The register behind each slot.
+    register_of: Vec<Option<usize>>,
+    /// Registers that are updated at the end of the cycle.
+    updated: Vec<usize>,
 }
 
-/// The values of one cycle and of the one after.
-#[derive(Clone, Copy)]
-struct Values<'v> {
-    now: &'v [u64],
-    next: &'v [u64],
+/// Numbers the values of all signals that determine trees: two cycles with equal values have the
+/// same number.
+struct Samples {
+    /// Word, bit of each slot; a register has a word of its own. `None`: it determines nothing.
+    places: Vec<Option<(usize, Option<u32>)>>,
+    words: Vec<u64>,
+    numbers: HashMap<Box<[u64]>, u32>,
+    /// Whether a word changed since the last number was given.
+    changed: bool,
+}
+
+impl Samples {
+    /// `probes` are the slots of signals of one bit, `registers` those of others.
+    fn new(slots: usize, probes: &BTreeSet<usize>, registers: &[usize]) -> Self {
+        let mut places = vec![None; slots];
+        for (at, &slot) in probes.iter().enumerate() {
+            let bit = u32::try_from(at % 64).expect("it is below 64");
+            places[slot] = Some((at / 64, Some(bit)));
+        }
+        let first = probes.len().div_ceil(64);
+        for (at, &slot) in registers.iter().enumerate() {
+            places[slot] = Some((first + at, None));
+        }
+        Self {
+            places,
+            words: vec![0; first + registers.len()],
+            numbers: HashMap::default(),
+            changed: true,
+        }
+    }
+
+    fn set(&mut self, slot: usize, value: u64) {
+        let Some((word, bit)) = self.places[slot] else {
+            return;
+        };
+        let word = &mut self.words[word];
+        match bit {
+            Some(bit) => *word = *word & !(1 << bit) | u64::from(value == 1) << bit,
+            None => *word = value,
+        }
+        self.changed = true;
+    }
+
+    fn number(&mut self) -> u32 {
+        self.changed = false;
+        if let Some(&number) = self.numbers.get(self.words.as_slice()) {
+            return number;
+        }
+        let number = u32::try_from(self.numbers.len()).expect("few are remembered");
+        self.numbers.insert(self.words.as_slice().into(), number);
+        number
+    }
 }
 
 impl<'a> Engine<'a> {
     fn new(metadata: &'a Metadata, layout: &'a Layout) -> Self {
-        let registers = layout
+        let registers: Vec<(usize, RegisterId, usize)> = layout
             .instances
             .iter()
             .enumerate()
@@ -158,36 +214,33 @@ impl<'a> Engine<'a> {
                     .map(move |(id, &slot)| (physical, RegisterId::from_index(id), slot))
             })
             .collect();
-        let mut control_slots: Vec<usize> = layout
+        let slots = layout.table.watched.len();
+        let mut register_of = vec![None; slots];
+        for (at, &(_, _, slot)) in registers.iter().enumerate() {
+            register_of[slot] = Some(at);
+        }
+        // Counters of static programs are followed by their positions.
+        let deciding: Vec<usize> = registers
+            .iter()
+            .filter(|&&(physical, id, _)| {
+                let component = layout.instances[physical].component;
+                let register = &metadata.component(component).registers[id.index()];
+                register.kind != RegisterKind::StaticFsm
+            })
+            .map(|&(_, _, slot)| slot)
+            .collect();
+        let probes: BTreeSet<usize> = layout
             .instances
             .iter()
             .flat_map(|physical| {
-                let registers = &metadata.component(physical.component).registers;
-                physical.registers.iter().zip(registers)
+                physical
+                    .runs
+                    .iter()
+                    .chain(&physical.calls)
+                    .chain(&physical.compiled)
             })
-            .filter(|(_, register)| register.kind != RegisterKind::StaticFsm)
-            .map(|(&slot, _)| slot)
+            .copied()
             .collect();
-        let probes = layout.instances.iter().flat_map(|physical| {
-            physical
-                .runs
-                .iter()
-                .chain(&physical.calls)
-                .chain(&physical.compiled)
-        });
-        let deciding: BTreeSet<usize> = probes.chain(&control_slots).copied().collect();
-        let arms = layout.instances.iter().flat_map(|physical| {
-            let groups = &metadata.component(physical.component).compiled;
-            groups
-                .iter()
-                .filter_map(|group| match &group.kind {
-                    CompiledKind::Par { arms } => Some(arms),
-                    _ => None,
-                })
-                .flatten()
-                .map(|arm| physical.compiled[arm.child.index()])
-        });
-        control_slots.extend(arms);
         let islands: Vec<(usize, CompiledId, usize)> = layout
             .instances
             .iter()
@@ -202,8 +255,15 @@ impl<'a> Engine<'a> {
             })
             .collect();
         let mut engine = Self {
-            deciding: deciding.into_iter().collect(),
-            control_slots,
+            now: vec![0; slots],
+            next: vec![0; slots],
+            changed: Vec::new(),
+            samples: Samples::new(slots, &probes, &deciding),
+            sample_now: 0,
+            sample_next: 0,
+            contexts: HashMap::default(),
+            known: HashMap::default(),
+            latest: None,
             metadata,
             layout,
             cycle: 0,
@@ -212,13 +272,13 @@ impl<'a> Engine<'a> {
             pending: Vec::new(),
             positions: vec![None; islands.len()],
             islands,
-            trees: HashMap::new(),
-            known: HashMap::new(),
+            trees: HashMap::default(),
             current: None,
-            last_key_tree: None,
             events: Vec::new(),
             warned: BTreeSet::new(),
             registers,
+            register_of,
+            updated: Vec::new(),
         };
         let main = engine.instance(Instance {
             component: metadata.main,
@@ -236,18 +296,50 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Takes in one cycle; `changed` tells that it may differ from the one before.
-    fn cycle(&mut self, now: &[u64], next: &[u64], changed: bool) {
-        let values = Values { now, next };
-        self.advance(now);
-        let quiet =
-            !changed && self.pending.is_empty() && !self.positions.iter().any(Option::is_some);
-        let tree = match self.last_key_tree {
-            Some(tree) if quiet => tree,
-            _ => self.tree(values),
-        };
-        self.last_key_tree = Some(tree);
-        self.updates(values);
+    /// Takes in what leads from the latest cycle to the next one.
+    fn take(&mut self, changes: &[Change]) {
+        for &Change { slot, value } in changes {
+            self.next[slot] = value;
+            self.samples.set(slot, value);
+            self.changed.push(slot);
+        }
+        if self.samples.changed {
+            if self.samples.numbers.len() >= MAX_KNOWN || self.known.len() >= MAX_KNOWN {
+                self.forget();
+            }
+            self.sample_next = self.samples.number();
+        }
+    }
+
+    /// Forgets what is known of samples, which get new numbers. The number of the current sample
+    /// must not mean another one.
+    fn forget(&mut self) {
+        self.samples.numbers.clear();
+        self.contexts.clear();
+        self.known.clear();
+        self.latest = None;
+        let next = self.samples.words.clone();
+        let changed: Vec<usize> = self.changed.clone();
+        for &slot in &changed {
+            self.samples.set(slot, self.now[slot]);
+        }
+        self.sample_now = self.samples.number();
+        self.samples.words = next;
+    }
+
+    /// Goes to the next cycle, which is taken in already.
+    fn step(&mut self) {
+        for slot in self.changed.drain(..) {
+            self.now[slot] = self.next[slot];
+        }
+        self.sample_now = self.sample_next;
+    }
+
+    /// Tells what happens in a cycle.
+    fn cycle(&mut self) {
+        self.advance();
+        let tree = self.tree();
+        self.updates();
         match &mut self.current {
             Some(run) if run.tree == tree => run.cycles += 1,
             _ => {
@@ -264,13 +356,13 @@ impl<'a> Engine<'a> {
     }
 
     /// Counts the cycles of static programs.
-    fn advance(&mut self, now: &[u64]) {
+    fn advance(&mut self) {
         for (position, &(physical, id, slot)) in self.positions.iter_mut().zip(&self.islands) {
             let component = self.layout.instances[physical].component;
             let schedule = &self.metadata.component(component).compiled(id).schedule;
             *position = schedule
                 .as_ref()
-                .filter(|_| now[slot] == 1)
+                .filter(|_| self.now[slot] == 1)
                 .and_then(|schedule| {
                     position
                         .map_or(0, |at| at + 1)
@@ -285,21 +377,26 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn updates(&mut self, values: Values<'_>) {
-        for at in 0..self.registers.len() {
+    fn updates(&mut self) {
+        let mut updated = std::mem::take(&mut self.updated);
+        updated.extend(
+            self.changed
+                .iter()
+                .filter_map(|&slot| self.register_of[slot]),
+        );
+        updated.sort_unstable();
+        for at in updated.drain(..) {
             let (physical, register, slot) = self.registers[at];
-            let (old, new) = (values.now[slot], values.next[slot]);
-            if old != new {
-                let instance = self.owner(physical);
-                self.events.push(Event::Update(RegisterUpdate {
-                    cycle: Cycle::from_cycles(self.cycle),
-                    instance,
-                    register,
-                    old,
-                    new,
-                }));
-            }
+            let instance = self.owner(physical);
+            self.events.push(Event::Update(RegisterUpdate {
+                cycle: Cycle::from_cycles(self.cycle),
+                instance,
+                register,
+                old: self.now[slot],
+                new: self.next[slot],
+            }));
         }
+        self.updated = updated;
     }
 
     /// The source instance that a hardware instance last worked for.
@@ -316,16 +413,18 @@ impl<'a> Engine<'a> {
     }
 
     /// The tree of a cycle.
-    fn tree(&mut self, values: Values<'_>) -> TreeId {
-        let key = self.key(values);
-        let outcome = match self.known.get(&key) {
+    fn tree(&mut self) -> TreeId {
+        let (now, next) = (self.sample_now, self.sample_next);
+        let context = self.context();
+        match self.latest {
+            Some((a, b, tree)) if (a, b, 0) == (now, next, context) => return tree,
+            _ => {}
+        }
+        let outcome = match self.known.get(&(now, next, context)) {
             Some(outcome) => Rc::clone(outcome),
             None => {
-                let outcome = Rc::new(self.build(values));
-                if self.known.len() == MAX_KNOWN {
-                    self.known.clear();
-                }
-                self.known.insert(key, Rc::clone(&outcome));
+                let outcome = Rc::new(self.build());
+                self.known.insert((now, next, context), Rc::clone(&outcome));
                 outcome
             }
         };
@@ -333,27 +432,34 @@ impl<'a> Engine<'a> {
             self.last_instance[physical] = Some(instance);
         }
         self.pending.clone_from(&outcome.pending);
+        let plain = context == 0 && outcome.pending.is_empty();
+        self.latest = plain.then_some((now, next, outcome.tree));
         outcome.tree
     }
 
-    /// All that determines a tree and what follows from it.
-    fn key(&self, values: Values<'_>) -> Vec<u64> {
-        let mut key = Vec::with_capacity(2 * self.deciding.len() + 3 * self.pending.len());
-        key.extend(self.deciding.iter().map(|&slot| values.now[slot]));
-        key.extend(self.control_slots.iter().map(|&slot| values.next[slot]));
+    /// The number of what determines a tree beside the samples.
+    fn context(&mut self) -> u32 {
+        if self.pending.is_empty() && self.positions.iter().all(Option::is_none) {
+            return 0;
+        }
+        let mut key = Vec::with_capacity(3 * self.pending.len() + 2 * self.positions.len());
         for pending in &self.pending {
             key.extend([pending.physical as u64, pending.call as u64, pending.left]);
         }
         for (island, position) in self.positions.iter().enumerate() {
             key.extend(position.iter().flat_map(|&at| [island as u64, at]));
         }
-        key
+        if let Some(&number) = self.contexts.get(key.as_slice()) {
+            return number;
+        }
+        let number = u32::try_from(self.contexts.len() + 1).expect("few are remembered");
+        self.contexts.insert(key.into(), number);
+        number
     }
 
-    fn build(&mut self, values: Values<'_>) -> Outcome {
+    fn build(&mut self) -> Outcome {
         let mut builder = Builder {
             engine: self,
-            values,
             nodes: Vec::new(),
             owners: Vec::new(),
             pending: Vec::new(),
@@ -439,9 +545,8 @@ fn transition(
 }
 
 /// Builds the preorder of one tree.
-struct Builder<'e, 'a, 'v> {
+struct Builder<'e, 'a> {
     engine: &'e mut Engine<'a>,
-    values: Values<'v>,
     nodes: Vec<(usize, Node)>,
     owners: Owners,
     pending: Vec<Pending>,
@@ -455,7 +560,7 @@ struct Active {
     controls: BTreeSet<ControlId>,
 }
 
-impl<'a> Builder<'_, 'a, '_> {
+impl<'a> Builder<'_, 'a> {
     fn component(&self, physical: usize) -> &'a Component {
         self.engine
             .metadata
@@ -467,7 +572,7 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 
     fn high(&self, slot: usize) -> bool {
-        self.values.now[slot] == 1
+        self.engine.now[slot] == 1
     }
 
     /// `position` counts the cycles of a static component.
@@ -582,7 +687,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 last,
             } => {
                 let slot = own.registers[register.index()];
-                let (now, next) = (self.values.now[slot], self.values.next[slot]);
+                let (now, next) = (self.engine.now[slot], self.engine.next[slot]);
                 match state(states, now) {
                     Some(child) if self.high(own.compiled[child.index()]) => {
                         self.compiled(physical, child, controls);
@@ -651,7 +756,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 .iter()
                 .zip(&component.registers)
                 .any(|(&slot, register)| {
-                    register.kind == kind && self.values.now[slot] != self.values.next[slot]
+                    register.kind == kind && self.engine.now[slot] != self.engine.next[slot]
                 })
         };
         let steps =
@@ -693,7 +798,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 let running = || arms.iter().filter(|arm| self.high(slot(arm)));
                 // The arms that end now wait for those that go on.
                 let longest = running()
-                    .find(|arm| self.values.next[slot(arm)] == 1)
+                    .find(|arm| self.engine.next[slot(arm)] == 1)
                     .or_else(|| running().next());
                 match longest {
                     Some(arm) => self.blame(physical, arm.child),
@@ -706,7 +811,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 last,
             } => {
                 let slot = own.registers[register.index()];
-                let (now, next) = (self.values.now[slot], self.values.next[slot]);
+                let (now, next) = (self.engine.now[slot], self.engine.next[slot]);
                 match state(states, now) {
                     Some(child) if self.high(own.compiled[child.index()]) => {
                         self.blame(physical, child)

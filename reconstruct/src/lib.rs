@@ -23,5 +23,5 @@ pub use model::{
     RegisterUpdate, Run, TreeId, Warning,
 };
 pub use signals::{Signal, SignalTable};
-pub use source::{ProbeSource, SourceError};
+pub use source::{Change, ProbeSource, SourceError};
 pub use vcd_source::VcdSource;

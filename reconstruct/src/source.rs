@@ -61,20 +61,27 @@ pub enum SourceError {
     Run(Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// A signal whose value differs from the cycle before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// The signal, as an index of [`SignalTable::watched`](crate::SignalTable::watched).
+    pub slot: usize,
+    /// Its new value.
+    pub value: u64,
+}
+
 /// A run, one cycle after the other.
 pub trait ProbeSource {
     /// Goes to the next cycle: the first call to cycle 0. `false` when the run is over; then
-    /// [`values`](Self::values) are those of the cycle after the last, in which `done` is high.
+    /// [`changes`](Self::changes) lead to the cycle after the last, in which `done` is high.
     ///
     /// # Errors
     /// When the run can't be read any further.
     fn next_cycle(&mut self) -> Result<bool, SourceError>;
 
-    /// The values of the watched signals in this cycle, settled, just before the rising edge.
-    fn values(&self) -> &[u64];
-
-    /// Whether a value may differ from the cycle before.
-    fn changed(&self) -> bool;
+    /// The watched signals whose values in this cycle, settled, just before the rising edge, differ
+    /// from those in the cycle before. Before cycle 0, all are 0.
+    fn changes(&self) -> &[Change];
 
     /// What was odd since the last call.
     fn take_warnings(&mut self) -> Vec<Warning>;
