@@ -131,7 +131,7 @@ pub fn timeline<'a>(
 /// Creates a file for writing.
 pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
     File::create(path)
-        .map(BufWriter::new)
+        .map(|file| BufWriter::with_capacity(1 << 20, file))
         .map_err(Failure::io("write", path))
 }
 

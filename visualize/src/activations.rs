@@ -1,11 +1,11 @@
 //! How often and how long each node of a design was active.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use petal_metadata::{Id, Metadata, RunId};
+use petal_metadata::{GroupRun, Id, Metadata, RunId};
 use petal_reconstruct::Event;
 
-use crate::spans::{Item, Key, Span, Spans};
+use crate::spans::{Item, Key, Spans, Step};
 
 /// How long the activations of something took, in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,9 +61,36 @@ impl Durations {
 pub struct Activations<'a> {
     metadata: &'a Metadata,
     spans: Spans,
-    durations: BTreeMap<Key, Durations>,
-    /// Cycles so far of the unfinished activation of a split group, by its first part.
-    split: HashMap<Key, u64>,
+    /// What is known of each key of `spans`.
+    keys: Vec<(Counting, Durations)>,
+    /// The activations of split groups, by the group's first part.
+    split: BTreeMap<Key, Split>,
+}
+
+/// How the spans of a key are counted.
+#[derive(Debug, Clone, Copy)]
+enum Counting {
+    /// Each is an activation.
+    Once,
+    /// Each is an activation every so many cycles.
+    Latency(u64),
+    /// It is a part of a split group, whose first part is this.
+    Part(Key),
+}
+
+#[derive(Debug, Default)]
+struct Split {
+    /// Cycles so far of the unfinished activation.
+    unfinished: Option<u64>,
+    durations: Durations,
+}
+
+impl Split {
+    fn finish(&mut self) {
+        if let Some(cycles) = self.unfinished.take() {
+            self.durations.add(cycles, 1);
+        }
+    }
 }
 
 impl<'a> Activations<'a> {
@@ -72,85 +99,88 @@ impl<'a> Activations<'a> {
         Self {
             metadata,
             spans: Spans::default(),
-            durations: BTreeMap::new(),
-            split: HashMap::new(),
+            keys: Vec::new(),
+            split: BTreeMap::new(),
         }
     }
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
-        let mut over = Vec::new();
-        self.spans.event(event, &mut |span| over.push(span));
-        for span in over {
-            self.add(span);
+        let (now, steps) = self.spans.event(event);
+        let steps = steps.to_vec();
+        for step in steps {
+            let Step::Close(id, start) = step else {
+                continue;
+            };
+            let cycles = now.cycles() - start.cycles();
+            let (counting, durations) = &mut self.keys[id];
+            match *counting {
+                Counting::Once => durations.add(cycles, 1),
+                Counting::Latency(latency) => {
+                    durations.add(latency, cycles / latency);
+                    let rest = cycles % latency;
+                    durations.add(rest, u64::from(rest > 0));
+                }
+                Counting::Part(first) => {
+                    let split = self.split.entry(first).or_default();
+                    if self.spans.keys()[id] == first {
+                        split.finish();
+                    }
+                    *split.unfinished.get_or_insert(0) += cycles;
+                }
+            }
+        }
+        for at in self.keys.len()..self.spans.keys().len() {
+            let counting = self.counting(self.spans.keys()[at]);
+            self.keys.push((counting, Durations::default()));
         }
         if matches!(event, Event::End { .. }) {
-            for (key, cycles) in std::mem::take(&mut self.split) {
-                self.durations.entry(key).or_default().add(cycles, 1);
-            }
+            self.split.values_mut().for_each(Split::finish);
         }
     }
 
-    fn add(&mut self, Span { key, cycles, .. }: Span) {
-        let component = self
-            .metadata
-            .component(self.spans.instances()[key.instance.index()].component);
-        let id = match key.item {
-            Item::Group(id) => id,
-            Item::Control(node) => {
-                let latency = component.node(node).latency;
-                self.count(key, cycles, latency);
-                return;
-            }
-            Item::Cell | Item::Primitive(_) => {
-                self.count(key, cycles, None);
-                return;
-            }
-        };
-        let run = component.run(id);
-        if run.part.is_some() {
-            let first = component
-                .runs
-                .iter()
-                .position(|other| {
-                    other.part.is_some() && other.control == run.control && other.group == run.group
-                })
-                .map_or(id, RunId::from_index);
-            let whole = Key {
-                item: Item::Group(first),
-                ..key
-            };
-            if first == id {
-                if let Some(done) = self.split.insert(whole, cycles) {
-                    self.durations.entry(whole).or_default().add(done, 1);
+    fn counting(&self, key: Key) -> Counting {
+        let component = self.metadata.component(self.component_of(key));
+        let latency = match key.item {
+            Item::Group(id) => {
+                let run = component.run(id);
+                if run.part.is_some() {
+                    let same_whole = |other: &GroupRun| {
+                        other.part.is_some()
+                            && other.control == run.control
+                            && other.group == run.group
+                    };
+                    let first = component.runs.iter().position(same_whole);
+                    return Counting::Part(Key {
+                        item: Item::Group(first.map_or(id, RunId::from_index)),
+                        ..key
+                    });
                 }
-            } else {
-                *self.split.entry(whole).or_default() += cycles;
+                run.latency
             }
-            return;
-        }
-        self.count(key, cycles, run.latency);
-    }
-
-    /// Counts an unbroken time of `cycles`, in which something of a fixed latency is activated
-    /// again and again.
-    fn count(&mut self, key: Key, cycles: u64, latency: Option<u64>) {
-        let durations = self.durations.entry(key).or_default();
+            Item::Control(node) => component.node(node).latency,
+            Item::Cell | Item::Primitive(_) => None,
+        };
         match latency {
-            Some(latency) if latency > 0 => {
-                durations.add(latency, cycles / latency);
-                durations.add(cycles % latency, u64::from(!cycles.is_multiple_of(latency)));
-            }
-            _ => durations.add(cycles, 1),
+            Some(latency) if latency > 0 => Counting::Latency(latency),
+            _ => Counting::Once,
         }
     }
 
     /// The durations of everything that was active, in a fixed order. The parts of a split group
     /// are under its first part.
-    pub fn durations(&self) -> impl Iterator<Item = (Key, &Durations)> {
-        self.durations
-            .iter()
-            .map(|(&key, durations)| (key, durations))
+    pub fn durations(&self) -> impl Iterator<Item = (Key, Durations)> {
+        let plain = self.spans.keys().iter().zip(&self.keys);
+        let all: BTreeMap<Key, Durations> = plain
+            .map(|(&key, &(_, durations))| (key, durations))
+            .chain(
+                self.split
+                    .iter()
+                    .map(|(&key, split)| (key, split.durations)),
+            )
+            .filter(|(_, durations)| durations.count > 0)
+            .collect();
+        all.into_iter()
     }
 
     /// The component of a key's instance.

@@ -108,7 +108,7 @@ impl Counts {
                         .statements
                         .entry((id, node))
                         .or_default()
-                        .merge(found);
+                        .merge(&found);
                 }
                 Item::Group(run) => {
                     let component = metadata.component(id);
@@ -119,7 +119,7 @@ impl Counts {
                         _ if component.node(node).kind.is_enable() => &mut counts.statements,
                         _ => continue,
                     };
-                    of.entry((id, node)).or_default().merge(found);
+                    of.entry((id, node)).or_default().merge(&found);
                 }
                 Item::Cell | Item::Primitive(_) => {}
             }

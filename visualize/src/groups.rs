@@ -34,7 +34,7 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
         if let Item::Group(run) = key.item {
             let id = activations.component_of(key);
             let group = metadata.component(id).run(run).group;
-            durations.entry((id, group)).or_default().merge(found);
+            durations.entry((id, group)).or_default().merge(&found);
         }
     }
     let mut rows: Vec<_> = durations.into_iter().collect();

@@ -25,7 +25,7 @@ pub use flame::{Flame, Weighting};
 pub use groups::groups;
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use profile::Profile;
-pub use spans::{Item, Key, Span, Spans};
+pub use spans::{Item, Key};
 pub use summary::{RankedGroup, RankedStatement, Summary};
 pub use table::{Align, Column, Table, Value, thousands};
 pub use timeline::Timeline;

@@ -1,10 +1,11 @@
 //! From trees per cycle to spans per node: when each node of the call trees was active without a
 //! break.
 
-use std::collections::HashMap;
+use std::rc::Rc;
 
+use foldhash::HashMap;
 use petal_metadata::{CellId, ControlId, Id, RunId};
-use petal_reconstruct::{CallTree, Cycle, Event, Instance, InstanceId, Node, Run};
+use petal_reconstruct::{CallTree, Cycle, Event, Instance, InstanceId, Node, Run, TreeId};
 
 /// What can be active in an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,58 +29,58 @@ pub struct Key {
     pub item: Item,
 }
 
-/// A time in which something was active without a break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// What.
-    pub key: Key,
-    /// First cycle.
-    pub start: Cycle,
-    /// Number of cycles.
-    pub cycles: u64,
-}
+/// A number for each key of a trace, from 0 on.
+pub(crate) type KeyId = usize;
 
-/// A step in the life of a span.
+/// A step in the life of a span: a time in which something was active without a break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The key becomes active in this cycle. What holds it does so at the latest then, and is
-    /// told first.
-    Open(Key),
-    /// The span is over.
-    Close(Span),
+    /// The key becomes active. What holds it does so at the latest then, and is told first.
+    Open(KeyId),
+    /// It was active since this cycle, and is no more.
+    Close(KeyId, Cycle),
 }
+
+/// How many changes from one tree to another are remembered.
+const MAX_SWITCHES: usize = 1 << 16;
 
 /// Follows a trace and finds its spans.
 #[derive(Debug, Default)]
-pub struct Spans {
+pub(crate) struct Spans {
     instances: Vec<Instance>,
-    ids: HashMap<Key, u32>,
+    ids: HashMap<Key, KeyId>,
     keys: Vec<Key>,
     /// First cycle of what is active, by key.
-    since: Vec<Option<Cycle>>,
+    since: Vec<Cycle>,
     /// The keys of each tree, ascending.
-    trees: Vec<Vec<u32>>,
-    current: Vec<u32>,
+    trees: Vec<Vec<KeyId>>,
+    current: Option<TreeId>,
+    /// What closes and what opens from one tree to another, for the latest ones.
+    switches: HashMap<(Option<TreeId>, Option<TreeId>), Rc<Switch>>,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+struct Switch {
+    closes: Vec<KeyId>,
+    opens: Vec<KeyId>,
 }
 
 impl Spans {
-    /// Takes in the next event; calls `on_span` for each span that is over.
-    pub fn event(&mut self, event: &Event, on_span: &mut impl FnMut(Span)) {
-        self.steps(event, &mut |step| {
-            if let Step::Close(span) = step {
-                on_span(span);
-            }
-        });
-    }
-
     /// The instances so far.
     pub fn instances(&self) -> &[Instance] {
         &self.instances
     }
 
-    /// Takes in the next event; calls `on_step` for each span that begins or is over, the latter
-    /// first.
-    pub(crate) fn steps(&mut self, event: &Event, on_step: &mut impl FnMut(Step)) {
+    /// All keys so far, by their numbers.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Takes in the next event; returns the spans that are over and those that begin, and the cycle
+    /// in which they do.
+    pub fn event(&mut self, event: &Event) -> (Cycle, &[Step]) {
+        self.steps.clear();
         match event {
             Event::Instance(instance) => self.instances.push(*instance),
             Event::Tree(tree) => {
@@ -87,40 +88,55 @@ impl Spans {
                 self.trees.push(keys);
             }
             Event::Run(Run { tree, start, .. }) => {
-                let next = self.trees[tree.index()].clone();
-                self.switch(next, *start, on_step);
+                self.switch(Some(*tree), *start);
+                return (*start, &self.steps);
             }
             Event::End { cycles } => {
-                self.switch(Vec::new(), Cycle::from_cycles(*cycles), on_step);
+                let end = Cycle::from_cycles(*cycles);
+                self.switch(None, end);
+                return (end, &self.steps);
             }
             Event::Update(_) | Event::Warning(_) => {}
         }
+        (Cycle::from_cycles(0), &[])
     }
 
-    fn switch(&mut self, next: Vec<u32>, at: Cycle, on_step: &mut impl FnMut(Step)) {
-        for &id in &self.current {
-            if next.binary_search(&id).is_err()
-                && let Some(start) = self.since[id as usize].take()
-            {
-                let key = self.keys[id as usize];
-                on_step(Step::Close(Span {
-                    key,
-                    start,
-                    cycles: at.cycles() - start.cycles(),
-                }));
+    fn switch(&mut self, next: Option<TreeId>, at: Cycle) {
+        let pair = (self.current, next);
+        let switch = match self.switches.get(&pair) {
+            Some(switch) => Rc::clone(switch),
+            None => {
+                let keys = |tree: Option<TreeId>| {
+                    tree.map_or(&[][..], |tree| self.trees[tree.index()].as_slice())
+                };
+                let (before, after) = (keys(self.current), keys(next));
+                let without = |keys: &[KeyId], others: &[KeyId]| {
+                    let keys = keys.iter().copied();
+                    keys.filter(|id| others.binary_search(id).is_err())
+                        .collect()
+                };
+                let switch = Rc::new(Switch {
+                    closes: without(before, after),
+                    opens: without(after, before),
+                });
+                if self.switches.len() == MAX_SWITCHES {
+                    self.switches.clear();
+                }
+                self.switches.insert(pair, Rc::clone(&switch));
+                switch
             }
+        };
+        for &id in &switch.closes {
+            self.steps.push(Step::Close(id, self.since[id]));
         }
-        for &id in &next {
-            let since = &mut self.since[id as usize];
-            if since.is_none() {
-                *since = Some(at);
-                on_step(Step::Open(self.keys[id as usize]));
-            }
+        for &id in &switch.opens {
+            self.since[id] = at;
+            self.steps.push(Step::Open(id));
         }
         self.current = next;
     }
 
-    fn keys_of(&mut self, tree: &CallTree) -> Vec<u32> {
+    fn keys_of(&mut self, tree: &CallTree) -> Vec<KeyId> {
         // The innermost cell at each depth above the current node.
         let mut cells: Vec<(usize, InstanceId)> = Vec::new();
         let mut keys = Vec::new();
@@ -142,11 +158,11 @@ impl Spans {
                 continue;
             };
             let key = Key { instance, item };
-            let next = u32::try_from(self.keys.len()).expect("fewer than 2^32 nodes");
+            let next = self.keys.len();
             let id = *self.ids.entry(key).or_insert(next);
             if id == next {
                 self.keys.push(key);
-                self.since.push(None);
+                self.since.push(Cycle::from_cycles(0));
             }
             keys.push(id);
         }

@@ -5,17 +5,20 @@
 //! the cell, its control nodes, the updates of its control registers, its groups by par thread,
 //! and its primitives. Slices of a track nest properly: what would overlap gets a track of its own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use petal_metadata::{Id, Metadata, Origin, RegisterKind, RunId, Span as Place, ThreadId, labels};
-use petal_reconstruct::{Event, FrameLabels, InstanceId, RegisterUpdate};
+use foldhash::HashMap;
+use petal_metadata::{
+    Id, Metadata, Origin, RegisterId, RegisterKind, RunId, Span as Place, ThreadId, labels,
+};
+use petal_reconstruct::{Cycle, Event, FrameLabels, InstanceId, RegisterUpdate};
 use serde_json::{Map, Value, json};
 
 use crate::cells::track_label;
 use crate::groups::effects;
-use crate::spans::{Item, Key, Span, Spans, Step};
+use crate::spans::{Item, Key, KeyId, Spans, Step};
 
 /// The tracks of an instance, in the order in which a viewer shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +26,7 @@ enum Track {
     Cell,
     Control(ThreadId),
     Registers,
+    Counter(RegisterId),
     Groups(ThreadId),
     Primitive(petal_metadata::CellId),
 }
@@ -35,6 +39,28 @@ struct Lane {
     number: usize,
 }
 
+/// What is known of a key.
+#[derive(Debug)]
+struct Shown {
+    track: Track,
+    /// The lane of its open slice.
+    lane: usize,
+    /// What does not change from slice to slice, by lane.
+    text: Vec<Option<Box<str>>>,
+}
+
+/// How many texts of updates are remembered.
+const MAX_UPDATES: usize = 1 << 16;
+
+/// Steps of a counter that follow one another without a jump.
+#[derive(Debug, Clone, Copy)]
+struct Steps {
+    start: u64,
+    cycles: u64,
+    first: u64,
+    last: u64,
+}
+
 /// Writes the timeline while the trace is read.
 #[derive(Debug)]
 pub struct Timeline<'a, W> {
@@ -43,14 +69,18 @@ pub struct Timeline<'a, W> {
     control_labels: Vec<Vec<String>>,
     spans: Spans,
     out: W,
+    /// Slices so far.
+    slices: u64,
     /// Whether an event was written.
     any: bool,
     /// What is open on each lane of a track, outermost first.
-    open: HashMap<(InstanceId, Track), Vec<Vec<Key>>>,
-    lane_of: HashMap<Key, usize>,
+    open: HashMap<(InstanceId, Track), Vec<Vec<KeyId>>>,
     lanes: BTreeMap<Lane, u64>,
-    /// What does not change from slice to slice.
-    written: HashMap<(Key, Lane), Rc<str>>,
+    shown: Vec<Shown>,
+    /// What does not change from one equal update to the next, for the latest ones.
+    updates: HashMap<((InstanceId, RegisterId), u64, u64), Rc<str>>,
+    /// The latest steps of the counters of static programs, which are not written yet.
+    counters: BTreeMap<(InstanceId, RegisterId), Steps>,
 }
 
 impl<'a, W: Write> Timeline<'a, W> {
@@ -70,11 +100,13 @@ impl<'a, W: Write> Timeline<'a, W> {
                 .collect(),
             spans: Spans::default(),
             out,
+            slices: 0,
             any: false,
-            open: HashMap::new(),
-            lane_of: HashMap::new(),
+            open: HashMap::default(),
             lanes: BTreeMap::new(),
-            written: HashMap::new(),
+            shown: Vec::new(),
+            updates: HashMap::default(),
+            counters: BTreeMap::new(),
         })
     }
 
@@ -83,12 +115,22 @@ impl<'a, W: Write> Timeline<'a, W> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        let mut steps = Vec::new();
-        self.spans.steps(event, &mut |step| steps.push(step));
+        let mut spans = std::mem::take(&mut self.spans);
+        let (now, steps) = spans.event(event);
+        let steps = steps.to_vec();
+        self.spans = spans;
+        for at in self.shown.len()..self.spans.keys().len() {
+            let track = self.track(self.spans.keys()[at]);
+            self.shown.push(Shown {
+                track,
+                lane: 0,
+                text: Vec::new(),
+            });
+        }
         for step in steps {
             match step {
-                Step::Open(key) => self.open(key),
-                Step::Close(span) => self.close(span)?,
+                Step::Open(id) => self.open(id),
+                Step::Close(id, start) => self.close(id, start, now)?,
             }
         }
         match event {
@@ -108,6 +150,11 @@ impl<'a, W: Write> Timeline<'a, W> {
         }
     }
 
+    /// Slices so far.
+    pub fn slices(&self) -> u64 {
+        self.slices
+    }
+
     fn track(&self, key: Key) -> Track {
         let component = self
             .metadata
@@ -121,9 +168,10 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     /// Finds a lane: an empty one, or one whose innermost open slice contains this one.
-    fn open(&mut self, key: Key) {
-        let track = self.track(key);
-        let inside = |outer: &Key| match (outer.item, key.item) {
+    fn open(&mut self, id: KeyId) {
+        let keys = self.spans.keys();
+        let key = keys[id];
+        let inside = |outer: &KeyId| match (keys[*outer].item, key.item) {
             (Item::Control(outer), Item::Control(inner)) => {
                 let component = self
                     .metadata
@@ -132,40 +180,43 @@ impl<'a, W: Write> Timeline<'a, W> {
             }
             _ => false,
         };
-        let lanes = self.open.entry((key.instance, track)).or_default();
-        let number = lanes
+        let shown = &mut self.shown[id];
+        let lanes = self.open.entry((key.instance, shown.track)).or_default();
+        shown.lane = lanes
             .iter()
             .position(|lane| lane.last().is_none_or(&inside))
             .unwrap_or(lanes.len());
-        if number == lanes.len() {
+        if shown.lane == lanes.len() {
             lanes.push(Vec::new());
         }
-        lanes[number].push(key);
-        self.lane_of.insert(key, number);
+        lanes[shown.lane].push(id);
     }
 
-    fn close(&mut self, span: Span) -> io::Result<()> {
-        let key = span.key;
-        let track = self.track(key);
-        let number = self.lane_of.remove(&key).unwrap_or(0);
+    fn close(&mut self, id: KeyId, start: Cycle, end: Cycle) -> io::Result<()> {
+        let key = self.spans.keys()[id];
+        let Shown { track, lane, .. } = self.shown[id];
         if let Some(lanes) = self.open.get_mut(&(key.instance, track)) {
-            lanes[number].retain(|open| *open != key);
+            lanes[lane].retain(|open| *open != id);
         }
-        let lane = Lane {
-            instance: key.instance,
-            track,
-            number,
-        };
-        let what = match self.written.get(&(key, lane)) {
-            Some(what) => Rc::clone(what),
+        let texts = &mut self.shown[id].text;
+        if texts.len() <= lane {
+            texts.resize(lane + 1, None);
+        }
+        let text = match texts[lane].take() {
+            Some(text) => text,
             None => {
                 let (name, category, args) = self.describe(key);
-                let what: Rc<str> = self.slice(&name, category, lane, &args).into();
-                self.written.insert((key, lane), Rc::clone(&what));
-                what
+                let lane = Lane {
+                    instance: key.instance,
+                    track,
+                    number: lane,
+                };
+                self.slice(&name, category, lane, &args).into()
             }
         };
-        self.write_slice(&what, span.start.cycles(), span.cycles)
+        let written = self.write_slice(&text, start.cycles(), end.cycles() - start.cycles());
+        self.shown[id].text[lane] = Some(text);
+        written
     }
 
     fn describe(&self, key: Key) -> (String, &'static str, Map<String, Value>) {
@@ -239,22 +290,84 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     fn update(&mut self, update: &RegisterUpdate) -> io::Result<()> {
-        let component = self
-            .metadata
-            .component(self.spans.instances()[update.instance.index()].component);
-        let register = component.register(update.register);
-        let name = match (register.kind, update.new) {
-            (RegisterKind::ParDone, 1) => format!("{} set", register.name),
-            (RegisterKind::ParDone, _) => format!("{} cleared", register.name),
-            _ => format!("{}: {}→{}", register.name, update.old, update.new),
+        let component = self.spans.instances()[update.instance.index()].component;
+        let register = self.metadata.component(component).register(update.register);
+        if register.kind == RegisterKind::StaticFsm {
+            return self.count(update);
+        }
+        let key = (update.instance, update.register);
+        let start = update.cycle.cycles();
+        let steps = Steps {
+            start,
+            cycles: 1,
+            first: update.old,
+            last: update.new,
+        };
+        self.write_steps(key, steps)
+    }
+
+    fn write_steps(&mut self, key: (InstanceId, RegisterId), steps: Steps) -> io::Result<()> {
+        let text = match self.updates.get(&(key, steps.first, steps.last)) {
+            Some(text) => Rc::clone(text),
+            None => {
+                let text: Rc<str> = self.describe_steps(key, steps).into();
+                if self.updates.len() == MAX_UPDATES {
+                    self.updates.clear();
+                }
+                let known = (key, steps.first, steps.last);
+                self.updates.insert(known, Rc::clone(&text));
+                text
+            }
+        };
+        self.write_slice(&text, steps.start, steps.cycles)
+    }
+
+    fn describe_steps(
+        &mut self,
+        (instance, register): (InstanceId, RegisterId),
+        steps: Steps,
+    ) -> String {
+        let component = self.spans.instances()[instance.index()].component;
+        let known = self.metadata.component(component).register(register);
+        let name = match (known.kind, steps.last) {
+            (RegisterKind::ParDone, 1) => format!("{} set", known.name),
+            (RegisterKind::ParDone, _) => format!("{} cleared", known.name),
+            _ => format!("{}: {}→{}", known.name, steps.first, steps.last),
+        };
+        let track = match known.kind {
+            RegisterKind::StaticFsm => Track::Counter(register),
+            _ => Track::Registers,
         };
         let lane = Lane {
-            instance: update.instance,
-            track: Track::Registers,
+            instance,
+            track,
             number: 0,
         };
-        let what = self.slice(&name, "control register", lane, &Map::new());
-        self.write_slice(&what, update.cycle.cycles(), 1)
+        self.slice(&name, "control register", lane, &Map::new())
+    }
+
+    /// Takes in a step of a counter of a static program.
+    fn count(&mut self, update: &RegisterUpdate) -> io::Result<()> {
+        let key = (update.instance, update.register);
+        let start = update.cycle.cycles();
+        let steps = Steps {
+            start,
+            cycles: 1,
+            first: update.old,
+            last: update.new,
+        };
+        let known = self
+            .counters
+            .entry(key)
+            .or_insert(Steps { cycles: 0, ..steps });
+        let follows = known.start + known.cycles == start && known.last == update.old;
+        if known.cycles == 0 || follows && update.new == update.old + 1 {
+            known.cycles += 1;
+            known.last = update.new;
+            return Ok(());
+        }
+        let before = std::mem::replace(known, steps);
+        self.write_steps(key, before)
     }
 
     /// All of a slice but its time: the text of a JSON object without the closing brace.
@@ -279,7 +392,14 @@ impl<'a, W: Write> Timeline<'a, W> {
 
     fn write_slice(&mut self, what: &str, start: u64, cycles: u64) -> io::Result<()> {
         self.separate()?;
-        write!(self.out, "{what},\"ts\":{start},\"dur\":{cycles}}}")
+        self.slices += 1;
+        let mut number = itoa::Buffer::new();
+        self.out.write_all(what.as_bytes())?;
+        self.out.write_all(b",\"ts\":")?;
+        self.out.write_all(number.format(start).as_bytes())?;
+        self.out.write_all(b",\"dur\":")?;
+        self.out.write_all(number.format(cycles).as_bytes())?;
+        self.out.write_all(b"}")
     }
 
     fn tid(&mut self, lane: Lane) -> u64 {
@@ -303,6 +423,9 @@ impl<'a, W: Write> Timeline<'a, W> {
 
     /// Names the tracks and ends the file.
     fn finish(&mut self) -> io::Result<()> {
+        for (key, steps) in std::mem::take(&mut self.counters) {
+            self.write_steps(key, steps)?;
+        }
         let instances = self.spans.instances().to_vec();
         for index in 0..instances.len() {
             let id = InstanceId::from_index(index);
@@ -347,6 +470,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             Track::Cell => "cell".to_owned(),
             Track::Control(of) => format!("control{}", thread(of)),
             Track::Registers => "control register updates".to_owned(),
+            Track::Counter(register) => format!("counter {}", component.register(register).name),
             Track::Groups(of) => format!("groups{}", thread(of)),
             Track::Primitive(cell) => component.cell(cell).name.clone(),
         };
