@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use petal_embedded::{Error::Unsupported, Options, Simulation};
 use petal_metadata::Metadata;
@@ -282,40 +284,73 @@ struct Output<'a, 'b> {
 
 impl<'a> Output<'a, '_> {
     /// Follows a run, and writes what is written on the way. `check` is asked in between whether to
-    /// go on.
+    /// go on. What becomes of the events is up to a thread of its own.
     fn profile(
         &self,
         reconstruction: &Reconstruction<'a>,
         source: &mut impl ProbeSource,
         check: fn() -> Result<(), Failure>,
     ) -> Result<Counted<'a>, ReconstructError<Failure>> {
-        let cannot_write = |error: &dyn std::fmt::Display| {
-            Failure::new(format!("cannot write to the output folder: {error}"))
-        };
-        let trace = outputs::create(&self.staging.path(folder::TRACE));
-        let trace = trace.map_err(ReconstructError::Sink)?;
+        let (sender, receiver) = mpsc::sync_channel(BATCHES);
+        thread::scope(|scope| {
+            let output = scope.spawn(|| self.take(receiver));
+            let mut batch = Vec::with_capacity(BATCH);
+            let followed = reconstruction.run(source, &mut |event| {
+                if let Event::Run(run) = &event {
+                    self.stage.tell(|| format!("cycle {}", run.start.cycles()));
+                }
+                batch.push(event);
+                if batch.len() == BATCH {
+                    check()?;
+                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                    // Nobody receives it when the other thread failed, which is told below.
+                    sender.send(full).map_err(|error| cannot_write(&error))?;
+                }
+                Ok(())
+            });
+            if followed.is_ok() {
+                // As above.
+                let _ = sender.send(batch);
+            }
+            drop(sender);
+            let counted = output
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                .map_err(ReconstructError::Sink)?;
+            followed.map(|_| counted)
+        })
+    }
+
+    /// Writes and counts the events that come. Those of a run that failed end early.
+    fn take(&self, batches: mpsc::Receiver<Vec<Event>>) -> Result<Counted<'a>, Failure> {
+        let trace = outputs::create(&self.staging.path(folder::TRACE))?;
         let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
-            .map_err(|error| ReconstructError::Sink(cannot_write(&error)))?;
-        let timeline = outputs::timeline(self.metadata, self.staging);
-        let mut timeline = timeline.map_err(ReconstructError::Sink)?;
-        let mut counted = Counted::new(self.metadata, self.view);
+            .map_err(|error| cannot_write(&error))?;
+        let mut timeline = outputs::timeline(self.metadata, self.staging)?;
         let compiled =
             (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
-        reconstruction.run(source, &mut |event| {
+        let mut counted = Counted::new(self.metadata, self.view);
+        for event in batches.into_iter().flatten() {
             trace.event(&event).map_err(|error| cannot_write(&error))?;
-            if let Event::Run(run) = &event {
-                check()?;
-                self.stage.tell(|| format!("cycle {}", run.start.cycles()));
-            }
             counted.event(&event);
             let event = match &compiled {
                 Some(view) => view.event(event),
                 None => event,
             };
-            timeline.event(&event).map_err(|error| cannot_write(&error))
-        })?;
+            timeline
+                .event(&event)
+                .map_err(|error| cannot_write(&error))?;
+        }
         Ok(counted)
     }
+}
+
+/// Events that go to another thread at once, and how many times so many may wait there.
+const BATCH: usize = 4096;
+const BATCHES: usize = 8;
+
+fn cannot_write(error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("cannot write to the output folder: {error}"))
 }
 
 /// Writes what is known only at the end of a run.

@@ -1,7 +1,7 @@
 //! From trees per cycle to spans per node: when each node of the call trees was active without a
 //! break.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use foldhash::HashMap;
 use petal_metadata::{CellId, ControlId, Id, RunId};
@@ -56,7 +56,7 @@ pub(crate) struct Spans {
     trees: Vec<Vec<KeyId>>,
     current: Option<TreeId>,
     /// What closes and what opens from one tree to another, for the latest ones.
-    switches: HashMap<(Option<TreeId>, Option<TreeId>), Rc<Switch>>,
+    switches: HashMap<(Option<TreeId>, Option<TreeId>), Arc<Switch>>,
     steps: Vec<Step>,
 }
 
@@ -104,7 +104,7 @@ impl Spans {
     fn switch(&mut self, next: Option<TreeId>, at: Cycle) {
         let pair = (self.current, next);
         let switch = match self.switches.get(&pair) {
-            Some(switch) => Rc::clone(switch),
+            Some(switch) => Arc::clone(switch),
             None => {
                 let keys = |tree: Option<TreeId>| {
                     tree.map_or(&[][..], |tree| self.trees[tree.index()].as_slice())
@@ -115,14 +115,14 @@ impl Spans {
                     keys.filter(|id| others.binary_search(id).is_err())
                         .collect()
                 };
-                let switch = Rc::new(Switch {
+                let switch = Arc::new(Switch {
                     closes: without(before, after),
                     opens: without(after, before),
                 });
                 if self.switches.len() == MAX_SWITCHES {
                     self.switches.clear();
                 }
-                self.switches.insert(pair, Rc::clone(&switch));
+                self.switches.insert(pair, Arc::clone(&switch));
                 switch
             }
         };
