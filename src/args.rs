@@ -43,9 +43,9 @@ pub enum Command {
     /// Print the call tree of every cycle of a profile
     Trace(TraceArgs),
     /// Write the flame graphs of a profile again
-    Flame(AgainArgs),
+    Flame(FlameArgs),
     /// Write the timeline of a profile again
-    Timeline(AgainArgs),
+    Timeline(TimelineArgs),
     /// Print the statistics tables of a profile
     Stats(StatsArgs),
     /// Print the source with cycles, useful share and overhead beside each line
@@ -157,11 +157,29 @@ pub struct TraceArgs {
     pub view: ViewArgs,
 }
 
-/// `petal flame` and `petal timeline`
+/// `petal flame`
 #[derive(Debug, Args)]
-pub struct AgainArgs {
+pub struct FlameArgs {
     /// The folder that `petal run` wrote
     pub dir: PathBuf,
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// `petal timeline`
+#[derive(Debug, Args)]
+pub struct TimelineArgs {
+    /// The folder that `petal run` wrote
+    pub dir: PathBuf,
+    /// Only these cycles: the first one, and the one after the last
+    #[arg(long, value_name = "A..B", value_parser = parse_cycles)]
+    pub cycles: Option<Range<u64>>,
+    /// Only this component cell and what is below it, by its path, such as `main.queue`
+    #[arg(long, value_name = "PATH")]
+    pub cell: Option<String>,
+    /// Only so many levels of the call tree, from that cell on
+    #[arg(long, value_name = "LEVELS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub depth: Option<u32>,
     #[command(flatten)]
     pub view: ViewArgs,
 }

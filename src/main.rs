@@ -16,15 +16,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Cli, Command};
-use crate::trace::Again;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = interrupt::listen().and_then(|()| match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::trace(&args),
-        Command::Flame(args) => trace::again(&args, Again::Flame),
-        Command::Timeline(args) => trace::again(&args, Again::Timeline),
+        Command::Flame(args) => trace::flame(&args),
+        Command::Timeline(args) => trace::timeline(&args),
         Command::Stats(args) => trace::stats(&args),
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Instrument(args) => run::instrument(&args),

@@ -10,9 +10,10 @@ use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
     Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, check,
 };
+use petal_visualize::{Section, thousands};
 use serde_json::json;
 
-use crate::args::{AgainArgs, ControlArg, FormatArg, StatsArgs, TableArg, TraceArgs};
+use crate::args::{ControlArg, FlameArgs, FormatArg, StatsArgs, TableArg, TimelineArgs, TraceArgs};
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
@@ -181,42 +182,56 @@ fn as_json(
     )
 }
 
-/// Which output to write again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// The flame graphs.
-    Flame,
-    /// The timeline.
-    Timeline,
-}
-
-/// `petal flame` and `petal timeline`
-pub fn again(args: &AgainArgs, what: Again) -> Result<(), Failure> {
+/// `petal flame`
+pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
     let Folder {
         metadata,
         name,
         reader,
     } = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?;
-    let view = args.view.control;
-    match what {
-        Again::Flame => {
-            let counted = Folder::count(&metadata, reader, view)?;
-            counted.write_flames(&staging, &name)?;
-            let files: Vec<&str> = outputs::FLAMES
-                .iter()
-                .flat_map(|&(_, folded, svg)| [folded, svg])
-                .collect();
-            staging.commit(&files)
-        }
-        Again::Timeline => {
-            let mut timeline = outputs::timeline(&metadata, &staging)?;
-            Folder::read(&metadata, reader, view, &mut |event| {
-                Ok(timeline.event(event)?)
-            })?;
-            staging.commit(&[outputs::TIMELINE])
-        }
+    let counted = Folder::count(&metadata, reader, args.view.control)?;
+    counted.write_flames(&staging, &name)?;
+    let files: Vec<&str> = outputs::FLAMES
+        .iter()
+        .flat_map(|&(_, folded, svg)| [folded, svg])
+        .collect();
+    staging.commit(&files)
+}
+
+/// `petal timeline`
+pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
+    let Folder {
+        metadata, reader, ..
+    } = Folder::open(&args.dir)?;
+    let staging = Staging::new(&args.dir)?;
+    let section = Section {
+        cycles: args.cycles.clone(),
+        cell: args.cell.clone(),
+        depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
+    };
+    let mut timeline = outputs::timeline(&metadata, &staging)?.of(section);
+    Folder::read(&metadata, reader, args.view.control, &mut |event| {
+        Ok(timeline.event(event)?)
+    })?;
+    if let Some(cell) = args.cell.as_ref().filter(|_| !timeline.found()) {
+        return Err(Failure::new(format!(
+            "no component cell `{cell}` was active; `petal stats {} cells` lists those that were",
+            args.dir.display()
+        )));
     }
+    let slices = timeline.slices();
+    let file = staging.path(outputs::TIMELINE);
+    let bytes = std::fs::metadata(&file)
+        .map_err(Failure::io("read", &file))?
+        .len();
+    staging.commit(&[outputs::TIMELINE])?;
+    outputs::print(&format!(
+        "{}: {} slices, {} bytes\n",
+        args.dir.join(outputs::TIMELINE).display(),
+        thousands(slices),
+        thousands(bytes)
+    ))
 }
 
 /// `petal stats`

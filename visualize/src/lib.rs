@@ -28,4 +28,4 @@ pub use profile::Profile;
 pub use spans::{Item, Key};
 pub use summary::{RankedGroup, RankedStatement, Summary};
 pub use table::{Align, Column, Table, Value, thousands};
-pub use timeline::Timeline;
+pub use timeline::{Section, Timeline};

@@ -50,6 +50,8 @@ pub(crate) struct Spans {
     instances: Vec<Instance>,
     ids: HashMap<Key, KeyId>,
     keys: Vec<Key>,
+    /// Levels above each key where it was first seen.
+    depths: Vec<usize>,
     /// First cycle of what is active, by key.
     since: Vec<Cycle>,
     /// The keys of each tree, ascending.
@@ -75,6 +77,11 @@ impl Spans {
     /// All keys so far, by their numbers.
     pub fn keys(&self) -> &[Key] {
         &self.keys
+    }
+
+    /// How many levels of the call tree are above a key, where it was first seen.
+    pub fn depth(&self, id: KeyId) -> usize {
+        self.depths[id]
     }
 
     /// Takes in the next event; returns the spans that are over and those that begin, and the cycle
@@ -162,6 +169,7 @@ impl Spans {
             let id = *self.ids.entry(key).or_insert(next);
             if id == next {
                 self.keys.push(key);
+                self.depths.push(depth);
                 self.since.push(Cycle::from_cycles(0));
             }
             keys.push(id);

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::rc::Rc;
 
 use foldhash::HashMap;
@@ -16,7 +17,7 @@ use petal_metadata::{
 use petal_reconstruct::{Cycle, Event, FrameLabels, InstanceId, RegisterUpdate};
 use serde_json::{Map, Value, json};
 
-use crate::cells::track_label;
+use crate::cells::{path, track_label};
 use crate::groups::effects;
 use crate::spans::{Item, Key, KeyId, Spans, Step};
 
@@ -42,6 +43,8 @@ struct Lane {
 /// What is known of a key.
 #[derive(Debug)]
 struct Shown {
+    /// Whether it is outside of the section.
+    hidden: bool,
     track: Track,
     /// The lane of its open slice.
     lane: usize,
@@ -61,6 +64,17 @@ struct Steps {
     last: u64,
 }
 
+/// The part of a run that a timeline shows.
+#[derive(Debug, Clone, Default)]
+pub struct Section {
+    /// Only these cycles.
+    pub cycles: Option<Range<u64>>,
+    /// Only this component cell, by its path from main, and what is below it.
+    pub cell: Option<String>,
+    /// Only so many levels of the call tree, from that cell on.
+    pub depth: Option<usize>,
+}
+
 /// Writes the timeline while the trace is read.
 #[derive(Debug)]
 pub struct Timeline<'a, W> {
@@ -68,6 +82,11 @@ pub struct Timeline<'a, W> {
     labels: FrameLabels,
     control_labels: Vec<Vec<String>>,
     spans: Spans,
+    section: Section,
+    /// Whether each instance is the section's cell or below it.
+    inside: Vec<bool>,
+    /// Levels above the section's cell.
+    base: Option<usize>,
     out: W,
     /// Slices so far.
     slices: u64,
@@ -99,6 +118,9 @@ impl<'a, W: Write> Timeline<'a, W> {
                 .map(|component| labels::control_labels(metadata, component))
                 .collect(),
             spans: Spans::default(),
+            section: Section::default(),
+            inside: Vec::new(),
+            base: None,
             out,
             slices: 0,
             any: false,
@@ -108,6 +130,18 @@ impl<'a, W: Write> Timeline<'a, W> {
             updates: HashMap::default(),
             counters: BTreeMap::new(),
         })
+    }
+
+    /// Shows only this part of the run.
+    #[must_use]
+    pub fn of(mut self, section: Section) -> Self {
+        self.section = section;
+        self
+    }
+
+    /// Whether the section's cell was there.
+    pub fn found(&self) -> bool {
+        self.inside.contains(&true)
     }
 
     /// Takes in the next event; the last one completes the file.
@@ -121,7 +155,9 @@ impl<'a, W: Write> Timeline<'a, W> {
         self.spans = spans;
         for at in self.shown.len()..self.spans.keys().len() {
             let track = self.track(self.spans.keys()[at]);
+            let hidden = !self.shows(at);
             self.shown.push(Shown {
+                hidden,
                 track,
                 lane: 0,
                 text: Vec::new(),
@@ -129,6 +165,7 @@ impl<'a, W: Write> Timeline<'a, W> {
         }
         for step in steps {
             match step {
+                Step::Open(id) | Step::Close(id, _) if self.shown[id].hidden => {}
                 Step::Open(id) => self.open(id),
                 Step::Close(id, start) => self.close(id, start, now)?,
             }
@@ -137,11 +174,14 @@ impl<'a, W: Write> Timeline<'a, W> {
             Event::Instance(_) => {
                 // The cell's own track is the first of its tracks.
                 let instance = InstanceId::from_index(self.spans.instances().len() - 1);
-                self.tid(Lane {
-                    instance,
-                    track: Track::Cell,
-                    number: 0,
-                });
+                self.enter(instance);
+                if self.inside[instance.index()] {
+                    self.tid(Lane {
+                        instance,
+                        track: Track::Cell,
+                        number: 0,
+                    });
+                }
                 Ok(())
             }
             Event::Update(update) => self.update(update),
@@ -153,6 +193,32 @@ impl<'a, W: Write> Timeline<'a, W> {
     /// Slices so far.
     pub fn slices(&self) -> u64 {
         self.slices
+    }
+
+    /// Finds out whether an instance is in the section.
+    fn enter(&mut self, instance: InstanceId) {
+        let instances = self.spans.instances();
+        let path = path(self.metadata, instances, instance);
+        let inside = match &self.section.cell {
+            None => true,
+            Some(cell) => path
+                .strip_prefix(cell.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+        };
+        self.inside.push(inside);
+    }
+
+    /// Whether a key is in the section.
+    fn shows(&mut self, id: KeyId) -> bool {
+        if !self.inside[self.spans.keys()[id].instance.index()] {
+            return false;
+        }
+        let depth = self.spans.depth(id);
+        // The first key in the section is its cell.
+        let base = *self.base.get_or_insert(depth);
+        self.section
+            .depth
+            .is_none_or(|limit| depth - base.min(depth) < limit)
     }
 
     fn track(&self, key: Key) -> Track {
@@ -290,6 +356,10 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     fn update(&mut self, update: &RegisterUpdate) -> io::Result<()> {
+        // Where only the section's cell itself is wanted, its registers are too much.
+        if !self.inside[update.instance.index()] || self.section.depth == Some(1) {
+            return Ok(());
+        }
         let component = self.spans.instances()[update.instance.index()].component;
         let register = self.metadata.component(component).register(update.register);
         if register.kind == RegisterKind::StaticFsm {
@@ -390,7 +460,19 @@ impl<'a, W: Write> Timeline<'a, W> {
         text
     }
 
+    /// Writes the part of a slice that is in the section.
     fn write_slice(&mut self, what: &str, start: u64, cycles: u64) -> io::Result<()> {
+        let (start, cycles) = match &self.section.cycles {
+            None => (start, cycles),
+            Some(shown) => {
+                let first = start.max(shown.start);
+                let end = (start + cycles).min(shown.end);
+                if first >= end {
+                    return Ok(());
+                }
+                (first, end - first)
+            }
+        };
         self.separate()?;
         self.slices += 1;
         let mut number = itoa::Buffer::new();
@@ -429,6 +511,9 @@ impl<'a, W: Write> Timeline<'a, W> {
         let instances = self.spans.instances().to_vec();
         for index in 0..instances.len() {
             let id = InstanceId::from_index(index);
+            if !self.inside[index] {
+                continue;
+            }
             let label = track_label(self.metadata, &self.labels, &instances, id);
             self.name(id, 0, "process_name", &json!({ "name": label }))?;
             self.name(id, 0, "process_sort_index", &json!({ "sort_index": index }))?;
