@@ -157,7 +157,12 @@ impl Job<'_> {
         self.staging.write(folder::VERILOG, verilog)?;
         let work = self.staging.path("work");
         let simulation = self.progress.stage("building the simulation", |_| {
-            let options = BuildOptions::default();
+            let probes = Reconstruction::new(self.metadata).signals().names();
+            let options = BuildOptions {
+                // A user looks at all signals, reconstruction only at some.
+                signals: self.vcd.is_none().then(|| probes.into_iter().collect()),
+                ..BuildOptions::default()
+            };
             let verilog = self.staging.path(folder::VERILOG);
             verilator
                 .build(&verilog, &work, &cache_dir(), &options)

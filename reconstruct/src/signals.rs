@@ -1,6 +1,6 @@
 //! Which signals of a simulated design reconstruction needs, and where they are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use petal_metadata::{CellKind, ComponentId, Id, Metadata, ProbeName};
 
@@ -33,6 +33,20 @@ pub struct SignalTable {
     pub done: Signal,
     /// The scope or signal that only this design has.
     pub marker: Signal,
+}
+
+impl SignalTable {
+    /// The names that a waveform has to have, whatever else is left out.
+    pub fn names(&self) -> BTreeSet<String> {
+        let own = [&self.clock, &self.go, &self.done];
+        self.watched
+            .iter()
+            .chain(own)
+            .map(|signal| signal.name.clone())
+            // The marker is a cell without a signal that is watched.
+            .chain([format!("{}_in", self.marker.name)])
+            .collect()
+    }
 }
 
 /// A hardware instance of a component, with the slots of its signals.

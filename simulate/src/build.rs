@@ -22,7 +22,7 @@ use crate::verilator::Verilator;
 pub enum Trace {
     /// It cannot; it is faster.
     Off,
-    /// It can write the whole design as VCD.
+    /// It can write the signals of the design as VCD.
     Vcd,
 }
 
@@ -61,6 +61,8 @@ impl Optimisation {
 pub struct BuildOptions {
     /// Whether the executable can write a trace.
     pub trace: Trace,
+    /// Names of the signals that a trace holds, in whichever module; `None`: all signals.
+    pub signals: Option<Vec<String>>,
     /// How well to optimise the design.
     pub optimisation: Optimisation,
     /// How many compiler processes may run at a time.
@@ -70,10 +72,11 @@ pub struct BuildOptions {
 }
 
 impl Default for BuildOptions {
-    /// A traced, fast build with two jobs and the usual port names.
+    /// A fast build with a trace of all signals, two jobs and the usual port names.
     fn default() -> Self {
         Self {
             trace: Trace::Vcd,
+            signals: None,
             optimisation: Optimisation::Fast,
             jobs: NonZeroUsize::MIN.saturating_add(1),
             top: TopModule::default(),
@@ -184,7 +187,8 @@ impl Verilator {
             let verilog = fs::read(design).map_err(Error::io("read", design))?;
             let name = design.file_name().unwrap_or_default().to_string_lossy();
             let config = folder.join("trace.vlt");
-            let text = testbench::trace_config(&name, &String::from_utf8_lossy(&verilog));
+            let verilog = String::from_utf8_lossy(&verilog);
+            let text = testbench::trace_config(&name, &verilog, options.signals.as_deref());
             fs::write(&config, text).map_err(Error::io("write", &config))?;
             command.args(["--trace", "--trace-underscore"]).arg(config);
         }

@@ -13,6 +13,7 @@
 //! cycle are all values just before a time at which `toplevel.clk` rises. The `done` cycle is dumped too, with its
 //! rising edge, though the design never sees that edge.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// The C++ testbench: the same for every design.
@@ -76,12 +77,13 @@ impl TopModule {
     }
 }
 
-/// Verilator configuration that keeps the Calyx backend's guard wires (`wire _guardN = ...;`) out of the trace of
-/// the Verilog file called `file_name`.
+/// Verilator configuration that keeps out of the trace what nobody wants of the Verilog file called `file_name`, as the
+/// Calyx backend writes it: the guard wires (`wire _guardN = ...;`), about half of all names; and if `signals` are given,
+/// all of what is declared but the signals and ports of these names.
 ///
 /// Verilator leaves out every name with a leading underscore unless told otherwise, and with the name of a cell all that
-/// is inside the cell. So they have to be let in, but the guards, about half of all names, are of no use to anybody.
-pub(crate) fn trace_config(file_name: &str, verilog: &str) -> String {
+/// is inside the cell, so cells stay.
+pub(crate) fn trace_config(file_name: &str, verilog: &str, signals: Option<&[String]>) -> String {
     // The file name is a pattern: what could be a wildcard or a quote becomes the wildcard for one character.
     let pattern: String = file_name
         .chars()
@@ -90,10 +92,23 @@ pub(crate) fn trace_config(file_name: &str, verilog: &str) -> String {
             _ => '?',
         })
         .collect();
+    let wanted: Option<HashSet<&str>> =
+        signals.map(|signals| signals.iter().map(String::as_str).collect());
+    let unwanted = |line: &str| {
+        let declares = ["logic", "wire", "input", "output", "reg", "string", "int"]
+            .iter()
+            .any(|word| line.trim_start().starts_with(word));
+        let name = line.trim_end_matches([';', ',', ' ']).rsplit(' ').next();
+        line.starts_with("wire _guard")
+            || declares
+                && wanted
+                    .as_ref()
+                    .is_some_and(|wanted| name.is_none_or(|name| !wanted.contains(name)))
+    };
     let mut text = String::from("`verilator_config\n");
-    let mut guards: Option<(usize, usize)> = None;
-    let mut rule = |guards: &mut Option<(usize, usize)>| {
-        if let Some((first, last)) = guards.take() {
+    let mut off: Option<(usize, usize)> = None;
+    let mut rule = |off: &mut Option<(usize, usize)>| {
+        if let Some((first, last)) = off.take() {
             // Writing to a String cannot fail.
             let _ = writeln!(
                 text,
@@ -103,13 +118,13 @@ pub(crate) fn trace_config(file_name: &str, verilog: &str) -> String {
     };
     for (index, line) in verilog.lines().enumerate() {
         let number = index + 1;
-        if line.starts_with("wire _guard") {
-            guards = Some((guards.map_or(number, |(first, _)| first), number));
+        if unwanted(line) {
+            off = Some((off.map_or(number, |(first, _)| first), number));
         } else {
-            rule(&mut guards);
+            rule(&mut off);
         }
     }
-    rule(&mut guards);
+    rule(&mut off);
     text
 }
 
@@ -170,7 +185,21 @@ mod tests {
             tracing_off -file "*my?design.sv" -lines 2-3
             tracing_off -file "*my?design.sv" -lines 5-5
         "#]]
-        .assert_eq(&trace_config("my*design.sv", verilog));
+        .assert_eq(&trace_config("my*design.sv", verilog, None));
+    }
+
+    #[test]
+    fn trace_config_leaves_the_wanted_signals() {
+        let verilog = "module a(\n  input logic go,\n  output logic [7:0] out\n);\nlogic [7:0] x_in;\nlogic x_out;\n\
+                       b x (\n    .in(x_in)\n);\nwire _guard0 = 1;\n";
+        let wanted = ["go".to_owned(), "x_out".to_owned()];
+        expect![[r#"
+            `verilator_config
+            tracing_off -file "*d.sv" -lines 3-3
+            tracing_off -file "*d.sv" -lines 5-5
+            tracing_off -file "*d.sv" -lines 10-10
+        "#]]
+        .assert_eq(&trace_config("d.sv", verilog, Some(&wanted)));
     }
 
     #[test]
