@@ -54,6 +54,16 @@ pub enum Command {
     Instrument(InstrumentArgs),
     /// Make a profile of a waveform that was simulated elsewhere
     Reconstruct(ReconstructArgs),
+    /// Look after the cache of Verilator's builds
+    #[command(subcommand)]
+    Cache(CacheCommand),
+}
+
+/// `petal cache`
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Remove everything from the cache
+    Clean,
 }
 
 /// Which design, and how to compile it.

@@ -22,8 +22,6 @@ pub const SUMMARY: &str = "summary.json";
 pub const MEMORIES: &str = "memories.json";
 /// The Verilog of the instrumented design; not kept.
 pub const VERILOG: &str = "design.sv";
-/// The waveform; not kept.
-pub const WAVEFORM: &str = "trace.vcd";
 
 /// Files on their way into a profile's folder.
 #[derive(Debug)]

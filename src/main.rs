@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Cli, Command};
+use crate::args::{CacheCommand, Cli, Command};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),
+        Command::Cache(CacheCommand::Clean) => run::clean_cache(),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

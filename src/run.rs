@@ -1,7 +1,7 @@
 //! `petal run`, and its stages one by one.
 
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
@@ -169,34 +169,49 @@ impl Job<'_> {
                 .map_err(|error| keep_log(error, self.out))
         })?;
         self.memories.write(&work)?;
-        let vcd = match self.vcd {
-            Some(draft) => draft.path().to_owned(),
-            None => self.staging.path(folder::WAVEFORM),
-        };
         let options = RunOptions {
             data_dir: work.clone(),
-            vcd: Some(vcd.clone()),
+            vcd: self.vcd.map(|draft| draft.path().to_owned()),
             cycle_limit: self.args.cycle_limit,
         };
-        let outcome = self.progress.stage("simulating", |stage| {
-            simulation.run(&options, &mut |cycle| {
-                stage.tell(|| format!("cycle {cycle}"));
-            })
-        })?;
+        let view = self.args.view.control;
+        let (outcome, counted) = match &options.vcd {
+            None => {
+                let (outcome, counted) = self.progress.stage("simulating", |stage| {
+                    let output = Output {
+                        staging: &self.staging,
+                        metadata: self.metadata,
+                        view,
+                        stage,
+                    };
+                    let name = Path::new("the simulation");
+                    simulation.run_piped(&options, |pipe| output.read_waveform(name, pipe))
+                })?;
+                (outcome, counted?)
+            }
+            Some(vcd) => {
+                let outcome = self.progress.stage("simulating", |stage| {
+                    simulation.run(&options, &mut |cycle| {
+                        stage.tell(|| format!("cycle {cycle}"));
+                    })
+                })?;
+                let counted = self.progress.stage("reconstructing", |stage| {
+                    let output = Output {
+                        staging: &self.staging,
+                        metadata: self.metadata,
+                        view,
+                        stage,
+                    };
+                    output.read_file(vcd)
+                })?;
+                (outcome, counted)
+            }
+        };
         if !self.args.quiet {
             eprint!("{}", outcome.output);
         }
         let memories = self.memories.read(&work)?;
         let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
-        let counted = self.progress.stage("reconstructing", |stage| {
-            from_waveform(
-                &self.staging,
-                self.metadata,
-                &vcd,
-                self.args.view.control,
-                stage,
-            )
-        })?;
         let summary = counted.summary(&self.name, versions);
         if summary.cycles != outcome.cycles {
             return Err(Failure::new(format!(
@@ -244,39 +259,18 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let staging = Staging::new(&args.out)?;
     let view = args.view.control;
     let counted = progress.stage("reconstructing", |stage| {
-        from_waveform(&staging, &metadata, &args.vcd, view, stage)
+        let output = Output {
+            staging: &staging,
+            metadata: &metadata,
+            view,
+            stage,
+        };
+        output.read_file(&args.vcd)
     })?;
     let summary = counted.summary(&name, Vec::new());
     write(&staging, &metadata, &counted, &summary)?;
     staging.commit(&outputs::files())?;
     report(&summary, &args.out, args.json, args.quiet)
-}
-
-/// Reads a waveform; writes what is written on the way.
-fn from_waveform<'a>(
-    staging: &Staging,
-    metadata: &'a Metadata,
-    vcd: &Path,
-    view: ControlArg,
-    stage: &Stage,
-) -> Result<Counted<'a>, Failure> {
-    let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", vcd.display()));
-    let reconstruction = Reconstruction::new(metadata);
-    let file = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
-    let mut source =
-        VcdSource::new(BufReader::new(file), reconstruction.signals()).map_err(in_waveform)?;
-    let output = Output {
-        staging,
-        metadata,
-        view,
-        stage,
-    };
-    output
-        .profile(&reconstruction, &mut source, interrupt::check)
-        .map_err(|error| match error {
-            ReconstructError::Source(error) => in_waveform(error),
-            ReconstructError::Sink(failure) => failure,
-        })
 }
 
 /// Where a profile goes.
@@ -288,6 +282,25 @@ struct Output<'a, 'b> {
 }
 
 impl<'a> Output<'a, '_> {
+    /// Follows the waveform in a file.
+    fn read_file(&self, vcd: &Path) -> Result<Counted<'a>, Failure> {
+        let file = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
+        self.read_waveform(vcd, file)
+    }
+
+    /// Follows a waveform; `name` is what errors call it.
+    fn read_waveform(&self, name: &Path, waveform: impl Read) -> Result<Counted<'a>, Failure> {
+        let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", name.display()));
+        let reconstruction = Reconstruction::new(self.metadata);
+        let waveform = BufReader::with_capacity(1 << 20, waveform);
+        let mut source = VcdSource::new(waveform, reconstruction.signals()).map_err(in_waveform)?;
+        self.profile(&reconstruction, &mut source, interrupt::check)
+            .map_err(|error| match error {
+                ReconstructError::Source(error) => in_waveform(error),
+                ReconstructError::Sink(failure) => failure,
+            })
+    }
+
     /// Follows a run, and writes what is written on the way. `check` is asked in between whether to
     /// go on. What becomes of the events is up to a thread of its own.
     fn profile(
@@ -395,15 +408,31 @@ fn design_name(path: &Path) -> String {
     )
 }
 
-/// Where builds keep what does not depend on the design, by the XDG base directory specification.
-fn cache_dir() -> PathBuf {
+/// `petal cache clean`
+pub fn clean_cache() -> Result<(), Failure> {
+    let dir = cache_path();
+    match fs::remove_dir_all(&dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::io("remove the cache", &dir)(error))
+        }
+        _ => outputs::print(&format!("{} is empty\n", dir.display())),
+    }
+}
+
+/// Where builds are kept, by the XDG base directory specification.
+fn cache_path() -> PathBuf {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let base = match (variable("XDG_CACHE_HOME"), variable("HOME")) {
         (Some(cache), _) => PathBuf::from(cache),
         (None, Some(home)) => PathBuf::from(home).join(".cache"),
         (None, None) => std::env::temp_dir(),
     };
-    let dir = base.join("petal");
+    base.join("petal")
+}
+
+/// The folder for builds, which is there.
+fn cache_dir() -> PathBuf {
+    let dir = cache_path();
     // Where the cache can't be made, builds are only slower.
     match fs::create_dir_all(&dir) {
         Ok(()) => dir,

@@ -13,7 +13,7 @@ use crate::compile::{Log, run_all};
 use crate::error::BuildStage;
 use crate::generated::{Generated, PREFIX, Piece};
 use crate::run::Executable;
-use crate::runtime::{Runtime, include_flags};
+use crate::runtime::{Built, Runtime, include_flags};
 use crate::testbench::{self, TopModule};
 use crate::verilator::Verilator;
 
@@ -89,7 +89,8 @@ impl Verilator {
     ///
     /// All files go to the folder `out`, which is made if needed: `simulation` is the executable, `verilator.log` and
     /// `compiler.log` have what the tools said, and `verilated/` has the C++ (what was in there is removed). What does not
-    /// depend on the design is kept in the folder `cache` for the next build; several processes may share it.
+    /// depend on the design is kept in the folder `cache` for the next build, and so are the latest executables: a design
+    /// that is there is not built again. Several processes may share the folder.
     ///
     /// Warnings are only logged.
     ///
@@ -109,7 +110,14 @@ impl Verilator {
         fs::create_dir_all(cache).map_err(Error::io("create the folder", cache))?;
         let cache = &fs::canonicalize(cache).map_err(Error::io("open the folder", cache))?;
 
-        let generated = self.verilate(design, out, options)?;
+        let verilog = fs::read(design).map_err(Error::io("read", design))?;
+        let built = Built::of(self, &verilog, cache, options);
+        let executable = out.join("simulation");
+        if built.fetch(&verilog, &executable) {
+            return Ok(Executable::new(executable, options.trace));
+        }
+
+        let generated = self.verilate(design, &verilog, out, options)?;
 
         let mut log = Log::new(out.join("compiler.log"));
         let runtime = Runtime::get(self, &generated.runtime, cache, options, &mut log)?;
@@ -131,7 +139,6 @@ impl Verilator {
             .collect();
         run_all(commands, options.jobs.get(), &self.compiler, &mut log)?;
 
-        let executable = out.join("simulation");
         let linked = generated.folder.join("simulation");
         let mut command = self.compiler.command();
         command
@@ -147,6 +154,7 @@ impl Verilator {
             return Err(log.failure(BuildStage::Linker, &output));
         }
         fs::rename(&linked, &executable).map_err(Error::io("create", &executable))?;
+        built.keep(&executable, &verilog)?;
         Ok(Executable::new(executable, options.trace))
     }
 
@@ -154,6 +162,7 @@ impl Verilator {
     fn verilate(
         &self,
         design: &Path,
+        verilog: &[u8],
         out: &Path,
         options: &BuildOptions,
     ) -> Result<Generated, Error> {
@@ -184,10 +193,9 @@ impl Verilator {
         fs::write(&config, testbench::MEMORY_CONFIG).map_err(Error::io("write", &config))?;
         command.arg(config);
         if options.trace == Trace::Vcd {
-            let verilog = fs::read(design).map_err(Error::io("read", design))?;
             let name = design.file_name().unwrap_or_default().to_string_lossy();
             let config = folder.join("trace.vlt");
-            let verilog = String::from_utf8_lossy(&verilog);
+            let verilog = String::from_utf8_lossy(verilog);
             let text = testbench::trace_config(&name, &verilog, options.signals.as_deref());
             fs::write(&config, text).map_err(Error::io("write", &config))?;
             command.args(["--trace", "--trace-underscore"]).arg(config);

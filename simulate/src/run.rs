@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, PipeReader, Read as _, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -77,19 +77,65 @@ impl Executable {
             // The simulation could not say why it cannot write the file.
             File::create(vcd).map_err(Error::io("write", vcd))?;
         }
+        let vcd = options.vcd.as_deref().unwrap_or(Path::new(""));
+        let mut running = self.start(options, vcd, Stdio::null())?;
+        let followed = self.follow(&mut running.0, progress)?;
+        self.end(running, followed, options)
+    }
+
+    /// Runs the design once, as [`run`](Self::run) does, with its trace going to `consume` and to no file.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run). What `consume` makes of the trace is then lost.
+    pub fn run_piped<T>(
+        &self,
+        options: &RunOptions,
+        consume: impl FnOnce(PipeReader) -> T,
+    ) -> Result<(RunOutcome, T), Error> {
+        if self.trace == Trace::Off {
+            return Err(Error::NoTrace {
+                executable: self.path.clone(),
+            });
+        }
+        let (reader, writer) = pipe().map_err(Error::io("make a pipe for", &self.path))?;
+        // The testbench opens a file by its name. This is that of its standard input: the pipe.
+        let vcd = Path::new("/dev/fd/0");
+        let mut running = self.start(options, vcd, Stdio::from(writer))?;
+        let (followed, consumed) = thread::scope(|scope| {
+            let followed = scope.spawn(|| self.follow(&mut running.0, &mut |_| {}));
+            let consumed = consume(reader);
+            match followed.join() {
+                Ok(followed) => (followed, consumed),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        });
+        let outcome = self.end(running, followed?, options)?;
+        Ok((outcome, consumed))
+    }
+
+    fn start(&self, options: &RunOptions, vcd: &Path, stdin: Stdio) -> Result<Running, Error> {
         let mut data = OsString::from("+DATA=");
         data.push(&options.data_dir);
         let child = Command::new(&self.path)
             .arg(options.cycle_limit.to_string())
-            .arg(options.vcd.as_deref().unwrap_or(Path::new("")))
+            .arg(vcd)
             .arg(data)
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(Error::io("start", &self.path))?;
-        let mut running = Running(child);
-        let (outcome, output) = self.follow(&mut running.0, progress)?;
+        Ok(Running(child))
+    }
+
+    /// What the testbench's report and the design's output mean, once the process is over.
+    fn end(
+        &self,
+        mut running: Running,
+        (outcome, output): (Option<Report>, String),
+        options: &RunOptions,
+    ) -> Result<RunOutcome, Error> {
         let status = running
             .0
             .wait()

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -289,6 +290,68 @@ fn a_design_that_is_not_traced_finds_its_memories() {
         cycle_limit: 100,
     };
     assert_eq!(built.unwrap().run(&run, &mut |_| {}).unwrap().cycles, 42);
+}
+
+#[test]
+fn an_unchanged_design_is_not_built_again() {
+    // Not in the cache from before.
+    let verilog = format!(
+        "// {}\nmodule main(input logic go, input logic clk, input logic reset, output logic done);\n\
+         logic [7:0] count; assign done = count == 8'd7;\n\
+         always_ff @(posedge clk) count <= reset ? 0 : count + 1;\nendmodule\n",
+        std::process::id()
+    );
+    let cycles = |options: &BuildOptions| {
+        let (dir, built) = build_text(&verilog, options);
+        let run = RunOptions {
+            data_dir: dir.path().to_owned(),
+            vcd: None,
+            cycle_limit: 100,
+        };
+        let outcome = built.unwrap().run(&run, &mut |_| {}).unwrap();
+        assert_eq!(outcome.cycles, 7);
+        dir.path().join("out/verilated").exists()
+    };
+    assert!(cycles(&options()), "it was there before");
+    assert!(!cycles(&options()), "it was built again");
+    let other = BuildOptions {
+        trace: Trace::Off,
+        ..options()
+    };
+    assert!(cycles(&other), "another build was taken for it");
+}
+
+#[test]
+fn a_piped_trace_is_that_of_a_file() {
+    let verilog = "module main(input logic go, input logic clk, input logic reset, output logic done);\n\
+                   logic [15:0] count; assign done = count == 16'd20000;\n\
+                   always_ff @(posedge clk) count <= reset ? 0 : count + 1;\nendmodule\n";
+    let (dir, built) = build_text(verilog, &options());
+    let executable = built.unwrap();
+    let mut run = RunOptions {
+        data_dir: dir.path().to_owned(),
+        vcd: None,
+        cycle_limit: 100_000,
+    };
+    let (outcome, piped) = executable
+        .run_piped(&run, |mut pipe| {
+            let mut bytes = Vec::new();
+            pipe.read_to_end(&mut bytes).map(|_| bytes)
+        })
+        .unwrap();
+    assert_eq!(outcome.cycles, 20_000);
+    let vcd = dir.path().join("trace.vcd");
+    run.vcd = Some(vcd.clone());
+    executable.run(&run, &mut |_| {}).unwrap();
+    assert!(
+        piped.unwrap() == fs::read(vcd).unwrap(),
+        "the traces differ"
+    );
+
+    // Who does not read on ends the run.
+    run.vcd = None;
+    let error = executable.run_piped(&run, drop).unwrap_err();
+    assert!(matches!(error, Error::Crashed { .. }), "{error}");
 }
 
 #[test]
