@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
-use petal_reconstruct::{Event, ProbeSource, Reconstruction, VcdSource};
+use petal_reconstruct::{Ahead, Event, ProbeSource, Reconstruction, VcdSource};
 use petal_simulate::{BuildOptions, Data, Executable, RunOptions, Trace, Verilator};
 use petal_visualize::{
     Activations, Flame, Ledger, Profile, Timeline, Weighting, cells, control, groups,
@@ -114,7 +114,17 @@ fn embedded_run(bencher: divan::Bencher<'_, '_>) {
 fn verilator_build(bencher: divan::Bencher<'_, '_>, trace: Trace) {
     let (design, _) = compiled();
     let dir = folder("build", &design);
-    bencher.bench_local(|| build(&dir, trace));
+    let file = dir.join("design.sv");
+    let verilog = std::fs::read_to_string(&file).expect("it was just written");
+    let mut number = 0;
+    bencher
+        .with_inputs(|| {
+            // What was built before is not built again.
+            number += 1;
+            let text = format!("{verilog}\n// {number} of {}\n", std::process::id());
+            std::fs::write(&file, text).expect("the target folder can be written");
+        })
+        .bench_local_values(|()| build(&dir, trace));
 }
 
 #[divan::bench(sample_count = 5, sample_size = 1, args = [Trace::Off, Trace::Vcd])]
@@ -149,8 +159,9 @@ fn open(vcd: &Path) -> BufReader<File> {
 
 fn events(simulated: &Simulated, mut take: impl FnMut(&Event)) -> u64 {
     let reconstruction = Reconstruction::new(&simulated.metadata);
-    let mut source = VcdSource::new(open(&simulated.vcd), reconstruction.signals())
+    let source = VcdSource::new(open(&simulated.vcd), reconstruction.signals())
         .expect("the waveform is of the design");
+    let mut source = Ahead::new(source);
     reconstruction
         .run::<Infallible>(&mut source, &mut |event| {
             take(&event);

@@ -10,8 +10,8 @@ use petal_embedded::{Error::Unsupported, Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
-    CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError, TraceWriter,
-    VcdSource,
+    Ahead, CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError,
+    TraceWriter, VcdSource,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::Summary;
@@ -90,7 +90,7 @@ impl Job<'_> {
         if chosen == Some(SimulatorArg::Verilator) {
             return Ok(None);
         }
-        let vcd: Option<Box<dyn Write>> = match self.vcd {
+        let vcd: Option<Box<dyn Write + Send>> = match self.vcd {
             Some(draft) => Some(Box::new(BufWriter::new(draft.open()?))),
             None => None,
         };
@@ -119,7 +119,7 @@ impl Job<'_> {
         }
     }
 
-    fn run_embedded(&self, mut simulation: Simulation) -> Result<(Summary, String), Failure> {
+    fn run_embedded(&self, simulation: Simulation) -> Result<(Summary, String), Failure> {
         for ports in simulation.loops() {
             if !self.args.quiet {
                 eprintln!(
@@ -129,6 +129,7 @@ impl Job<'_> {
             }
         }
         let reconstruction = Reconstruction::new(self.metadata);
+        let mut source = Ahead::new(simulation);
         let counted = self.progress.stage("simulating", |stage| {
             let output = Output {
                 staging: &self.staging,
@@ -137,8 +138,9 @@ impl Job<'_> {
                 stage,
             };
             // The simulation itself looks for interrupts.
-            output.profile(&reconstruction, &mut simulation, || Ok(()))
+            output.profile(&reconstruction, &mut source, || Ok(()))
         })?;
+        let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
         let mut summary = counted.summary(&self.name, Vec::new());
         summary.stopped = simulation.stopped().map(ToString::to_string);
@@ -289,7 +291,11 @@ impl<'a> Output<'a, '_> {
     }
 
     /// Follows a waveform; `name` is what errors call it.
-    fn read_waveform(&self, name: &Path, waveform: impl Read) -> Result<Counted<'a>, Failure> {
+    fn read_waveform(
+        &self,
+        name: &Path,
+        waveform: impl Read + Send + 'static,
+    ) -> Result<Counted<'a>, Failure> {
         let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", name.display()));
         let reconstruction = Reconstruction::new(self.metadata);
         let waveform = BufReader::with_capacity(1 << 20, waveform);

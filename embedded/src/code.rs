@@ -182,6 +182,10 @@ pub(crate) struct Code {
     pub layout: Layout,
 }
 
+// SAFETY: what the addresses in the code and the calls lead to is the code's own, and nobody else has
+// them.
+unsafe impl Send for Code {}
+
 impl Drop for Code {
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {

@@ -25,7 +25,7 @@ pub struct Options {
     /// [`Simulation::stopped`] tells the error.
     pub partial: bool,
     /// Where to write all values of the design as a VCD file.
-    pub vcd: Option<Box<dyn Write>>,
+    pub vcd: Option<Box<dyn Write + Send>>,
 }
 
 impl Default for Options {
@@ -47,7 +47,7 @@ impl Default for Options {
 /// 0.
 pub struct Simulation {
     machine: Machine,
-    waveform: Option<Waveform<Box<dyn Write>>>,
+    waveform: Option<Waveform<Box<dyn Write + Send>>>,
     /// The words that hold the probes, as they were in the cycle before.
     before: Vec<u64>,
     /// The probes in each of them.

@@ -4,6 +4,7 @@
 //! that make call trees of them, and the trace file. Knows metadata and waveforms, but neither
 //! Calyx nor any picture or table that is made of a trace.
 
+mod ahead;
 pub mod check;
 mod codec;
 mod compiled_view;
@@ -14,6 +15,7 @@ mod signals;
 mod source;
 mod vcd_source;
 
+pub use ahead::Ahead;
 pub use codec::{TraceError, TraceReader, TraceWriter};
 pub use compiled_view::CompiledView;
 pub use engine::{ReconstructError, Reconstruction};

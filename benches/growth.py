@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Times whole `petal` commands on growing designs, and prints the tables of docs/performance.md.
+
+    cargo build --release && python3 benches/growth.py target/release/petal
+
+Each time is the median of several runs. Peaks include the 15 MB of the script itself, which a process
+begins as a copy of. Nothing is asserted: machines differ.
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PETAL = pathlib.Path(sys.argv[1]).resolve()
+RUNS = 5
+
+HEAD = 'import "primitives/core.futil";\n'
+
+
+def timed(*args, runs=RUNS):
+    """Median seconds and peak MB of a command."""
+    seconds, memory = [], 0
+    for _ in range(runs):
+        start = time.monotonic()
+        process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds.append(time.monotonic() - start)
+        if status != 0:
+            sys.exit(f"failed: {' '.join(map(str, args))}")
+        memory = max(memory, usage.ru_maxrss / 1024)
+    return statistics.median(seconds), memory
+
+
+def read_once(path):
+    """Median seconds to read a file that is in memory already."""
+    return timed("dd", f"if={path}", "of=/dev/null", "bs=1M")[0]
+
+
+def loop(iterations):
+    """A loop of four groups that takes 6 cycles an iteration."""
+    groups = "".join(
+        f"group g{at} {{ r{at}.in = i.out; r{at}.write_en = 1'd1; g{at}[done] = r{at}.done; }}\n"
+        for at in range(4)
+    )
+    cells = "".join(f"@external r{at} = std_reg(32); " for at in range(4))
+    return HEAD + f"""component main() -> () {{
+  cells {{ {cells} i = std_reg(32); next = std_add(32); more = std_lt(32); }}
+  wires {{
+{groups}
+    next.left = i.out; next.right = 32'd1; more.left = i.out; more.right = 32'd{iterations};
+    group step {{ i.in = next.out; i.write_en = 1'd1; step[done] = i.done; }}
+  }}
+  control {{ while more.out {{ seq {{ g0; par {{ g1; g2; }} g3; step; }} }} }}
+}}
+"""
+
+
+def groups(count):
+    """A sequence of so many groups, each of which has a register."""
+    cells = "".join(f"    @external r{at} = std_reg(8);\n" for at in range(count))
+    wires = "".join(
+        f"    group g{at} {{ r{at}.in = 8'd1; r{at}.write_en = 1'd1; g{at}[done] = r{at}.done; }}\n"
+        for at in range(count)
+    )
+    control = " ".join(f"g{at};" for at in range(count))
+    return HEAD + (
+        f"component main() -> () {{\n  cells {{\n{cells}  }}\n  wires {{\n{wires}  }}\n"
+        f"  control {{ seq {{ {control} }} }}\n}}\n"
+    )
+
+
+def arms(period, rounds):
+    """Two loops beside each other, of `period` and `period + 1` groups: so many pairs of groups,
+    and so many different call trees."""
+    cells, wires, control = "", "", ""
+    for arm, (length, count) in enumerate([(period, rounds * (period + 1)), (period + 1, rounds * period)]):
+        cells += f"    i{arm} = std_reg(32); n{arm} = std_add(32); l{arm} = std_lt(32);\n"
+        wires += (
+            f"    n{arm}.left = i{arm}.out; n{arm}.right = 32'd1; l{arm}.left = i{arm}.out; "
+            f"l{arm}.right = 32'd{count};\n"
+        )
+        names = []
+        for at in range(length):
+            target = f"i{arm}" if at == 0 else f"r{arm}_{at}"
+            source = f"n{arm}.out" if at == 0 else "32'd1"
+            if at > 0:
+                cells += f"    @external {target} = std_reg(32);\n"
+            wires += (
+                f"    group g{arm}_{at} {{ {target}.in = {source}; {target}.write_en = 1'd1; "
+                f"g{arm}_{at}[done] = {target}.done; }}\n"
+            )
+            names.append(f"g{arm}_{at};")
+        control += f"      while l{arm}.out {{ seq {{ {' '.join(names)} }} }}\n"
+    return HEAD + (
+        f"component main() -> () {{\n  cells {{\n{cells}  }}\n  wires {{\n{wires}  }}\n"
+        f"  control {{\n    par {{\n{control}    }}\n  }}\n}}\n"
+    )
+
+
+def cycles_of(folder):
+    return json.loads((folder / "summary.json").read_text())["cycles"]
+
+
+def row(*cells):
+    print("| " + " | ".join(cells) + " |")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        design, out, vcd = folder / "design.futil", folder / "out", folder / "trace.vcd"
+        run = [PETAL, "run", design, "-q", "--out", out]
+
+        print("Against cycles:\n")
+        row("cycles", "`petal run`", "peak", "waveform", "reading it once", "`petal reconstruct`", "peak")
+        row(*["---:"] * 7)
+        for power in range(4, 8):
+            design.write_text(loop(10**power // 6))
+            runs = RUNS if power < 7 else 3
+            whole, peak = timed(*run, runs=runs)
+            cycles = cycles_of(out)
+            subprocess.run([*run, "--vcd", vcd], check=True)
+            reconstruct = [PETAL, "reconstruct", out / "metadata.json", vcd, "--out", folder / "again", "-q"]
+            again, again_peak = timed(*reconstruct, runs=runs)
+            size = vcd.stat().st_size / 1e6
+            row(f"{cycles:,}", f"{whole:.2f} s", f"{peak:.0f} MB", f"{size:,.1f} MB",
+                f"{read_once(vcd):.3f} s", f"{again:.2f} s", f"{again_peak:.0f} MB")
+
+        print("\nAgainst groups, each with two probes, in 100 to 100,000 lines:\n")
+        row("groups", "`petal instrument`", "`petal run`", "peak")
+        row(*["---:"] * 4)
+        for count in [10, 100, 1_000, 5_000]:
+            design.write_text(groups(count))
+            instrument = [PETAL, "instrument", design, "--verilog", folder / "design.sv", "--metadata", folder / "m.json"]
+            runs = RUNS if count < 1_000 else 1
+            compiled, _ = timed(*instrument, runs=runs)
+            whole, peak = timed(*run, runs=runs)
+            row(f"{count:,}", f"{compiled:.2f} s", f"{whole:.2f} s", f"{peak:.0f} MB")
+
+        print("\nAgainst different call trees, in about a million cycles:\n")
+        row("call trees", "cycles", "`petal run`", "peak")
+        row(*["---:"] * 4)
+        for period in [3, 10, 30, 100]:
+            design.write_text(arms(period, 1_000_000 // (2 * period * (period + 1))))
+            trees = [*run, "--passes", "no-opt"]
+            whole, peak = timed(*trees)
+            trace = subprocess.Popen([PETAL, "trace", out, "--json"], stdout=subprocess.PIPE, text=True)
+            different = len({line[line.index('"tree"'):] for line in trace.stdout})
+            trace.wait()
+            row(f"{different:,}", f"{cycles_of(out):,}", f"{whole:.2f} s", f"{peak:.0f} MB")
+
+
+main()
