@@ -27,6 +27,8 @@ pub struct SignalTable {
     pub watched: Vec<Signal>,
     /// The clock.
     pub clock: Signal,
+    /// In a waveform with one time a cycle: changes at each.
+    pub tick: Signal,
     /// High while the main component is told to run.
     pub go: Signal,
     /// High when the main component has run.
@@ -36,9 +38,9 @@ pub struct SignalTable {
 }
 
 impl SignalTable {
-    /// The names that a waveform has to have, whatever else is left out.
+    /// The names that a waveform with one time a cycle has to have, whatever else is left out.
     pub fn names(&self) -> BTreeSet<String> {
-        let own = [&self.clock, &self.go, &self.done];
+        let own = [&self.tick, &self.go, &self.done];
         self.watched
             .iter()
             .chain(own)
@@ -84,6 +86,10 @@ impl Layout {
         let table = SignalTable {
             watched: Vec::new(),
             clock: signal("clk"),
+            tick: Signal {
+                scope: metadata.scope.iter().take(1).cloned().collect(),
+                name: "tick".to_owned(),
+            },
             go: signal("go"),
             done: signal("done"),
             marker: Signal {

@@ -1,7 +1,8 @@
 //! Probe values from a VCD file, read as a stream.
 //!
 //! A sample is what holds just before the clock rises: the values after all earlier timestamps,
-//! without those of the timestamp at which the clock goes from 0 to 1.
+//! without those of the timestamp at which the clock goes from 0 to 1. In a waveform with one time
+//! a cycle, a signal that changes at each of them is in the clock's place.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Chain, Cursor, Read as _};
@@ -172,6 +173,8 @@ const OWN: usize = 3;
 /// The values of the signals. The first ones are the clock, `go` and `done`.
 #[derive(Default)]
 struct Values {
+    /// Whether each change of the clock is an edge.
+    ticks: bool,
     /// Changes of the timestamp that is being read: slot, value, whether it is x or z.
     pending: Vec<(usize, u64, bool)>,
     settled: Vec<u64>,
@@ -186,8 +189,9 @@ struct Values {
 }
 
 impl Values {
-    fn new(watched: usize) -> Self {
+    fn new(watched: usize, ticks: bool) -> Self {
         Self {
+            ticks,
             settled: vec![0; OWN + watched],
             unknown: vec![false; OWN + watched],
             is_dirty: vec![false; OWN + watched],
@@ -208,7 +212,9 @@ impl Values {
             return None;
         }
         let clock = self.pending.iter().rev().find(|(slot, ..)| *slot == CLOCK);
-        let rises = clock.is_some_and(|&(_, value, _)| value == 1) && self.settled[CLOCK] == 0;
+        let before = self.settled[CLOCK];
+        let rises =
+            clock.is_some_and(|&(_, value, _)| value != before && (self.ticks || value == 1));
         let edge = rises.then(|| (self.settled[GO] == 1, self.settled[DONE] == 1));
         if rises {
             self.changes.clear();
@@ -276,7 +282,17 @@ impl<R: BufRead> VcdSource<R> {
             others: HashMap::new(),
             targets: Vec::new(),
         };
-        for (slot, signal) in [(CLOCK, &table.clock), (GO, &table.go), (DONE, &table.done)] {
+        let tick = scopes
+            .find(&table.tick.scope)
+            .and_then(|scope| scope.get(table.tick.name.as_str()));
+        if let Some(&tick) = tick {
+            codes.add(tick, CLOCK);
+        }
+        let clock = tick.is_none().then_some((CLOCK, &table.clock));
+        for (slot, signal) in clock
+            .into_iter()
+            .chain([(GO, &table.go), (DONE, &table.done)])
+        {
             let code = main.get(signal.name.as_str());
             let code = code.ok_or_else(|| SourceError::Missing {
                 missing: 1,
@@ -308,7 +324,7 @@ impl<R: BufRead> VcdSource<R> {
             lines,
             watched: table.watched.clone(),
             codes,
-            state: Values::new(count),
+            state: Values::new(count, tick.is_some()),
             phase: Phase::BeforeRun,
             cycles: 0,
             warned: vec![false; count],

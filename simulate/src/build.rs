@@ -61,7 +61,8 @@ impl Optimisation {
 pub struct BuildOptions {
     /// Whether the executable can write a trace.
     pub trace: Trace,
-    /// Names of the signals that a trace holds, in whichever module; `None`: all signals.
+    /// Names of the signals that a trace holds, in whichever component; it then has one time a cycle, at which `tick` of
+    /// the top module changes. `None`: all signals, at each edge of the clock.
     pub signals: Option<Vec<String>>,
     /// How well to optimise the design.
     pub optimisation: Optimisation,
@@ -69,6 +70,13 @@ pub struct BuildOptions {
     pub jobs: NonZeroUsize,
     /// The design's top module.
     pub top: TopModule,
+}
+
+impl BuildOptions {
+    /// Whether a trace has one time a cycle.
+    pub(crate) fn ticks(&self) -> bool {
+        self.signals.is_some()
+    }
 }
 
 impl Default for BuildOptions {
@@ -201,7 +209,8 @@ impl Verilator {
             command.args(["--trace", "--trace-underscore"]).arg(config);
         }
         let wrapper = folder.join("toplevel.sv");
-        fs::write(&wrapper, options.top.wrapper()).map_err(Error::io("write", &wrapper))?;
+        fs::write(&wrapper, options.top.wrapper(options.ticks()))
+            .map_err(Error::io("write", &wrapper))?;
         command.arg(wrapper).arg(design);
 
         let output = command

@@ -96,7 +96,9 @@ impl Generated {
     /// Writes the files that are compiled; the first also has the testbench.
     pub(crate) fn write_pieces(&self, options: &BuildOptions) -> Result<Vec<Piece>, Error> {
         let testbench = self.folder.join("testbench.cpp");
-        fs::write(&testbench, testbench::SOURCE).map_err(Error::io("write", &testbench))?;
+        let ticks = u8::from(options.ticks());
+        let text = format!("#define PETAL_TICK {ticks}\n{}", testbench::SOURCE);
+        fs::write(&testbench, text).map_err(Error::io("write", &testbench))?;
         let mut written = Vec::new();
         for (speed, mut names) in split(&self.sources, options.jobs) {
             if written.is_empty() {

@@ -102,6 +102,9 @@ int main(int argc, char** argv) {
     const auto settle = [&] {
         context.time(time);
         top.clk = 0;
+#if PETAL_TICK
+        top.tick = !top.tick;
+#endif
         top.eval();
         dump(time);
     };
@@ -109,7 +112,9 @@ int main(int argc, char** argv) {
         context.time(time + kPeriod / 2);
         top.clk = 1;
         top.eval();
+#if !PETAL_TICK
         dump(time + kPeriod / 2);
+#endif
         time += kPeriod;
     };
 
@@ -145,7 +150,11 @@ int main(int argc, char** argv) {
     // The done cycle's rising edge closes the trace, but the design must not see it: the run is over, and another edge
     // with `go` high could change a memory. The second eval only makes the trace look at the signals again.
     top.eval();
+#if PETAL_TICK
+    top.tick = !top.tick;
+#else
     top.clk = 1;
+#endif
     dump(time + kPeriod / 2);
     top.final();
     end_run("done", cycle);

@@ -12,6 +12,9 @@
 //! A cycle takes 10 ns in the trace: its settled values at 10·n ns, then its rising edge at 10·n + 5 ns. The values of a
 //! cycle are all values just before a time at which `toplevel.clk` rises. The `done` cycle is dumped too, with its
 //! rising edge, though the design never sees that edge.
+//!
+//! A trace of some signals only has one time a cycle, with its settled values. The wrapper's input `tick` changes at each:
+//! the values of a cycle are all values just before a time at which `toplevel.tick` changes.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -61,7 +64,8 @@ impl Default for TopModule {
 
 impl TopModule {
     /// The wrapper's Verilog. Ports that it leaves out read as zero.
-    pub(crate) fn wrapper(&self) -> String {
+    pub(crate) fn wrapper(&self, ticks: bool) -> String {
+        let tick = if ticks { "input logic tick, " } else { "" };
         let Self {
             module,
             go,
@@ -70,7 +74,7 @@ impl TopModule {
             reset,
         } = self;
         format!(
-            "module {WRAPPER}(input logic clk, input logic reset, input logic go, output logic done);\n  \
+            "module {WRAPPER}({tick}input logic clk, input logic reset, input logic go, output logic done);\n  \
              {module} main(.{clk}(clk), .{reset}(reset), .{go}(go), .{done}(done));\n\
              endmodule\n"
         )
@@ -79,7 +83,8 @@ impl TopModule {
 
 /// Verilator configuration that keeps out of the trace what nobody wants of the Verilog file called `file_name`, as the
 /// Calyx backend writes it: the guard wires (`wire _guardN = ...;`), about half of all names; and if `signals` are given,
-/// all of what is declared but the signals and ports of these names.
+/// all of what is declared but the signals and ports of these names in components (after a `// COMPONENT START`, or above
+/// one and below the module's head).
 ///
 /// Verilator leaves out every name with a leading underscore unless told otherwise, and with the name of a cell all that
 /// is inside the cell, so cells stay.
@@ -116,9 +121,14 @@ pub(crate) fn trace_config(file_name: &str, verilog: &str, signals: Option<&[Str
             );
         }
     };
+    // Primitives come first.
+    let first_component = verilog.find("// COMPONENT START").map_or(0, |start| {
+        let head = verilog[..start].rfind("\nmodule ").map_or(0, |at| at + 1);
+        verilog[..head].lines().count()
+    });
     for (index, line) in verilog.lines().enumerate() {
         let number = index + 1;
-        if unwanted(line) {
+        if unwanted(line) || signals.is_some() && index < first_component {
             off = Some((off.map_or(number, |(first, _)| first), number));
         } else {
             rule(&mut off);
@@ -173,7 +183,7 @@ mod tests {
               main main(.clk(clk), .reset(reset), .start(go), .done(done));
             endmodule
         "]]
-        .assert_eq(&top.wrapper());
+        .assert_eq(&top.wrapper(false));
     }
 
     #[test]
@@ -190,14 +200,14 @@ mod tests {
 
     #[test]
     fn trace_config_leaves_the_wanted_signals() {
-        let verilog = "module a(\n  input logic go,\n  output logic [7:0] out\n);\nlogic [7:0] x_in;\nlogic x_out;\n\
+        let verilog = "module a(\n  input logic go,\n  output logic [7:0] out\n);\n// COMPONENT START: a\nlogic [7:0] x_in;\nlogic x_out;\n\
                        b x (\n    .in(x_in)\n);\nwire _guard0 = 1;\n";
         let wanted = ["go".to_owned(), "x_out".to_owned()];
         expect![[r#"
             `verilator_config
             tracing_off -file "*d.sv" -lines 3-3
-            tracing_off -file "*d.sv" -lines 5-5
-            tracing_off -file "*d.sv" -lines 10-10
+            tracing_off -file "*d.sv" -lines 6-6
+            tracing_off -file "*d.sv" -lines 11-11
         "#]]
         .assert_eq(&trace_config("d.sv", verilog, Some(&wanted)));
     }
