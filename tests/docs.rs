@@ -41,6 +41,7 @@ fn the_links_of_the_documents_lead_somewhere() {
         "CONTRIBUTING.md",
         "docs/guide/README.md",
         "docs/guide/overhead.md",
+        "docs/performance.md",
     ] {
         let text = read(document);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
