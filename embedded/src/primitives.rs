@@ -680,8 +680,7 @@ impl Divider {
     ) {
         let width = self.width;
         let zero = g.constant(0u8, width);
-        let idle = g.not(self.running);
-        let start = g.and(go, idle);
+        let start = begins(g, self.running, go);
         let mask_empty = g.eq(self.mask, zero);
         let finished = g.and(mask_empty, self.running);
         let nothing = g.eq(left, zero);
@@ -689,12 +688,7 @@ impl Divider {
         let ends = g.or(finished, dividend_is_zero);
         g.set(self.done, ends);
 
-        let one = g.constant(1u8, 1);
-        let no = g.constant(0u8, 1);
-        let stops = g.or(reset, ends);
-        let next = g.mux(start, one, self.running);
-        let next = g.mux(stops, no, next);
-        g.set(self.running, next);
+        set_running(g, self.running, reset, start, ends);
 
         for (out, value) in [
             (self.quotient_out, self.quotient),
@@ -735,6 +729,21 @@ impl Divider {
         let next = g.mux(start, first, next);
         g.set(self.divisor, next);
     }
+}
+
+/// Whether a unit begins to work: it is told to, and does not work yet.
+fn begins(graph: &mut Graph, running: NodeId, go: NodeId) -> NodeId {
+    let idle = graph.not(running);
+    graph.and(go, idle)
+}
+
+/// Sets the register that tells whether a unit works: from its beginning to its end.
+fn set_running(graph: &mut Graph, running: NodeId, reset: NodeId, start: NodeId, ends: NodeId) {
+    let stops = graph.or(reset, ends);
+    let goes_on = graph.not(stops);
+    let works = graph.or(start, running);
+    let next = graph.and(goes_on, works);
+    graph.set(running, next);
 }
 
 fn negate(graph: &mut Graph, value: NodeId) -> NodeId {
@@ -849,19 +858,14 @@ impl FixedDivider {
     ) {
         let width = self.width;
         let zero = g.constant(0u8, width);
-        let idle = g.not(self.running);
-        let start = g.and(go, idle);
+        let start = begins(g, self.running, go);
         let nothing = g.eq(left, zero);
         let dividend_is_zero = g.and(start, nothing);
         let (finished, next_index) = count(g, self.index, self.running, self.iterations);
         g.set(self.index, next_index);
         let ends = g.or(finished, dividend_is_zero);
         g.set(self.done, ends);
-        let (one, no) = (g.constant(1u8, 1), g.constant(0u8, 1));
-        let stops = g.or(reset, ends);
-        let next = g.mux(start, one, self.running);
-        let next = g.mux(stops, no, next);
-        g.set(self.running, next);
+        set_running(g, self.running, reset, start, ends);
 
         let wide_right = g.resize(right, width + 1);
         let fits = g.le(wide_right, self.acc);
@@ -888,6 +892,7 @@ impl FixedDivider {
 
         // {acc, quotient} <= {{WIDTH{1'b0}}, left, 1'b0}
         let first = g.resize(left, 2 * width);
+        let no = g.constant(0u8, 1);
         let first = g.cat(first, no);
         let first_acc = g.slice(first, width, width + 1);
         let first_quotient = g.slice(first, 0, width);
@@ -959,15 +964,10 @@ fn square_root(graph: &mut Graph, width: u32, int: u32, frac: u32) -> (Unit, Nod
         outputs: vec![("out", out), ("done", done)],
         edge: Some(Box::new(move |g, i| {
             let (reset, go) = (i.get(g, "reset"), i.get(g, "go"));
-            let idle = g.not(running);
-            let start = g.and(go, idle);
+            let start = begins(g, running, go);
             let (finished, next_index) = count(g, index, running, iterations);
             g.set(index, next_index);
-            let (one, no) = (g.constant(1u8, 1), g.constant(0u8, 1));
-            let stops = g.or(reset, finished);
-            let next = g.mux(start, one, running);
-            let next = g.mux(stops, no, next);
-            g.set(running, next);
+            set_running(g, running, reset, start, finished);
 
             let (one_of_two, none_of_two) = (g.constant(1u8, 2), g.constant(0u8, 2));
             let trial = g.cat(quotient, one_of_two);

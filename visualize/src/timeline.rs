@@ -362,9 +362,6 @@ impl<'a, W: Write> Timeline<'a, W> {
         }
         let component = self.spans.instances()[update.instance.index()].component;
         let register = self.metadata.component(component).register(update.register);
-        if register.kind == RegisterKind::StaticFsm {
-            return self.count(update);
-        }
         let key = (update.instance, update.register);
         let start = update.cycle.cycles();
         let steps = Steps {
@@ -373,7 +370,11 @@ impl<'a, W: Write> Timeline<'a, W> {
             first: update.old,
             last: update.new,
         };
-        self.write_steps(key, steps)
+        if register.kind == RegisterKind::StaticFsm {
+            self.count(key, steps)
+        } else {
+            self.write_steps(key, steps)
+        }
     }
 
     fn write_steps(&mut self, key: (InstanceId, RegisterId), steps: Steps) -> io::Result<()> {
@@ -417,26 +418,18 @@ impl<'a, W: Write> Timeline<'a, W> {
     }
 
     /// Takes in a step of a counter of a static program.
-    fn count(&mut self, update: &RegisterUpdate) -> io::Result<()> {
-        let key = (update.instance, update.register);
-        let start = update.cycle.cycles();
-        let steps = Steps {
-            start,
-            cycles: 1,
-            first: update.old,
-            last: update.new,
-        };
+    fn count(&mut self, key: (InstanceId, RegisterId), step: Steps) -> io::Result<()> {
         let known = self
             .counters
             .entry(key)
-            .or_insert(Steps { cycles: 0, ..steps });
-        let follows = known.start + known.cycles == start && known.last == update.old;
-        if known.cycles == 0 || follows && update.new == update.old + 1 {
+            .or_insert(Steps { cycles: 0, ..step });
+        let follows = known.start + known.cycles == step.start && known.last == step.first;
+        if known.cycles == 0 || follows && step.last == step.first + 1 {
             known.cycles += 1;
-            known.last = update.new;
+            known.last = step.last;
             return Ok(());
         }
-        let before = std::mem::replace(known, steps);
+        let before = std::mem::replace(known, step);
         self.write_steps(key, before)
     }
 
