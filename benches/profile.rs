@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
-use petal_reconstruct::{Ahead, Event, ProbeSource, Reconstruction, VcdSource};
+use petal_reconstruct::{Ahead, Event, ProbeSource, Reconstruction, TraceWriter, VcdSource};
 use petal_simulate::{BuildOptions, Data, Executable, RunOptions, Trace, Verilator};
 use petal_visualize::{
     Activations, Flame, Ledger, Profile, Timeline, Weighting, cells, control, groups,
@@ -194,7 +194,9 @@ fn reconstruction_and_all_outputs(bencher: divan::Bencher<'_, '_>) {
         let mut profile = Profile::default();
         let mut activations = Activations::new(metadata);
         let mut timeline = Timeline::new(metadata, sink()).expect("a sink takes all");
+        let mut trace = TraceWriter::new(sink(), &metadata.fingerprint).expect("a sink takes all");
         events(simulated, |event| {
+            trace.event(event).expect("a sink takes all");
             profile.event(event);
             activations.event(event);
             timeline.event(event).expect("a sink takes all");

@@ -46,6 +46,8 @@ struct Shown {
     /// Whether it is outside of the section.
     hidden: bool,
     track: Track,
+    /// The number of the track.
+    row: usize,
     /// The lane of its open slice.
     lane: usize,
     /// What does not change from slice to slice, by lane.
@@ -92,8 +94,10 @@ pub struct Timeline<'a, W> {
     slices: u64,
     /// Whether an event was written.
     any: bool,
-    /// What is open on each lane of a track, outermost first.
-    open: HashMap<(InstanceId, Track), Vec<Vec<KeyId>>>,
+    /// The number of each track.
+    rows: HashMap<(InstanceId, Track), usize>,
+    /// What is open on each lane of a track, by its number, outermost first.
+    open: Vec<Vec<Vec<KeyId>>>,
     lanes: BTreeMap<Lane, u64>,
     shown: Vec<Shown>,
     /// What does not change from one equal update to the next, for the latest ones.
@@ -124,7 +128,8 @@ impl<'a, W: Write> Timeline<'a, W> {
             out,
             slices: 0,
             any: false,
-            open: HashMap::default(),
+            rows: HashMap::default(),
+            open: Vec::new(),
             lanes: BTreeMap::new(),
             shown: Vec::new(),
             updates: HashMap::default(),
@@ -154,11 +159,18 @@ impl<'a, W: Write> Timeline<'a, W> {
         let steps = steps.to_vec();
         self.spans = spans;
         for at in self.shown.len()..self.spans.keys().len() {
-            let track = self.track(self.spans.keys()[at]);
+            let key = self.spans.keys()[at];
+            let track = self.track(key);
+            let next = self.rows.len();
+            let row = *self.rows.entry((key.instance, track)).or_insert(next);
+            if row == next {
+                self.open.push(Vec::new());
+            }
             let hidden = !self.shows(at);
             self.shown.push(Shown {
                 hidden,
                 track,
+                row,
                 lane: 0,
                 text: Vec::new(),
             });
@@ -247,7 +259,7 @@ impl<'a, W: Write> Timeline<'a, W> {
             _ => false,
         };
         let shown = &mut self.shown[id];
-        let lanes = self.open.entry((key.instance, shown.track)).or_default();
+        let lanes = &mut self.open[shown.row];
         shown.lane = lanes
             .iter()
             .position(|lane| lane.last().is_none_or(&inside))
@@ -260,10 +272,10 @@ impl<'a, W: Write> Timeline<'a, W> {
 
     fn close(&mut self, id: KeyId, start: Cycle, end: Cycle) -> io::Result<()> {
         let key = self.spans.keys()[id];
-        let Shown { track, lane, .. } = self.shown[id];
-        if let Some(lanes) = self.open.get_mut(&(key.instance, track)) {
-            lanes[lane].retain(|open| *open != id);
-        }
+        let Shown {
+            track, row, lane, ..
+        } = self.shown[id];
+        self.open[row][lane].retain(|open| *open != id);
         let texts = &mut self.shown[id].text;
         if texts.len() <= lane {
             texts.resize(lane + 1, None);
