@@ -6,7 +6,7 @@ use std::process::Command;
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// A loop of five groups, so many times.
-fn design(iterations: u64) -> String {
+fn looping(iterations: u64) -> String {
     format!(
         r#"import "primitives/core.futil";
 component main() -> () {{
@@ -22,10 +22,10 @@ component main() -> () {{
     )
 }
 
-/// Profiles a run of so many iterations: its cycles, and the highest memory in bytes that this
+/// Profiles a design: its cycles, and the highest memory in bytes that this
 /// process's children have had so far.
-fn profile(dir: &Path, iterations: u64) -> (u64, u64) {
-    std::fs::write(dir.join("design.futil"), design(iterations)).unwrap();
+fn profile(dir: &Path, design: &str) -> (u64, u64) {
+    std::fs::write(dir.join("design.futil"), design).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_petal"))
         .args(["run", "design.futil", "--json", "--out", "out"])
         .current_dir(dir)
@@ -43,11 +43,32 @@ fn profile(dir: &Path, iterations: u64) -> (u64, u64) {
     (summary["cycles"].as_u64().unwrap(), kilobytes * 1024)
 }
 
+/// A static program of so many cycles: its counter has another value in each.
+fn counting(cycles: u64) -> String {
+    format!(
+        r#"import "primitives/core.futil";
+component main() -> () {{
+  cells {{ @external a = std_reg(32); }}
+  wires {{
+    static<{cycles}> group wait {{ a.in = 32'd1; a.write_en = 1'd1; }}
+    group put {{ a.in = 32'd2; a.write_en = 1'd1; put[done] = a.done; }}
+  }}
+  control {{ seq {{ put; static repeat 5 {{ wait; }} put; }} }}
+}}
+"#
+    )
+}
+
 #[test]
 fn memory_does_not_grow_with_the_run() {
+    check(looping);
+    check(counting);
+}
+
+fn check(design: fn(u64) -> String) {
     let dir = tempfile::tempdir().unwrap();
-    let (cycles, before) = profile(dir.path(), 10_000);
-    let (ten_times, after) = profile(dir.path(), 100_000);
+    let (cycles, before) = profile(dir.path(), &design(20_000));
+    let (ten_times, after) = profile(dir.path(), &design(200_000));
     assert!(ten_times > 9 * cycles, "{ten_times} cycles after {cycles}");
     assert!(after < 100 << 20, "{after} bytes");
     assert!(

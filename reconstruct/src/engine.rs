@@ -6,7 +6,7 @@ use std::rc::Rc;
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{
     Arm, CallId, Callee, CellId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId,
-    ControlKind, Id, Metadata, Origin, RegisterId, RegisterKind, RunId, RunRole, State,
+    ControlKind, Id, Metadata, Origin, RegisterId, RegisterKind, RunId, RunRole, Schedule, State,
 };
 use thiserror::Error;
 
@@ -134,8 +134,8 @@ struct Engine<'a> {
     contexts: HashMap<Box<[u64]>, u32>,
     /// Numbers of a sample, of the next one, and of the context → what follows, for the latest ones.
     known: HashMap<(u32, u32, u32), Rc<Outcome>>,
-    /// The latest pair of samples without a context, and its tree.
-    latest: Option<(u32, u32, TreeId)>,
+    /// The latest samples and context after which no static component goes on, and their tree.
+    latest: Option<((u32, u32, u32), TreeId)>,
     current: Option<Run>,
     events: Vec<Event>,
     warned: BTreeSet<(usize, usize)>,
@@ -304,15 +304,15 @@ impl<'a> Engine<'a> {
             self.changed.push(slot);
         }
         if self.samples.changed {
-            if self.samples.numbers.len() >= MAX_KNOWN || self.known.len() >= MAX_KNOWN {
+            if self.samples.numbers.len() >= MAX_KNOWN {
                 self.forget();
             }
             self.sample_next = self.samples.number();
         }
     }
 
-    /// Forgets what is known of samples, which get new numbers. The number of the current sample
-    /// must not mean another one.
+    /// Forgets what is known of samples and contexts. The samples of this cycle and the next one
+    /// get new numbers.
     fn forget(&mut self) {
         self.samples.numbers.clear();
         self.contexts.clear();
@@ -325,6 +325,7 @@ impl<'a> Engine<'a> {
         }
         self.sample_now = self.samples.number();
         self.samples.words = next;
+        self.sample_next = self.samples.number();
     }
 
     /// Goes to the next cycle, which is taken in already.
@@ -414,10 +415,13 @@ impl<'a> Engine<'a> {
 
     /// The tree of a cycle.
     fn tree(&mut self) -> TreeId {
+        if self.known.len() >= MAX_KNOWN || self.contexts.len() >= MAX_KNOWN {
+            self.forget();
+        }
         let (now, next) = (self.sample_now, self.sample_next);
         let context = self.context();
         match self.latest {
-            Some((a, b, tree)) if (a, b, 0) == (now, next, context) => return tree,
+            Some((known, tree)) if known == (now, next, context) => return tree,
             _ => {}
         }
         let outcome = match self.known.get(&(now, next, context)) {
@@ -432,12 +436,22 @@ impl<'a> Engine<'a> {
             self.last_instance[physical] = Some(instance);
         }
         self.pending.clone_from(&outcome.pending);
-        let plain = context == 0 && outcome.pending.is_empty();
-        self.latest = plain.then_some((now, next, outcome.tree));
+        // Nothing is left to do for the next cycle if it is the same.
+        let plain = outcome.pending.is_empty();
+        self.latest = plain.then_some(((now, next, context), outcome.tree));
         outcome.tree
     }
 
-    /// The number of what determines a tree beside the samples.
+    /// The schedule of a static program.
+    fn schedule(&self, island: usize) -> Option<&'a Schedule> {
+        let (physical, id, _) = self.islands[island];
+        let component = self.layout.instances[physical].component;
+        let group = self.metadata.component(component).compiled(id);
+        group.schedule.as_ref()
+    }
+
+    /// The number of what determines a tree beside the samples. Of a static program's position, that
+    /// is the statement that waits there.
     fn context(&mut self) -> u32 {
         if self.pending.is_empty() && self.positions.iter().all(Option::is_none) {
             return 0;
@@ -447,7 +461,11 @@ impl<'a> Engine<'a> {
             key.extend([pending.physical as u64, pending.call as u64, pending.left]);
         }
         for (island, position) in self.positions.iter().enumerate() {
-            key.extend(position.iter().flat_map(|&at| [island as u64, at]));
+            if let Some(at) = *position {
+                let waits = self.schedule(island).and_then(|schedule| schedule.at(at));
+                let waits = waits.map_or(u64::MAX, |statement| statement.index() as u64);
+                key.extend([island as u64, waits]);
+            }
         }
         if let Some(&number) = self.contexts.get(key.as_slice()) {
             return number;
