@@ -28,7 +28,8 @@ pub fn listen() -> Result<(), Failure> {
 
 /// Whether the user asked to stop.
 pub fn requested() -> bool {
-    flag().load(Ordering::Relaxed)
+    let flag = REQUESTED.get();
+    flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
 }
 
 /// Fails if the user asked to stop.

@@ -43,6 +43,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         progress,
         design,
         metadata: &metadata,
+        reconstruction: Reconstruction::new(&metadata),
         memories,
         vcd: vcd.as_ref(),
         name,
@@ -73,6 +74,7 @@ struct Job<'a> {
     progress: Progress,
     design: Design,
     metadata: &'a Metadata,
+    reconstruction: Reconstruction<'a>,
     memories: compile::Memories,
     vcd: Option<&'a Draft>,
     name: String,
@@ -80,7 +82,17 @@ struct Job<'a> {
     out: &'a Path,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    fn output<'s>(&'s self, stage: &'s Stage) -> Output<'a, 's> {
+        Output {
+            staging: &self.staging,
+            metadata: self.metadata,
+            reconstruction: &self.reconstruction,
+            view: self.args.view.control,
+            stage,
+        }
+    }
+
     /// The run in the embedded simulator, unless it is for Verilator.
     fn embedded(&self) -> Result<Option<Simulation>, Failure> {
         let chosen = match self.args.verilator {
@@ -100,8 +112,7 @@ impl Job<'_> {
             partial: self.args.partial,
             vcd,
         };
-        let reconstruction = Reconstruction::new(self.metadata);
-        let probes = &reconstruction.signals().watched;
+        let probes = &self.reconstruction.signals().watched;
         match Simulation::new(self.design.program(), probes, options) {
             Ok(mut simulation) => {
                 self.memories.load(&mut simulation);
@@ -128,17 +139,10 @@ impl Job<'_> {
                 );
             }
         }
-        let reconstruction = Reconstruction::new(self.metadata);
         let mut source = Ahead::new(simulation);
         let counted = self.progress.stage("simulating", |stage| {
-            let output = Output {
-                staging: &self.staging,
-                metadata: self.metadata,
-                view: self.args.view.control,
-                stage,
-            };
             // The simulation itself looks for interrupts.
-            output.profile(&reconstruction, &mut source, || Ok(()))
+            self.output(stage).profile(&mut source, || Ok(()))
         })?;
         let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
@@ -159,7 +163,7 @@ impl Job<'_> {
         self.staging.write(folder::VERILOG, verilog)?;
         let work = self.staging.path("work");
         let simulation = self.progress.stage("building the simulation", |_| {
-            let probes = Reconstruction::new(self.metadata).signals().names();
+            let probes = self.reconstruction.signals().names();
             let options = BuildOptions {
                 // A user looks at all signals, reconstruction only at some.
                 signals: self.vcd.is_none().then(|| probes.into_iter().collect()),
@@ -176,17 +180,11 @@ impl Job<'_> {
             vcd: self.vcd.map(|draft| draft.path().to_owned()),
             cycle_limit: self.args.cycle_limit,
         };
-        let view = self.args.view.control;
         let (outcome, counted) = match &options.vcd {
             None => {
                 let (outcome, counted) = self.progress.stage("simulating", |stage| {
-                    let output = Output {
-                        staging: &self.staging,
-                        metadata: self.metadata,
-                        view,
-                        stage,
-                    };
                     let name = Path::new("the simulation");
+                    let output = self.output(stage);
                     simulation.run_piped(&options, |pipe| output.read_waveform(name, pipe))
                 })?;
                 (outcome, counted?)
@@ -197,15 +195,9 @@ impl Job<'_> {
                         stage.tell(|| format!("cycle {cycle}"));
                     })
                 })?;
-                let counted = self.progress.stage("reconstructing", |stage| {
-                    let output = Output {
-                        staging: &self.staging,
-                        metadata: self.metadata,
-                        view,
-                        stage,
-                    };
-                    output.read_file(vcd)
-                })?;
+                let counted = self
+                    .progress
+                    .stage("reconstructing", |stage| self.output(stage).read_file(vcd))?;
                 (outcome, counted)
             }
         };
@@ -259,12 +251,13 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let metadata = Metadata::read(&args.metadata)?;
     let name = design_name(&args.out);
     let staging = Staging::new(&args.out)?;
-    let view = args.view.control;
+    let reconstruction = Reconstruction::new(&metadata);
     let counted = progress.stage("reconstructing", |stage| {
         let output = Output {
             staging: &staging,
             metadata: &metadata,
-            view,
+            reconstruction: &reconstruction,
+            view: args.view.control,
             stage,
         };
         output.read_file(&args.vcd)
@@ -279,6 +272,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
 struct Output<'a, 'b> {
     staging: &'b Staging,
     metadata: &'a Metadata,
+    reconstruction: &'b Reconstruction<'a>,
     view: ControlArg,
     stage: &'b Stage,
 }
@@ -297,10 +291,10 @@ impl<'a> Output<'a, '_> {
         waveform: impl Read + Send + 'static,
     ) -> Result<Counted<'a>, Failure> {
         let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", name.display()));
-        let reconstruction = Reconstruction::new(self.metadata);
         let waveform = BufReader::with_capacity(1 << 20, waveform);
-        let mut source = VcdSource::new(waveform, reconstruction.signals()).map_err(in_waveform)?;
-        self.profile(&reconstruction, &mut source, interrupt::check)
+        let source =
+            VcdSource::new(waveform, self.reconstruction.signals()).map_err(in_waveform)?;
+        self.profile(&mut Ahead::new(source), interrupt::check)
             .map_err(|error| match error {
                 ReconstructError::Source(error) => in_waveform(error),
                 ReconstructError::Sink(failure) => failure,
@@ -311,7 +305,6 @@ impl<'a> Output<'a, '_> {
     /// go on. What becomes of the events is up to a thread of its own.
     fn profile(
         &self,
-        reconstruction: &Reconstruction<'a>,
         source: &mut impl ProbeSource,
         check: fn() -> Result<(), Failure>,
     ) -> Result<Counted<'a>, ReconstructError<Failure>> {
@@ -319,7 +312,7 @@ impl<'a> Output<'a, '_> {
         thread::scope(|scope| {
             let output = scope.spawn(|| self.take(receiver));
             let mut batch = Vec::with_capacity(BATCH);
-            let followed = reconstruction.run(source, &mut |event| {
+            let followed = self.reconstruction.run(source, &mut |event| {
                 if let Event::Run(run) = &event {
                     self.stage.tell(|| format!("cycle {}", run.start.cycles()));
                 }

@@ -5,26 +5,15 @@ mod support;
 use std::io::{BufReader, Read};
 
 use petal_metadata::Metadata;
-use petal_reconstruct::{Ahead, Event, ProbeSource, Reconstruction, VcdSource};
+use petal_reconstruct::{Ahead, Event, Reconstruction, VcdSource};
 use petal_simulate::{Optimisation, Trace};
-
-fn events(metadata: &Metadata, source: &mut impl ProbeSource) -> Vec<Event> {
-    let mut events = Vec::new();
-    Reconstruction::new(metadata)
-        .run::<std::convert::Infallible>(source, &mut |event| {
-            events.push(event);
-            Ok(())
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
-    events
-}
 
 fn read(metadata: &Metadata, waveform: impl Read, capacity: usize) -> Vec<Event> {
     let reader = BufReader::with_capacity(capacity, waveform);
     let reconstruction = Reconstruction::new(metadata);
     let mut source =
         VcdSource::new(reader, reconstruction.signals()).unwrap_or_else(|error| panic!("{error}"));
-    events(metadata, &mut source)
+    support::events(&reconstruction, &mut source, &"the waveform")
 }
 
 #[test]
@@ -70,7 +59,7 @@ fn all_ways_to_read_a_waveform_agree() {
     let source =
         VcdSource::new(reader, reconstruction.signals()).unwrap_or_else(|error| panic!("{error}"));
     assert!(
-        events(&metadata, &mut Ahead::new(source)) == expected,
+        support::events(&reconstruction, &mut Ahead::new(source), &"the waveform") == expected,
         "ahead"
     );
 }

@@ -234,9 +234,8 @@ impl Code {
 enum Sink {
     /// It is a register's next value.
     Next(usize),
-    /// It is compared with what the environment holds here, stored there, and differences go to
-    /// the other word.
-    Compare(usize, usize),
+    /// It is that of a wire on a loop: stored in the environment, and compared with what was there.
+    Wire(usize),
     /// It is added to this word, shifted to the left.
     Add(usize, u32),
     /// It is used elsewhere.
@@ -338,7 +337,7 @@ impl<'a> Compiler<'a> {
         for &(width, node) in &graph.wires {
             let at = self.reserve(width);
             self.layout.wires.push(at);
-            self.sink(node, Sink::Compare(at, word::UNSETTLED));
+            self.sink(node, Sink::Wire(at));
         }
         for reg in &graph.regs {
             let at = self.layout.state;
@@ -592,7 +591,7 @@ impl Function<'_, '_> {
         self.builder.ins().band(value, mask)
     }
 
-    /// As many words as `width` needs, with copies of the sign bit above.
+    /// A value of `width` bits with copies of its highest bit above.
     fn extended(&mut self, value: Value, width: u32) -> Value {
         let by = i64::from(64 - width);
         let shifted = self.builder.ins().ishl_imm(value, by);
@@ -721,10 +720,10 @@ impl Function<'_, '_> {
                 match sink {
                     Sink::Next(at) => self.store(value, self.next, at + word),
                     Sink::Store(at) => self.store(value, self.env, at + word),
-                    Sink::Compare(at, flag) => {
+                    Sink::Wire(at) => {
                         let old = self.load(self.env, at + word);
                         let difference = self.builder.ins().bxor(old, value);
-                        self.raise(flag, difference);
+                        self.raise(word::UNSETTLED, difference);
                         self.store(value, self.env, at + word);
                     }
                     Sink::Add(word, by) => {

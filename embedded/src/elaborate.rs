@@ -693,7 +693,6 @@ impl Elaborator<'_> {
     /// What all units do at the edge.
     fn finish_units(&mut self) {
         for unit in 0..self.units.len() {
-            // An output that nobody has.
             if let Some(edge) = self.units[unit].unit.edge.take() {
                 let values = self.inputs(unit, None);
                 edge(&mut self.graph, &Inputs { values: &values });

@@ -303,10 +303,11 @@ impl<'a> Engine<'a> {
             self.samples.set(slot, value);
             self.changed.push(slot);
         }
-        if self.samples.changed {
-            if self.samples.numbers.len() >= MAX_KNOWN {
-                self.forget();
-            }
+        let most = self.samples.numbers.len();
+        let most = most.max(self.contexts.len()).max(self.known.len());
+        if most >= MAX_KNOWN {
+            self.forget();
+        } else if self.samples.changed {
             self.sample_next = self.samples.number();
         }
     }
@@ -415,9 +416,6 @@ impl<'a> Engine<'a> {
 
     /// The tree of a cycle.
     fn tree(&mut self) -> TreeId {
-        if self.known.len() >= MAX_KNOWN || self.contexts.len() >= MAX_KNOWN {
-            self.forget();
-        }
         let (now, next) = (self.sample_now, self.sample_next);
         let context = self.context();
         match self.latest {
@@ -681,6 +679,28 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
+    /// What an active state machine does: the group that runs in its state; or, if none does, the
+    /// statement that its transition is for.
+    fn machine(
+        &self,
+        physical: usize,
+        group: &CompiledGroup,
+        register: RegisterId,
+        states: &[State],
+        last: u64,
+    ) -> Result<CompiledId, Option<ControlId>> {
+        let own = self.physical(physical);
+        let slot = own.registers[register.index()];
+        let (now, next) = (self.engine.now[slot], self.engine.next[slot]);
+        match state(states, now) {
+            Some(child) if self.high(own.compiled[child.index()]) => Ok(child),
+            _ => {
+                let component = self.component(physical);
+                Err(transition(component, group, states, last, now, next))
+            }
+        }
+    }
+
     /// Adds the control nodes that an active compilation group stands for.
     fn compiled(&self, physical: usize, id: CompiledId, controls: &mut BTreeSet<ControlId>) {
         let component = self.component(physical);
@@ -703,20 +723,12 @@ impl<'a> Builder<'_, 'a> {
                 register,
                 states,
                 last,
-            } => {
-                let slot = own.registers[register.index()];
-                let (now, next) = (self.engine.now[slot], self.engine.next[slot]);
-                match state(states, now) {
-                    Some(child) if self.high(own.compiled[child.index()]) => {
-                        self.compiled(physical, child, controls);
-                    }
-                    _ => {
-                        if let Some(node) = transition(component, group, states, *last, now, next) {
-                            controls.extend(component.ancestry(node));
-                        }
-                    }
+            } => match self.machine(physical, group, *register, states, *last) {
+                Ok(child) => self.compiled(physical, child, controls),
+                Err(node) => {
+                    controls.extend(node.into_iter().flat_map(|node| component.ancestry(node)));
                 }
-            }
+            },
         }
     }
 
@@ -827,19 +839,10 @@ impl<'a> Builder<'_, 'a> {
                 register,
                 states,
                 last,
-            } => {
-                let slot = own.registers[register.index()];
-                let (now, next) = (self.engine.now[slot], self.engine.next[slot]);
-                match state(states, now) {
-                    Some(child) if self.high(own.compiled[child.index()]) => {
-                        self.blame(physical, child)
-                    }
-                    _ => (
-                        transition(component, group, states, *last, now, next),
-                        Place::Transition,
-                    ),
-                }
-            }
+            } => match self.machine(physical, group, *register, states, *last) {
+                Ok(child) => self.blame(physical, child),
+                Err(statement) => (statement, Place::Transition),
+            },
         }
     }
 

@@ -13,7 +13,9 @@ use num_bigint::BigUint;
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
-use petal_reconstruct::{CallTree, Event, Instance, Reconstruction, Run, VcdSource, Warning};
+use petal_reconstruct::{
+    CallTree, Event, Instance, ProbeSource, Reconstruction, Run, VcdSource, Warning,
+};
 use petal_simulate::{
     BuildOptions, Data, MemoryLayout, Optimisation, RunOptions, Trace, Verilator,
 };
@@ -242,13 +244,7 @@ pub fn embedded(source: &Path, design: &Design, metadata: &Metadata) -> (Memorie
     for memory in data.memories() {
         simulation.write_memory(memory.name(), memory.words());
     }
-    let mut events = Vec::new();
-    reconstruction
-        .run::<std::convert::Infallible>(&mut simulation, &mut |event| {
-            events.push(event);
-            Ok(())
-        })
-        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let events = events(&reconstruction, &mut simulation, &name);
     let after = data.filled(|name| simulation.read_memory(name));
     (Memories::of(&after.renamed(&names)), events)
 }
@@ -267,19 +263,29 @@ pub struct Traced {
     pub events: Vec<Event>,
 }
 
+/// All events of a run; `name` is told with errors.
+pub fn events(
+    reconstruction: &Reconstruction<'_>,
+    source: &mut impl ProbeSource,
+    name: &dyn std::fmt::Display,
+) -> Vec<Event> {
+    let mut events = Vec::new();
+    reconstruction
+        .run::<std::convert::Infallible>(source, &mut |event| {
+            events.push(event);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    events
+}
+
 /// Reconstructs a run.
 pub fn reconstruct(metadata: &Metadata, vcd: &Path) -> Traced {
     let reconstruction = Reconstruction::new(metadata);
     let file = std::fs::File::open(vcd).expect("the waveform was just written");
     let mut source = VcdSource::new(std::io::BufReader::new(file), reconstruction.signals())
         .unwrap_or_else(|error| panic!("{}: {error}", vcd.display()));
-    let mut events = Vec::new();
-    reconstruction
-        .run::<std::convert::Infallible>(&mut source, &mut |event| {
-            events.push(event);
-            Ok(())
-        })
-        .unwrap_or_else(|error| panic!("{}: {error}", vcd.display()));
+    let events = events(&reconstruction, &mut source, &vcd.display());
     let mut traced = Traced {
         instances: Vec::new(),
         trees: Vec::new(),

@@ -65,6 +65,8 @@ pub struct Activations<'a> {
     keys: Vec<(Counting, Durations)>,
     /// The activations of split groups, by the group's first part.
     split: BTreeMap<Key, Split>,
+    /// Room for what `spans` tells of an event.
+    steps: Vec<Step>,
 }
 
 /// How the spans of a key are counted.
@@ -101,14 +103,15 @@ impl<'a> Activations<'a> {
             spans: Spans::default(),
             keys: Vec::new(),
             split: BTreeMap::new(),
+            steps: Vec::new(),
         }
     }
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
-        let (now, steps) = self.spans.event(event);
-        let steps = steps.to_vec();
-        for step in steps {
+        let mut steps = std::mem::take(&mut self.steps);
+        let now = self.spans.event(event, &mut steps);
+        for step in steps.drain(..) {
             let Step::Close(id, start) = step else {
                 continue;
             };
@@ -130,6 +133,7 @@ impl<'a> Activations<'a> {
                 }
             }
         }
+        self.steps = steps;
         for at in self.keys.len()..self.spans.keys().len() {
             let counting = self.counting(self.spans.keys()[at]);
             self.keys.push((counting, Durations::default()));

@@ -59,7 +59,6 @@ pub(crate) struct Spans {
     current: Option<TreeId>,
     /// What closes and what opens from one tree to another, for the latest ones.
     switches: HashMap<(Option<TreeId>, Option<TreeId>), Arc<Switch>>,
-    steps: Vec<Step>,
 }
 
 #[derive(Debug)]
@@ -84,10 +83,9 @@ impl Spans {
         self.depths[id]
     }
 
-    /// Takes in the next event; returns the spans that are over and those that begin, and the cycle
-    /// in which they do.
-    pub fn event(&mut self, event: &Event) -> (Cycle, &[Step]) {
-        self.steps.clear();
+    /// Takes in the next event. Adds the spans that are over and those that begin to `steps`, and
+    /// returns the cycle in which they do.
+    pub fn event(&mut self, event: &Event, steps: &mut Vec<Step>) -> Cycle {
         match event {
             Event::Instance(instance) => self.instances.push(*instance),
             Event::Tree(tree) => {
@@ -95,20 +93,20 @@ impl Spans {
                 self.trees.push(keys);
             }
             Event::Run(Run { tree, start, .. }) => {
-                self.switch(Some(*tree), *start);
-                return (*start, &self.steps);
+                self.switch(Some(*tree), *start, steps);
+                return *start;
             }
             Event::End { cycles } => {
                 let end = Cycle::from_cycles(*cycles);
-                self.switch(None, end);
-                return (end, &self.steps);
+                self.switch(None, end, steps);
+                return end;
             }
             Event::Update(_) | Event::Warning(_) => {}
         }
-        (Cycle::from_cycles(0), &[])
+        Cycle::from_cycles(0)
     }
 
-    fn switch(&mut self, next: Option<TreeId>, at: Cycle) {
+    fn switch(&mut self, next: Option<TreeId>, at: Cycle, steps: &mut Vec<Step>) {
         let pair = (self.current, next);
         let switch = match self.switches.get(&pair) {
             Some(switch) => Arc::clone(switch),
@@ -134,11 +132,11 @@ impl Spans {
             }
         };
         for &id in &switch.closes {
-            self.steps.push(Step::Close(id, self.since[id]));
+            steps.push(Step::Close(id, self.since[id]));
         }
         for &id in &switch.opens {
             self.since[id] = at;
-            self.steps.push(Step::Open(id));
+            steps.push(Step::Open(id));
         }
         self.current = next;
     }

@@ -84,6 +84,8 @@ pub struct Timeline<'a, W> {
     labels: FrameLabels,
     control_labels: Vec<Vec<String>>,
     spans: Spans,
+    /// Room for what `spans` tells of an event.
+    steps: Vec<Step>,
     section: Section,
     /// Whether each instance is the section's cell or below it.
     inside: Vec<bool>,
@@ -122,6 +124,7 @@ impl<'a, W: Write> Timeline<'a, W> {
                 .map(|component| labels::control_labels(metadata, component))
                 .collect(),
             spans: Spans::default(),
+            steps: Vec::new(),
             section: Section::default(),
             inside: Vec::new(),
             base: None,
@@ -154,10 +157,8 @@ impl<'a, W: Write> Timeline<'a, W> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        let mut spans = std::mem::take(&mut self.spans);
-        let (now, steps) = spans.event(event);
-        let steps = steps.to_vec();
-        self.spans = spans;
+        let mut steps = std::mem::take(&mut self.steps);
+        let now = self.spans.event(event, &mut steps);
         for at in self.shown.len()..self.spans.keys().len() {
             let key = self.spans.keys()[at];
             let track = self.track(key);
@@ -175,13 +176,14 @@ impl<'a, W: Write> Timeline<'a, W> {
                 text: Vec::new(),
             });
         }
-        for step in steps {
+        for step in steps.drain(..) {
             match step {
                 Step::Open(id) | Step::Close(id, _) if self.shown[id].hidden => {}
                 Step::Open(id) => self.open(id),
                 Step::Close(id, start) => self.close(id, start, now)?,
             }
         }
+        self.steps = steps;
         match event {
             Event::Instance(_) => {
                 // The cell's own track is the first of its tracks.
