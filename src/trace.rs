@@ -22,7 +22,9 @@ use crate::outputs::{self, Counted};
 /// A profile's folder, opened.
 pub struct Folder {
     pub metadata: Metadata,
-    name: String,
+    pub name: String,
+    /// Why the run ended early, if it did.
+    pub stopped: Option<String>,
     pub reader: TraceReader<BufReader<File>>,
 }
 
@@ -42,14 +44,15 @@ impl Folder {
         let file = File::open(&path).map_err(Failure::io("read the trace", &path))?;
         let reader = TraceReader::new(BufReader::new(file), &metadata.fingerprint)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        let name = std::fs::read_to_string(&summary)
+        let summary = std::fs::read_to_string(&summary)
             .ok()
             .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-            .and_then(|summary| Some(summary.get("design")?.as_str()?.to_owned()))
-            .unwrap_or_else(|| dir.display().to_string());
+            .unwrap_or_default();
+        let known = |key: &str| Some(summary.get(key)?.as_str()?.to_owned());
         Ok(Self {
             metadata,
-            name,
+            name: known("design").unwrap_or_else(|| dir.display().to_string()),
+            stopped: known("stopped"),
             reader,
         })
     }
@@ -188,6 +191,7 @@ pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
         metadata,
         name,
         reader,
+        ..
     } = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?;
     let counted = Folder::count(&metadata, reader, args.view.control)?;

@@ -6,7 +6,9 @@
 
 mod activations;
 mod annotate;
+mod baseline;
 mod cells;
+mod comparison;
 mod control;
 mod flame;
 mod groups;
@@ -19,7 +21,9 @@ mod timeline;
 
 pub use activations::{Activations, Durations};
 pub use annotate::{Cost, Line, annotate};
+pub use baseline::{Baseline, BaselineError};
 pub use cells::cells;
+pub use comparison::{Change, Comparison, Fate, Limit, Style, differential};
 pub use control::control;
 pub use flame::{Flame, Weighting};
 pub use groups::groups;
