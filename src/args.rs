@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use petal_visualize::Limit;
 
+/// After how many cycles a simulation is given up, if nothing else is asked for.
+pub const CYCLE_LIMIT: u64 = 100_000_000;
+
 const AFTER_HELP: &str = "\
 Examples:
   petal run design.futil                       profile a design, into petal-out/design
@@ -149,7 +152,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PROGRAM", conflicts_with = "partial")]
     pub verilator: Option<PathBuf>,
     /// Give up after this many cycles
-    #[arg(long, default_value_t = 100_000_000, value_name = "CYCLES")]
+    #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES")]
     pub cycle_limit: u64,
     /// Profile what ran, if the run ends before the design is done: by Ctrl-C, at the cycle limit,
     /// or because the design stops itself

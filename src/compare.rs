@@ -7,7 +7,8 @@ use clap::error::ErrorKind;
 use petal_visualize::{Baseline, Comparison, Style, differential};
 
 use crate::args::{
-    BaselineArgs, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs, RunArgs, ViewArgs,
+    BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs, RunArgs,
+    ViewArgs,
 };
 use crate::failure::Failure;
 use crate::folder;
@@ -141,7 +142,7 @@ fn of_program(
         out: None,
         simulator: None,
         verilator: None,
-        cycle_limit: 100_000_000,
+        cycle_limit: CYCLE_LIMIT,
         partial: false,
         vcd: None,
         memories: false,

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use crate::baseline::{Baseline, StatementFigures};
-use crate::table::{Value, signed};
+use crate::table::{Value, signed, thousands};
 
 pub use flame::differential;
 pub use limit::Limit;
@@ -173,6 +173,9 @@ pub struct Designs {
     pub after: String,
 }
 
+/// How many passes are named; more are counted.
+const PASSES: usize = 4;
+
 /// How many culprits are named.
 const CULPRITS: usize = 3;
 
@@ -229,9 +232,9 @@ impl Comparison {
         if !limit.exceeded(self.cycles) {
             return None;
         }
-        let growth = match percent_text(self.cycles) {
-            Value::Text(percent) if self.cycles.before > 0 => format!(" ({percent} %)"),
-            _ => String::new(),
+        let growth = match self.cycles.percent() {
+            Some(percent) => format!(" ({percent:+.1} %)"),
+            None => String::new(),
         };
         let culprits: Vec<String> = self
             .culprits
@@ -255,11 +258,11 @@ impl Comparison {
             format!("what grew most: {}", culprits.join(", "))
         };
         Some(format!(
-            "{} takes {} cycles, {}{growth} against {}, which is above the limit of {limit}; {blamed}",
+            "{} takes {} cycles, {} before: {}{growth} is above the limit of {limit}; {blamed}",
             self.designs.after,
-            crate::thousands(self.cycles.after),
+            thousands(self.cycles.after),
+            thousands(self.cycles.before),
             signed(self.cycles.delta()),
-            crate::thousands(self.cycles.before),
         ))
     }
 
@@ -297,24 +300,18 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
             before.petal, after.petal
         ));
     }
-    let only = |one: &Baseline, other: &Baseline| {
-        let passes = one
-            .passes
-            .iter()
-            .filter(|pass| !other.passes.contains(pass));
-        let passes: Vec<&str> = passes.map(String::as_str).collect();
-        if passes.is_empty() {
-            "none".to_owned()
-        } else {
-            passes.join(", ")
+    for (which, run, other) in [("before", before, after), ("after", after, before)] {
+        let mut only: Vec<&str> = Vec::new();
+        for pass in &run.passes {
+            if !other.passes.contains(pass) && !only.contains(&pass.as_str()) {
+                only.push(pass);
+            }
         }
-    };
-    if before.passes != after.passes {
-        notes.push(format!(
-            "compiled with other passes; only before: {}; only after: {}",
-            only(before, after),
-            only(after, before)
-        ));
+        match only.len() {
+            0 => {}
+            1..=PASSES => notes.push(format!("compiled only {which} with {}", only.join(", "))),
+            more => notes.push(format!("compiled only {which} with {more} passes")),
+        }
     }
     notes
 }

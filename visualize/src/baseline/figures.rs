@@ -116,10 +116,14 @@ impl GroupIndex {
             // There is no entry without a copy.
             let (first, group) = copies[0].0;
             let group = metadata.component(first).group(group);
-            let effects: BTreeSet<String> = copies
-                .iter()
-                .flat_map(|&((id, group), _)| groups::effects(metadata.component(id), group))
-                .collect();
+            let mut effects: Vec<String> = Vec::new();
+            for &((id, group), _) in &copies {
+                for effect in groups::effects(metadata.component(id), group) {
+                    if !effects.contains(&effect) {
+                        effects.push(effect);
+                    }
+                }
+            }
             for (key, _) in &copies {
                 index.positions.insert(*key, index.figures.len());
             }
@@ -130,7 +134,7 @@ impl GroupIndex {
                 body: group.span.map(|span| digest_of_body(metadata, span, name)),
                 times: copies.iter().map(|(_, durations)| durations.count).sum(),
                 cycles: copies.iter().map(|(_, durations)| durations.total).sum(),
-                effects: effects.into_iter().collect(),
+                effects,
             });
         }
         index

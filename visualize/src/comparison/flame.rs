@@ -1,7 +1,10 @@
 //! The differential flame graph: as wide as the run after, red where it grew, blue where it shrank.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
+
+use inferno::flamegraph::color::{Color, StrokeColor};
 
 use super::matching::{self, Match};
 use crate::baseline::{Baseline, Frame};
@@ -58,11 +61,21 @@ pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io:
         after.design,
         thousands(after.cycles)
     );
-    let subtitle = format!(
-        "width: active leaves after; red grew, blue shrank; {} cycles of leaves that vanished are not shown",
-        thousands(gone)
-    );
+    let mut subtitle = "width: active leaves after; red grew, blue shrank".to_owned();
+    if gone > 0 {
+        let _ = write!(
+            subtitle,
+            "; {} cycles of leaves that vanished are not shown",
+            thousands(gone)
+        );
+    }
     let mut options = image(title, subtitle);
+    // What did not change is as white as the background.
+    options.stroke_color = StrokeColor::Color(Color {
+        r: 200,
+        g: 200,
+        b: 200,
+    });
     inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Change, Comparison, Fate, Subject, percent_text};
+use crate::summary::KINDS;
 use crate::table::{Column, Table, Value, signed, thousands};
 
 /// How a comparison is written for people.
@@ -44,24 +45,18 @@ impl Comparison {
             [self.statement_rows(), self.group_rows(), self.cell_rows()]
         {
             let (table, hidden) = table(columns, rows, all, one, many);
-            let heading = match style {
-                Style::Text => "\n",
-                Style::Markdown => "\n### ",
-            };
-            if table.rows().is_empty() {
-                if let (false, Style::Text) = (hidden.is_empty(), style) {
-                    let _ = writeln!(text, "\n{}", hidden.join("\n"));
+            match style {
+                Style::Text => text.push('\n'),
+                Style::Markdown => {
+                    let _ = writeln!(text, "\n### {}{}\n", many[..1].to_uppercase(), &many[1..]);
                 }
-                continue;
             }
-            text.push_str(heading);
-            if style == Style::Markdown {
-                let _ = writeln!(text, "{}{}\n", many[..1].to_uppercase(), &many[1..]);
+            if !table.rows().is_empty() {
+                text.push_str(&write(&table, style));
             }
-            text.push_str(&write(&table, style));
-            if !hidden.is_empty() {
+            for line in hidden {
                 let gap = if style == Style::Markdown { "\n" } else { "" };
-                let _ = writeln!(text, "{gap}{}", hidden.join("\n"));
+                let _ = writeln!(text, "{gap}{line}");
             }
         }
         text
@@ -77,19 +72,30 @@ impl Comparison {
     }
 
     fn totals(&self) -> Table {
-        let mut table = Table::new(columns("run", &[]));
+        let mut table = Table::new(vec![
+            Column::text("run"),
+            Column::number("before"),
+            Column::number("after"),
+            Column::number("delta"),
+            Column::number("%"),
+        ]);
         let mut line = |name: &str, change: Change| {
-            let mut row = vec![name.into()];
-            row.extend(figures(change));
-            table.push(row);
+            table.push(vec![
+                name.into(),
+                change.before.into(),
+                change.after.into(),
+                delta(change),
+                percent_text(change),
+            ]);
         };
         line("cycles", self.cycles);
         line("useful", self.useful);
         line("  only conditions", self.condition);
         line("control overhead", self.overhead);
-        for (kind, &change) in &self.overhead_by_kind {
+        for (kind, name) in KINDS {
+            let change = self.overhead_by_kind.get(kind).copied().unwrap_or_default();
             if change != Change::default() {
-                line(&format!("  {}", kind.replace('-', " ")), change);
+                line(name, change);
             }
         }
         table
@@ -202,9 +208,9 @@ fn write(table: &Table, style: Style) -> String {
     }
 }
 
-/// Columns for a name, the four figures of a change, and further ones.
+/// Columns for a name, a change of cycles, and further figures.
 fn columns(name: &str, further: &[&str]) -> Vec<Column> {
-    let numbers = ["before", "after", "delta", "%"];
+    let numbers = ["cycles", "delta", "%"];
     std::iter::once(Column::text(name))
         .chain(
             numbers
@@ -215,13 +221,8 @@ fn columns(name: &str, further: &[&str]) -> Vec<Column> {
         .collect()
 }
 
-fn figures(change: Change) -> [Value; 4] {
-    [
-        change.before.into(),
-        change.after.into(),
-        delta(change),
-        percent_text(change),
-    ]
+fn figures(change: Change) -> [Value; 3] {
+    [arrow(change), delta(change), percent_text(change)]
 }
 
 fn delta(change: Change) -> Value {
