@@ -51,13 +51,15 @@ impl Comparison {
                     let _ = writeln!(text, "\n### {}{}\n", many[..1].to_uppercase(), &many[1..]);
                 }
             }
+            let mut parts = Vec::new();
             if !table.rows().is_empty() {
-                text.push_str(&write(&table, style));
+                parts.push(write(&table, style));
             }
-            for line in hidden {
-                let gap = if style == Style::Markdown { "\n" } else { "" };
-                let _ = writeln!(text, "{gap}{line}");
-            }
+            parts.extend(hidden.iter().map(|line| format!("{line}\n")));
+            text.push_str(&parts.join(match style {
+                Style::Text => "",
+                Style::Markdown => "\n",
+            }));
         }
         text
     }
