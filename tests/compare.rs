@@ -270,7 +270,6 @@ fn two_designs_as_markdown() {
 
         ### Groups
 
-
         8 groups unchanged (`--all` shows them)
 
         ### Component cells

@@ -3,9 +3,10 @@
 
 mod export;
 mod flame;
-mod limit;
 mod matching;
 mod report;
+mod statements;
+mod verdict;
 
 use std::collections::BTreeMap;
 
@@ -14,13 +15,14 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use crate::baseline::{Baseline, StatementFigures};
-use crate::table::{Value, signed, thousands};
+use crate::table::Value;
 
 pub use flame::differential;
-pub use limit::Limit;
 pub use matching::Fate;
 use matching::Match;
 pub use report::Style;
+pub use verdict::Limit;
+use verdict::{Culprit, culprits};
 
 /// A figure before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -123,17 +125,6 @@ pub struct StatementRow {
     pub source: String,
 }
 
-/// What grew, and so may be what made the run longer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Culprit {
-    /// The group or statement.
-    pub name: String,
-    /// By how many cycles: of a group its cycles, of a statement the overhead that is charged to it.
-    pub cycles: u64,
-    /// Whether these cycles are overhead.
-    pub overhead: bool,
-}
-
 /// A comparison of two runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
@@ -176,9 +167,6 @@ pub struct Designs {
 /// How many passes are named; more are counted.
 const PASSES: usize = 4;
 
-/// How many culprits are named.
-const CULPRITS: usize = 3;
-
 impl Comparison {
     /// Compares the run `after` with the run `before`.
     pub fn new(before: &Baseline, after: &Baseline) -> Self {
@@ -187,7 +175,7 @@ impl Comparison {
             after: of(after),
         };
         let same_groups = matching::groups(before, after);
-        let same_statements = matching::statements(before, after, &same_groups);
+        let same_statements = statements::statements(before, after, &same_groups);
         let groups: Vec<GroupRow> = same_groups
             .iter()
             .map(|found| group_row(before, after, found))
@@ -225,50 +213,6 @@ impl Comparison {
             groups,
             statements,
         }
-    }
-
-    /// What to say when the run grew by more than `limit`; `None` if it did not.
-    pub fn regression(&self, limit: Limit) -> Option<String> {
-        if !limit.exceeded(self.cycles) {
-            return None;
-        }
-        let growth = match self.cycles.percent() {
-            Some(percent) => format!(" ({percent:+.1} %)"),
-            None => String::new(),
-        };
-        let culprits: Vec<String> = self
-            .culprits
-            .iter()
-            .map(|culprit| {
-                let what = if culprit.overhead {
-                    "cycles of overhead"
-                } else {
-                    "cycles"
-                };
-                format!(
-                    "{} ({} {what})",
-                    culprit.name,
-                    signed(culprit.cycles.cast_signed())
-                )
-            })
-            .collect();
-        let blamed = if culprits.is_empty() {
-            "no group or statement grew by itself".to_owned()
-        } else {
-            format!("what grew most: {}", culprits.join(", "))
-        };
-        Some(format!(
-            "{} takes {} cycles, {} before: {}{growth} is above the limit of {limit}; {blamed}",
-            self.designs.after,
-            thousands(self.cycles.after),
-            thousands(self.cycles.before),
-            signed(self.cycles.delta()),
-        ))
-    }
-
-    /// Whether one of the runs ended early.
-    pub fn is_partial(before: &Baseline, after: &Baseline) -> bool {
-        before.stopped.is_some() || after.stopped.is_some()
     }
 }
 
@@ -409,29 +353,4 @@ fn statement_row(before: &Baseline, after: &Baseline, found: &Match) -> Statemen
         overhead: change(StatementFigures::charged),
         source: row.map(|row| row.text.clone()).unwrap_or_default(),
     }
-}
-
-/// The groups and statements that grew most. A statement counts by its overhead: its cycles are also
-/// those of the groups inside of it.
-fn culprits(groups: &[GroupRow], statements: &[StatementRow]) -> Vec<Culprit> {
-    let grown = |subject: &Subject, change: Change, overhead: bool| {
-        let cycles = change.after.saturating_sub(change.before);
-        (cycles > 0).then(|| Culprit {
-            name: subject.name.clone(),
-            cycles,
-            overhead,
-        })
-    };
-    let mut culprits: Vec<Culprit> = statements
-        .iter()
-        .filter_map(|row| grown(&row.subject, row.overhead, true))
-        .chain(
-            groups
-                .iter()
-                .filter_map(|row| grown(&row.subject, row.subject.cycles, false)),
-        )
-        .collect();
-    culprits.sort_by_key(|culprit| std::cmp::Reverse(culprit.cycles));
-    culprits.truncate(CULPRITS);
-    culprits
 }

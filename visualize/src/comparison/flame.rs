@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use inferno::flamegraph::color::{Color, StrokeColor};
 
 use super::matching::{self, Match};
+use super::statements;
 use crate::baseline::{Baseline, Frame};
 use crate::flame::{frame, image};
 use crate::table::thousands;
@@ -102,7 +103,7 @@ struct Common<'a> {
 impl<'a> Common<'a> {
     fn of(before: &'a Baseline, after: &'a Baseline) -> Self {
         let groups = matching::groups(before, after);
-        let statements = pairs(&matching::statements(before, after, &groups));
+        let statements = pairs(&statements::statements(before, after, &groups));
         let groups = pairs(&groups);
         let labels: BTreeSet<&Frame> = before
             .frames

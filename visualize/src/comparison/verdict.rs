@@ -1,9 +1,13 @@
-//! How much longer a run may get.
+//! Whether a run got too long, and what is to blame.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::Change;
+use serde::Serialize;
+
+use super::{Change, Comparison, GroupRow, StatementRow, Subject};
+use crate::baseline::Baseline;
+use crate::table::{signed, thousands};
 
 /// By how much the cycles of a run may grow: `2%`, `0.5%` or `100cycles`. Growth of exactly so much
 /// is allowed.
@@ -70,6 +74,91 @@ impl fmt::Display for Limit {
             }
         }
     }
+}
+
+/// What grew, and so may be what made the run longer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Culprit {
+    /// The group or statement.
+    pub name: String,
+    /// By how many cycles: of a group its cycles, of a statement the overhead that is charged to it.
+    pub cycles: u64,
+    /// Whether these cycles are overhead.
+    pub overhead: bool,
+}
+
+/// How many culprits are named.
+const CULPRITS: usize = 3;
+
+impl Comparison {
+    /// What to say when the run grew by more than `limit`; `None` if it did not.
+    pub fn regression(&self, limit: Limit) -> Option<String> {
+        if !limit.exceeded(self.cycles) {
+            return None;
+        }
+        let growth = match self.cycles.percent() {
+            Some(percent) => format!(" ({percent:+.1} %)"),
+            None => String::new(),
+        };
+        let culprits: Vec<String> = self
+            .culprits
+            .iter()
+            .map(|culprit| {
+                let what = if culprit.overhead {
+                    "cycles of overhead"
+                } else {
+                    "cycles"
+                };
+                format!(
+                    "{} ({} {what})",
+                    culprit.name,
+                    signed(culprit.cycles.cast_signed())
+                )
+            })
+            .collect();
+        let blamed = if culprits.is_empty() {
+            "no group or statement grew by itself".to_owned()
+        } else {
+            format!("what grew most: {}", culprits.join(", "))
+        };
+        Some(format!(
+            "{} takes {} cycles, {} before: {}{growth} is above the limit of {limit}; {blamed}",
+            self.designs.after,
+            thousands(self.cycles.after),
+            thousands(self.cycles.before),
+            signed(self.cycles.delta()),
+        ))
+    }
+
+    /// Whether one of the runs ended early.
+    pub fn is_partial(before: &Baseline, after: &Baseline) -> bool {
+        before.stopped.is_some() || after.stopped.is_some()
+    }
+}
+
+/// The groups and statements that grew most. A statement counts by its overhead: its cycles are also
+/// those of the groups inside of it.
+pub(super) fn culprits(groups: &[GroupRow], statements: &[StatementRow]) -> Vec<Culprit> {
+    let grown = |subject: &Subject, change: Change, overhead: bool| {
+        let cycles = change.after.saturating_sub(change.before);
+        (cycles > 0).then(|| Culprit {
+            name: subject.name.clone(),
+            cycles,
+            overhead,
+        })
+    };
+    let mut culprits: Vec<Culprit> = statements
+        .iter()
+        .filter_map(|row| grown(&row.subject, row.overhead, true))
+        .chain(
+            groups
+                .iter()
+                .filter_map(|row| grown(&row.subject, row.subject.cycles, false)),
+        )
+        .collect();
+    culprits.sort_by_key(|culprit| std::cmp::Reverse(culprit.cycles));
+    culprits.truncate(CULPRITS);
+    culprits
 }
 
 #[cfg(test)]
