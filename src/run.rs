@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use petal_embedded::{Error::Unsupported, Options, Simulation};
+use petal_embedded::Error::{Compile, Unsupported};
+use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
@@ -124,9 +125,10 @@ impl<'a> Job<'a> {
                 }
                 Ok(None)
             }
-            Err(error) => Err(Failure::new(format!(
+            Err(error @ (Unsupported { .. } | Compile(_))) => Err(Failure::new(format!(
                 "{error}; choose `--simulator verilator`"
             ))),
+            Err(error) => Err(error.into()),
         }
     }
 
