@@ -16,7 +16,8 @@ use petal_passes::{Design, Library, Pipeline, Program};
 use petal_reconstruct::{Ahead, Event, ProbeSource, Reconstruction, TraceWriter, VcdSource};
 use petal_simulate::{BuildOptions, Data, Executable, RunOptions, Trace, Verilator};
 use petal_visualize::{
-    Activations, Flame, Ledger, Profile, Timeline, Weighting, cells, control, groups,
+    Activations, Flame, Ledger, Perfetto, Profile, Section, Timeline, Weighting, cells, control,
+    groups,
 };
 
 fn main() {
@@ -193,7 +194,8 @@ fn reconstruction_and_all_outputs(bencher: divan::Bencher<'_, '_>) {
         let metadata = &simulated.metadata;
         let mut profile = Profile::default();
         let mut activations = Activations::new(metadata);
-        let mut timeline = Timeline::new(metadata, sink()).expect("a sink takes all");
+        let native = Perfetto::new(sink()).expect("a sink takes all");
+        let mut timeline = Timeline::new(metadata, Section::default(), native);
         let mut trace = TraceWriter::new(sink(), &metadata.fingerprint).expect("a sink takes all");
         events(simulated, |event| {
             trace.event(event).expect("a sink takes all");

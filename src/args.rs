@@ -13,6 +13,7 @@ const AFTER_HELP: &str = "\
 Examples:
   petal run design.futil                       profile a design, into petal-out/design
   petal run design.futil --passes no-opt       the same without optimisations
+  petal view petal-out/design                  its timeline, in ui.perfetto.dev
   petal annotate petal-out/design              the source, with what each line cost
   petal trace petal-out/design --cycles 0..10  the call trees of the first ten cycles
   petal compare petal-out/before design.futil  what takes more cycles than before, and what fewer
@@ -63,6 +64,8 @@ pub enum Command {
     Flame(FlameArgs),
     /// Write the timeline of a profile again
     Timeline(TimelineArgs),
+    /// Open the timeline of a profile in ui.perfetto.dev
+    View(ViewerArgs),
     /// Print the statistics tables of a profile
     Stats(StatsArgs),
     /// Print the source with cycles, useful share and overhead beside each line
@@ -214,6 +217,16 @@ pub struct TimelineArgs {
     pub depth: Option<u32>,
     #[command(flatten)]
     pub view: ViewArgs,
+}
+
+/// `petal view`
+#[derive(Debug, Args)]
+pub struct ViewerArgs {
+    /// The folder that `petal run` wrote
+    pub dir: PathBuf,
+    /// Open the report instead
+    #[arg(long)]
+    pub report: bool,
 }
 
 /// A format of tables.

@@ -23,6 +23,18 @@ pub const MEMORIES: &str = "memories.json";
 /// The Verilog of the instrumented design; not kept.
 pub const VERILOG: &str = "design.sv";
 
+/// The summary of a folder, which is there if the folder is whole.
+pub fn whole(dir: &Path) -> Result<PathBuf, Failure> {
+    let summary = dir.join(SUMMARY);
+    if summary.exists() {
+        return Ok(summary);
+    }
+    Err(Failure::new(format!(
+        "{} holds no whole profile (there is no {SUMMARY}); make one with `petal run`",
+        dir.display()
+    )))
+}
+
 /// Files on their way into a profile's folder.
 #[derive(Debug)]
 pub struct Staging {
@@ -56,26 +68,36 @@ impl Staging {
         fs::write(&path, content).map_err(Failure::io("write", &self.target.join(name)))
     }
 
-    /// Moves the files `names` to their place, in this order. A summary from before is removed
-    /// first, so that the folder does not look whole in between.
+    /// Moves the files `names` to their place, in this order; one that was not written is removed
+    /// from there. A summary from before is removed first, so that the folder does not look whole in
+    /// between.
     pub fn commit(self, names: &[&str]) -> Result<(), Failure> {
         if names.contains(&SUMMARY) {
-            let old = self.target.join(SUMMARY);
-            match fs::remove_file(&old) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Failure::io("replace", &old)(error));
-                }
-                _ => {}
-            }
+            remove(&self.target.join(SUMMARY))?;
         }
         for name in names {
             let place = self.target.join(name);
             if let Some(parent) = place.parent() {
                 fs::create_dir_all(parent).map_err(Failure::io("create the folder", parent))?;
             }
-            fs::rename(self.path(name), &place).map_err(Failure::io("write", &place))?;
+            let written = self.path(name);
+            if written.exists() {
+                fs::rename(written, &place).map_err(Failure::io("write", &place))?;
+            } else {
+                remove(&place)?;
+            }
         }
         Ok(())
+    }
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::io("replace", path)(error))
+        }
+        _ => Ok(()),
     }
 }
 

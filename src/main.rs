@@ -11,6 +11,7 @@ mod outputs;
 mod progress;
 mod run;
 mod trace;
+mod view;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::trace(&args),
         Command::Flame(args) => trace::flame(&args),
         Command::Timeline(args) => trace::timeline(&args),
+        Command::View(args) => view::view(&args),
         Command::Stats(args) => trace::stats(&args),
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),

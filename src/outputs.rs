@@ -7,8 +7,8 @@ use std::path::Path;
 use petal_metadata::{FileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
-    Activations, Baseline, Flame, Ledger, Line, Profile, Summary, Table, Timeline, Weighting,
-    annotate, cells, control, groups,
+    Activations, Baseline, ChromeJson, Flame, Ledger, Line, Perfetto, Profile, Section, Summary,
+    Table, Timeline, Weighting, annotate, cells, control, groups,
 };
 
 use crate::args::{ControlArg, TableArg};
@@ -16,7 +16,13 @@ use crate::failure::Failure;
 use crate::folder::{self, Staging};
 
 /// The timeline.
-pub const TIMELINE: &str = "timeline.json";
+pub const TIMELINE: &str = "timeline.pftrace";
+/// The timeline for other viewers. Beyond this many slices none of them opens it, so it is left
+/// out.
+pub const TIMELINE_JSON: &str = "timeline.json";
+const MAX_JSON_SLICES: u64 = 1_000_000;
+/// The report.
+pub const REPORT: &str = "report.html";
 /// The flame graphs: weighting, folded stacks, image.
 pub const FLAMES: [(Weighting, &str, &str); 2] = [
     (Weighting::Flat, "flame.folded", "flame.svg"),
@@ -132,12 +138,28 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Opens a timeline in the staging folder.
-pub fn timeline<'a>(
+/// The timeline in all its formats.
+pub type Timelines<'a> = Timeline<'a, (Perfetto<BufWriter<File>>, ChromeJson<BufWriter<File>>)>;
+
+/// Begins the timelines in the staging folder.
+pub fn timelines<'a>(
     metadata: &'a Metadata,
+    section: Section,
     staging: &Staging,
-) -> Result<Timeline<'a, BufWriter<File>>, Failure> {
-    Ok(Timeline::new(metadata, create(&staging.path(TIMELINE))?)?)
+) -> Result<Timelines<'a>, Failure> {
+    let native = Perfetto::new(create(&staging.path(TIMELINE))?)?;
+    let json = ChromeJson::new(create(&staging.path(TIMELINE_JSON))?, MAX_JSON_SLICES)?;
+    Ok(Timeline::new(metadata, section, (native, json)))
+}
+
+/// Ends the timelines: one that is of no use is left out.
+pub fn finish_timelines(timelines: &Timelines<'_>, staging: &Staging) -> Result<(), Failure> {
+    let (_, json) = timelines.format();
+    if !json.is_whole() {
+        let path = staging.path(TIMELINE_JSON);
+        std::fs::remove_file(&path).map_err(Failure::io("remove", &path))?;
+    }
+    Ok(())
 }
 
 /// Creates a file for writing.
@@ -149,7 +171,7 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
 
 /// The names of all files of a profile, the summary last.
 pub fn files() -> Vec<&'static str> {
-    let mut files = vec![folder::METADATA, folder::TRACE, TIMELINE];
+    let mut files = vec![folder::METADATA, folder::TRACE, TIMELINE, TIMELINE_JSON];
     for (_, folded, svg) in FLAMES {
         files.extend([folded, svg]);
     }

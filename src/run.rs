@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
-use petal_embedded::{Error::Unsupported, Options, Simulation};
+use petal_embedded::Error::{Compile, Unsupported};
+use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
@@ -14,7 +15,7 @@ use petal_reconstruct::{
     TraceWriter, VcdSource,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
-use petal_visualize::Summary;
+use petal_visualize::{Section, Summary};
 
 use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
 use crate::compile;
@@ -130,9 +131,10 @@ impl<'a> Job<'a> {
                 }
                 Ok(None)
             }
-            Err(error) => Err(Failure::new(format!(
+            Err(error @ (Unsupported { .. } | Compile(_))) => Err(Failure::new(format!(
                 "{error}; choose `--simulator verilator`"
             ))),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -308,15 +310,24 @@ impl<'a> Output<'a, '_> {
     }
 
     /// Follows a run, and writes what is written on the way. `check` is asked in between whether to
-    /// go on. What becomes of the events is up to a thread of its own.
+    /// go on. What becomes of the events is up to two threads.
     fn profile(
         &self,
         source: &mut impl ProbeSource,
         check: fn() -> Result<(), Failure>,
     ) -> Result<Counted<'a>, ReconstructError<Failure>> {
-        let (sender, receiver) = mpsc::sync_channel(BATCHES);
         thread::scope(|scope| {
-            let output = scope.spawn(|| self.take(receiver));
+            let (to_trace, batches) = mpsc::sync_channel(BATCHES);
+            let trace = scope.spawn(|| self.count(batches));
+            let (to_timelines, batches) = mpsc::sync_channel(BATCHES);
+            let timelines = scope.spawn(|| self.draw(batches));
+            // Nobody receives it when the other thread failed, which is told below.
+            let send = |batch: Vec<Event>| {
+                let batch = Arc::new(batch);
+                let sent = to_trace.send(Arc::clone(&batch));
+                sent.and_then(|()| to_timelines.send(batch))
+                    .map_err(|error| cannot_write(&error))
+            };
             let mut batch = Vec::with_capacity(BATCH);
             let followed = self.reconstruction.run(source, &mut |event| {
                 if let Event::Run(run) = &event {
@@ -326,46 +337,60 @@ impl<'a> Output<'a, '_> {
                 if batch.len() == BATCH {
                     check()?;
                     let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
-                    // Nobody receives it when the other thread failed, which is told below.
-                    sender.send(full).map_err(|error| cannot_write(&error))?;
+                    send(full)?;
                 }
                 Ok(())
             });
             if followed.is_ok() {
                 // As above.
-                let _ = sender.send(batch);
+                let _ = send(batch);
             }
-            drop(sender);
-            let counted = output
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                .map_err(ReconstructError::Sink)?;
+            drop((to_trace, to_timelines));
+            let counted = join(trace).map_err(ReconstructError::Sink)?;
+            join(timelines).map_err(ReconstructError::Sink)?;
             followed.map(|_| counted)
         })
     }
 
     /// Writes and counts the events that come. Those of a run that failed end early.
-    fn take(&self, batches: mpsc::Receiver<Vec<Event>>) -> Result<Counted<'a>, Failure> {
+    fn count(&self, batches: mpsc::Receiver<Arc<Vec<Event>>>) -> Result<Counted<'a>, Failure> {
         let trace = outputs::create(&self.staging.path(folder::TRACE))?;
         let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
             .map_err(|error| cannot_write(&error))?;
-        let mut timeline = outputs::timeline(self.metadata, self.staging)?;
-        let compiled =
-            (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
         let mut counted = Counted::new(self.metadata, self.view);
-        for event in batches.into_iter().flatten() {
-            trace.event(&event).map_err(|error| cannot_write(&error))?;
-            counted.event(&event);
-            let event = match &compiled {
-                Some(view) => view.event(event),
-                None => event,
-            };
-            timeline
-                .event(&event)
-                .map_err(|error| cannot_write(&error))?;
+        for batch in batches {
+            for event in batch.iter() {
+                trace.event(event).map_err(|error| cannot_write(&error))?;
+                counted.event(event);
+            }
         }
         Ok(counted)
     }
+
+    /// Draws the events that come on the timelines.
+    fn draw(&self, batches: mpsc::Receiver<Arc<Vec<Event>>>) -> Result<(), Failure> {
+        let section = Section::default();
+        let mut timelines = outputs::timelines(self.metadata, section, self.staging)?;
+        let compiled =
+            (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
+        for batch in batches {
+            for event in batch.iter() {
+                match &compiled {
+                    Some(view) => timelines.event(&view.event(event.clone())),
+                    None => timelines.event(event),
+                }
+                .map_err(|error| cannot_write(&error))?;
+            }
+        }
+        outputs::finish_timelines(&timelines, self.staging)
+    }
+}
+
+/// What a thread came to.
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Events that go to another thread at once, and how many times so many may wait there.
@@ -397,8 +422,8 @@ fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), 
         return Ok(());
     }
     outputs::print(&format!(
-        "{}\n\n{}\n  {out}/flame.svg       open in a browser\n  {out}/timeline.json   open in \
-         ui.perfetto.dev\n  {out}/stats/          tables\n",
+        "{}\n\n{}\n  {out}/flame.svg       open in a browser\n  `petal view {out}` opens the \
+         timeline\n  {out}/stats/          tables\n",
         summary.design,
         summary.text(),
         out = out.display(),

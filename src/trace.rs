@@ -31,27 +31,25 @@ pub struct Folder {
 impl Folder {
     /// Opens the folder that a run wrote.
     pub fn open(dir: &Path) -> Result<Self, Failure> {
-        let summary = dir.join(folder::SUMMARY);
-        if !summary.exists() {
-            return Err(Failure::new(format!(
-                "{} holds no whole profile (there is no {}); make one with `petal run`",
-                dir.display(),
-                folder::SUMMARY
-            )));
-        }
+        let summary = folder::whole(dir)?;
         let metadata = Metadata::read(&dir.join(folder::METADATA))?;
         let path = dir.join(folder::TRACE);
         let file = File::open(&path).map_err(Failure::io("read the trace", &path))?;
         let reader = TraceReader::new(BufReader::new(file), &metadata.fingerprint)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        let summary = std::fs::read_to_string(&summary)
-            .ok()
-            .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-            .unwrap_or_default();
+        let text = std::fs::read_to_string(&summary).map_err(Failure::io("read", &summary))?;
+        let damaged = |problem: &dyn std::fmt::Display| {
+            let path = summary.display();
+            Failure::new(format!(
+                "{path} is damaged: {problem}; make it again with `petal run`"
+            ))
+        };
+        let summary: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| damaged(&error))?;
         let known = |key: &str| Some(summary.get(key)?.as_str()?.to_owned());
         Ok(Self {
             metadata,
-            name: known("design").unwrap_or_else(|| dir.display().to_string()),
+            name: known("design").ok_or_else(|| damaged(&"it does not name the design"))?,
             stopped: known("stopped"),
             reader,
         })
@@ -214,28 +212,29 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
         cell: args.cell.clone(),
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
-    let mut timeline = outputs::timeline(&metadata, &staging)?.of(section);
+    let mut timelines = outputs::timelines(&metadata, section, &staging)?;
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
-        Ok(timeline.event(event)?)
+        Ok(timelines.event(event)?)
     })?;
-    if let Some(cell) = args.cell.as_ref().filter(|_| !timeline.found()) {
+    if let Some(cell) = args.cell.as_ref().filter(|_| !timelines.found()) {
         return Err(Failure::new(format!(
             "no component cell `{cell}` was active; `petal stats {} cells` lists those that were",
             args.dir.display()
         )));
     }
-    let slices = timeline.slices();
-    let file = staging.path(outputs::TIMELINE);
-    let bytes = std::fs::metadata(&file)
-        .map_err(Failure::io("read", &file))?
-        .len();
-    staging.commit(&[outputs::TIMELINE])?;
-    outputs::print(&format!(
-        "{}: {} slices, {} bytes\n",
-        args.dir.join(outputs::TIMELINE).display(),
-        thousands(slices),
-        thousands(bytes)
-    ))
+    outputs::finish_timelines(&timelines, &staging)?;
+    let slices = timelines.slices();
+    let mut text = format!("{} slices\n", thousands(slices));
+    let names = [outputs::TIMELINE, outputs::TIMELINE_JSON];
+    for name in names {
+        let shown = args.dir.join(name);
+        let _ = match std::fs::metadata(staging.path(name)) {
+            Ok(file) => writeln!(text, "{}: {} bytes", shown.display(), thousands(file.len())),
+            Err(_) => writeln!(text, "{}: left out, too many slices", shown.display()),
+        };
+    }
+    staging.commit(&names)?;
+    outputs::print(&text)
 }
 
 /// `petal stats`

@@ -83,7 +83,7 @@ fn a_run_tells_where_the_cycles_went() {
           sub_one.go_one              1      1
 
           petal-out/switch-case-par/flame.svg       open in a browser
-          petal-out/switch-case-par/timeline.json   open in ui.perfetto.dev
+          `petal view petal-out/switch-case-par` opens the timeline
           petal-out/switch-case-par/stats/          tables
     "#]]
     .assert_eq(&printed);
@@ -103,6 +103,7 @@ fn a_run_tells_where_the_cycles_went() {
         stats/groups.csv
         summary.json
         timeline.json
+        timeline.pftrace
         trace.petal"#]]
     .assert_eq(&files.join("\n"));
 }
@@ -296,6 +297,7 @@ fn the_stages_one_by_one_give_the_same() {
         for name in [
             "trace.petal",
             "timeline.json",
+            "timeline.pftrace",
             "stats/groups.csv",
             "stats/cells.csv",
             "stats/control.csv",
@@ -334,6 +336,7 @@ fn the_same_input_gives_the_same_bytes() {
         "flame.folded",
         "flame-scaled.svg",
         "timeline.json",
+        "timeline.pftrace",
     ] {
         assert!(
             one[Path::new(name)] == again[Path::new(name)],

@@ -638,6 +638,10 @@ fn bad_sides_are_refused_with_the_way_out() {
             "{said}"
         );
     }
+    bench.succeeds(&["run", &design, "--out", "torn", "-q"]);
+    fs::write(bench.path("torn/summary.json"), "{").unwrap();
+    let said = bench.fails(1, &["compare", "good", "torn"]);
+    assert!(said.contains("torn/summary.json is damaged"), "{said}");
     fs::create_dir(bench.path("empty")).unwrap();
     let said = bench.fails(1, &["compare", "good", "empty"]);
     assert!(said.contains("empty holds no whole profile"), "{said}");

@@ -19,8 +19,8 @@ use petal_metadata::{CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
 use petal_reconstruct::{CallTree, Event, InstanceId, Node, NodeId, Overhead, check::Checker};
 use petal_simulate::{Optimisation, Trace};
 use petal_visualize::{
-    Activations, ByKind, Flame, Ledger, Profile, Statement, Summary, Timeline, Value, Weighting,
-    cells,
+    Activations, ByKind, ChromeJson, Flame, Ledger, Profile, Section, Statement, Summary, Timeline,
+    Value, Weighting, cells,
 };
 use support::{Expected, Traced, source::Source};
 
@@ -291,7 +291,8 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKin
 /// slices of each cell's own track add up to its cycles.
 fn check_timeline(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<(), String> {
     let mut text = Vec::new();
-    let mut timeline = Timeline::new(metadata, &mut text).map_err(|error| error.to_string())?;
+    let json = ChromeJson::new(&mut text, u64::MAX).map_err(|error| error.to_string())?;
+    let mut timeline = Timeline::new(metadata, Section::default(), json);
     for event in &traced.events {
         timeline.event(event).map_err(|error| error.to_string())?;
     }

@@ -76,6 +76,7 @@ impl Workshop {
             "summary.json",
             "flame.svg",
             "timeline.json",
+            "timeline.pftrace",
             "trace.petal",
             "metadata.json",
         ] {

@@ -3,45 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use calyx_ir as ir;
 use num_bigint::BigUint;
 
 use crate::code::{self, Code, word};
-use crate::elaborate::{self, Design, Scope};
+use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
-use crate::graph::{Check, Graph, Input, Kind, Node, NodeId};
+use crate::graph::{Check, Graph, Input, Kind, NodeId};
 
 /// Clock cycles in which `reset` is high before the run.
 const RESET_CYCLES: usize = 3;
 
 /// How often a combinational loop is evaluated in a cycle until it has to have settled.
 const MOST_EVALUATIONS: usize = 100;
-
-/// A lowered design, unfolded: what can be simulated of it.
-#[derive(Debug)]
-pub(crate) struct Netlist {
-    design: Design,
-}
-
-impl Netlist {
-    /// Unfolds a program after all passes.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if it has primitives that are not the standard library's.
-    pub fn new(program: &ir::Context) -> Result<Self, Error> {
-        Ok(Self {
-            design: elaborate::elaborate(program)?,
-        })
-    }
-
-    pub fn main(&self) -> &Scope {
-        &self.design.main
-    }
-
-    pub fn node(&self, id: NodeId) -> &Node {
-        self.design.graph.node(id)
-    }
-}
 
 /// A design that runs.
 pub(crate) struct Machine {
@@ -60,13 +33,12 @@ impl Machine {
     /// Compiles a design to machine code. `probes`, of up to 64 bits, and `watched` are the
     /// values to look at in each cycle. The run ends with an error after `limit` cycles, or once `interrupt` is set.
     pub fn new(
-        netlist: Netlist,
+        design: Design,
         probes: &[NodeId],
         watched: &[NodeId],
         limit: u64,
         interrupt: Arc<AtomicBool>,
     ) -> Result<Self, Error> {
-        let design = netlist.design;
         let code = Code::new(&design.graph, design.done, probes, watched)?;
         Ok(Self {
             state: vec![0; code.layout.state],

@@ -9,10 +9,10 @@ use calyx_ir as ir;
 use num_bigint::BigUint;
 use petal_reconstruct::{Change, ProbeSource, Signal, SourceError, Warning};
 
-use crate::elaborate::Scope;
+use crate::elaborate::{self, Design, Scope};
 use crate::error::{Error, Stopped};
 use crate::graph::NodeId;
-use crate::machine::{Machine, Netlist};
+use crate::machine::Machine;
 use crate::waveform::Waveform;
 
 /// How to run a design.
@@ -66,16 +66,13 @@ impl Simulation {
     /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
     /// [`Error::NoSignal`] if a probe is not there.
     pub fn new(program: &ir::Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
-        let netlist = Netlist::new(program)?;
-        let probes = find(&netlist, probes)?;
-        let mut watched = Vec::new();
-        let waveform = options
-            .vcd
-            .map(|output| Waveform::new(output, &netlist, &mut watched))
-            .transpose()
-            .map_err(Error::Waveform)?;
+        let design = elaborate::elaborate(program)?;
+        let probes = find(&design, probes)?;
+        let waveform = options.vcd.map(|output| Waveform::new(output, &design));
+        let (waveform, watched) = waveform.transpose().map_err(Error::Waveform)?.unzip();
+        let watched = watched.unwrap_or_default();
         let machine = Machine::new(
-            netlist,
+            design,
             &probes,
             &watched,
             options.cycle_limit,
@@ -198,20 +195,16 @@ impl ProbeSource for Simulation {
 }
 
 /// The values behind `signals`.
-fn find(netlist: &Netlist, signals: &[Signal]) -> Result<Vec<NodeId>, Error> {
+fn find(design: &Design, signals: &[Signal]) -> Result<Vec<NodeId>, Error> {
     let mut scopes = HashMap::new();
-    index(
-        netlist.main(),
-        &mut vec!["toplevel".to_owned()],
-        &mut scopes,
-    );
+    index(&design.main, &mut vec!["toplevel".to_owned()], &mut scopes);
     signals
         .iter()
         .map(|signal| {
             scopes
                 .get(&signal.scope)
                 .and_then(|scope| scope.get(signal.name.as_str()).copied())
-                .filter(|&node| netlist.node(node).width <= 64)
+                .filter(|&node| design.graph.node(node).width <= 64)
                 .ok_or_else(|| Error::NoSignal(signal.to_string()))
         })
         .collect()

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use vcd::{IdCode, ReferenceIndex, TimescaleUnit, Value, VarType, Writer};
 
 use crate::code;
-use crate::elaborate::Scope;
+use crate::elaborate::{Design, Scope};
 use crate::graph::{Input, Kind, NodeId};
-use crate::machine::{Machine, Netlist};
+use crate::machine::Machine;
 
 const PERIOD: u64 = 10;
 
@@ -26,28 +26,26 @@ pub(crate) struct Waveform<W: Write> {
 
 /// Numbers the values of a design.
 struct Numbering<'a> {
-    netlist: &'a Netlist,
-    first: usize,
+    design: &'a Design,
     nodes: Vec<NodeId>,
     codes: HashMap<NodeId, IdCode>,
     clock: IdCode,
 }
 
 impl<W: Write> Waveform<W> {
-    /// Writes the header. The values to watch are added to `watched`.
-    pub fn new(output: W, netlist: &Netlist, watched: &mut Vec<NodeId>) -> io::Result<Self> {
+    /// Writes the header. Returns the values to watch too.
+    pub fn new(output: W, design: &Design) -> io::Result<(Self, Vec<NodeId>)> {
         let mut writer = Writer::new(output);
         let clock = IdCode::FIRST;
         let mut numbering = Numbering {
-            netlist,
-            first: watched.len(),
+            design,
             nodes: Vec::new(),
             codes: HashMap::new(),
             clock,
         };
         writer.timescale(1, TimescaleUnit::NS)?;
         writer.add_module("toplevel")?;
-        numbering.scope(&mut writer, netlist.main())?;
+        numbering.scope(&mut writer, &design.main)?;
         writer.upscope()?;
         writer.enddefinitions()?;
         let signals = numbering
@@ -55,24 +53,19 @@ impl<W: Write> Waveform<W> {
             .iter()
             .enumerate()
             .map(|(at, &node)| {
-                let width = netlist.node(node).width;
+                let width = design.graph.node(node).width;
                 let code = numbering.codes[&node];
                 // No value has bits above its width, so these are no value.
-                (
-                    numbering.first + at,
-                    width,
-                    code,
-                    vec![u64::MAX; code::words(width) + 1],
-                )
+                (at, width, code, vec![u64::MAX; code::words(width) + 1])
             })
             .collect();
-        watched.extend(&numbering.nodes);
-        Ok(Self {
+        let waveform = Self {
             writer,
             clock,
             signals,
             cycles: 0,
-        })
+        };
+        Ok((waveform, numbering.nodes))
     }
 
     /// Writes a cycle.
@@ -133,7 +126,7 @@ impl Numbering<'_> {
         name: &str,
         node: NodeId,
     ) -> io::Result<()> {
-        let described = self.netlist.node(node);
+        let described = self.design.graph.node(node);
         let code = if described.kind == Kind::Input(Input::Clock) {
             self.clock
         } else if let Some(&code) = self.codes.get(&node) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petal_metadata::{GroupRun, Id, Metadata, RunId};
-use petal_reconstruct::Event;
+use petal_reconstruct::{Event, Instance};
 
 use crate::spans::{Item, Key, Spans, Step};
 
@@ -71,13 +71,43 @@ pub struct Activations<'a> {
 
 /// How the spans of a key are counted.
 #[derive(Debug, Clone, Copy)]
-enum Counting {
+pub(crate) enum Counting {
     /// Each is an activation.
     Once,
     /// Each is an activation every so many cycles.
     Latency(u64),
     /// It is a part of a split group, whose first part is this.
     Part(Key),
+}
+
+impl Counting {
+    pub fn of(metadata: &Metadata, instances: &[Instance], key: Key) -> Self {
+        let component = metadata.component(instances[key.instance.index()].component);
+        let latency = match key.item {
+            Item::Group(id) => {
+                let run = component.run(id);
+                if run.part.is_some() {
+                    let same_whole = |other: &GroupRun| {
+                        other.part.is_some()
+                            && other.control == run.control
+                            && other.group == run.group
+                    };
+                    let first = component.runs.iter().position(same_whole);
+                    return Self::Part(Key {
+                        item: Item::Group(first.map_or(id, RunId::from_index)),
+                        ..key
+                    });
+                }
+                run.latency
+            }
+            Item::Control(node) => component.node(node).latency,
+            Item::Cell | Item::Primitive(_) => None,
+        };
+        match latency {
+            Some(latency) if latency > 0 => Self::Latency(latency),
+            _ => Self::Once,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -135,39 +165,12 @@ impl<'a> Activations<'a> {
         }
         self.steps = steps;
         for at in self.keys.len()..self.spans.keys().len() {
-            let counting = self.counting(self.spans.keys()[at]);
+            let key = self.spans.keys()[at];
+            let counting = Counting::of(self.metadata, self.spans.instances(), key);
             self.keys.push((counting, Durations::default()));
         }
         if matches!(event, Event::End { .. }) {
             self.split.values_mut().for_each(Split::finish);
-        }
-    }
-
-    fn counting(&self, key: Key) -> Counting {
-        let component = self.metadata.component(self.component_of(key));
-        let latency = match key.item {
-            Item::Group(id) => {
-                let run = component.run(id);
-                if run.part.is_some() {
-                    let same_whole = |other: &GroupRun| {
-                        other.part.is_some()
-                            && other.control == run.control
-                            && other.group == run.group
-                    };
-                    let first = component.runs.iter().position(same_whole);
-                    return Counting::Part(Key {
-                        item: Item::Group(first.map_or(id, RunId::from_index)),
-                        ..key
-                    });
-                }
-                run.latency
-            }
-            Item::Control(node) => component.node(node).latency,
-            Item::Cell | Item::Primitive(_) => None,
-        };
-        match latency {
-            Some(latency) if latency > 0 => Counting::Latency(latency),
-            _ => Counting::Once,
         }
     }
 

@@ -73,17 +73,13 @@ impl Ledger {
 
     fn add(&mut self, metadata: &Metadata, instances: &[Instance], tree: &CallTree, cycles: u64) {
         let found = Found::of(metadata, tree);
-        let charged = match found.inside(0) {
-            Inside::Condition => {
-                self.condition += cycles;
-                None
+        let charged = found.charged();
+        if charged.is_none() {
+            match found.inside(0) {
+                Inside::Condition => self.condition += cycles,
+                Inside::Nothing | Inside::Useful => self.useful += cycles,
             }
-            Inside::Nothing if !found.overhead.is_empty() => Some(found.overhead[0]),
-            Inside::Nothing | Inside::Useful => {
-                self.useful += cycles;
-                None
-            }
-        };
+        }
         if let Some((instance, charge)) = charged {
             let kind = charge.kind as usize;
             self.overhead[kind] += cycles;
@@ -127,6 +123,11 @@ impl Ledger {
     }
 }
 
+/// Whether the cycles of a tree are overhead of the run.
+pub(crate) fn is_overhead(metadata: &Metadata, tree: &CallTree) -> bool {
+    Found::of(metadata, tree).charged().is_some()
+}
+
 /// What one tree shows.
 #[derive(Debug, Default)]
 struct Found {
@@ -159,6 +160,12 @@ impl Found {
         } else {
             Inside::Nothing
         }
+    }
+
+    /// The cell that makes the cycle overhead of the run, with its charge.
+    fn charged(&self) -> Option<(InstanceId, Charge)> {
+        let first = self.overhead.first().copied();
+        first.filter(|_| self.inside(0) == Inside::Nothing)
     }
 
     fn activate(&mut self, statement: (InstanceId, ControlId), inside: Inside) {

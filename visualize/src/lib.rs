@@ -32,4 +32,7 @@ pub use profile::Profile;
 pub use spans::{Item, Key};
 pub use summary::{RankedGroup, RankedStatement, Summary};
 pub use table::{Align, Column, Table, Value, thousands};
-pub use timeline::{Section, Timeline};
+pub use timeline::{
+    Activation, ChromeJson, Content, Detail, Flows, Format, Lane, LaneId, Perfetto, Section, Slice,
+    SliceId, Timeline,
+};

@@ -83,6 +83,11 @@ impl Spans {
         self.depths[id]
     }
 
+    /// The keys of the newest tree.
+    pub fn last_tree(&self) -> &[KeyId] {
+        self.trees.last().map_or(&[], Vec::as_slice)
+    }
+
     /// Takes in the next event. Adds the spans that are over and those that begin to `steps`, and
     /// returns the cycle in which they do.
     pub fn event(&mut self, event: &Event, steps: &mut Vec<Step>) -> Cycle {

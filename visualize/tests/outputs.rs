@@ -11,8 +11,8 @@ use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
 };
 use petal_visualize::{
-    Activations, Flame, Ledger, Profile, Summary, Timeline, Value, Weighting, cells, control,
-    groups,
+    Activations, ChromeJson, Flame, Ledger, Profile, Section, Summary, Timeline, Value, Weighting,
+    cells, control, groups,
 };
 use proptest::prelude::*;
 
@@ -374,35 +374,35 @@ fn a_timeline() {
         &timeline(&metadata, &events(&SAMPLE)),
         &expect![[r#"
             {"displayTimeUnit":"ns","otherData":{"unit":"1 us is 1 cycle"},"traceEvents":[
-            {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":0,"dur":1},
-            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":0,"dur":1},
-            {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":2,"dur":4},
-            {"args":{"source":"d.futil:21","static, cycles":2},"cat":"group","name":"tick","ph":"X","pid":2,"tid":5,"ts":2,"dur":4},
-            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":6,"dur":1},
-            {"args":{"source":"d.futil:12"},"cat":"group","name":"work","ph":"X","pid":1,"tid":6,"ts":2,"dur":5},
-            {"args":{"component":"sub"},"cat":"cell","name":"c [sub]","ph":"X","pid":2,"tid":2,"ts":2,"dur":5},
-            {"args":{"component":"main"},"cat":"cell","name":"main","ph":"X","pid":1,"tid":1,"ts":0,"dur":12},
-            {"args":{"source":"d.futil:10"},"cat":"control","name":"seq@L10","ph":"X","pid":1,"tid":7,"ts":0,"dur":12},
-            {"args":{"source":"d.futil:11"},"cat":"group","name":"load","ph":"X","pid":1,"tid":3,"ts":9,"dur":3},
-            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":4,"ts":9,"dur":3},
+            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":8,"args":{"activation":1},"ts":0,"dur":1},
+            {"cat":"group","name":"load","ph":"X","pid":1,"tid":7,"args":{"source":"d.futil:11","activation":1},"ts":0,"dur":1},
+            {"cat":"group","name":"tick","ph":"X","pid":2,"tid":10,"args":{"source":"d.futil:21","static, cycles":2,"activation":1,"activations":2},"ts":2,"dur":4},
+            {"cat":"group","name":"load","ph":"X","pid":1,"tid":7,"args":{"source":"d.futil:11","activation":2},"ts":2,"dur":4},
+            {"cat":"cell","name":"c [sub]","ph":"X","pid":2,"tid":5,"args":{"component":"sub","activation":1},"ts":2,"dur":5},
+            {"cat":"group","name":"work","ph":"X","pid":1,"tid":9,"args":{"source":"d.futil:12","activation":1},"ts":2,"dur":5},
+            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":8,"args":{"activation":2},"ts":6,"dur":1},
+            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":8,"args":{"activation":3},"ts":9,"dur":3},
+            {"cat":"group","name":"load","ph":"X","pid":1,"tid":7,"args":{"source":"d.futil:11","activation":3},"ts":9,"dur":3},
+            {"cat":"control","name":"seq@L10","ph":"X","pid":1,"tid":6,"args":{"source":"d.futil:10","activation":1},"ts":0,"dur":12},
+            {"cat":"cell","name":"main","ph":"X","pid":1,"tid":1,"args":{"component":"main","activation":1},"ts":0,"dur":12},
             {"args":{"name":"main"},"name":"process_name","ph":"M","pid":1,"tid":0},
-            {"args":{"sort_index":0},"name":"process_sort_index","ph":"M","pid":1,"tid":0},
-            {"args":{"name":"main.c [sub]"},"name":"process_name","ph":"M","pid":2,"tid":0},
-            {"args":{"sort_index":1},"name":"process_sort_index","ph":"M","pid":2,"tid":0},
+            {"args":{"sort_index":1},"name":"process_sort_index","ph":"M","pid":1,"tid":0},
             {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":1,"tid":1},
             {"args":{"sort_index":0},"name":"thread_sort_index","ph":"M","pid":1,"tid":1},
-            {"args":{"name":"control"},"name":"thread_name","ph":"M","pid":1,"tid":7},
-            {"args":{"sort_index":1},"name":"thread_sort_index","ph":"M","pid":1,"tid":7},
-            {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":1,"tid":3},
-            {"args":{"sort_index":2},"name":"thread_sort_index","ph":"M","pid":1,"tid":3},
-            {"args":{"name":"groups (2)"},"name":"thread_name","ph":"M","pid":1,"tid":6},
-            {"args":{"sort_index":3},"name":"thread_sort_index","ph":"M","pid":1,"tid":6},
-            {"args":{"name":"r"},"name":"thread_name","ph":"M","pid":1,"tid":4},
-            {"args":{"sort_index":4},"name":"thread_sort_index","ph":"M","pid":1,"tid":4},
-            {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":2,"tid":2},
-            {"args":{"sort_index":5},"name":"thread_sort_index","ph":"M","pid":2,"tid":2},
-            {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":2,"tid":5},
-            {"args":{"sort_index":6},"name":"thread_sort_index","ph":"M","pid":2,"tid":5}
+            {"args":{"name":"control"},"name":"thread_name","ph":"M","pid":1,"tid":6},
+            {"args":{"sort_index":1},"name":"thread_sort_index","ph":"M","pid":1,"tid":6},
+            {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":1,"tid":7},
+            {"args":{"sort_index":2},"name":"thread_sort_index","ph":"M","pid":1,"tid":7},
+            {"args":{"name":"groups (2)"},"name":"thread_name","ph":"M","pid":1,"tid":9},
+            {"args":{"sort_index":3},"name":"thread_sort_index","ph":"M","pid":1,"tid":9},
+            {"args":{"name":"r"},"name":"thread_name","ph":"M","pid":1,"tid":8},
+            {"args":{"sort_index":4},"name":"thread_sort_index","ph":"M","pid":1,"tid":8},
+            {"args":{"name":"main.c [sub]"},"name":"process_name","ph":"M","pid":2,"tid":0},
+            {"args":{"sort_index":2},"name":"process_sort_index","ph":"M","pid":2,"tid":0},
+            {"args":{"name":"cell"},"name":"thread_name","ph":"M","pid":2,"tid":5},
+            {"args":{"sort_index":5},"name":"thread_sort_index","ph":"M","pid":2,"tid":5},
+            {"args":{"name":"groups"},"name":"thread_name","ph":"M","pid":2,"tid":10},
+            {"args":{"sort_index":6},"name":"thread_sort_index","ph":"M","pid":2,"tid":10}
             ]}
         "#]],
     );
@@ -410,7 +410,8 @@ fn a_timeline() {
 
 fn timeline(metadata: &Metadata, events: &[Event]) -> String {
     let mut text = Vec::new();
-    let mut timeline = Timeline::new(metadata, &mut text).unwrap();
+    let json = ChromeJson::new(&mut text, u64::MAX).unwrap();
+    let mut timeline = Timeline::new(metadata, Section::default(), json);
     for event in events {
         timeline.event(event).unwrap();
     }

@@ -1,0 +1,465 @@
+//! Timelines in Perfetto's own format: what opens in ui.perfetto.dev without delay.
+//!
+//! One microsecond of the viewer is one cycle. A component cell is a track, which holds the tracks
+//! of its rows and of its cells. Names and details are interned, times are differences, and packets
+//! are compressed in chunks.
+//!
+//! Rows of control registers have a packet sequence each, since their slices are known later than
+//! others and times of a sequence may not go back.
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use foldhash::{HashMap, HashMapExt as _};
+use prost::Message;
+use prost::encoding::{
+    WireType, bytes, encode_key, encode_varint, encoded_len_varint, fixed64, message, uint64,
+};
+
+use super::proto::{self, tag};
+use super::{Activation, Content, Detail, Flows, Format, Lane, LaneId, Slice, SliceId};
+
+/// Bytes that are compressed together.
+const CHUNK: usize = 1 << 18;
+/// How many texts of a kind are interned; others are written where they stand.
+const MAX_INTERNED: usize = 1 << 16;
+/// Nanoseconds of a cycle in the viewer.
+const NANOSECONDS: u64 = 1000;
+/// The packet sequence of everything but control registers.
+const MAIN: usize = 0;
+/// The ends of a slice.
+const BEGIN: usize = 0;
+const END: usize = 1;
+
+/// Writes a Perfetto trace.
+#[derive(Debug)]
+pub struct Perfetto<W: Write> {
+    out: W,
+    /// Packets that are not compressed yet.
+    chunk: Vec<u8>,
+    compressor: ZlibEncoder<Vec<u8>>,
+    sequences: Vec<Sequence>,
+    /// The sequences of rows that have one of their own.
+    own: HashMap<LaneId, usize>,
+    slices: Vec<[Event; 2]>,
+    counters: HashMap<LaneId, Event>,
+}
+
+/// A series of packets with texts and a clock of its own.
+#[derive(Debug)]
+struct Sequence {
+    id: u32,
+    /// The cycle of its latest event.
+    now: u64,
+    categories: Interner,
+    names: Interner,
+    detail_names: Interner,
+    texts: Interner,
+    /// Open slices of control registers: the cycle after the last, and the slice.
+    open: Vec<(u64, SliceId)>,
+}
+
+/// An event that is written again and again: an end of a slice, or the value of a counter.
+#[derive(Debug)]
+struct Event {
+    sequence: usize,
+    /// The fields that do not change.
+    fixed: Vec<u8>,
+    number: Number,
+    last: Option<Written>,
+}
+
+/// What the number is that changes from one event to the next.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    /// The detail with this name.
+    Detail(u64),
+    /// The value of a counter.
+    Counter,
+}
+
+/// The packet that was written last for an event. It serves again when only its time, of one byte,
+/// and its number, as long as before, change.
+#[derive(Debug)]
+struct Written {
+    bytes: Vec<u8>,
+    /// Where the time is.
+    time: usize,
+    /// Bytes of the number, which are the last ones.
+    digits: usize,
+}
+
+impl Event {
+    fn new(sequence: usize, fixed: &proto::TrackEvent, number: Number) -> Self {
+        Self {
+            sequence,
+            fixed: fixed.encode_to_vec(),
+            number,
+            last: None,
+        }
+    }
+
+    /// Appends the packet of this event to `chunk`.
+    fn write(
+        &mut self,
+        sequence: &mut Sequence,
+        at: u64,
+        number: Option<u64>,
+        flows: &Flows,
+        chunk: &mut Vec<u8>,
+    ) {
+        let passed = at.saturating_sub(sequence.now);
+        sequence.now = at;
+        let digits = number.map_or(0, encoded_len_varint);
+        let time = u8::try_from(passed).ok().filter(|time| *time < 0x80);
+        let usual = time.filter(|_| flows.is_empty());
+        if let (Some(time), Some(last)) = (usual, &self.last)
+            && last.digits == digits
+        {
+            let start = chunk.len();
+            chunk.extend_from_slice(&last.bytes);
+            chunk[start + last.time] = time;
+            chunk.truncate(chunk.len() - digits);
+            if let Some(number) = number {
+                encode_varint(number, chunk);
+            }
+            return;
+        }
+        let mut event = self.fixed.clone();
+        for flow in &flows.starts {
+            fixed64::encode(tag::EVENT_FLOW_IDS, flow, &mut event);
+        }
+        if let Some(flow) = &flows.ends {
+            fixed64::encode(tag::EVENT_TERMINATING_FLOW_IDS, flow, &mut event);
+        }
+        match (self.number, number) {
+            (_, None) => {}
+            (Number::Counter, Some(number)) => {
+                encode_key(tag::EVENT_COUNTER_VALUE, WireType::Varint, &mut event);
+                encode_varint(number, &mut event);
+            }
+            (Number::Detail(name), Some(number)) => {
+                let detail = proto::DebugAnnotation {
+                    name_iid: Some(name),
+                    uint_value: Some(number),
+                    ..proto::DebugAnnotation::default()
+                };
+                message::encode(tag::EVENT_DEBUG_ANNOTATIONS, &detail, &mut event);
+            }
+        }
+        let mut fields = Vec::new();
+        uint64::encode(tag::PACKET_TIMESTAMP, &passed, &mut fields);
+        let ids = proto::TracePacket {
+            trusted_packet_sequence_id: Some(sequence.id),
+            sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
+            ..proto::TracePacket::default()
+        };
+        fields.extend(ids.encode_to_vec());
+        bytes::encode(tag::PACKET_TRACK_EVENT, &event, &mut fields);
+        let mut packet = Vec::new();
+        bytes::encode(tag::TRACE_PACKET, &fields, &mut packet);
+        chunk.extend_from_slice(&packet);
+        if usual.is_some() {
+            let key = encoded_len_varint(u64::from(tag::PACKET_TIMESTAMP << 3));
+            self.last = Some(Written {
+                time: packet.len() - fields.len() + key,
+                bytes: packet,
+                digits,
+            });
+        }
+    }
+}
+
+/// Numbers for texts.
+#[derive(Debug, Default)]
+struct Interner {
+    known: HashMap<String, u64>,
+    /// Those that were not written yet.
+    new: Vec<(u64, String)>,
+}
+
+impl Interner {
+    /// The number of a text; `None` if there are too many.
+    fn intern(&mut self, text: &str) -> Option<u64> {
+        if let Some(&id) = self.known.get(text) {
+            return Some(id);
+        }
+        if self.known.len() == MAX_INTERNED {
+            return None;
+        }
+        let id = self.known.len() as u64 + 1;
+        self.known.insert(text.to_owned(), id);
+        self.new.push((id, text.to_owned()));
+        Some(id)
+    }
+
+    fn take_new(&mut self) -> Vec<proto::Interned> {
+        let new = self.new.drain(..);
+        new.map(|(iid, name)| proto::Interned {
+            iid: Some(iid),
+            name: Some(name),
+        })
+        .collect()
+    }
+}
+
+impl<W: Write> Perfetto<W> {
+    /// Starts a file.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn new(out: W) -> io::Result<Self> {
+        let mut new = Self {
+            out,
+            chunk: Vec::with_capacity(2 * CHUNK),
+            compressor: ZlibEncoder::new(Vec::with_capacity(CHUNK), Compression::fast()),
+            sequences: Vec::new(),
+            own: HashMap::new(),
+            slices: Vec::new(),
+            counters: HashMap::new(),
+        };
+        new.start()?;
+        Ok(new)
+    }
+
+    /// Starts a packet sequence: its clock counts cycles from 0 on.
+    fn start(&mut self) -> io::Result<usize> {
+        let number = self.sequences.len();
+        // There are no more sequences than rows of control registers.
+        let id = u32::try_from(number + 1).map_err(io::Error::other)?;
+        self.sequences.push(Sequence {
+            id,
+            now: 0,
+            categories: Interner::default(),
+            names: Interner::default(),
+            detail_names: Interner::default(),
+            texts: Interner::default(),
+            open: Vec::new(),
+        });
+        self.packet(&proto::TracePacket {
+            trusted_packet_sequence_id: Some(id),
+            sequence_flags: Some(proto::SEQ_INCREMENTAL_STATE_CLEARED),
+            trace_packet_defaults: Some(proto::TracePacketDefaults {
+                timestamp_clock_id: Some(proto::SEQUENCE_CLOCK),
+            }),
+            ..proto::TracePacket::default()
+        })?;
+        let trace_clock = proto::Clock {
+            clock_id: Some(proto::BUILTIN_CLOCK_BOOTTIME),
+            timestamp: Some(0),
+            ..proto::Clock::default()
+        };
+        let cycles = proto::Clock {
+            clock_id: Some(proto::SEQUENCE_CLOCK),
+            timestamp: Some(0),
+            is_incremental: Some(true),
+            unit_multiplier_ns: Some(NANOSECONDS),
+        };
+        self.packet(&proto::TracePacket {
+            trusted_packet_sequence_id: Some(id),
+            clock_snapshot: Some(proto::ClockSnapshot {
+                clocks: vec![trace_clock, cycles],
+            }),
+            ..proto::TracePacket::default()
+        })?;
+        Ok(number)
+    }
+
+    /// The sequence of a slice.
+    fn sequence(&mut self, slice: &Slice) -> io::Result<usize> {
+        if !slice.is_update {
+            return Ok(MAIN);
+        }
+        if let Some(&own) = self.own.get(&slice.lane) {
+            return Ok(own);
+        }
+        let own = self.start()?;
+        self.own.insert(slice.lane, own);
+        Ok(own)
+    }
+
+    /// Writes a packet that has no time.
+    fn packet(&mut self, packet: &proto::TracePacket) -> io::Result<()> {
+        message::encode(tag::TRACE_PACKET, packet, &mut self.chunk);
+        self.flush_full()
+    }
+
+    /// Writes an end of a slice.
+    fn write(
+        &mut self,
+        (id, end): (SliceId, usize),
+        at: u64,
+        number: Option<u64>,
+        flows: &Flows,
+    ) -> io::Result<()> {
+        let event = &mut self.slices[id][end];
+        let sequence = &mut self.sequences[event.sequence];
+        event.write(sequence, at, number, flows, &mut self.chunk);
+        self.flush_full()
+    }
+
+    /// Ends the slices of control registers that are over by cycle `at`.
+    fn close(&mut self, sequence: usize, at: u64) -> io::Result<()> {
+        while let Some((end, id)) = self.sequences[sequence].open.pop_if(|(end, _)| *end <= at) {
+            self.write((id, END), end, None, &Flows::default())?;
+        }
+        Ok(())
+    }
+
+    fn flush_full(&mut self) -> io::Result<()> {
+        if self.chunk.len() < CHUNK {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    /// Compresses and writes what is there.
+    fn flush(&mut self) -> io::Result<()> {
+        self.compressor.write_all(&self.chunk)?;
+        self.chunk.clear();
+        let compressed = self.compressor.reset(Vec::with_capacity(CHUNK))?;
+        let mut field = Vec::with_capacity(compressed.len() + 8);
+        bytes::encode(tag::PACKET_COMPRESSED_PACKETS, &compressed, &mut field);
+        let mut packet = Vec::with_capacity(field.len() + 8);
+        bytes::encode(tag::TRACE_PACKET, &field, &mut packet);
+        self.out.write_all(&packet)
+    }
+}
+
+impl<W: Write> Format for Perfetto<W> {
+    fn lane(&mut self, lane: &Lane) -> io::Result<()> {
+        if lane.content == Content::Counter {
+            let event = proto::TrackEvent {
+                r#type: Some(proto::TYPE_COUNTER),
+                track_uuid: Some(lane.id),
+                ..proto::TrackEvent::default()
+            };
+            let event = Event::new(MAIN, &event, Number::Counter);
+            self.counters.insert(lane.id, event);
+        }
+        self.packet(&proto::TracePacket {
+            trusted_packet_sequence_id: Some(self.sequences[MAIN].id),
+            track_descriptor: Some(proto::TrackDescriptor {
+                uuid: Some(lane.id),
+                name: Some(match lane.content {
+                    Content::Cell => lane.cell_label.clone(),
+                    Content::Slices | Content::Counter => lane.name.clone(),
+                }),
+                parent_uuid: lane.parent,
+                counter: (lane.content == Content::Counter).then_some(proto::CounterDescriptor {
+                    unit: Some(proto::UNIT_COUNT),
+                }),
+                child_ordering: (lane.content == Content::Cell).then_some(proto::EXPLICIT),
+                sibling_order_rank: Some(lane.rank),
+            }),
+            ..proto::TracePacket::default()
+        })
+    }
+
+    fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
+        let number = self.sequence(slice)?;
+        let sequence = &mut self.sequences[number];
+        let name = sequence.names.intern(&slice.name);
+        let category = sequence.categories.intern(slice.category);
+        let details = slice.details.iter().filter_map(|(name, value)| {
+            let mut detail = proto::DebugAnnotation {
+                name_iid: Some(sequence.detail_names.intern(name)?),
+                ..proto::DebugAnnotation::default()
+            };
+            match value {
+                Detail::Number(number) => detail.uint_value = Some(*number),
+                Detail::Text(text) => match sequence.texts.intern(text) {
+                    Some(id) => detail.string_value_iid = Some(id),
+                    None => detail.string_value = Some(text.clone()),
+                },
+            }
+            Some(detail)
+        });
+        let begin = proto::TrackEvent {
+            category_iids: category.into_iter().collect(),
+            debug_annotations: details.collect(),
+            r#type: Some(proto::TYPE_SLICE_BEGIN),
+            name_iid: name,
+            track_uuid: Some(slice.lane),
+            name: name.is_none().then(|| slice.name.clone()),
+        };
+        let end = proto::TrackEvent {
+            r#type: Some(proto::TYPE_SLICE_END),
+            track_uuid: Some(slice.lane),
+            ..proto::TrackEvent::default()
+        };
+        let mut event = |event, detail| {
+            // These are among the first of few.
+            let name = sequence.detail_names.intern(detail).unwrap_or_default();
+            Event::new(number, &event, Number::Detail(name))
+        };
+        let events = [event(begin, "activation"), event(end, "activations")];
+        if id == self.slices.len() {
+            self.slices.push(events);
+        } else {
+            self.slices[id] = events;
+        }
+        let texts = sequence.texts.take_new().into_iter();
+        let interned = proto::InternedData {
+            event_categories: sequence.categories.take_new(),
+            event_names: sequence.names.take_new(),
+            debug_annotation_names: sequence.detail_names.take_new(),
+            debug_annotation_string_values: texts
+                .map(|text| proto::InternedString {
+                    iid: text.iid,
+                    str: text.name.map(String::into_bytes),
+                })
+                .collect(),
+        };
+        if interned == proto::InternedData::default() {
+            return Ok(());
+        }
+        let packet = proto::TracePacket {
+            trusted_packet_sequence_id: Some(sequence.id),
+            sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
+            interned_data: Some(interned),
+            ..proto::TracePacket::default()
+        };
+        self.packet(&packet)
+    }
+
+    fn begin(&mut self, id: SliceId, at: u64, activation: u64, flows: &Flows) -> io::Result<()> {
+        self.write((id, BEGIN), at, Some(activation), flows)
+    }
+
+    fn end(&mut self, id: SliceId, _start: u64, at: u64, activation: Activation) -> io::Result<()> {
+        let several = (activation.count > 1).then_some(activation.count);
+        self.write((id, END), at, several, &Flows::default())
+    }
+
+    fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
+        let sequence = self.slices[id][BEGIN].sequence;
+        self.close(sequence, start)?;
+        self.write((id, BEGIN), start, None, &Flows::default())?;
+        self.sequences[sequence].open.push((start + cycles, id));
+        Ok(())
+    }
+
+    fn count(&mut self, lane: LaneId, at: u64, value: u64) -> io::Result<()> {
+        if let Some(event) = self.counters.get_mut(&lane) {
+            let sequence = &mut self.sequences[event.sequence];
+            event.write(
+                sequence,
+                at,
+                Some(value),
+                &Flows::default(),
+                &mut self.chunk,
+            );
+        }
+        self.flush_full()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        for sequence in 0..self.sequences.len() {
+            self.close(sequence, u64::MAX)?;
+        }
+        self.flush()?;
+        self.out.flush()
+    }
+}

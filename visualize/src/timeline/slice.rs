@@ -1,0 +1,113 @@
+//! What the slices of a timeline tell: their names and details.
+
+use petal_metadata::{ComponentId, Id, Metadata, Origin, RunId, Span};
+use petal_reconstruct::{FrameLabels, Instance};
+
+use super::lanes::LaneId;
+use crate::groups::effects;
+use crate::spans::{Item, Key};
+
+/// A number for each slice that differs from others by more than its time. A number may be given
+/// to another slice when there are very many.
+pub type SliceId = usize;
+
+/// What does not change between slices of the same thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// The row.
+    pub lane: LaneId,
+    /// What was active.
+    pub name: String,
+    /// `cell`, `control`, `group`, `primitive` or `control register`.
+    pub category: &'static str,
+    /// Whether it is the update of a control register.
+    pub is_update: bool,
+    /// Details, by name.
+    pub details: Vec<(&'static str, Detail)>,
+}
+
+/// A detail of a slice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detail {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(u64),
+}
+
+/// The slice of a key on a row.
+pub(super) fn describe(
+    metadata: &Metadata,
+    labels: &FrameLabels,
+    instances: &[Instance],
+    key: Key,
+    lane: LaneId,
+) -> Slice {
+    let id = instances[key.instance.index()].component;
+    let component = metadata.component(id);
+    let mut details = Vec::new();
+    let (name, category) = match key.item {
+        Item::Cell => {
+            details.push(("component", Detail::Text(component.name.clone())));
+            (labels.instance(key.instance, instances).to_owned(), "cell")
+        }
+        Item::Control(node) => {
+            details.extend(source(metadata, component.node(node).span));
+            (labels.control(id, node).to_owned(), "control")
+        }
+        Item::Group(run) => (group(metadata, id, run, &mut details), "group"),
+        Item::Primitive(cell) => {
+            let cell = component.cell(cell);
+            details.extend(source(metadata, cell.span));
+            if cell.instance != cell.name {
+                let hardware = Detail::Text(cell.instance.clone());
+                details.push(("shares the hardware of", hardware));
+            }
+            (cell.name.clone(), "primitive")
+        }
+    };
+    Slice {
+        lane,
+        name,
+        category,
+        is_update: false,
+        details,
+    }
+}
+
+/// The name of a group run, with its details.
+fn group(
+    metadata: &Metadata,
+    id: ComponentId,
+    run: RunId,
+    details: &mut Vec<(&'static str, Detail)>,
+) -> String {
+    let component = metadata.component(id);
+    let run = component.run(run);
+    let group = component.group(run.group);
+    let enable = run.control.and_then(|node| component.node(node).span);
+    details.extend(source(metadata, enable.or(group.span)));
+    if let Some(latency) = run.latency {
+        details.push(("static, cycles", Detail::Number(latency)));
+    }
+    let effects = effects(component, run.group);
+    if !effects.is_empty() {
+        details.push(("compiled", Detail::Text(effects.join(", "))));
+    }
+    match &group.origin {
+        Origin::Source => {}
+        Origin::Compiler => details.push(("made by", Detail::Text("the compiler".to_owned()))),
+        Origin::Inlined(from) => details.push(("inlined from", Detail::Text(from.clone()))),
+    }
+    match run.part {
+        Some(part) => format!("{} ({})", group.name, component.group(part).name),
+        None => group.name.clone(),
+    }
+}
+
+fn source(metadata: &Metadata, place: Option<Span>) -> Option<(&'static str, Detail)> {
+    place.map(|place| {
+        let file = &metadata.files[place.file.index()].name;
+        ("source", Detail::Text(format!("{file}:{}", place.line)))
+    })
+}
