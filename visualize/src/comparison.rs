@@ -354,3 +354,20 @@ fn statement_row(before: &Baseline, after: &Baseline, found: &Match) -> Statemen
         source: row.map(|row| row.text.clone()).unwrap_or_default(),
     }
 }
+
+/// A baseline with these fields; the others are empty.
+#[cfg(test)]
+fn baseline_with(fields: serde_json::Value) -> Baseline {
+    let mut whole = serde_json::json!({
+        "petal-baseline": 1, "petal": "1", "design": "d", "passes": [], "warnings": 0,
+        "cycles": 0, "useful": 0, "condition": 0, "overhead": {}, "unplaced": 0,
+        "files": [], "cells": [], "groups": [], "statements": [], "frames": [], "flame": [],
+    });
+    let serde_json::Value::Object(fields) = fields else {
+        panic!("{fields} is no object");
+    };
+    for (key, value) in fields {
+        whole[key] = value;
+    }
+    Baseline::from_json(&whole.to_string(), std::path::Path::new("test")).expect("it is a baseline")
+}

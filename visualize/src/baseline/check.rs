@@ -100,3 +100,72 @@ impl Baseline {
 fn total(overhead: &ByKind) -> u64 {
     overhead.iter().sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::comparison::{Comparison, Style, differential};
+
+    const SAMPLE: &str = r#"{
+        "petal-baseline": 1, "petal": "1", "design": "d", "passes": ["p"], "warnings": 0,
+        "cycles": 9, "useful": 5, "condition": 1, "overhead": {"both": 3, "other": 1}, "unplaced": 1,
+        "files": [{"name": "d.futil", "digest": "0"}],
+        "cells": [
+            {"path": "main", "component": "main", "times": 1, "cycles": 9, "useful": 6, "overhead": {"both": 3}},
+            {"path": "main.a", "component": "sub", "times": 2, "cycles": 4, "useful": 4}
+        ],
+        "groups": [{"component": "main", "name": "g", "kind": "comb", "body": "1", "times": 2, "cycles": 2}],
+        "statements": [
+            {"component": "main", "label": "seq@L1", "kind": "seq", "text": "seq", "times": 1, "cycles": 9,
+             "place": {"file": 0, "line": 1, "column": 1}, "overhead": {"both": 3}},
+            {"component": "main", "label": "g@L2", "kind": "enable", "text": "g", "times": 1, "cycles": 2,
+             "place": null, "parent": 0}
+        ],
+        "frames": [{"label": "main"}, {"statement": 0}, {"group": 0}],
+        "flame": [[0, 0, 1], [1, 1, 4], [2, 2, 4]]
+    }"#;
+
+    fn read(text: &str) -> Option<Baseline> {
+        Baseline::from_json(text, Path::new("b.json")).ok()
+    }
+
+    #[test]
+    fn a_baseline_that_is_read_is_written_again() {
+        let sample = read(SAMPLE).expect("it is a baseline");
+        assert_eq!(read(&sample.to_json()).as_ref(), Some(&sample));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Whatever is accepted can be compared, and its deltas add up.
+        #[test]
+        fn nothing_that_is_accepted_breaks_a_comparison(
+            edits in prop::collection::vec((any::<prop::sample::Index>(), "[0-9a-z\\[\\]{}\", ;-]{0,2}"), 0..4),
+        ) {
+            let sample = read(SAMPLE).expect("it is a baseline");
+            let mut text = SAMPLE.to_owned();
+            for (at, with) in edits {
+                let at = at.index(text.len());
+                text.replace_range(at..=at, &with);
+            }
+            if let Some(edited) = read(&text) {
+                let comparison = Comparison::new(&sample, &edited);
+                let charged: i64 = comparison.statements.iter().map(|row| row.overhead.delta()).sum();
+                prop_assert_eq!(charged + comparison.unplaced.delta(), comparison.overhead.delta());
+                prop_assert_eq!(
+                    comparison.useful.delta() + comparison.overhead.delta(),
+                    comparison.cycles.delta()
+                );
+                comparison.report(Style::Markdown, true);
+                // An error says that nothing was active.
+                let _ = differential(&sample, &edited, Vec::new());
+                let _ = differential(&edited, &sample, Vec::new());
+            }
+        }
+    }
+}

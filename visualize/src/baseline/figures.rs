@@ -7,14 +7,14 @@ use petal_metadata::{
 };
 use petal_reconstruct::{FrameLabels, Node};
 
-use super::source::{digest, digest_of_body, head};
+use super::source::{Sources, digest};
 use super::{
     Baseline, CellFigures, FileIdentity, FlameNode, Frame, GroupFigures, Place, StatementFigures,
     VERSION,
 };
 use crate::activations::Activations;
 use crate::control::Counts;
-use crate::ledger::Ledger;
+use crate::ledger::{ByKind, Ledger};
 use crate::profile::Profile;
 use crate::{cells, groups};
 
@@ -28,8 +28,9 @@ impl Baseline {
         design: &str,
         stopped: Option<String>,
     ) -> Self {
-        let groups = GroupIndex::new(metadata, activations);
-        let statements = StatementIndex::new(metadata, ledger, activations);
+        let sources = Sources::new(metadata);
+        let groups = GroupIndex::new(metadata, &sources, activations);
+        let statements = StatementIndex::new(metadata, &sources, ledger, activations);
         let (frames, flame) = flame(metadata, profile, &groups, &statements);
         Self {
             version: VERSION,
@@ -97,7 +98,7 @@ struct GroupIndex {
 }
 
 impl GroupIndex {
-    fn new(metadata: &Metadata, activations: &Activations<'_>) -> Self {
+    fn new(metadata: &Metadata, sources: &Sources<'_>, activations: &Activations<'_>) -> Self {
         let mut known: BTreeMap<(&str, &str), Vec<_>> = BTreeMap::new();
         for (key, durations) in groups::durations(metadata, activations) {
             let component = metadata.component(key.0);
@@ -131,7 +132,7 @@ impl GroupIndex {
                 component: component.to_owned(),
                 name: name.to_owned(),
                 kind: groups::keyword(group.kind).to_owned(),
-                body: group.span.map(|span| digest_of_body(metadata, span, name)),
+                body: group.span.map(|span| sources.digest_of_body(span, name)),
                 times: copies.iter().map(|(_, durations)| durations.count).sum(),
                 cycles: copies.iter().map(|(_, durations)| durations.total).sum(),
                 effects,
@@ -151,7 +152,12 @@ struct StatementIndex {
 type Identity<'a> = (&'a str, Option<(usize, u32, u32)>, &'static str);
 
 impl StatementIndex {
-    fn new(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'_>) -> Self {
+    fn new(
+        metadata: &Metadata,
+        sources: &Sources<'_>,
+        ledger: &Ledger,
+        activations: &Activations<'_>,
+    ) -> Self {
         let mut known: BTreeMap<Identity<'_>, Vec<(ComponentId, ControlId)>> = BTreeMap::new();
         for id in metadata.component_ids() {
             let component = metadata.component(id);
@@ -174,10 +180,10 @@ impl StatementIndex {
             .flat_map(|(at, copies)| copies.iter().map(move |&copy| (copy, at)))
             .collect();
         let counts = Counts::of(metadata, activations);
-        let labels: Vec<Vec<String>> = metadata
+        let written: Vec<Vec<String>> = metadata
             .components
             .iter()
-            .map(|component| labels::control_labels(metadata, component))
+            .map(|component| labels::control_places(metadata, component))
             .collect();
         let figures = known
             .iter()
@@ -187,9 +193,27 @@ impl StatementIndex {
                     .iter()
                     .find(|(id, _)| metadata.component(*id).name == name)
                     .unwrap_or(&copies[0]);
-                let label = &labels[original.0.index()][original.1.index()];
-                let mut figures = describe(metadata, *original, name, kind, label);
-                figures.parent = parent(metadata, *original).map(|above| positions[&above]);
+                let component = metadata.component(original.0);
+                let node = component.node(original.1);
+                let head = node
+                    .group
+                    .map_or(kind, |group| &component.group(group).name);
+                let written = &written[original.0.index()][original.1.index()];
+                let mut figures = StatementFigures {
+                    component: name.to_owned(),
+                    label: format!("{head}@{written}"),
+                    kind: kind.to_owned(),
+                    text: node.span.map_or(String::new(), |span| sources.head(span)),
+                    place: node.span.map(|span| Place {
+                        file: span.file.index(),
+                        line: span.line,
+                        column: span.column,
+                    }),
+                    parent: parent(metadata, *original).map(|above| positions[&above]),
+                    times: 0,
+                    cycles: 0,
+                    overhead: ByKind::default(),
+                };
                 for copy in copies {
                     figures.times += counts.entered(copy.0, copy.1).count;
                     let Some(found) = ledger.statements.get(copy) else {
@@ -204,36 +228,6 @@ impl StatementIndex {
             })
             .collect();
         Self { figures, positions }
-    }
-}
-
-/// A statement with figures that are still zero.
-fn describe(
-    metadata: &Metadata,
-    (id, at): (ComponentId, ControlId),
-    name: &str,
-    kind: &str,
-    label: &str,
-) -> StatementFigures {
-    let component = metadata.component(id);
-    let node = component.node(at);
-    StatementFigures {
-        component: name.to_owned(),
-        label: match (node.group, label.split_once('@')) {
-            (Some(group), Some((_, place))) => format!("{}@{place}", component.group(group).name),
-            _ => label.to_owned(),
-        },
-        kind: kind.to_owned(),
-        text: node.span.map_or(String::new(), |span| head(metadata, span)),
-        place: node.span.map(|span| Place {
-            file: span.file.index(),
-            line: span.line,
-            column: span.column,
-        }),
-        parent: None,
-        times: 0,
-        cycles: 0,
-        overhead: crate::ByKind::default(),
     }
 }
 

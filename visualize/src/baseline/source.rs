@@ -5,22 +5,55 @@ use std::hash::Hasher as _;
 use petal_metadata::{Id, Metadata, SourceFile, Span};
 use siphasher::sip::SipHasher13;
 
-/// The head of a statement: its text up to the brace or semicolon that ends it, in one line.
-pub(super) fn head(metadata: &Metadata, span: Span) -> String {
-    let text = from(&metadata.files[span.file.index()], span);
-    let end = text.find(['{', ';']).unwrap_or(text.len());
-    one_line(&text[..end])
+/// The source files, by line.
+pub(super) struct Sources<'a> {
+    files: Vec<Vec<&'a str>>,
 }
 
-/// A digest of the text of a group or component from its first to its last brace, which is the same
-/// whatever its name, place and layout.
-pub(super) fn digest_of_body(metadata: &Metadata, span: Span, name: &str) -> String {
-    let text = from(&metadata.files[span.file.index()], span);
-    let end = text.find('}').unwrap_or(text.len());
-    // No name of Calyx is empty.
-    digest(&rename(&one_line(&text[..end]), |word| {
-        (word == name).then_some("")
-    }))
+impl<'a> Sources<'a> {
+    /// The source files of a design.
+    pub(super) fn new(metadata: &'a Metadata) -> Self {
+        let lines = |file: &'a SourceFile| file.text.lines().collect();
+        Self {
+            files: metadata.files.iter().map(lines).collect(),
+        }
+    }
+
+    /// The head of a statement: its text up to the brace or semicolon that ends it, in one line.
+    pub(super) fn head(&self, span: Span) -> String {
+        let text = self.from(span);
+        let end = text.find(['{', ';']).unwrap_or(text.len());
+        one_line(&text[..end])
+    }
+
+    /// A digest of the text of a group up to its closing brace, which is the same whatever its name,
+    /// place and layout.
+    pub(super) fn digest_of_body(&self, span: Span, name: &str) -> String {
+        let text = self.from(span);
+        let end = text.find('}').unwrap_or(text.len());
+        // No name of Calyx is empty.
+        digest(&rename(&one_line(&text[..end]), |word| {
+            (word == name).then_some("")
+        }))
+    }
+
+    /// The text from the beginning of a span to the end of its last line.
+    fn from(&self, span: Span) -> String {
+        let index = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let lines = index(span.end_line.saturating_sub(span.line)).saturating_add(1);
+        let lines = self.files[span.file.index()]
+            .iter()
+            .skip(index(span.line.saturating_sub(1)))
+            .take(lines);
+        let mut text = String::new();
+        let mut before = index(span.column.saturating_sub(1));
+        for line in lines {
+            text.extend(line.chars().skip(before));
+            text.push('\n');
+            before = 0;
+        }
+        text
+    }
 }
 
 /// A digest that is the same on every machine and with every compiler.
@@ -42,29 +75,6 @@ pub(crate) fn rename<'a>(text: &'a str, to: impl Fn(&'a str) -> Option<&'a str>)
         rest = after;
     }
     renamed
-}
-
-/// The text from the beginning of a span to the end of its last line.
-fn from(file: &SourceFile, span: Span) -> String {
-    let index = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    let lines = index(span.end_line.saturating_sub(span.line)).saturating_add(1);
-    let mut text = String::new();
-    for (at, line) in file
-        .text
-        .lines()
-        .skip(index(span.line.saturating_sub(1)))
-        .take(lines)
-        .enumerate()
-    {
-        let before = if at == 0 {
-            index(span.column.saturating_sub(1))
-        } else {
-            0
-        };
-        text.extend(line.chars().skip(before));
-        text.push('\n');
-    }
-    text
 }
 
 /// All white space as single spaces, and without control characters.
@@ -96,10 +106,9 @@ mod tests {
 
     #[test]
     fn the_text_begins_at_the_column_and_ends_with_the_span() {
-        let file = SourceFile {
-            name: "d.futil".to_owned(),
-            root: true,
-            text: "seq { ä; while lt.out\n    with cond { a; }\n}\n".to_owned(),
+        let text = "seq { ä; while lt.out\n    with cond { a; }\n}\n";
+        let sources = Sources {
+            files: vec![text.lines().collect()],
         };
         let span = Span {
             file: Id::from_index(0),
@@ -107,7 +116,8 @@ mod tests {
             column: 10,
             end_line: 2,
         };
-        assert_eq!(from(&file, span), "while lt.out\n    with cond { a; }\n");
+        assert_eq!(sources.from(span), "while lt.out\n    with cond { a; }\n");
+        assert_eq!(sources.head(span), "while lt.out with cond");
         assert_eq!(
             one_line(" while  lt.out\n\twith\u{1b}cond "),
             "while lt.out withcond"

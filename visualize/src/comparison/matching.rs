@@ -191,3 +191,65 @@ pub(super) fn groups(before: &Baseline, after: &Baseline) -> Vec<Match> {
     );
     matching.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::*;
+    use crate::comparison::baseline_with;
+
+    fn run(cells: &[(&str, &str)]) -> Baseline {
+        let cells: Vec<_> = cells
+            .iter()
+            .map(|(path, component)| {
+                json!({ "path": path, "component": component, "times": 0, "cycles": 0, "useful": 0 })
+            })
+            .collect();
+        baseline_with(json!({ "cells": cells }))
+    }
+
+    #[test]
+    fn cells_are_known_by_path_and_else_by_component() {
+        let before = run(&[
+            ("main", "main"),
+            ("main.a", "stage"),
+            ("main.a.x", "leaf"),
+            ("main.b", "other"),
+            ("main.p", "twin"),
+            ("main.q", "twin"),
+        ]);
+        let after = run(&[
+            ("top", "top"),
+            ("top.b", "other"),
+            ("top.c", "stage"),
+            ("top.c.x", "leaf"),
+            ("top.r", "twin"),
+            ("top.s", "twin"),
+        ]);
+        let path = |run: &Baseline, list: &[usize]| -> String {
+            list.iter().map(|&at| run.cells[at].path.as_str()).collect()
+        };
+        let told: Vec<String> = cells(&before, &after)
+            .iter()
+            .map(|found| {
+                let from = path(&before, &found.before);
+                format!("{from}>{} {:?}", path(&after, &found.after), found.fate)
+            })
+            .collect();
+        expect![[r#"
+            [
+                "main>top Same",
+                "main.b>top.b Same",
+                "main.a>top.c Renamed",
+                "main.a.x>top.c.x Same",
+                ">top.r New",
+                ">top.s New",
+                "main.p> Vanished",
+                "main.q> Vanished",
+            ]
+        "#]]
+        .assert_debug_eq(&told);
+    }
+}

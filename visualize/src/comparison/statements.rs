@@ -231,12 +231,11 @@ fn aligned(before: &[usize], after: &[usize], texts: &Texts<'_>) -> BTreeSet<(us
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use expect_test::{Expect, expect};
     use serde_json::json;
 
     use super::*;
+    use crate::comparison::baseline_with;
     use crate::comparison::matching::groups;
 
     /// A run of the component `main` with the statements of `program`: a line for each, indented as
@@ -267,13 +266,11 @@ mod tests {
                 })
             })
             .collect();
-        let text = json!({
-            "petal-baseline": 1, "petal": "1", "design": "d", "passes": [], "warnings": 0,
-            "cycles": 0, "useful": 0, "condition": 0, "overhead": {}, "unplaced": 0,
+        baseline_with(json!({
             "files": [{ "name": "d.futil", "digest": file }],
-            "cells": [], "groups": groups, "statements": statements, "frames": [], "flame": [],
-        });
-        Baseline::from_json(&text.to_string(), Path::new("test")).expect("it is a baseline")
+            "groups": groups,
+            "statements": statements,
+        }))
     }
 
     fn show(before: &Baseline, after: &Baseline) -> String {
