@@ -20,8 +20,8 @@ Examples:
 
 Exit codes:
   0  it worked
-  1  it did not: the design, its data, the simulation or a file is at fault; or `petal compare` found a run
-     that got longer than it may
+  1  it did not: the design, its data, the simulation or a file is at fault
+     (petal compare also: the run got longer by more than the limit)
   2  the command line makes no sense
   130  it was interrupted";
 
