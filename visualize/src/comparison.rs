@@ -14,15 +14,15 @@ use petal_reconstruct::Overhead;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use crate::baseline::{Baseline, StatementFigures};
+use crate::baseline::{Baseline, CellFigures, GroupFigures, StatementFigures};
 use crate::table::Value;
 
 pub use flame::differential;
 pub use matching::Fate;
 use matching::Match;
 pub use report::Style;
-pub use verdict::Limit;
-use verdict::{Culprit, culprits};
+use verdict::culprits;
+pub use verdict::{Culprit, Limit};
 
 /// A figure before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -261,7 +261,7 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
 }
 
 fn cell_row(before: &Baseline, after: &Baseline, found: &Match) -> CellRow {
-    let change = |of: fn(&crate::baseline::CellFigures) -> u64| {
+    let change = |of: fn(&CellFigures) -> u64| {
         Change::sum(
             &found.before,
             &found.after,
@@ -291,15 +291,14 @@ fn group_row(before: &Baseline, after: &Baseline, found: &Match) -> GroupRow {
     let name = is
         .or(was)
         .map(|row| format!("{}.{}", row.component, row.name));
-    let effects = |row: Option<&crate::baseline::GroupFigures>| {
-        row.map(|row| row.effects.clone()).unwrap_or_default()
-    };
+    let effects =
+        |row: Option<&GroupFigures>| row.map(|row| row.effects.clone()).unwrap_or_default();
     let (old, new) = (effects(was), effects(is));
     let without = |effects: &[String], others: &[String]| {
         let kept = effects.iter().filter(|effect| !others.contains(effect));
         kept.cloned().collect()
     };
-    let change = |of: fn(&crate::baseline::GroupFigures) -> u64| Change {
+    let change = |of: fn(&GroupFigures) -> u64| Change {
         before: was.map_or(0, of),
         after: is.map_or(0, of),
     };

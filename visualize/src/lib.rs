@@ -21,9 +21,15 @@ mod timeline;
 
 pub use activations::{Activations, Durations};
 pub use annotate::{Cost, Line, annotate};
-pub use baseline::{Baseline, BaselineError};
+pub use baseline::{
+    Baseline, BaselineError, CellFigures, FileIdentity, FlameNode, Frame, GroupFigures, Place,
+    StatementFigures,
+};
 pub use cells::cells;
-pub use comparison::{Change, Comparison, Fate, Limit, Style, differential};
+pub use comparison::{
+    CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
+    Subject, differential,
+};
 pub use control::control;
 pub use flame::{Flame, Weighting};
 pub use groups::groups;
