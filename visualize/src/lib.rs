@@ -1,4 +1,4 @@
-//! What a user sees of a Petal trace: flame graphs, a timeline, tables and a summary.
+//! What a user sees of a Petal trace: flame graphs, a timeline, tables, a summary, and how two runs differ.
 //!
 //! Owns one file per output. Each output takes the events of a trace one by one, so a single pass
 //! over the trace feeds them all, and memory grows with the number of different trees only. Knows
