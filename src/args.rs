@@ -4,6 +4,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use petal_visualize::Limit;
+
+/// After how many cycles a simulation is given up, if nothing else is asked for.
+pub const CYCLE_LIMIT: u64 = 100_000_000;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -12,10 +16,12 @@ Examples:
   petal view petal-out/design                  its timeline, in ui.perfetto.dev
   petal annotate petal-out/design              the source, with what each line cost
   petal trace petal-out/design --cycles 0..10  the call trees of the first ten cycles
+  petal compare petal-out/before design.futil  what takes more cycles than before, and what fewer
 
 Exit codes:
   0  it worked
   1  it did not: the design, its data, the simulation or a file is at fault
+     (petal compare also: the run got longer by more than the limit)
   2  the command line makes no sense
   130  it was interrupted";
 
@@ -25,6 +31,18 @@ Examples:
   petal run design.futil --data inputs.json --out profile
   petal run design.futil --passes all --disable-pass cell-share
   petal run design.futil --json | jq .cycles";
+
+const COMPARE_HELP: &str = "\
+Examples:
+  petal compare petal-out/before petal-out/after
+  petal compare baseline.json design.futil --fail-above 2%
+  petal compare design.futil --passes no-opt --passes all --flame change.svg
+  petal compare baseline.json petal-out/design --format markdown >> $GITHUB_STEP_SUMMARY
+
+Exit codes:
+  0  the run did not get longer by more than the limit
+  1  it did (with --format json, `regressed` is true then), or something is wrong with the input
+  2  the command line makes no sense";
 
 /// A cycle-level profiler for hardware written in the Calyx intermediate language.
 #[derive(Debug, Parser)]
@@ -53,6 +71,11 @@ pub enum Command {
     Stats(StatsArgs),
     /// Print the source with cycles, useful share and overhead beside each line
     Annotate(AnnotateArgs),
+    /// Compare two runs: what takes more cycles, and what fewer
+    #[command(after_help = COMPARE_HELP)]
+    Compare(CompareArgs),
+    /// Print what a comparison needs of a profile: a small file to keep beside the design
+    Baseline(BaselineArgs),
     /// Compile a design with probes: Verilog and metadata, without a simulation
     Instrument(InstrumentArgs),
     /// Make a profile of a waveform that was simulated elsewhere
@@ -133,7 +156,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PROGRAM", conflicts_with = "partial")]
     pub verilator: Option<PathBuf>,
     /// Give up after this many cycles
-    #[arg(long, default_value_t = 100_000_000, value_name = "CYCLES")]
+    #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES")]
     pub cycle_limit: u64,
     /// Profile what ran, if the run ends before the design is done: by Ctrl-C, at the cycle limit,
     /// or because the design stops itself
@@ -252,6 +275,64 @@ pub struct AnnotateArgs {
     /// Only this source file, by name [default: all that the design uses]
     #[arg(long, value_name = "NAME")]
     pub file: Option<String>,
+}
+
+/// How to print a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonArg {
+    /// Aligned text
+    Text,
+    /// Markdown, for the step summary of a GitHub job or a comment
+    Markdown,
+    /// JSON, with all rows
+    Json,
+    /// The run after, as JSON for github-action-benchmark's tool `customSmallerIsBetter`
+    GithubActionBenchmark,
+    /// The run after, as JSON for Bencher's adapter `json`
+    Bencher,
+}
+
+/// `petal compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// What to compare with: a profile's folder, a baseline file, or a Calyx program to profile
+    pub base: PathBuf,
+    /// What to compare: the same [default: BASE, with the second `--passes`]
+    pub new: Option<PathBuf>,
+    /// The passes for programs: for both; or twice, for BASE and for NEW [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub passes: Vec<String>,
+    /// Contents of the memories of programs [default: PROGRAM.futil.data if there is one, else zeros]
+    #[arg(long, value_name = "DATA.json")]
+    pub data: Option<PathBuf>,
+    /// Leave out a pass or alias when a program is compiled (may be repeated)
+    #[arg(short = 'd', long = "disable-pass", value_name = "PASS")]
+    pub disable_pass: Vec<String>,
+    /// Look for imports of programs in this folder, before the standard library (may be repeated)
+    #[arg(short = 'l', long = "library", value_name = "DIR")]
+    pub library: Vec<PathBuf>,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: ComparisonArg,
+    /// Show what did not change, too
+    #[arg(long)]
+    pub all: bool,
+    /// Fail if the run got longer by more than this: `2%` or `100cycles`
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_above: Option<Limit>,
+    /// Write the differential flame graph to this file: red grew, blue shrank
+    #[arg(long, value_name = "FILE.svg")]
+    pub flame: Option<PathBuf>,
+}
+
+/// `petal baseline`
+#[derive(Debug, Args)]
+pub struct BaselineArgs {
+    /// The folder that `petal run` wrote
+    pub dir: PathBuf,
+    /// Write it to this file [default: standard output]
+    #[arg(long, value_name = "FILE.json")]
+    pub out: Option<PathBuf>,
 }
 
 /// `petal instrument`

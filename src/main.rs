@@ -2,6 +2,7 @@
 
 mod annotate;
 mod args;
+mod compare;
 mod compile;
 mod failure;
 mod folder;
@@ -28,6 +29,8 @@ fn main() -> ExitCode {
         Command::View(args) => view::view(&args),
         Command::Stats(args) => trace::stats(&args),
         Command::Annotate(args) => annotate::annotate(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),
         Command::Cache(CacheCommand::Clean) => run::clean_cache(),

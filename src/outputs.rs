@@ -7,8 +7,8 @@ use std::path::Path;
 use petal_metadata::{FileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
-    Activations, ChromeJson, Flame, Ledger, Line, Perfetto, Profile, Section, Summary, Table,
-    Timeline, Weighting, annotate, cells, control, groups,
+    Activations, Baseline, ChromeJson, Flame, Ledger, Line, Perfetto, Profile, Section, Summary,
+    Table, Timeline, Weighting, annotate, cells, control, groups,
 };
 
 use crate::args::{ControlArg, TableArg};
@@ -111,6 +111,18 @@ impl<'a> Counted<'a> {
             staging.write(name, self.table(table).csv())?;
         }
         Ok(())
+    }
+
+    /// What a comparison needs of a run, which ended early if `stopped` tells why.
+    pub fn baseline(&self, design: &str, stopped: Option<String>) -> Baseline {
+        Baseline::new(
+            self.metadata,
+            &self.profile,
+            &self.ledger(),
+            &self.activations,
+            design,
+            stopped,
+        )
     }
 
     /// The summary.

@@ -27,17 +27,27 @@ use crate::progress::{Progress, Stage};
 
 /// `petal run`: profiles a design.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let name = design_name(&args.design.design);
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| Path::new("petal-out").join(&name));
+    let (summary, memories) = profile(args, &out)?;
+    report(&summary, &out, args.json, args.quiet)?;
+    if args.memories {
+        outputs::print(&memories)?;
+    }
+    Ok(())
+}
+
+/// Profiles a design, into the folder `out`. Returns the summary and the memories after the run.
+pub fn profile(args: &RunArgs, out: &Path) -> Result<(Summary, String), Failure> {
     let progress = Progress::new(args.quiet);
     let (design, metadata) = progress.stage("compiling", |_| compile::instrument(&args.design))?;
     let memories = compile::Memories::of(args, &design)?;
     if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
         eprintln!("note: {note}");
     }
-    let name = design_name(&args.design.design);
-    let out = args
-        .out
-        .clone()
-        .unwrap_or_else(|| Path::new("petal-out").join(&name));
     let vcd = args.vcd.as_deref().map(Draft::new).transpose()?;
     let job = Job {
         args,
@@ -47,9 +57,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         reconstruction: Reconstruction::new(&metadata),
         memories,
         vcd: vcd.as_ref(),
-        name,
-        staging: Staging::new(&out)?,
-        out: &out,
+        name: design_name(&args.design.design),
+        staging: Staging::new(out)?,
+        out,
     };
     let (summary, memories) = match job.embedded()? {
         Some(simulation) => job.run_embedded(simulation)?,
@@ -62,11 +72,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(vcd) = vcd {
         vcd.finish()?;
     }
-    report(&summary, &out, args.json, args.quiet)?;
-    if args.memories {
-        outputs::print(&memories)?;
-    }
-    Ok(())
+    Ok((summary, memories))
 }
 
 /// A run of `petal run`.

@@ -22,7 +22,9 @@ use crate::outputs::{self, Counted};
 /// A profile's folder, opened.
 pub struct Folder {
     pub metadata: Metadata,
-    name: String,
+    pub name: String,
+    /// Why the run ended early, if it did.
+    pub stopped: Option<String>,
     pub reader: TraceReader<BufReader<File>>,
 }
 
@@ -35,14 +37,20 @@ impl Folder {
         let file = File::open(&path).map_err(Failure::io("read the trace", &path))?;
         let reader = TraceReader::new(BufReader::new(file), &metadata.fingerprint)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        let name = std::fs::read_to_string(&summary)
-            .ok()
-            .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-            .and_then(|summary| Some(summary.get("design")?.as_str()?.to_owned()))
-            .unwrap_or_else(|| dir.display().to_string());
+        let text = std::fs::read_to_string(&summary).map_err(Failure::io("read", &summary))?;
+        let damaged = |problem: &dyn std::fmt::Display| {
+            let path = summary.display();
+            Failure::new(format!(
+                "{path} is damaged: {problem}; make it again with `petal run`"
+            ))
+        };
+        let summary: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| damaged(&error))?;
+        let known = |key: &str| Some(summary.get(key)?.as_str()?.to_owned());
         Ok(Self {
             metadata,
-            name,
+            name: known("design").ok_or_else(|| damaged(&"it does not name the design"))?,
+            stopped: known("stopped"),
             reader,
         })
     }
@@ -181,6 +189,7 @@ pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
         metadata,
         name,
         reader,
+        ..
     } = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?;
     let counted = Folder::count(&metadata, reader, args.view.control)?;

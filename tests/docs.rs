@@ -39,6 +39,7 @@ fn the_links_of_the_documents_lead_somewhere() {
     for document in [
         "README.md",
         "CONTRIBUTING.md",
+        "docs/ci.md",
         "docs/guide/README.md",
         "docs/guide/overhead.md",
         "docs/performance.md",

@@ -51,6 +51,17 @@ impl ControlKind {
 
 /// The labels of all control nodes of a component, indexed by [`ControlId`].
 pub fn control_labels(metadata: &Metadata, component: &Component) -> Vec<String> {
+    component
+        .control
+        .iter()
+        .zip(control_places(metadata, component))
+        .map(|(node, place)| format!("{}@{place}", node.kind.keyword()))
+        .collect()
+}
+
+/// Where all control nodes of a component are written, as their labels tell it, indexed by
+/// [`ControlId`]: `L74`, `L74:9` or `lib.futil:L74`, and `?` for a node without a span.
+pub fn control_places(metadata: &Metadata, component: &Component) -> Vec<String> {
     let mut on_line: HashMap<(usize, u32), u32> = HashMap::new();
     let framed = |id: &usize| !component.control[*id].kind.is_enable();
     let place = |span: Span| (span.file.index(), span.line);
@@ -63,9 +74,8 @@ pub fn control_labels(metadata: &Metadata, component: &Component) -> Vec<String>
         .control
         .iter()
         .map(|node| {
-            let keyword = node.kind.keyword();
             let Some(span) = node.span else {
-                return format!("{keyword}@?");
+                return "?".to_owned();
             };
             let file = &metadata.files[span.file.index()];
             let file = if file.root {
@@ -76,9 +86,9 @@ pub fn control_labels(metadata: &Metadata, component: &Component) -> Vec<String>
             let line = span.line;
             let shared = on_line.get(&place(span)).is_some_and(|&nodes| nodes > 1);
             if shared {
-                format!("{keyword}@{file}L{line}:{}", span.column)
+                format!("{file}L{line}:{}", span.column)
             } else {
-                format!("{keyword}@{file}L{line}")
+                format!("{file}L{line}")
             }
         })
         .collect()

@@ -35,24 +35,7 @@ pub(crate) fn path(
 /// `useful` and the kinds of overhead add up to `cycles`; main's row adds up to the run.
 /// `condition` is the part of `useful` in which only conditions are computed.
 pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'_>) -> Table {
-    let mut sums: BTreeMap<InstanceId, Sums> = BTreeMap::new();
-    for (tree, cycles) in profile.trees() {
-        let cells: BTreeSet<(InstanceId, Activity)> = tree
-            .nodes()
-            .filter_map(|(_, node)| match node {
-                Node::Cell { instance, activity } => Some((instance, activity)),
-                _ => None,
-            })
-            .collect();
-        for (instance, activity) in cells {
-            sums.entry(instance).or_default().add(activity, cycles);
-        }
-    }
-    let counts: BTreeMap<InstanceId, u64> = activations
-        .durations()
-        .filter(|(key, _)| key.item == Item::Cell)
-        .map(|(key, durations)| (key.instance, durations.count))
-        .collect();
+    let all = sums(profile, activations);
     let kinds = || Overhead::ALL.map(column_of).into_iter();
     let parts = || std::iter::once("useful".to_owned()).chain(kinds());
     let mut columns = vec![
@@ -66,13 +49,13 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
     columns.extend(kinds().map(Column::number));
     columns.extend(parts().map(|part| Column::number(format!("{part} %"))));
     let mut table = Table::new(columns);
-    for (instance, sums) in &sums {
-        let cycles = sums.useful + sums.overhead.iter().sum::<u64>();
+    for (instance, sums) in &all {
+        let cycles = sums.cycles();
         let component = profile.instances()[instance.index()].component;
         let mut row: Vec<Value> = vec![
             path(metadata, profile.instances(), *instance).into(),
             metadata.component(component).name.as_str().into(),
-            counts.get(instance).copied().unwrap_or(0).into(),
+            sums.times.into(),
             cycles.into(),
             sums.useful.into(),
             sums.condition.into(),
@@ -85,15 +68,48 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
     table
 }
 
+/// What the cycles of each instance went to.
+pub(crate) fn sums(profile: &Profile, activations: &Activations<'_>) -> BTreeMap<InstanceId, Sums> {
+    let mut sums: BTreeMap<InstanceId, Sums> = BTreeMap::new();
+    for (tree, cycles) in profile.trees() {
+        let cells: BTreeSet<(InstanceId, Activity)> = tree
+            .nodes()
+            .filter_map(|(_, node)| match node {
+                Node::Cell { instance, activity } => Some((instance, activity)),
+                _ => None,
+            })
+            .collect();
+        for (instance, activity) in cells {
+            sums.entry(instance).or_default().add(activity, cycles);
+        }
+    }
+    for (key, durations) in activations.durations() {
+        if let (Item::Cell, Some(sums)) = (key.item, sums.get_mut(&key.instance)) {
+            sums.times = durations.count;
+        }
+    }
+    sums
+}
+
 /// What the cycles of one instance went to.
 #[derive(Default)]
-struct Sums {
-    useful: u64,
-    condition: u64,
-    overhead: ByKind,
+pub(crate) struct Sums {
+    /// How often it was active.
+    pub(crate) times: u64,
+    /// Cycles in which something useful ran in it, conditions included.
+    pub(crate) useful: u64,
+    /// The part of them in which only conditions were computed.
+    pub(crate) condition: u64,
+    /// The other cycles in which it was active, by kind.
+    pub(crate) overhead: ByKind,
 }
 
 impl Sums {
+    /// Cycles in which it was active.
+    pub(crate) fn cycles(&self) -> u64 {
+        self.useful + self.overhead.iter().sum::<u64>()
+    }
+
     fn add(&mut self, activity: Activity, cycles: u64) {
         match activity {
             Activity::Useful => self.useful += cycles,

@@ -91,14 +91,15 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
 
 /// How often statements were entered.
 #[derive(Default)]
-struct Counts {
+pub(crate) struct Counts {
     statements: BTreeMap<(ComponentId, ControlId), Durations>,
     /// The groups that compute conditions, by the statement whose condition it is.
     conditions: BTreeMap<(ComponentId, ControlId), Durations>,
 }
 
 impl Counts {
-    fn of(metadata: &Metadata, activations: &Activations<'_>) -> Self {
+    /// Counts of a run.
+    pub(crate) fn of(metadata: &Metadata, activations: &Activations<'_>) -> Self {
         let mut counts = Self::default();
         for (key, found) in activations.durations() {
             let id = activations.component_of(key);
@@ -127,7 +128,8 @@ impl Counts {
         counts
     }
 
-    fn entered(&self, component: ComponentId, statement: ControlId) -> Durations {
+    /// The times in which a statement was active.
+    pub(crate) fn entered(&self, component: ComponentId, statement: ControlId) -> Durations {
         self.statements
             .get(&(component, statement))
             .copied()

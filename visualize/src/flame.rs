@@ -121,7 +121,12 @@ impl Flame {
         for (frame, kind) in &self.kinds {
             palette.insert(frame, color(*kind));
         }
-        let mut options = Options::default();
+        let title = format!("{name}: {} cycles", crate::table::thousands(self.cycles));
+        let subtitle = match self.weighting {
+            Weighting::Flat => "every active leaf of a cycle counts 1",
+            Weighting::Scaled => "parallel leaves share a cycle",
+        };
+        let mut options = image(title, subtitle.to_owned());
         options.colors = Palette::Multi(MultiPalette::Rust);
         // The root of the image has no name of its own.
         palette.insert(
@@ -132,29 +137,7 @@ impl Flame {
                 b: 208,
             },
         );
-        options.bgcolors = Some(BackgroundColor::Flat(Color {
-            r: 255,
-            g: 255,
-            b: 255,
-        }));
-        options.stroke_color = StrokeColor::Color(Color {
-            r: 255,
-            g: 255,
-            b: 255,
-        });
-        options.text_truncate_direction = TextTruncateDirection::Right;
         options.palette_map = Some(&mut palette);
-        options.deterministic = true;
-        options.title = format!("{name}: {} cycles", crate::table::thousands(self.cycles));
-        options.subtitle = Some(
-            match self.weighting {
-                Weighting::Flat => "every active leaf of a cycle counts 1",
-                Weighting::Scaled => "parallel leaves share a cycle",
-            }
-            .to_owned(),
-        );
-        "cycles".clone_into(&mut options.count_name);
-        "Frame:".clone_into(&mut options.name_type);
         options.factor = 1.0 / to_f64(units);
         if self.stacks.is_empty() {
             return inferno::flamegraph::from_lines(
@@ -167,13 +150,32 @@ impl Flame {
     }
 }
 
+/// What all images of flame graphs share.
+pub(crate) fn image<'a>(title: String, subtitle: String) -> Options<'a> {
+    let white = Color {
+        r: 255,
+        g: 255,
+        b: 255,
+    };
+    let mut options = Options::default();
+    options.bgcolors = Some(BackgroundColor::Flat(white));
+    options.stroke_color = StrokeColor::Color(white);
+    options.text_truncate_direction = TextTruncateDirection::Right;
+    options.deterministic = true;
+    options.title = title;
+    options.subtitle = Some(subtitle);
+    "cycles".clone_into(&mut options.count_name);
+    "Frame:".clone_into(&mut options.name_type);
+    options
+}
+
 #[expect(clippy::cast_precision_loss, reason = "1 or 1000")]
 fn to_f64(units: u128) -> f64 {
     units as f64
 }
 
 /// A label as a frame: without the characters that separate frames and lines.
-fn frame(label: &str) -> String {
+pub(crate) fn frame(label: &str) -> String {
     label.replace([';', '\n', '\r'], "_")
 }
 

@@ -24,20 +24,7 @@ use crate::table::{Column, Table, Value};
 /// - `inlined`: its component was inlined;
 /// - `shares a in b`: the work of its cell `a` is done by the hardware of `b`.
 pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
-    let mut durations: BTreeMap<(ComponentId, GroupId), Durations> = BTreeMap::new();
-    for id in metadata.component_ids() {
-        for run in &metadata.component(id).runs {
-            durations.entry((id, run.group)).or_default();
-        }
-    }
-    for (key, found) in activations.durations() {
-        if let Item::Group(run) = key.item {
-            let id = activations.component_of(key);
-            let group = metadata.component(id).run(run).group;
-            durations.entry((id, group)).or_default().merge(&found);
-        }
-    }
-    let mut rows: Vec<_> = durations.into_iter().collect();
+    let mut rows: Vec<_> = durations(metadata, activations).into_iter().collect();
     rows.sort_by_key(|&(_, durations)| std::cmp::Reverse(durations.total));
     let mut table = Table::new(vec![
         Column::text("component"),
@@ -79,12 +66,7 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
         table.push(vec![
             component.name.as_str().into(),
             group.name.as_str().into(),
-            match group.kind {
-                GroupKind::Dynamic => "dynamic",
-                GroupKind::Static => "static",
-                GroupKind::Comb => "comb",
-            }
-            .into(),
+            keyword(group.kind).into(),
             match &group.origin {
                 Origin::Source => Value::from("source"),
                 Origin::Compiler => Value::from("compiler"),
@@ -104,6 +86,28 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
         ]);
     }
     table
+}
+
+/// How long each group that control or another group runs was active, in all instances of its
+/// component together.
+pub(crate) fn durations(
+    metadata: &Metadata,
+    activations: &Activations<'_>,
+) -> BTreeMap<(ComponentId, GroupId), Durations> {
+    let mut durations: BTreeMap<(ComponentId, GroupId), Durations> = BTreeMap::new();
+    for id in metadata.component_ids() {
+        for run in &metadata.component(id).runs {
+            durations.entry((id, run.group)).or_default();
+        }
+    }
+    for (key, found) in activations.durations() {
+        if let Item::Group(run) = key.item {
+            let id = activations.component_of(key);
+            let group = metadata.component(id).run(run).group;
+            durations.entry((id, group)).or_default().merge(&found);
+        }
+    }
+    durations
 }
 
 /// What the compiler did to a group.
@@ -146,6 +150,15 @@ pub(crate) fn effects(component: &Component, id: GroupId) -> Vec<String> {
         }
     }
     effects
+}
+
+/// How a group is timed, in one word.
+pub(crate) fn keyword(kind: GroupKind) -> &'static str {
+    match kind {
+        GroupKind::Dynamic => "dynamic",
+        GroupKind::Static => "static",
+        GroupKind::Comb => "comb",
+    }
 }
 
 /// Whether a group run is a part of a static program that runs more than this group.

@@ -1,4 +1,4 @@
-//! What a user sees of a Petal trace: flame graphs, a timeline, tables and a summary.
+//! What a user sees of a Petal trace: flame graphs, a timeline, tables, a summary, and how two runs differ.
 //!
 //! Owns one file per output. Each output takes the events of a trace one by one, so a single pass
 //! over the trace feeds them all, and memory grows with the number of different trees only. Knows
@@ -6,7 +6,9 @@
 
 mod activations;
 mod annotate;
+mod baseline;
 mod cells;
+mod comparison;
 mod control;
 mod flame;
 mod groups;
@@ -19,7 +21,15 @@ mod timeline;
 
 pub use activations::{Activations, Durations};
 pub use annotate::{Cost, Line, annotate};
+pub use baseline::{
+    Baseline, BaselineError, CellFigures, FileIdentity, FlameNode, Frame, GroupFigures, Place,
+    StatementFigures,
+};
 pub use cells::cells;
+pub use comparison::{
+    CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
+    Subject, differential,
+};
 pub use control::control;
 pub use flame::{Flame, Weighting};
 pub use groups::groups;

@@ -16,6 +16,17 @@ use crate::table::{Column, Table, Value, thousands};
 /// How many groups and statements the summary names.
 const RANKED: usize = 5;
 
+/// The lines for kinds of overhead: the kind, and how people read it.
+pub(crate) const KINDS: [(&str, &str); 7] = [
+    ("fsm-update", "  FSM update"),
+    ("par-done", "  par-done update"),
+    ("both", "  both"),
+    ("static-wait", "  static wait"),
+    ("barrier", "  barrier"),
+    ("start-finish", "  start/finish"),
+    ("other", "  other"),
+];
+
 /// An expensive group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RankedGroup {
@@ -138,15 +149,7 @@ impl Summary {
         line("useful", self.useful_cycles);
         line("  only conditions", self.condition_cycles);
         line("control overhead", self.cycles - self.useful_cycles);
-        for (kind, name) in [
-            ("fsm-update", "  FSM update"),
-            ("par-done", "  par-done update"),
-            ("both", "  both"),
-            ("static-wait", "  static wait"),
-            ("barrier", "  barrier"),
-            ("start-finish", "  start/finish"),
-            ("other", "  other"),
-        ] {
+        for (kind, name) in KINDS {
             line(name, self.overhead.get(kind).copied().unwrap_or(0));
         }
         let mut groups = Table::new(vec![

@@ -92,6 +92,22 @@ impl Value {
         }
     }
 
+    /// As in Markdown: nothing in a text has a meaning there.
+    pub(crate) fn markdown(&self) -> String {
+        let mut text = String::new();
+        for c in self.pretty().chars() {
+            if c.is_control() {
+                text.push(' ');
+                continue;
+            }
+            if matches!(self, Self::Text(_)) && "\\`*_[]<>#|~&$".contains(c) {
+                text.push('\\');
+            }
+            text.push(c);
+        }
+        text
+    }
+
     fn json(&self) -> Json {
         match self {
             Self::Text(text) => Json::from(text.as_str()),
@@ -131,6 +147,12 @@ pub fn thousands(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `-1234` as `-1,234` and `1234` as `+1,234`.
+pub(crate) fn signed(number: i64) -> String {
+    let sign = if number < 0 { '-' } else { '+' };
+    format!("{sign}{}", thousands(number.unsigned_abs()))
 }
 
 /// A table.
@@ -219,11 +241,7 @@ impl Table {
                 .collect(),
         );
         for row in &self.rows {
-            line(
-                row.iter()
-                    .map(|value| value.pretty().replace('|', "\\|"))
-                    .collect(),
-            );
+            line(row.iter().map(Value::markdown).collect());
         }
         text
     }

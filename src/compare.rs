@@ -1,0 +1,157 @@
+//! `petal compare` and `petal baseline`.
+
+use std::path::Path;
+
+use clap::CommandFactory as _;
+use clap::error::ErrorKind;
+use petal_visualize::{Baseline, Comparison, Style, differential};
+
+use crate::args::{
+    BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs, RunArgs,
+    ViewArgs,
+};
+use crate::failure::Failure;
+use crate::folder;
+use crate::outputs;
+use crate::run;
+use crate::trace::Folder;
+
+/// `petal baseline`
+pub fn baseline(args: &BaselineArgs) -> Result<(), Failure> {
+    let text = of_folder(&args.dir)?.to_json();
+    match &args.out {
+        Some(path) => folder::write_whole(path, text.as_bytes()),
+        None => outputs::print(&text),
+    }
+}
+
+/// `petal compare`
+pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    check(args);
+    let new = args.new.as_ref().unwrap_or(&args.base);
+    let before = side(args, &args.base, args.passes.first())?;
+    let after = side(args, new, args.passes.last())?;
+    if args.fail_above.is_some() && Comparison::is_partial(&before, &after) {
+        return Err(Failure::new(
+            "one of the runs ended before its design was done, so nobody knows which takes longer; leave out \
+             `--fail-above`, or profile it to its end",
+        ));
+    }
+    let comparison = Comparison::new(&before, &after);
+    if let Some(path) = &args.flame {
+        let mut image = Vec::new();
+        differential(&before, &after, &mut image)
+            .map_err(|error| Failure::new(format!("cannot draw {}: {error}", path.display())))?;
+        folder::write_whole(path, &image)?;
+    }
+    outputs::print(&match args.format {
+        ComparisonArg::Text => comparison.report(Style::Text, args.all),
+        ComparisonArg::Markdown => comparison.report(Style::Markdown, args.all),
+        ComparisonArg::Json => comparison.json(args.fail_above),
+        ComparisonArg::GithubActionBenchmark => comparison.github_action_benchmark(),
+        ComparisonArg::Bencher => comparison.bencher(),
+    })?;
+    match args
+        .fail_above
+        .and_then(|limit| comparison.regression(limit))
+    {
+        Some(regression) => Err(Failure::new(regression)),
+        None => Ok(()),
+    }
+}
+
+/// Ends the command if its arguments make no sense together.
+fn check(args: &CompareArgs) {
+    let end = |message: &str| {
+        Cli::command()
+            .error(ErrorKind::ArgumentConflict, message)
+            .exit()
+    };
+    if args.passes.len() > 2 {
+        end("there are two sides, so `--passes` can be given twice at most");
+    }
+    let new = args.new.as_ref().unwrap_or(&args.base);
+    let programs = [&args.base, new].map(|path| is_program(path));
+    if args.new.is_none() && !(programs[0] && args.passes.len() == 2) {
+        end("name two sides, or one Calyx program with two `--passes`");
+    }
+    if args.passes.len() == 2 && programs != [true, true] {
+        end("`--passes` can be given twice only if both sides are Calyx programs");
+    }
+    let compiles = !args.passes.is_empty()
+        || !args.disable_pass.is_empty()
+        || !args.library.is_empty()
+        || args.data.is_some();
+    if compiles && programs == [false, false] {
+        end(
+            "no side is a Calyx program (`.futil`), so nothing is compiled: leave out --passes, --disable-pass, \
+             --library and --data",
+        );
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "futil")
+        && !path.is_dir()
+}
+
+/// The baseline of a side.
+fn side(args: &CompareArgs, path: &Path, passes: Option<&String>) -> Result<Baseline, Failure> {
+    if is_program(path) {
+        let mut baseline = of_program(args, path, passes)?;
+        if let (2, Some(passes)) = (args.passes.len(), passes) {
+            baseline.design = format!("{} ({passes})", baseline.design);
+        }
+        return Ok(baseline);
+    }
+    if path.is_dir() {
+        return of_folder(path);
+    }
+    let text = std::fs::read_to_string(path).map_err(Failure::io("read", path))?;
+    Ok(Baseline::from_json(&text, path)?)
+}
+
+fn of_folder(dir: &Path) -> Result<Baseline, Failure> {
+    let Folder {
+        metadata,
+        name,
+        stopped,
+        reader,
+    } = Folder::open(dir)?;
+    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
+    Ok(counted.baseline(&name, stopped))
+}
+
+/// Profiles a program into a folder that is removed at the end.
+fn of_program(
+    args: &CompareArgs,
+    path: &Path,
+    passes: Option<&String>,
+) -> Result<Baseline, Failure> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let run = RunArgs {
+        design: DesignArgs {
+            design: path.to_owned(),
+            passes: passes.map_or(petal_passes::ALL, String::as_str).to_owned(),
+            disable_pass: args.disable_pass.clone(),
+            library: args.library.clone(),
+        },
+        data: args.data.clone(),
+        out: None,
+        simulator: None,
+        verilator: None,
+        cycle_limit: CYCLE_LIMIT,
+        partial: false,
+        vcd: None,
+        memories: false,
+        json: false,
+        quiet: false,
+        view: ViewArgs {
+            control: ControlArg::Source,
+        },
+    };
+    run::profile(&run, folder.path())?;
+    of_folder(folder.path())
+}
