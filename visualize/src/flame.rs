@@ -145,7 +145,7 @@ impl Flame {
         options.text_truncate_direction = TextTruncateDirection::Right;
         options.palette_map = Some(&mut palette);
         options.deterministic = true;
-        options.title = format!("{name}: {} cycles", crate::table::thousands(self.cycles));
+        options.title = format!("{name}: {} cycles", crate::text::thousands(self.cycles));
         options.subtitle = Some(
             match self.weighting {
                 Weighting::Flat => "every active leaf of a cycle counts 1",

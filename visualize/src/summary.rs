@@ -11,7 +11,8 @@ use crate::activations::Activations;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
 use crate::spans::Item;
-use crate::table::{Column, Table, Value, thousands};
+use crate::table::{Column, Table, Value};
+use crate::text::thousands;
 
 /// How many groups and statements the summary names.
 const RANKED: usize = 5;
