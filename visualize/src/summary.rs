@@ -63,7 +63,8 @@ pub struct Summary {
     pub control: Vec<RankedStatement>,
     /// What was odd in the waveform.
     pub warnings: Vec<String>,
-    /// Versions of petal and of the tools that it used.
+    /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
+    /// did: `cranelift`, for the embedded simulator, or `verilator`.
     pub versions: BTreeMap<String, String>,
 }
 
@@ -104,7 +105,10 @@ impl Summary {
                 .collect(),
             versions: versions
                 .into_iter()
-                .chain([("petal".to_owned(), metadata.petal.clone())])
+                .chain([
+                    ("petal".to_owned(), metadata.petal.clone()),
+                    ("calyx".to_owned(), metadata.calyx.clone()),
+                ])
                 .collect(),
         }
     }

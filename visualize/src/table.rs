@@ -387,21 +387,24 @@ mod tests {
             a                                             7  0.50      0
             the_first_of_the_two_very_long_names  1,234,567  1.00      0
             the_first_of_the_two_very_long_other  1,234,567  1.00      0
-        "#]].assert_eq(&table.text_within(100));
+        "#]]
+        .assert_eq(&table.text_within(100));
         expect![[r#"
             name                        cycles   avg
             a                                7  0.50
             the_first_o…_long_names  1,234,567  1.00
             the_first_o…_long_other  1,234,567  1.00
             0 in all rows: other
-        "#]].assert_eq(&table.text_within(40));
+        "#]]
+        .assert_eq(&table.text_within(40));
         expect![[r#"
             name             cycles   avg
             a                     7  0.50
             the_f…_names  1,234,567  1.00
             the_f…_other  1,234,567  1.00
             0 in all rows: other
-        "#]].assert_eq(&table.text_within(3));
+        "#]]
+        .assert_eq(&table.text_within(3));
     }
 
     #[test]
@@ -454,7 +457,8 @@ mod tests {
             | \`x\` \*y\* \_\_z\_\_ \[l\](u) | 1 | 1.00 | 0 |
             | &lt;img src=x&gt; &amp; co | 1 | 1.00 | 0 |
             | two�lines and a tab | 1 | 1.00 | 0 |
-        "#]].assert_eq(&text);
+        "#]]
+        .assert_eq(&text);
     }
 
     #[test]
@@ -480,7 +484,8 @@ mod tests {
                 "name": null,
                 "other": null
               }
-            ]"#]].assert_eq(&format!("{:#}", table.json()));
+            ]"#]]
+        .assert_eq(&format!("{:#}", table.json()));
     }
 
     #[test]
