@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use clap::Parser;
 use petal_embedded::CRANELIFT_VERSION;
 use petal_passes::CALYX_VERSION;
@@ -40,47 +40,63 @@ const BROWSERS: &[&str] = if cfg!(target_os = "macos") {
     ]
 };
 
-/// How to get something: the system, and what to do there.
-type Ways = &'static [(&'static str, &'static str)];
+/// Why something is needed, and how to get it.
+struct Need {
+    /// What does not work without it.
+    without: &'static str,
+    /// The system, and what to do there.
+    ways: &'static [(&'static str, &'static str)],
+}
 
-const GET_VERILATOR: Ways = &[
-    ("Debian, Ubuntu", "sudo apt-get install -y verilator"),
-    ("Fedora", "sudo dnf install -y verilator"),
-    ("macOS", "brew install verilator"),
-];
-const GET_COMPILER: Ways = &[
-    ("Debian, Ubuntu", "sudo apt-get install -y g++"),
-    ("Fedora", "sudo dnf install -y gcc-c++"),
-    ("macOS", "xcode-select --install"),
-];
-const GET_BROWSER: Ways = &[
-    ("Debian", "sudo apt-get install -y firefox-esr"),
-    ("Ubuntu", "sudo snap install firefox"),
-    ("Fedora", "sudo dnf install -y firefox"),
-];
-const CHOOSE_CACHE: Ways = &[(
-    "any system",
-    "set XDG_CACHE_HOME to a folder that can be written",
-)];
-
-const WITHOUT_VERILATOR: &str = "designs with Verilog of their own can't be profiled";
+const EMBEDDED: Need = Need {
+    without: "nothing can be profiled",
+    ways: &[],
+};
+const VERILATOR: Need = Need {
+    without: "designs with Verilog of their own can't be profiled",
+    ways: &[
+        ("Debian, Ubuntu", "sudo apt-get install -y verilator"),
+        ("Fedora", "sudo dnf install -y verilator"),
+        ("macOS", "brew install verilator"),
+    ],
+};
+const COMPILER: Need = Need {
+    without: "Verilator can't build simulations",
+    ways: &[
+        ("Debian, Ubuntu", "sudo apt-get install -y g++"),
+        ("Fedora", "sudo dnf install -y gcc-c++"),
+        ("macOS", "xcode-select --install"),
+    ],
+};
+const CACHE: Need = Need {
+    without: "Verilator's builds take longer",
+    ways: &[(
+        "any system",
+        "set XDG_CACHE_HOME to a folder that can be written",
+    )],
+};
+const BROWSER: Need = Need {
+    without: "flame graphs and timelines have to be looked at on another machine",
+    ways: &[
+        ("Debian", "sudo apt-get install -y firefox-esr"),
+        ("Ubuntu", "sudo snap install firefox"),
+        ("Fedora", "sudo dnf install -y firefox"),
+    ],
+};
 
 /// How something is.
 enum State {
     Works,
     /// It may work, but better had another version.
-    TooOld(Ways),
-    Missing {
-        /// What does not work without it.
-        without: &'static str,
-        ways: Ways,
-    },
-    Broken(&'static str),
+    TooOld,
+    Missing,
+    Broken,
 }
 
 /// Something that petal needs, and how it is.
 struct Finding {
     what: &'static str,
+    need: Need,
     state: State,
     /// Its version or place, or what is wrong.
     detail: String,
@@ -90,17 +106,18 @@ struct Finding {
 pub fn doctor() -> Result<(), Failure> {
     let dir = tempfile::tempdir().map_err(Failure::io("write to", &std::env::temp_dir()))?;
     let embedded = try_run("embedded", dir.path());
-    let mut findings = vec![match &embedded {
-        Ok(cycles) => Finding {
-            what: "embedded simulator",
-            state: State::Works,
-            detail: format!("Cranelift {CRANELIFT_VERSION}; ran a design of {cycles} cycles"),
-        },
-        Err(failure) => Finding {
-            what: "embedded simulator",
-            state: State::Broken("nothing can be profiled"),
-            detail: failure.to_string(),
-        },
+    let (state, detail) = match &embedded {
+        Ok(cycles) => (
+            State::Works,
+            format!("Cranelift {CRANELIFT_VERSION}; ran a design of {cycles} cycles"),
+        ),
+        Err(failure) => (State::Broken, failure.to_string()),
+    };
+    let mut findings = vec![Finding {
+        what: "embedded simulator",
+        need: EMBEDDED,
+        state,
+        detail,
     }];
     let verilator = Verilator::installed();
     let compiler = compiler_version();
@@ -153,24 +170,21 @@ fn try_run(simulator: &str, dir: &Path) -> Result<u64, Failure> {
 fn verilator_finding(version: Result<Version, Error>) -> Finding {
     let (state, detail) = match version {
         Ok(version) if version.is_untested() => (
-            State::TooOld(GET_VERILATOR),
+            State::TooOld,
             format!(
                 "{version}; petal is tested with {} and later",
                 Version::TESTED
             ),
         ),
         Ok(version) => (State::Works, version.to_string()),
-        Err(Error::VerilatorMissing { .. }) => (
-            State::Missing {
-                without: WITHOUT_VERILATOR,
-                ways: GET_VERILATOR,
-            },
-            "there is no `verilator` on PATH".to_owned(),
-        ),
-        Err(error) => (State::Broken(WITHOUT_VERILATOR), error.to_string()),
+        Err(Error::VerilatorMissing { .. }) => {
+            (State::Missing, "there is no `verilator` on PATH".to_owned())
+        }
+        Err(error) => (State::Broken, error.to_string()),
     };
     Finding {
         what: "Verilator",
+        need: VERILATOR,
         state,
         detail,
     }
@@ -179,16 +193,15 @@ fn verilator_finding(version: Result<Version, Error>) -> Finding {
 fn compiler_finding(version: Result<String, Error>) -> Finding {
     let (state, detail) = match version {
         Ok(version) => (State::Works, version),
-        Err(error) => (
-            State::Missing {
-                without: "Verilator can't build simulations",
-                ways: GET_COMPILER,
-            },
-            error.to_string(),
+        Err(Error::Compiler { compiler, reason }) => (
+            State::Missing,
+            format!("`{compiler}` does not work: {reason}"),
         ),
+        Err(error) => (State::Broken, error.to_string()),
     };
     Finding {
         what: "C++ compiler",
+        need: COMPILER,
         state,
         detail,
     }
@@ -198,14 +211,15 @@ fn compiler_finding(version: Result<String, Error>) -> Finding {
 fn verilator_run(cycles: Result<u64, Failure>, embedded: Option<&u64>) -> Finding {
     let (state, detail) = match (cycles, embedded) {
         (Ok(cycles), Some(&embedded)) if cycles != embedded => (
-            State::Broken("profiles made with Verilator can't be trusted; please report this"),
-            format!("the design took {cycles} cycles"),
+            State::Broken,
+            format!("the design took {cycles} cycles; please report this"),
         ),
         (Ok(cycles), _) => (State::Works, format!("ran the design: {cycles} cycles")),
-        (Err(failure), _) => (State::Broken(WITHOUT_VERILATOR), failure.to_string()),
+        (Err(failure), _) => (State::Broken, failure.to_string()),
     };
     Finding {
         what: "run in Verilator",
+        need: VERILATOR,
         state,
         detail,
     }
@@ -222,15 +236,13 @@ fn cache_finding() -> Finding {
             format!("{}, {} bytes", dir.display(), thousands(bytes)),
         ),
         Err(error) => (
-            State::Missing {
-                without: "Verilator's builds take longer",
-                ways: CHOOSE_CACHE,
-            },
+            State::Missing,
             format!("cannot write to {}: {error}", dir.display()),
         ),
     };
     Finding {
         what: "cache folder",
+        need: CACHE,
         state,
         detail,
     }
@@ -240,15 +252,13 @@ fn browser_finding() -> Finding {
     let (state, detail) = match BROWSERS.iter().find_map(|name| on_path(name)) {
         Some(path) => (State::Works, path.display().to_string()),
         None => (
-            State::Missing {
-                without: "flame graphs and timelines have to be looked at on another machine",
-                ways: GET_BROWSER,
-            },
+            State::Missing,
             "none of those that petal knows is on PATH".to_owned(),
         ),
     };
     Finding {
         what: "browser",
+        need: BROWSER,
         state,
         detail,
     }
@@ -266,28 +276,19 @@ impl Finding {
     fn write(&self, text: &mut String) {
         let (word, style) = match self.state {
             State::Works => ("ok", AnsiColor::Green.on_default()),
-            State::TooOld(_) => ("too old", AnsiColor::Yellow.on_default()),
-            State::Missing { .. } => ("missing", AnsiColor::Yellow.on_default()),
-            State::Broken(_) => ("broken", AnsiColor::Red.on_default().bold()),
+            State::TooOld => ("too old", AnsiColor::Yellow.on_default()),
+            State::Missing => ("missing", AnsiColor::Yellow.on_default()),
+            State::Broken => ("broken", AnsiColor::Red.on_default().bold()),
         };
-        self.write_first(text, word, style);
-        let (without, ways) = match self.state {
-            State::Works => (None, &[][..]),
-            State::TooOld(ways) => (None, ways),
-            State::Missing { without, ways } => (Some(without), ways),
-            State::Broken(without) => (Some(without), &[][..]),
-        };
-        if let Some(without) = without {
-            let _ = writeln!(text, "           without it: {without}");
+        // The rest of a long message stands below its begin.
+        let detail = self.detail.trim_end().replace('\n', "\n           ");
+        let _ = writeln!(text, "{style}{word:<9}{style:#}{:<20}{detail}", self.what);
+        if matches!(self.state, State::Works) {
+            return;
         }
-        for (system, way) in ways {
+        let _ = writeln!(text, "           without it: {}", self.need.without);
+        for (system, way) in self.need.ways {
             let _ = writeln!(text, "           {system}: {way}");
         }
-    }
-
-    fn write_first(&self, text: &mut String, word: &str, style: Style) {
-        // The rest of a long message stands below its begin.
-        let detail = self.detail.replace('\n', "\n           ");
-        let _ = writeln!(text, "{style}{word:<9}{style:#}{:<20}{detail}", self.what);
     }
 }
