@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use petal_metadata::{FileId, Id, Metadata};
-use petal_visualize::{Cost, Line, thousands};
+use petal_visualize::{Cost, Line, printable, thousands};
 
 use crate::args::{AnnotateArgs, ControlArg};
 use crate::failure::Failure;
@@ -81,7 +81,8 @@ fn render(text: &mut String, lines: &[Line<'_>], cycles: u64) {
         let _ = writeln!(
             text,
             "{style}{margin}{style:#} | {:>number$} | {}",
-            line.number, line.text
+            line.number,
+            printable(line.text)
         );
     }
 }

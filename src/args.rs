@@ -3,8 +3,13 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use anstream::ColorChoice;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use colorchoice_clap::Color;
 use petal_visualize::Limit;
+
+use crate::versions;
 
 /// After how many cycles a simulation is given up, if nothing else is asked for.
 pub const CYCLE_LIMIT: u64 = 100_000_000;
@@ -43,6 +48,11 @@ Exit codes:
   0  the run did not get longer by more than the limit
   1  it did (with --format json, `regressed` is true then), or something is wrong with the input
   2  the command line makes no sense";
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  petal completions bash > ~/.local/share/bash-completion/completions/petal
+  petal completions zsh > ~/.zfunc/_petal
+  petal completions fish > ~/.config/fish/completions/petal.fish";
 
 /// A cycle-level profiler for hardware written in the Calyx intermediate language.
 #[derive(Debug, Parser)]
@@ -51,6 +61,56 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    pub color: Color,
+}
+
+impl Cli {
+    /// The arguments of this process. Ends it where they ask for help or make no sense.
+    pub fn read() -> Self {
+        let mut command = Self::definition();
+        if std::env::args_os().any(|argument| argument == "--version") {
+            // Only then, because Verilator takes a moment to tell its version.
+            command = command.long_version(versions::text());
+        }
+        let parsed = command.try_get_matches_from_mut(std::env::args_os());
+        let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
+        match parsed {
+            Ok(cli) => {
+                cli.color.write_global();
+                cli
+            }
+            Err(error) => {
+                asked_color().unwrap_or_default().write_global();
+                error.format(&mut command).exit()
+            }
+        }
+    }
+
+    /// All that can be asked.
+    pub fn definition() -> clap::Command {
+        Self::command().mut_arg("color", |color| {
+            color.help(
+                "When to colour: auto is on a terminal, and heeds NO_COLOR and CLICOLOR_FORCE",
+            )
+        })
+    }
+}
+
+/// What `--color` says, when the other arguments keep clap from telling.
+fn asked_color() -> Option<ColorChoice> {
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let value = arguments.iter().enumerate().find_map(|(at, argument)| {
+        let value = argument.strip_prefix("--color")?;
+        value.strip_prefix('=').or(match value {
+            "" => arguments.get(at + 1).map(String::as_str),
+            _ => None,
+        })
+    })?;
+    let color = clap::ColorChoice::from_str(value, false).ok()?;
+    Some(Color { color }.as_choice())
 }
 
 /// What to do.
@@ -83,6 +143,13 @@ pub enum Command {
     /// Look after the cache of Verilator's builds
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// Check what petal needs: what is installed, what is missing, and how to get it
+    Doctor,
+    /// Print a script that completes petal's arguments in a shell
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions(CompletionsArgs),
+    /// Write the manual pages of petal and its commands
+    Man(ManArgs),
 }
 
 /// `petal cache`
@@ -90,6 +157,21 @@ pub enum Command {
 pub enum CacheCommand {
     /// Remove everything from the cache
     Clean,
+}
+
+/// `petal completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// `petal man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Where to write the pages, such as ~/.local/share/man/man1
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// Which design, and how to compile it.

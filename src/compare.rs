@@ -10,6 +10,7 @@ use crate::args::{
     BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs, RunArgs,
     ViewArgs,
 };
+use crate::cache;
 use crate::failure::Failure;
 use crate::folder;
 use crate::outputs;
@@ -152,6 +153,6 @@ fn of_program(
             control: ControlArg::Source,
         },
     };
-    run::profile(&run, folder.path())?;
+    run::profile(&run, folder.path(), &cache::dir())?;
     of_folder(folder.path())
 }

@@ -2,25 +2,28 @@
 
 mod annotate;
 mod args;
+mod cache;
 mod compare;
 mod compile;
+mod doctor;
 mod failure;
 mod folder;
+mod generated;
 mod interrupt;
+mod messages;
 mod outputs;
 mod progress;
 mod run;
 mod trace;
+mod versions;
 mod view;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::args::{CacheCommand, Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let result = interrupt::listen().and_then(|()| match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::trace(&args),
@@ -33,12 +36,15 @@ fn main() -> ExitCode {
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),
-        Command::Cache(CacheCommand::Clean) => run::clean_cache(),
+        Command::Cache(CacheCommand::Clean) => cache::clean(),
+        Command::Doctor => doctor::doctor(),
+        Command::Completions(args) => generated::completions(&args),
+        Command::Man(args) => generated::man(&args),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            messages::error(failure);
             if interrupt::requested() {
                 ExitCode::from(interrupt::EXIT_CODE)
             } else {

@@ -2,12 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
 use petal_embedded::Error::{Compile, Unsupported};
-use petal_embedded::{Options, Simulation};
+use petal_embedded::{CRANELIFT_VERSION, Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
@@ -18,10 +18,12 @@ use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::{Section, Summary};
 
 use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
+use crate::cache;
 use crate::compile;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
 use crate::interrupt;
+use crate::messages;
 use crate::outputs::{self, Counted};
 use crate::progress::{Progress, Stage};
 
@@ -32,7 +34,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         .out
         .clone()
         .unwrap_or_else(|| Path::new("petal-out").join(&name));
-    let (summary, memories) = profile(args, &out)?;
+    let (summary, memories) = profile(args, &out, &cache::dir())?;
     report(&summary, &out, args.json, args.quiet)?;
     if args.memories {
         outputs::print(&memories)?;
@@ -40,13 +42,14 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Profiles a design, into the folder `out`. Returns the summary and the memories after the run.
-pub fn profile(args: &RunArgs, out: &Path) -> Result<(Summary, String), Failure> {
+/// Profiles a design into the folder `out` without telling of it; `cache` is where Verilator's builds
+/// are kept. Returns the summary and the memories after the run.
+pub fn profile(args: &RunArgs, out: &Path, cache: &Path) -> Result<(Summary, String), Failure> {
     let progress = Progress::new(args.quiet);
     let (design, metadata) = progress.stage("compiling", |_| compile::instrument(&args.design))?;
     let memories = compile::Memories::of(args, &design)?;
     if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
-        eprintln!("note: {note}");
+        messages::note(note);
     }
     let vcd = args.vcd.as_deref().map(Draft::new).transpose()?;
     let job = Job {
@@ -60,6 +63,7 @@ pub fn profile(args: &RunArgs, out: &Path) -> Result<(Summary, String), Failure>
         name: design_name(&args.design.design),
         staging: Staging::new(out)?,
         out,
+        cache,
     };
     let (summary, memories) = match job.embedded()? {
         Some(simulation) => job.run_embedded(simulation)?,
@@ -87,6 +91,7 @@ struct Job<'a> {
     name: String,
     staging: Staging,
     out: &'a Path,
+    cache: &'a Path,
 }
 
 impl<'a> Job<'a> {
@@ -127,7 +132,7 @@ impl<'a> Job<'a> {
             }
             Err(error @ Unsupported { .. }) if chosen.is_none() && !self.args.partial => {
                 if !self.args.quiet {
-                    eprintln!("note: {error}; Verilator simulates the design");
+                    messages::note(format!("{error}; Verilator simulates the design"));
                 }
                 Ok(None)
             }
@@ -141,10 +146,10 @@ impl<'a> Job<'a> {
     fn run_embedded(&self, simulation: Simulation) -> Result<(Summary, String), Failure> {
         for ports in simulation.loops() {
             if !self.args.quiet {
-                eprintln!(
-                    "note: these ports depend on one another in a circle: {}",
+                messages::note(format!(
+                    "these ports depend on one another in a circle: {}",
                     ports.join(", ")
-                );
+                ));
             }
         }
         let mut source = Ahead::new(simulation);
@@ -154,7 +159,8 @@ impl<'a> Job<'a> {
         })?;
         let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
-        let mut summary = counted.summary(&self.name, Vec::new());
+        let versions = vec![("cranelift".to_owned(), CRANELIFT_VERSION.to_owned())];
+        let mut summary = counted.summary(&self.name, versions);
         summary.stopped = simulation.stopped().map(ToString::to_string);
         write(&self.staging, self.metadata, &counted, &summary)?;
         Ok((summary, self.memories.store(&mut simulation)))
@@ -179,7 +185,7 @@ impl<'a> Job<'a> {
             };
             let verilog = self.staging.path(folder::VERILOG);
             verilator
-                .build(&verilog, &work, &cache_dir(), &options)
+                .build(&verilog, &work, self.cache, &options)
                 .map_err(|error| keep_log(error, self.out))
         })?;
         self.memories.write(&work)?;
@@ -436,36 +442,4 @@ fn design_name(path: &Path) -> String {
         || "design".to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
     )
-}
-
-/// `petal cache clean`
-pub fn clean_cache() -> Result<(), Failure> {
-    let dir = cache_path();
-    match fs::remove_dir_all(&dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::io("remove the cache", &dir)(error))
-        }
-        _ => outputs::print(&format!("{} is empty\n", dir.display())),
-    }
-}
-
-/// Where builds are kept, by the XDG base directory specification.
-fn cache_path() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let base = match (variable("XDG_CACHE_HOME"), variable("HOME")) {
-        (Some(cache), _) => PathBuf::from(cache),
-        (None, Some(home)) => PathBuf::from(home).join(".cache"),
-        (None, None) => std::env::temp_dir(),
-    };
-    base.join("petal")
-}
-
-/// The folder for builds, which is there.
-fn cache_dir() -> PathBuf {
-    let dir = cache_path();
-    // Where the cache can't be made, builds are only slower.
-    match fs::create_dir_all(&dir) {
-        Ok(()) => dir,
-        Err(_) => std::env::temp_dir().join("petal"),
-    }
 }

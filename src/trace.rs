@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
+use clap::ValueEnum;
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
     Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, check,
 };
 use petal_visualize::{Section, thousands};
-use serde_json::json;
+use serde_json::{Value as Json, json};
+use terminal_size::Width;
 
 use crate::args::{ControlArg, FlameArgs, FormatArg, StatsArgs, TableArg, TimelineArgs, TraceArgs};
 use crate::failure::Failure;
@@ -239,24 +241,45 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
 
 /// `petal stats`
 pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
-    let Folder {
-        metadata, reader, ..
-    } = Folder::open(&args.dir)?;
-    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
     let wanted: Vec<TableArg> = if args.table.is_empty() {
         outputs::TABLES.map(|(table, _)| table).to_vec()
     } else {
         args.table.clone()
     };
-    let tables: Vec<String> = wanted
-        .into_iter()
-        .map(|table| counted.table(table))
-        .map(|table| match args.format {
-            FormatArg::Text => table.text(),
-            FormatArg::Csv => table.csv(),
-            FormatArg::Markdown => table.markdown(),
-            FormatArg::Json => format!("{:#}\n", table.json()),
-        })
-        .collect();
-    outputs::print(&tables.join("\n"))
+    if args.format == FormatArg::Csv && wanted.len() > 1 {
+        let dir = args.dir.display();
+        return Err(Failure::new(format!(
+            "a CSV file holds one table: choose it, as in `petal stats {dir} cells --format csv`, \
+             or take the files in {dir}/stats"
+        )));
+    }
+    let Folder {
+        metadata, reader, ..
+    } = Folder::open(&args.dir)?;
+    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
+    let tables = wanted.iter().map(|&table| counted.table(table));
+    let texts: Vec<String> = match args.format {
+        FormatArg::Text => match terminal_size::terminal_size_of(io::stdout()) {
+            Some((Width(room), _)) => tables.map(|table| table.text_within(room.into())).collect(),
+            None => tables.map(|table| table.text()).collect(),
+        },
+        FormatArg::Csv => tables.map(|table| table.csv()).collect(),
+        FormatArg::Markdown => tables.map(|table| table.markdown()).collect(),
+        FormatArg::Json => vec![as_document(&wanted, tables.map(|table| table.json()))],
+    };
+    outputs::print(&texts.join("\n"))
+}
+
+/// One JSON document: a table as it is, several by their names.
+fn as_document(names: &[TableArg], tables: impl Iterator<Item = Json>) -> String {
+    let mut tables: Vec<Json> = tables.collect();
+    let document = match &mut tables[..] {
+        [table] => table.take(),
+        _ => {
+            let names = names.iter().filter_map(ValueEnum::to_possible_value);
+            let names = names.map(|name| name.get_name().to_owned());
+            Json::Object(names.zip(tables).collect())
+        }
+    };
+    format!("{document:#}\n")
 }

@@ -13,7 +13,7 @@ use tiny_http::{Header, Method, Request, Response, Server};
 
 use crate::args::ViewerArgs;
 use crate::failure::Failure;
-use crate::{folder, interrupt, outputs};
+use crate::{folder, interrupt, messages, outputs};
 
 /// The only port from which the viewer takes traces.
 const PORT: u16 = 9001;
@@ -68,7 +68,7 @@ fn report(path: &Path) -> Result<(), Failure> {
 /// Opens a browser, if there is one.
 fn open(what: impl AsRef<OsStr>) {
     if open::that_detached(what).is_err() {
-        eprintln!("note: no browser was found; open it in one yourself");
+        messages::note("no browser was found; open it in one yourself");
     }
 }
 

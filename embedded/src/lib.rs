@@ -21,3 +21,6 @@ mod waveform;
 
 pub use error::{Error, Stopped};
 pub use simulation::{Options, Simulation};
+
+/// The version of Cranelift, which makes the machine code.
+pub const CRANELIFT_VERSION: &str = cranelift_codegen::VERSION;

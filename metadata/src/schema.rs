@@ -15,6 +15,8 @@ pub struct Metadata {
     pub version: u32,
     /// Version of petal that wrote the file.
     pub petal: String,
+    /// Version of the Calyx compiler that compiled the design.
+    pub calyx: String,
     /// Hexadecimal digest of the instrumented program. The main component of the simulated design
     /// holds a marker cell with this name ([`ProbePrefix::marker`]).
     pub fingerprint: String,

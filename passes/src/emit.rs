@@ -9,6 +9,7 @@ use petal_metadata::{
     RunRole, Thread, ThreadId, VERSION,
 };
 
+use crate::CALYX_VERSION;
 use crate::compiled::Compiled;
 use crate::instrument::{CalleeName, ComponentProbes};
 use crate::session::{Known, Session};
@@ -65,6 +66,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
     Some(Metadata {
         version: VERSION,
         petal: env!("CARGO_PKG_VERSION").to_owned(),
+        calyx: CALYX_VERSION.to_owned(),
         fingerprint: probes.fingerprint.clone(),
         pipeline: session.pipeline.clone(),
         files: session.files.table(root.map(|span| span.file)),

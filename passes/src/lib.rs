@@ -28,3 +28,32 @@ pub use instrumentation::Instrumentation;
 pub use pipeline::{
     ALL, Design, Memory, NO_OPT, PassesError, Pipeline, compile, instrument, register,
 };
+
+/// The version of the Calyx compiler's crates. They do not tell it themselves; petal asks Cargo for
+/// exactly this one, because its passes follow what the compiler's do.
+pub const CALYX_VERSION: &str = "0.7.1";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_of_calyx_is_the_one_that_cargo_took() {
+        let lock = include_str!("../../Cargo.lock");
+        let packages = lock.split("[[package]]\n");
+        let calyx: Vec<&str> = packages
+            .filter(|package| package.starts_with("name = \"calyx-"))
+            .collect();
+        assert!(calyx.len() >= 6, "only {} crates found", calyx.len());
+        let version = format!("\nversion = \"{}\"\n", super::CALYX_VERSION);
+        for package in calyx {
+            assert!(package.contains(&version), "{package}");
+        }
+        let manifest = include_str!("../../Cargo.toml");
+        let exactly = format!(" = \"={}\"", super::CALYX_VERSION);
+        let asked = manifest.lines().filter(|line| line.starts_with("calyx-"));
+        let asked: Vec<&str> = asked.filter(|line| line.contains("= \"")).collect();
+        assert!(asked.len() >= 6, "only {asked:?} found");
+        for line in asked {
+            assert!(line.ends_with(&exactly), "{line}");
+        }
+    }
+}

@@ -45,4 +45,4 @@ pub use data::{Data, MemoryLayout};
 pub use error::{BuildStage, Error};
 pub use run::{Executable, RunOptions, RunOutcome};
 pub use testbench::TopModule;
-pub use verilator::Verilator;
+pub use verilator::{Verilator, Version, compiler_version};

@@ -3,6 +3,7 @@
 //! Owns how the two are looked up and asked. Building a design with them is in [`crate::build`].
 
 use std::env;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,8 +22,10 @@ pub struct Verilator {
 
 /// A Verilator version, such as 5.006.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Version {
+pub struct Version {
     pub(crate) major: u32,
+    /// What follows the first point: 6 of 5.006.
+    minor: u32,
     /// As Verilator writes it, such as `5.006`.
     pub(crate) text: String,
 }
@@ -45,12 +48,7 @@ impl Verilator {
     /// [`Error::VerilatorMissing`] and [`Error::VerilatorUnusable`]; [`Error::Compiler`] if the C++ compiler cannot be
     /// started.
     pub fn find(explicit: Option<&Path>) -> Result<Self, Error> {
-        let program = explicit.unwrap_or(Path::new("verilator")).to_owned();
-        let version_line = ask(&program, &["--version"])?;
-        let version = Version::parse(&version_line).ok_or_else(|| Error::VerilatorUnusable {
-            program: program.clone(),
-            reason: format!("its --version says `{}`", first_line(&version_line)),
-        })?;
+        let (program, version) = Self::asked(explicit)?;
         let root = PathBuf::from(ask(&program, &["--getenv", "VERILATOR_ROOT"])?.trim());
         if !root.join("include/verilated.cpp").is_file() {
             return Err(Error::VerilatorUnusable {
@@ -66,6 +64,25 @@ impl Verilator {
         })
     }
 
+    /// The version of the Verilator on `PATH`, whether or not it works.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::VerilatorMissing`] and [`Error::VerilatorUnusable`].
+    pub fn installed() -> Result<Version, Error> {
+        Ok(Self::asked(None)?.1)
+    }
+
+    fn asked(explicit: Option<&Path>) -> Result<(PathBuf, Version), Error> {
+        let program = explicit.unwrap_or(Path::new("verilator")).to_owned();
+        let version_line = ask(&program, &["--version"])?;
+        let version = Version::parse(&version_line).ok_or_else(|| Error::VerilatorUnusable {
+            program: program.clone(),
+            reason: format!("its --version says `{}`", first_line(&version_line)),
+        })?;
+        Ok((program, version))
+    }
+
     /// The version as Verilator writes it, such as `5.006`.
     pub fn version(&self) -> &str {
         &self.version.text
@@ -73,14 +90,39 @@ impl Verilator {
 }
 
 impl Version {
+    /// The oldest version that petal is tested with.
+    pub const TESTED: &str = "5.006";
+
+    /// Whether it is older than [`Self::TESTED`]: it may work, but nobody has tried.
+    pub fn is_untested(&self) -> bool {
+        (self.major, self.minor) < (5, 6)
+    }
+
     /// Reads the output of `verilator --version`.
     fn parse(line: &str) -> Option<Self> {
         let text = line.strip_prefix("Verilator ")?.split_whitespace().next()?;
+        let (major, minor) = text.split_once('.')?;
         Some(Self {
-            major: text.split('.').next()?.parse().ok()?,
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
             text: text.to_owned(),
         })
     }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// What the C++ compiler that builds simulations says of its version.
+///
+/// # Errors
+///
+/// [`Error::Compiler`] if it cannot be started.
+pub fn compiler_version() -> Result<String, Error> {
+    Compiler::find().map(|compiler| compiler.version)
 }
 
 impl Compiler {
@@ -163,17 +205,31 @@ mod tests {
 
     #[test]
     fn versions_are_read() {
-        for (line, major, text) in [
+        for (line, major, text, untested) in [
             (
                 "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)\n",
                 5,
                 "5.006",
+                false,
             ),
-            ("Verilator 4.038 2020-07-11 rev v4.036-114", 4, "4.038"),
+            (
+                "Verilator 4.038 2020-07-11 rev v4.036-114",
+                4,
+                "4.038",
+                true,
+            ),
+            ("Verilator 5.005 devel", 5, "5.005", true),
+            ("Verilator 6.000 devel", 6, "6.000", false),
         ] {
             let version = Version::parse(line).unwrap();
-            assert_eq!((version.major, version.text.as_str()), (major, text));
+            assert_eq!((version.major, version.to_string()), (major, text.into()));
+            assert_eq!(version.is_untested(), untested, "{line}");
         }
+        assert!(
+            !Version::parse(&format!("Verilator {}", Version::TESTED))
+                .unwrap()
+                .is_untested()
+        );
         for line in [
             "",
             "Icarus Verilog version 11.0",

@@ -121,7 +121,7 @@ impl Flame {
         for (frame, kind) in &self.kinds {
             palette.insert(frame, color(*kind));
         }
-        let title = format!("{name}: {} cycles", crate::table::thousands(self.cycles));
+        let title = format!("{name}: {} cycles", crate::text::thousands(self.cycles));
         let subtitle = match self.weighting {
             Weighting::Flat => "every active leaf of a cycle counts 1",
             Weighting::Scaled => "parallel leaves share a cycle",

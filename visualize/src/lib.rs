@@ -17,6 +17,7 @@ mod profile;
 mod spans;
 mod summary;
 mod table;
+mod text;
 mod timeline;
 
 pub use activations::{Activations, Durations};
@@ -37,7 +38,8 @@ pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use profile::Profile;
 pub use spans::{Item, Key};
 pub use summary::{RankedGroup, RankedStatement, Summary};
-pub use table::{Align, Column, Table, Value, thousands};
+pub use table::{Align, Column, Table, Value};
+pub use text::{printable, thousands};
 pub use timeline::{
     Activation, ChromeJson, Content, Detail, Flows, Format, Lane, LaneId, Perfetto, Section, Slice,
     SliceId, Timeline,

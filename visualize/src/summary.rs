@@ -11,7 +11,8 @@ use crate::activations::Activations;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
 use crate::spans::Item;
-use crate::table::{Column, Table, Value, thousands};
+use crate::table::{Column, Table, Value};
+use crate::text::thousands;
 
 /// How many groups and statements the summary names.
 const RANKED: usize = 5;
@@ -73,7 +74,8 @@ pub struct Summary {
     pub control: Vec<RankedStatement>,
     /// What was odd in the waveform.
     pub warnings: Vec<String>,
-    /// Versions of petal and of the tools that it used.
+    /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
+    /// did: `cranelift`, for the embedded simulator, or `verilator`.
     pub versions: BTreeMap<String, String>,
 }
 
@@ -114,7 +116,10 @@ impl Summary {
                 .collect(),
             versions: versions
                 .into_iter()
-                .chain([("petal".to_owned(), metadata.petal.clone())])
+                .chain([
+                    ("petal".to_owned(), metadata.petal.clone()),
+                    ("calyx".to_owned(), metadata.calyx.clone()),
+                ])
                 .collect(),
         }
     }

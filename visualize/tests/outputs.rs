@@ -114,6 +114,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
     Metadata {
         version: petal_metadata::VERSION,
         petal: "0.0.0".to_owned(),
+        calyx: "0.0.0".to_owned(),
         fingerprint: "0".to_owned(),
         pipeline: vec![],
         files: vec![SourceFile {

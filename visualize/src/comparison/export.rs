@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Change, Comparison, Limit};
-use crate::table::signed;
+use crate::text::signed;
 
 #[derive(Serialize)]
 struct Judged<'a> {

@@ -10,7 +10,7 @@ use super::matching::{self, Match};
 use super::statements;
 use crate::baseline::{Baseline, Frame};
 use crate::flame::{frame, image};
-use crate::table::thousands;
+use crate::text::thousands;
 
 /// Writes the differential flame graph of two runs as an SVG image that zooms and searches in a
 /// browser.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::{Change, Comparison, Fate, Subject, percent_text};
 use crate::summary::KINDS;
-use crate::table::{Column, Table, Value, signed, thousands};
+use crate::table::{Column, Table, Value};
+use crate::text::{markdown, signed, thousands};
 
 /// How a comparison is written for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +33,12 @@ impl Comparison {
     pub fn report(&self, style: Style, all: bool) -> String {
         let mut text = match style {
             Style::Text => format!("{}\n\n", self.title()),
-            Style::Markdown => format!("## {}\n\n", Value::from(self.title()).markdown()),
+            Style::Markdown => format!("## {}\n\n", markdown(&self.title())),
         };
         for note in &self.notes {
             let _ = match style {
                 Style::Text => writeln!(text, "note: {note}\n"),
-                Style::Markdown => writeln!(text, "> {}\n", Value::from(note.as_str()).markdown()),
+                Style::Markdown => writeln!(text, "> {}\n", markdown(note)),
             };
         }
         text.push_str(&write(&self.totals(), style));

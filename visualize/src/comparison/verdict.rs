@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Change, Comparison, GroupRow, StatementRow, Subject};
 use crate::baseline::Baseline;
-use crate::table::{signed, thousands};
+use crate::text::{signed, thousands};
 
 /// By how much the cycles of a run may grow: `2%`, `0.5%` or `100cycles`. Growth of exactly so much
 /// is allowed.

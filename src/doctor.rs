@@ -1,0 +1,292 @@
+//! `petal doctor`: tries what petal needs, and tells how to get what is missing.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anstyle::AnsiColor;
+use clap::Parser;
+use petal_embedded::CRANELIFT_VERSION;
+use petal_passes::CALYX_VERSION;
+use petal_simulate::{Error, Verilator, Version, compiler_version};
+use petal_visualize::thousands;
+
+use crate::args::{Cli, Command};
+use crate::cache;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::outputs;
+use crate::run;
+use crate::versions;
+
+/// The design that is tried, and its data.
+const DESIGN: (&str, &str) = (
+    include_str!("../calyx-examples/while-comb.futil"),
+    include_str!("../calyx-examples/while-comb.futil.data"),
+);
+
+/// Programs that show an SVG file.
+const BROWSERS: &[&str] = if cfg!(target_os = "macos") {
+    &["open"]
+} else {
+    &[
+        "firefox",
+        "firefox-esr",
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "microsoft-edge",
+    ]
+};
+
+/// Why something is needed, and how to get it.
+struct Need {
+    /// What does not work without it.
+    without: &'static str,
+    /// The system, and what to do there.
+    ways: &'static [(&'static str, &'static str)],
+}
+
+const EMBEDDED: Need = Need {
+    without: "nothing can be profiled",
+    ways: &[],
+};
+const VERILATOR: Need = Need {
+    without: "designs with Verilog of their own can't be profiled",
+    ways: &[
+        ("Debian, Ubuntu", "sudo apt-get install -y verilator"),
+        ("Fedora", "sudo dnf install -y verilator"),
+        ("macOS", "brew install verilator"),
+    ],
+};
+const COMPILER: Need = Need {
+    without: "Verilator can't build simulations",
+    ways: &[
+        ("Debian, Ubuntu", "sudo apt-get install -y g++"),
+        ("Fedora", "sudo dnf install -y gcc-c++"),
+        ("macOS", "xcode-select --install"),
+    ],
+};
+const CACHE: Need = Need {
+    without: "Verilator's builds take longer",
+    ways: &[(
+        "any system",
+        "set XDG_CACHE_HOME to a folder that can be written",
+    )],
+};
+const BROWSER: Need = Need {
+    without: "flame graphs and timelines have to be looked at on another machine",
+    ways: &[
+        ("Debian", "sudo apt-get install -y firefox-esr"),
+        ("Ubuntu", "sudo snap install firefox"),
+        ("Fedora", "sudo dnf install -y firefox"),
+    ],
+};
+
+/// How something is.
+enum State {
+    Works,
+    /// It may work, but better had another version.
+    TooOld,
+    Missing,
+    Broken,
+}
+
+/// Something that petal needs, and how it is.
+struct Finding {
+    what: &'static str,
+    need: Need,
+    state: State,
+    /// Its version or place, or what is wrong.
+    detail: String,
+}
+
+/// `petal doctor`
+pub fn doctor() -> Result<(), Failure> {
+    let dir = tempfile::tempdir().map_err(Failure::io("write to", &std::env::temp_dir()))?;
+    let embedded = try_run("embedded", dir.path());
+    let (state, detail) = match &embedded {
+        Ok(cycles) => (
+            State::Works,
+            format!("Cranelift {CRANELIFT_VERSION}; ran a design of {cycles} cycles"),
+        ),
+        Err(failure) => (State::Broken, failure.to_string()),
+    };
+    let mut findings = vec![Finding {
+        what: "embedded simulator",
+        need: EMBEDDED,
+        state,
+        detail,
+    }];
+    let verilator = Verilator::installed();
+    let compiler = compiler_version();
+    let both = verilator.is_ok() && compiler.is_ok();
+    findings.push(verilator_finding(verilator));
+    findings.push(compiler_finding(compiler));
+    if both {
+        findings.push(verilator_run(
+            try_run("verilator", dir.path()),
+            embedded.as_ref().ok(),
+        ));
+    }
+    interrupt::check()?;
+    findings.push(cache_finding());
+    findings.push(browser_finding());
+    let mut text = format!("petal {}, Calyx {CALYX_VERSION}\n\n", versions::PETAL);
+    for finding in &findings {
+        finding.write(&mut text);
+    }
+    outputs::print(&text)?;
+    embedded.map(drop).map_err(|_| {
+        Failure::new("petal cannot profile anything here; see `embedded simulator` above")
+    })
+}
+
+/// The length in cycles of the run of [`DESIGN`] in a simulator.
+fn try_run(simulator: &str, dir: &Path) -> Result<u64, Failure> {
+    let design = dir.join("design.futil");
+    let data = dir.join("design.futil.data");
+    fs::write(&design, DESIGN.0).map_err(Failure::io("write", &design))?;
+    fs::write(&data, DESIGN.1).map_err(Failure::io("write", &data))?;
+    let out = dir.join(simulator);
+    let arguments = [
+        OsStr::new("petal"),
+        OsStr::new("run"),
+        design.as_os_str(),
+        OsStr::new("--simulator"),
+        OsStr::new(simulator),
+    ];
+    let Command::Run(args) = Cli::try_parse_from(arguments)?.command else {
+        return Err(Failure::new("`petal run` is another command"));
+    };
+    // A cache of its own, so that the compiler is tried too.
+    let (summary, _) = run::profile(&args, &out, &dir.join("cache"))?;
+    Ok(summary.cycles)
+}
+
+fn verilator_finding(version: Result<Version, Error>) -> Finding {
+    let (state, detail) = match version {
+        Ok(version) if version.is_untested() => (
+            State::TooOld,
+            format!(
+                "{version}; petal is tested with {} and later",
+                Version::TESTED
+            ),
+        ),
+        Ok(version) => (State::Works, version.to_string()),
+        Err(Error::VerilatorMissing { .. }) => {
+            (State::Missing, "there is no `verilator` on PATH".to_owned())
+        }
+        Err(error) => (State::Broken, error.to_string()),
+    };
+    Finding {
+        what: "Verilator",
+        need: VERILATOR,
+        state,
+        detail,
+    }
+}
+
+fn compiler_finding(version: Result<String, Error>) -> Finding {
+    let (state, detail) = match version {
+        Ok(version) => (State::Works, version),
+        Err(Error::Compiler { compiler, reason }) => (
+            State::Missing,
+            format!("`{compiler}` does not work: {reason}"),
+        ),
+        Err(error) => (State::Broken, error.to_string()),
+    };
+    Finding {
+        what: "C++ compiler",
+        need: COMPILER,
+        state,
+        detail,
+    }
+}
+
+/// Holds the run in Verilator against the one in the embedded simulator.
+fn verilator_run(cycles: Result<u64, Failure>, embedded: Option<&u64>) -> Finding {
+    let (state, detail) = match (cycles, embedded) {
+        (Ok(cycles), Some(&embedded)) if cycles != embedded => (
+            State::Broken,
+            format!("the design took {cycles} cycles; please report this"),
+        ),
+        (Ok(cycles), _) => (State::Works, format!("ran the design: {cycles} cycles")),
+        (Err(failure), _) => (State::Broken, failure.to_string()),
+    };
+    Finding {
+        what: "run in Verilator",
+        need: VERILATOR,
+        state,
+        detail,
+    }
+}
+
+fn cache_finding() -> Finding {
+    let dir = cache::path();
+    let bytes = fs::create_dir_all(&dir)
+        .and_then(|()| tempfile::tempfile_in(&dir))
+        .and_then(|_| cache::size(&dir));
+    let (state, detail) = match bytes {
+        Ok(bytes) => (
+            State::Works,
+            format!("{}, {} bytes", dir.display(), thousands(bytes)),
+        ),
+        Err(error) => (
+            State::Missing,
+            format!("cannot write to {}: {error}", dir.display()),
+        ),
+    };
+    Finding {
+        what: "cache folder",
+        need: CACHE,
+        state,
+        detail,
+    }
+}
+
+fn browser_finding() -> Finding {
+    let (state, detail) = match BROWSERS.iter().find_map(|name| on_path(name)) {
+        Some(path) => (State::Works, path.display().to_string()),
+        None => (
+            State::Missing,
+            "none of those that petal knows is on PATH".to_owned(),
+        ),
+    };
+    Finding {
+        what: "browser",
+        need: BROWSER,
+        state,
+        detail,
+    }
+}
+
+/// The program `name`.
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+}
+
+impl Finding {
+    fn write(&self, text: &mut String) {
+        let (word, style) = match self.state {
+            State::Works => ("ok", AnsiColor::Green.on_default()),
+            State::TooOld => ("too old", AnsiColor::Yellow.on_default()),
+            State::Missing => ("missing", AnsiColor::Yellow.on_default()),
+            State::Broken => ("broken", AnsiColor::Red.on_default().bold()),
+        };
+        // The rest of a long message stands below its begin.
+        let detail = self.detail.trim_end().replace('\n', "\n           ");
+        let _ = writeln!(text, "{style}{word:<9}{style:#}{:<20}{detail}", self.what);
+        if matches!(self.state, State::Works) {
+            return;
+        }
+        let _ = writeln!(text, "           without it: {}", self.need.without);
+        for (system, way) in self.need.ways {
+            let _ = writeln!(text, "           {system}: {way}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What the command says beside its output, on standard error.
+
+use std::fmt::Display;
+use std::io::Write as _;
+
+use anstyle::{AnsiColor, Style};
+
+/// Tells what went wrong.
+pub fn error(text: impl Display) {
+    say("error", AnsiColor::Red.on_default().bold(), text);
+}
+
+/// Tells what the user should know.
+pub fn note(text: impl Display) {
+    say("note", AnsiColor::Cyan.on_default().bold(), text);
+}
+
+fn say(kind: &str, style: Style, text: impl Display) {
+    // Where nobody listens there is nobody to tell.
+    let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {text}");
+}
