@@ -260,11 +260,11 @@ fn two_designs_as_markdown() {
 
         | statement | cycles | delta | % | overhead | delta | what changed | source |
         | --- | ---: | ---: | ---: | ---: | ---: | --- | --- |
-        | main.if@L118 | 3 → 1 | -2 | -66.7 | 2 → 0 | -2 |  | if eq\_1.out |
+        | main.if@L118 | 3 → 1 | -2 | -66.7 | 2 → 0 | -2 |  | if eq_1.out |
         | main.par@L118 | 4 → 0 | -4 | -100.0 | 1 → 0 | -1 | vanished | par |
         | main.seq@L116 | 9 → 6 | -3 | -33.3 | 3 |  |  | seq |
-        | main.if@L121 | 1 → 0 | -1 | -100.0 | 0 |  |  | if eq\_2.out |
-        | main.if@L124 | 1 → 0 | -1 | -100.0 | 0 |  |  | if eq\_3.out |
+        | main.if@L121 | 1 → 0 | -1 | -100.0 | 0 |  |  | if eq_2.out |
+        | main.if@L124 | 1 → 0 | -1 | -100.0 | 0 |  |  | if eq_3.out |
 
         8 statements unchanged (`--all` shows them)
 
@@ -543,15 +543,15 @@ fn hostile_sources_say_nothing_in_markdown_or_the_image() {
         "f.svg",
     ]);
     assert!(
-        markdown.contains(r"\[31m \<img src=x onerror=alert"),
+        markdown.contains(r"\[31m &lt;img src=x onerror=alert"),
         "{markdown}"
     );
     assert!(
-        !markdown.replace(r"\<", "").contains('<') && !markdown.contains('\u{1b}'),
+        !markdown.contains('<') && !markdown.contains('\u{1b}'),
         "{markdown}"
     );
     assert!(
-        markdown.starts_with(r"## while-comb → \<b\>\&"),
+        markdown.starts_with("## while-comb → &lt;b&gt;&amp;"),
         "{markdown}"
     );
     let image = bench.read("f.svg");

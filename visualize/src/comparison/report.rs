@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Change, Comparison, Fate, Subject, percent_text};
 use crate::summary::KINDS;
 use crate::table::{Column, Table, Value};
-use crate::text::{markdown, signed, thousands};
+use crate::text::{markdown, printable, signed, thousands};
 
 /// How a comparison is written for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +31,16 @@ impl Comparison {
     /// The comparison as tables. Rows in which nothing changed are left out and counted, and so are
     /// the smaller changes of a long table, unless `all` is asked for.
     pub fn report(&self, style: Style, all: bool) -> String {
+        let title = printable(&self.title());
         let mut text = match style {
-            Style::Text => format!("{}\n\n", self.title()),
-            Style::Markdown => format!("## {}\n\n", markdown(&self.title())),
+            Style::Text => format!("{title}\n\n"),
+            Style::Markdown => format!("## {}\n\n", markdown(&title)),
         };
         for note in &self.notes {
+            let note = printable(note);
             let _ = match style {
                 Style::Text => writeln!(text, "note: {note}\n"),
-                Style::Markdown => writeln!(text, "> {}\n", markdown(note)),
+                Style::Markdown => writeln!(text, "> {}\n", markdown(&note)),
             };
         }
         text.push_str(&write(&self.totals(), style));
