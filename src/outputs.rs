@@ -7,8 +7,8 @@ use std::path::Path;
 use petal_metadata::{FileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
-    Activations, Flame, Ledger, Line, Profile, Summary, Table, Timeline, Weighting, annotate,
-    cells, control, groups,
+    Activations, Flame, Ledger, Line, Order, Profile, Report, Summary, Table, Timeline, Weighting,
+    annotate, cells, control, groups,
 };
 
 use crate::args::{ControlArg, TableArg};
@@ -22,6 +22,8 @@ pub const FLAMES: [(Weighting, &str, &str); 2] = [
     (Weighting::Flat, "flame.folded", "flame.svg"),
     (Weighting::Scaled, "flame-scaled.folded", "flame-scaled.svg"),
 ];
+/// The page that shows everything.
+pub const REPORT: &str = "report.html";
 /// The tables.
 pub const TABLES: [(TableArg, &str); 3] = [
     (TableArg::Cells, "stats/cells.csv"),
@@ -34,7 +36,8 @@ pub struct Counted<'a> {
     metadata: &'a Metadata,
     profile: Profile,
     activations: Activations<'a>,
-    /// The profile that flame graphs show, where it is not `profile`.
+    order: Order<'a>,
+    /// The profile that flame graphs and the report show, where it is not `profile`.
     compiled: Option<(CompiledView, Profile)>,
 }
 
@@ -45,6 +48,7 @@ impl<'a> Counted<'a> {
             metadata,
             profile: Profile::default(),
             activations: Activations::new(metadata),
+            order: Order::new(metadata),
             compiled: (view == ControlArg::Compiled)
                 .then(|| (CompiledView::new(metadata), Profile::default())),
         }
@@ -54,6 +58,7 @@ impl<'a> Counted<'a> {
     pub fn event(&mut self, event: &Event) {
         self.profile.event(event);
         self.activations.event(event);
+        self.order.event(event);
         if let Some((view, profile)) = &mut self.compiled {
             profile.event(&view.event(event.clone()));
         }
@@ -74,14 +79,18 @@ impl<'a> Counted<'a> {
         self.profile.total()
     }
 
-    /// Writes the flame graphs.
-    pub fn write_flames(&self, staging: &Staging, design: &str) -> Result<(), Failure> {
-        let profile = match &self.compiled {
+    /// The profile with control as it is to be shown.
+    fn shown(&self) -> &Profile {
+        match &self.compiled {
             Some((_, profile)) => profile,
             None => &self.profile,
-        };
+        }
+    }
+
+    /// Writes the flame graphs.
+    pub fn write_flames(&self, staging: &Staging, design: &str) -> Result<(), Failure> {
         for (weighting, folded, svg) in FLAMES {
-            let flame = Flame::new(self.metadata, profile, weighting);
+            let flame = Flame::new(self.metadata, self.shown(), weighting);
             staging.write(folded, flame.folded())?;
             let mut image = Vec::new();
             flame.svg(design, &mut image)?;
@@ -105,6 +114,20 @@ impl<'a> Counted<'a> {
             staging.write(name, self.table(table).csv())?;
         }
         Ok(())
+    }
+
+    /// Writes the report.
+    pub fn write_report(&self, staging: &Staging, summary: &Summary) -> Result<(), Failure> {
+        let report = Report {
+            metadata: self.metadata,
+            summary,
+            profile: &self.profile,
+            shown: self.shown(),
+            activations: &self.activations,
+            ledger: &self.ledger(),
+            order: &self.order,
+        };
+        staging.write(REPORT, report.html())
     }
 
     /// The summary.
@@ -142,7 +165,7 @@ pub fn files() -> Vec<&'static str> {
         files.extend([folded, svg]);
     }
     files.extend(TABLES.map(|(_, name)| name));
-    files.push(folder::SUMMARY);
+    files.extend([REPORT, folder::SUMMARY]);
     files
 }
 

@@ -379,6 +379,7 @@ fn write(
 ) -> Result<(), Failure> {
     counted.write_flames(staging, &summary.design)?;
     counted.write_tables(staging)?;
+    counted.write_report(staging, summary)?;
     staging.write(folder::METADATA, metadata.to_json())?;
     staging.write(folder::SUMMARY, summary.json())
 }
@@ -391,7 +392,7 @@ fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), 
         return Ok(());
     }
     outputs::print(&format!(
-        "{}\n\n{}\n  {out}/flame.svg       open in a browser\n  {out}/timeline.json   open in \
+        "{}\n\n{}\n  {out}/report.html     open in a browser\n  {out}/flame.svg       open in a browser\n  {out}/timeline.json   open in \
          ui.perfetto.dev\n  {out}/stats/          tables\n",
         summary.design,
         summary.text(),

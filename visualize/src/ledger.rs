@@ -73,16 +73,16 @@ impl Ledger {
 
     fn add(&mut self, metadata: &Metadata, instances: &[Instance], tree: &CallTree, cycles: u64) {
         let found = Found::of(metadata, tree);
-        let charged = match found.inside(0) {
-            Inside::Condition => {
-                self.condition += cycles;
-                None
-            }
-            Inside::Nothing if !found.overhead.is_empty() => Some(found.overhead[0]),
-            Inside::Nothing | Inside::Useful => {
+        let charged = match found.class() {
+            Class::Useful => {
                 self.useful += cycles;
                 None
             }
+            Class::Condition => {
+                self.condition += cycles;
+                None
+            }
+            Class::Overhead(instance, charge) => Some((instance, charge)),
         };
         if let Some((instance, charge)) = charged {
             let kind = charge.kind as usize;
@@ -127,6 +127,24 @@ impl Ledger {
     }
 }
 
+/// The line of the ledger that a cycle is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Something useful ran.
+    Useful,
+    /// Only conditions were computed.
+    Condition,
+    /// Overhead, which this cell made.
+    Overhead(InstanceId, Charge),
+}
+
+impl Class {
+    /// The class of the cycles with this tree.
+    pub fn of(metadata: &Metadata, tree: &CallTree) -> Self {
+        Found::of(metadata, tree).class()
+    }
+}
+
 /// What one tree shows.
 #[derive(Debug, Default)]
 struct Found {
@@ -158,6 +176,14 @@ impl Found {
             Inside::Condition
         } else {
             Inside::Nothing
+        }
+    }
+
+    fn class(&self) -> Class {
+        match (self.inside(0), self.overhead.first()) {
+            (Inside::Condition, _) => Class::Condition,
+            (Inside::Nothing, Some(&(instance, charge))) => Class::Overhead(instance, charge),
+            (Inside::Nothing | Inside::Useful, _) => Class::Useful,
         }
     }
 

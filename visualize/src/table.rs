@@ -92,7 +92,7 @@ impl Value {
         }
     }
 
-    fn json(&self) -> Json {
+    pub(crate) fn json(&self) -> Json {
         match self {
             Self::Text(text) => Json::from(text.as_str()),
             Self::Count(count) => Json::from(*count),
@@ -153,6 +153,11 @@ impl Table {
     pub fn push(&mut self, row: Vec<Value>) {
         debug_assert_eq!(row.len(), self.columns.len());
         self.rows.push(row);
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
     }
 
     /// The rows.
