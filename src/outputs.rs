@@ -7,8 +7,8 @@ use std::path::Path;
 use petal_metadata::{FileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
-    Activations, Baseline, ChromeJson, Flame, Ledger, Line, Perfetto, Profile, Section, Summary,
-    Table, Timeline, Weighting, annotate, cells, control, groups,
+    Activations, Baseline, ChromeJson, Flame, Ledger, Line, Order, Perfetto, Profile, Report,
+    Section, Summary, Table, Timeline, Weighting, annotate, cells, control, groups,
 };
 
 use crate::args::{ControlArg, TableArg};
@@ -21,13 +21,13 @@ pub const TIMELINE: &str = "timeline.pftrace";
 /// out.
 pub const TIMELINE_JSON: &str = "timeline.json";
 const MAX_JSON_SLICES: u64 = 1_000_000;
-/// The report.
-pub const REPORT: &str = "report.html";
 /// The flame graphs: weighting, folded stacks, image.
 pub const FLAMES: [(Weighting, &str, &str); 2] = [
     (Weighting::Flat, "flame.folded", "flame.svg"),
     (Weighting::Scaled, "flame-scaled.folded", "flame-scaled.svg"),
 ];
+/// The page that shows everything.
+pub const REPORT: &str = "report.html";
 /// The tables.
 pub const TABLES: [(TableArg, &str); 3] = [
     (TableArg::Cells, "stats/cells.csv"),
@@ -40,7 +40,8 @@ pub struct Counted<'a> {
     metadata: &'a Metadata,
     profile: Profile,
     activations: Activations<'a>,
-    /// The profile that flame graphs show, where it is not `profile`.
+    order: Order<'a>,
+    /// The profile that flame graphs and the report show, where it is not `profile`.
     compiled: Option<(CompiledView, Profile)>,
 }
 
@@ -51,6 +52,7 @@ impl<'a> Counted<'a> {
             metadata,
             profile: Profile::default(),
             activations: Activations::new(metadata),
+            order: Order::new(metadata),
             compiled: (view == ControlArg::Compiled)
                 .then(|| (CompiledView::new(metadata), Profile::default())),
         }
@@ -60,6 +62,7 @@ impl<'a> Counted<'a> {
     pub fn event(&mut self, event: &Event) {
         self.profile.event(event);
         self.activations.event(event);
+        self.order.event(event);
         if let Some((view, profile)) = &mut self.compiled {
             profile.event(&view.event(event.clone()));
         }
@@ -80,14 +83,18 @@ impl<'a> Counted<'a> {
         self.profile.total()
     }
 
-    /// Writes the flame graphs.
-    pub fn write_flames(&self, staging: &Staging, design: &str) -> Result<(), Failure> {
-        let profile = match &self.compiled {
+    /// The profile with control as it is to be shown.
+    fn shown(&self) -> &Profile {
+        match &self.compiled {
             Some((_, profile)) => profile,
             None => &self.profile,
-        };
+        }
+    }
+
+    /// Writes the flame graphs.
+    pub fn write_flames(&self, staging: &Staging, design: &str) -> Result<(), Failure> {
         for (weighting, folded, svg) in FLAMES {
-            let flame = Flame::new(self.metadata, profile, weighting);
+            let flame = Flame::new(self.metadata, self.shown(), weighting);
             staging.write(folded, flame.folded())?;
             let mut image = Vec::new();
             flame.svg(design, &mut image)?;
@@ -123,6 +130,20 @@ impl<'a> Counted<'a> {
             design,
             stopped,
         )
+    }
+
+    /// Writes the report.
+    pub fn write_report(&self, staging: &Staging, summary: &Summary) -> Result<(), Failure> {
+        let report = Report {
+            metadata: self.metadata,
+            summary,
+            profile: &self.profile,
+            shown: self.shown(),
+            activations: &self.activations,
+            ledger: &self.ledger(),
+            order: &self.order,
+        };
+        staging.write(REPORT, report.html())
     }
 
     /// The summary.
@@ -176,7 +197,7 @@ pub fn files() -> Vec<&'static str> {
         files.extend([folded, svg]);
     }
     files.extend(TABLES.map(|(_, name)| name));
-    files.push(folder::SUMMARY);
+    files.extend([REPORT, folder::SUMMARY]);
     files
 }
 

@@ -416,6 +416,7 @@ fn write(
 ) -> Result<(), Failure> {
     counted.write_flames(staging, &summary.design)?;
     counted.write_tables(staging)?;
+    counted.write_report(staging, summary)?;
     staging.write(folder::METADATA, metadata.to_json())?;
     staging.write(folder::SUMMARY, summary.json())
 }
@@ -428,8 +429,8 @@ fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), 
         return Ok(());
     }
     outputs::print(&format!(
-        "{}\n\n{}\n  {out}/flame.svg       open in a browser\n  `petal view {out}` opens the \
-         timeline\n  {out}/stats/          tables\n",
+        "{}\n\n{}\n  {out}/report.html   open in a browser\n  {out}/flame.svg     open in a browser\n  \
+         {out}/stats/        tables\n  `petal view {out}` opens the timeline\n",
         summary.design,
         summary.text(),
         out = out.display(),

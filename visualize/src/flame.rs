@@ -38,16 +38,7 @@ impl Flame {
     /// The flame graph of a profile.
     pub fn new(metadata: &Metadata, profile: &Profile, weighting: Weighting) -> Self {
         let labels = FrameLabels::new(metadata);
-        let denominator = match weighting {
-            Weighting::Flat => 1,
-            Weighting::Scaled => profile
-                .trees()
-                .map(|(tree, _)| tree.leaves().count() as u128)
-                .fold(1, |common, leaves| match lcm(common, leaves) {
-                    larger if larger <= MAX_DENOMINATOR => larger,
-                    _ => common,
-                }),
-        };
+        let denominator = units(profile, weighting);
         let mut flame = Self {
             weighting,
             stacks: BTreeMap::new(),
@@ -58,11 +49,8 @@ impl Flame {
         for (tree, cycles) in profile.trees() {
             let mut stack: Vec<String> = Vec::new();
             let leaves: Vec<_> = tree.leaves().collect();
-            let whole = u128::from(cycles) * denominator;
-            let count = leaves.len() as u128;
-            let mut given = 0;
-            let mut next_leaf = leaves.iter().peekable();
-            let mut nth = 0;
+            let weights = weights(weighting, leaves.len(), u128::from(cycles) * denominator);
+            let mut next_leaf = leaves.iter().zip(weights).peekable();
             for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
                 stack.truncate(depth);
                 let frame = frame(labels.label(node, profile.instances()));
@@ -71,15 +59,7 @@ impl Flame {
                     .entry(frame.clone())
                     .or_insert(FrameLabels::kind(node));
                 stack.push(frame);
-                if next_leaf.peek() == Some(&&id) {
-                    next_leaf.next();
-                    nth += 1;
-                    let weight = match weighting {
-                        Weighting::Flat => whole,
-                        // Exact when `count` divides; otherwise the rounding adds up to the whole.
-                        Weighting::Scaled => whole * nth / count - given,
-                    };
-                    given += weight;
+                if let Some((_, weight)) = next_leaf.next_if(|&(&leaf, _)| leaf == id) {
                     *flame.stacks.entry(stack.join(";")).or_default() += weight;
                 }
             }
@@ -172,6 +152,34 @@ pub(crate) fn image<'a>(title: String, subtitle: String) -> Options<'a> {
 #[expect(clippy::cast_precision_loss, reason = "1 or 1000")]
 fn to_f64(units: u128) -> f64 {
     units as f64
+}
+
+/// How many units make a cycle, so that the weights of all leaves are whole numbers of them.
+pub(crate) fn units(profile: &Profile, weighting: Weighting) -> u128 {
+    match weighting {
+        Weighting::Flat => 1,
+        Weighting::Scaled => profile
+            .trees()
+            .map(|(tree, _)| tree.leaves().count() as u128)
+            .fold(1, |common, leaves| match lcm(common, leaves) {
+                larger if larger <= MAX_DENOMINATOR => larger,
+                _ => common,
+            }),
+    }
+}
+
+/// The weights of the `leaves` leaves of a tree whose cycles weigh `whole` together.
+pub(crate) fn weights(
+    weighting: Weighting,
+    leaves: usize,
+    whole: u128,
+) -> impl Iterator<Item = u128> {
+    let count = leaves as u128;
+    (0..count).map(move |nth| match weighting {
+        Weighting::Flat => whole,
+        // Exact when `count` divides; otherwise the rounding adds up to the whole.
+        Weighting::Scaled => whole * (nth + 1) / count - whole * nth / count,
+    })
 }
 
 /// A label as a frame: without the characters that separate frames and lines.

@@ -73,13 +73,17 @@ impl Ledger {
 
     fn add(&mut self, metadata: &Metadata, instances: &[Instance], tree: &CallTree, cycles: u64) {
         let found = Found::of(metadata, tree);
-        let charged = found.charged();
-        if charged.is_none() {
-            match found.inside(0) {
-                Inside::Condition => self.condition += cycles,
-                Inside::Nothing | Inside::Useful => self.useful += cycles,
+        let charged = match found.class() {
+            Class::Useful => {
+                self.useful += cycles;
+                None
             }
-        }
+            Class::Condition => {
+                self.condition += cycles;
+                None
+            }
+            Class::Overhead(instance, charge) => Some((instance, charge)),
+        };
         if let Some((instance, charge)) = charged {
             let kind = charge.kind as usize;
             self.overhead[kind] += cycles;
@@ -123,9 +127,22 @@ impl Ledger {
     }
 }
 
-/// Whether the cycles of a tree are overhead of the run.
-pub(crate) fn is_overhead(metadata: &Metadata, tree: &CallTree) -> bool {
-    Found::of(metadata, tree).charged().is_some()
+/// The line of the ledger that a cycle is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Something useful ran.
+    Useful,
+    /// Only conditions were computed.
+    Condition,
+    /// Overhead, which this cell made.
+    Overhead(InstanceId, Charge),
+}
+
+impl Class {
+    /// The class of the cycles with this tree.
+    pub fn of(metadata: &Metadata, tree: &CallTree) -> Self {
+        Found::of(metadata, tree).class()
+    }
 }
 
 /// What one tree shows.
@@ -162,10 +179,12 @@ impl Found {
         }
     }
 
-    /// The cell that makes the cycle overhead of the run, with its charge.
-    fn charged(&self) -> Option<(InstanceId, Charge)> {
-        let first = self.overhead.first().copied();
-        first.filter(|_| self.inside(0) == Inside::Nothing)
+    fn class(&self) -> Class {
+        match (self.inside(0), self.overhead.first()) {
+            (Inside::Condition, _) => Class::Condition,
+            (Inside::Nothing, Some(&(instance, charge))) => Class::Overhead(instance, charge),
+            (Inside::Nothing | Inside::Useful, _) => Class::Useful,
+        }
     }
 
     fn activate(&mut self, statement: (InstanceId, ControlId), inside: Inside) {

@@ -1,4 +1,5 @@
-//! What a user sees of a Petal trace: flame graphs, a timeline, tables, a summary, and how two runs differ.
+//! What a user sees of a Petal trace: flame graphs, a timeline, tables, a summary, a page that holds
+//! them all, and how two runs differ.
 //!
 //! Owns one file per output. Each output takes the events of a trace one by one, so a single pass
 //! over the trace feeds them all, and memory grows with the number of different trees only. Knows
@@ -14,6 +15,7 @@ mod flame;
 mod groups;
 mod ledger;
 mod profile;
+mod report;
 mod spans;
 mod summary;
 mod table;
@@ -36,6 +38,7 @@ pub use flame::{Flame, Weighting};
 pub use groups::groups;
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use profile::Profile;
+pub use report::{Order, Report};
 pub use spans::{Item, Key};
 pub use summary::{RankedGroup, RankedStatement, Summary};
 pub use table::{Align, Column, Table, Value};

@@ -101,7 +101,7 @@ impl Value {
         matches!(self, Self::Count(0) | Self::Empty) || *self == Self::Decimal(0.0)
     }
 
-    fn json(&self) -> Json {
+    pub(crate) fn json(&self) -> Json {
         match self {
             Self::Text(text) => Json::from(text.as_str()),
             Self::Count(count) => Json::from(*count),
@@ -157,6 +157,11 @@ impl Table {
     pub fn push(&mut self, row: Vec<Value>) {
         debug_assert_eq!(row.len(), self.columns.len());
         self.rows.push(row);
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
     }
 
     /// The rows.

@@ -22,7 +22,7 @@ use petal_reconstruct::{CallTree, Cycle, Event, InstanceId, RegisterUpdate};
 use self::lanes::{Count, Counts, Lanes, Place, Track};
 use crate::activations::Counting;
 use crate::cells::path;
-use crate::ledger;
+use crate::ledger::Class;
 use crate::spans::{Item, Key, KeyId, Spans, Step};
 
 pub use json::ChromeJson;
@@ -611,7 +611,10 @@ impl<'a, F: Format> Timeline<'a, F> {
         [
             active(|item| matches!(item, Item::Group(_))),
             active(|item| matches!(item, Item::Primitive(_))),
-            u64::from(ledger::is_overhead(self.metadata, tree)),
+            u64::from(matches!(
+                Class::of(self.metadata, tree),
+                Class::Overhead(..)
+            )),
         ]
     }
 

@@ -1,0 +1,265 @@
+//! The frames of a run and the places in the design that they stand for: all call trees laid on
+//! top of each other, with weights.
+
+use std::collections::HashMap;
+
+use petal_metadata::{CellKind, ComponentId, ControlId, FileId, GroupId, Id, Metadata, Span};
+use petal_reconstruct::{Activity, CallTree, FrameLabels, Instance, InstanceId, Node};
+use serde::Serialize;
+
+use super::order::Packed;
+use super::tables::{Row, Tables};
+use crate::flame::{Weighting, units, weights};
+use crate::ledger::Class;
+use crate::profile::Profile;
+
+/// A line of the source: file, and number from 1.
+pub(crate) type Place = (FileId, u32);
+
+/// Bytes that the compressed trees may take.
+const MAX_BYTES: usize = 1 << 20;
+
+/// What the parts of call trees are, and where they come from.
+#[derive(Debug, Serialize)]
+pub(crate) struct Frame {
+    kind: &'static str,
+    label: String,
+    /// The line that the frame stands for, and others that have to do with it.
+    places: Vec<Place>,
+    /// The rows of tables that tell of it.
+    rows: Vec<Row>,
+}
+
+/// A reason for overhead.
+#[derive(Debug, Serialize)]
+pub(crate) struct Reason {
+    kind: String,
+    /// The statement that is charged.
+    statement: Option<String>,
+    place: Option<Place>,
+}
+
+/// All call trees of a run laid on top of each other. Node 0 is the root; the children of a node have
+/// higher numbers than it, by when they first ran.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Nodes {
+    /// The node above; the root names itself.
+    parents: Vec<usize>,
+    /// An index into the frames.
+    frames: Vec<usize>,
+    /// Cycles in which the node is a leaf, where every leaf of a cycle counts 1.
+    flat: Vec<u64>,
+    /// The same where the leaves of a cycle share it.
+    scaled: Vec<f64>,
+}
+
+/// What a frame stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Cell(InstanceId),
+    /// A group: as a control statement runs it, or as another group does.
+    Group(ComponentId, GroupId, Option<ControlId>),
+    /// A node that stands for itself wherever it is.
+    Other(Node),
+}
+
+/// Lays trees on top of each other.
+pub(crate) struct Frames<'a> {
+    metadata: &'a Metadata,
+    labels: FrameLabels,
+    tables: &'a Tables,
+    instances: &'a [Instance],
+    ids: HashMap<Key, usize>,
+    children: HashMap<(Option<usize>, usize), usize>,
+    reason_ids: HashMap<(ComponentId, petal_reconstruct::Charge), usize>,
+    pub frames: Vec<Frame>,
+    pub reasons: Vec<Reason>,
+    pub nodes: Nodes,
+}
+
+impl<'a> Frames<'a> {
+    /// The frames of the trees in `shown`. The second result are the trees, one after the other:
+    /// class, number of nodes, and the nodes in preorder, a cell with its activity; classes and
+    /// activities are 0 for useful, 1 for conditions, and else 2 and an index into the reasons.
+    /// `None` if they do not fit. `profile` has the same trees with all their nodes.
+    pub fn new(
+        metadata: &'a Metadata,
+        tables: &'a Tables,
+        profile: &Profile,
+        shown: &'a Profile,
+    ) -> (Self, Option<Vec<u8>>) {
+        let mut frames = Self {
+            metadata,
+            labels: FrameLabels::new(metadata),
+            tables,
+            instances: shown.instances(),
+            ids: HashMap::new(),
+            children: HashMap::new(),
+            reason_ids: HashMap::new(),
+            frames: Vec::new(),
+            reasons: Vec::new(),
+            nodes: Nodes::default(),
+        };
+        let units = units(shown, Weighting::Scaled);
+        let mut scaled: Vec<u128> = Vec::new();
+        let mut packed = Packed::new(MAX_BYTES);
+        for ((whole, _), (tree, cycles)) in profile.trees().zip(shown.trees()) {
+            let class = frames.class(Class::of(metadata, whole));
+            let nodes = frames.lay(tree, class, &mut packed);
+            frames.nodes.flat.resize(frames.nodes.frames.len(), 0);
+            scaled.resize(frames.nodes.frames.len(), 0);
+            let leaves: Vec<usize> = tree.leaves().map(|leaf| nodes[leaf.index()]).collect();
+            let shares = weights(Weighting::Scaled, leaves.len(), u128::from(cycles) * units);
+            for (node, share) in leaves.into_iter().zip(shares) {
+                frames.nodes.flat[node] += cycles;
+                scaled[node] += share;
+            }
+        }
+        frames.nodes.scaled = scaled
+            .into_iter()
+            .map(|share| ratio(share, units))
+            .collect();
+        (frames, packed.finish())
+    }
+
+    /// Lays a tree on those before, and returns for each of its nodes where it came to lie.
+    fn lay(&mut self, tree: &CallTree, class: usize, packed: &mut Packed) -> Vec<usize> {
+        packed.number(class as u64);
+        packed.number(tree.len() as u64);
+        let mut nodes = Vec::with_capacity(tree.len());
+        for (id, node) in tree.nodes() {
+            let frame = self.frame(node);
+            let parent = tree.parent(id).map(|parent| nodes[parent.index()]);
+            let next = self.nodes.frames.len();
+            let at = *self.children.entry((parent, frame)).or_insert(next);
+            if at == next {
+                self.nodes.frames.push(frame);
+                self.nodes.parents.push(parent.unwrap_or(at));
+            }
+            nodes.push(at);
+            packed.number(at as u64);
+            if let Node::Cell { instance, activity } = node {
+                let activity = self.class(match activity {
+                    Activity::Useful => Class::Useful,
+                    Activity::Condition => Class::Condition,
+                    Activity::Overhead(charge) => Class::Overhead(instance, charge),
+                });
+                packed.number(activity as u64);
+            }
+        }
+        nodes
+    }
+
+    fn class(&mut self, class: Class) -> usize {
+        let (instance, charge) = match class {
+            Class::Useful => return 0,
+            Class::Condition => return 1,
+            Class::Overhead(instance, charge) => (instance, charge),
+        };
+        let component = self.instances[instance.index()].component;
+        let next = self.reasons.len();
+        let id = *self.reason_ids.entry((component, charge)).or_insert(next);
+        if id == next {
+            let statement = charge.statement;
+            self.reasons.push(Reason {
+                kind: charge.kind.to_string(),
+                statement: statement.map(|id| self.labels.control(component, id).to_owned()),
+                place: statement
+                    .and_then(|id| place(self.metadata.component(component).node(id).span)),
+            });
+        }
+        2 + id
+    }
+
+    fn frame(&mut self, node: Node) -> usize {
+        let key = match node {
+            Node::Cell { instance, .. } => Key::Cell(instance),
+            Node::Group {
+                component,
+                group,
+                run,
+            } => Key::Group(
+                component,
+                group,
+                self.metadata.component(component).run(run).control,
+            ),
+            other => Key::Other(other),
+        };
+        let next = self.frames.len();
+        let id = *self.ids.entry(key).or_insert(next);
+        if id == next {
+            let (spans, rows) = self.origin(node);
+            let mut places: Vec<Place> = Vec::new();
+            for found in spans.into_iter().filter_map(place) {
+                if !places.contains(&found) {
+                    places.push(found);
+                }
+            }
+            self.frames.push(Frame {
+                kind: FrameLabels::kind(node).name(),
+                label: self.labels.label(node, self.instances).to_owned(),
+                places,
+                rows,
+            });
+        }
+        id
+    }
+
+    /// Where a node comes from, the most particular first, and the rows of tables about it.
+    fn origin(&self, node: Node) -> (Vec<Option<Span>>, Vec<Row>) {
+        let metadata = self.metadata;
+        match node {
+            Node::Cell { instance, .. } => {
+                let Instance { component, parent } = self.instances[instance.index()];
+                let cell = parent.and_then(|(holder, cell)| {
+                    let holder = self.instances[holder.index()].component;
+                    metadata.component(holder).cell(cell).span
+                });
+                (
+                    vec![cell, metadata.component(component).span],
+                    self.tables.cell(instance).into_iter().collect(),
+                )
+            }
+            Node::Control { component, control } => (
+                vec![metadata.component(component).node(control).span],
+                vec![self.tables.control(component, control)],
+            ),
+            Node::Group {
+                component,
+                group,
+                run,
+            } => {
+                let holder = metadata.component(component);
+                let run = holder.run(run);
+                let control = run.control.map(|control| holder.node(control).span);
+                let enable = run.control.filter(|&id| holder.node(id).kind.is_enable());
+                let rows = enable
+                    .map(|control| self.tables.control(component, control))
+                    .into_iter()
+                    .chain(self.tables.group(component, run.group));
+                let whole = holder.group(run.group).span;
+                (
+                    vec![control.flatten(), holder.group(group).span, whole],
+                    rows.collect(),
+                )
+            }
+            Node::Continuous { component } => {
+                (vec![metadata.component(component).span], Vec::new())
+            }
+            Node::Primitive { component, cell } => {
+                let cell = metadata.component(component).cell(cell);
+                debug_assert!(matches!(cell.kind, CellKind::Primitive(_)));
+                (vec![cell.span], Vec::new())
+            }
+        }
+    }
+}
+
+pub(crate) fn place(span: Option<Span>) -> Option<Place> {
+    span.map(|span| (span.file, span.line))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
+fn ratio(part: u128, whole: u128) -> f64 {
+    part as f64 / whole as f64
+}

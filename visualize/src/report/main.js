@@ -1,0 +1,93 @@
+// The head of the page, and what starts everything.
+
+function showSummary() {
+  const versions = Object.entries(data.versions).map(([tool, version]) => `${tool} ${version}`);
+  byId("origin").textContent = versions.join(", ");
+  const notes = data.warnings.map((warning) => `Warning: ${warning}`);
+  if (data.stopped) notes.unshift(`Partial profile: ${data.stopped}`);
+  byId("notes").append(...notes.map((note) => element("p", {}, note)));
+  const useful = classes[0].cycles + classes[1].cycles;
+  const figure = (name, cycles, note) =>
+    byId("figures").append(element("div", {}, element("dt", {}, name), element("dd", {}, count(cycles), " ", element("small", {}, note))));
+  figure("cycles", data.cycles, "");
+  figure("useful", useful, percent(useful, data.cycles));
+  figure("control overhead", data.cycles - useful, percent(data.cycles - useful, data.cycles));
+  for (const { name, cycles, overhead, color } of classes) {
+    if (!cycles) continue;
+    const box = element("span", { class: overhead ? "hatched" : "" });
+    box.style.background = color;
+    const swatch = box.cloneNode();
+    box.style.flexGrow = String(cycles);
+    byId("share").append(box);
+    byId("legend").append(element("li", {}, swatch, `${name} `, element("strong", {}, count(cycles)), ` ${percent(cycles, data.cycles)}`));
+  }
+  rank("Most overhead", 2, "overhead", "statement", () => true);
+  rank("Most expensive groups", 1, "total cycles", "group", (value) => value("origin") !== "compiler");
+}
+
+/** The five rows of a table with the most. */
+function rank(title, at, by, name, wanted) {
+  const { columns, rows } = data.tables[at];
+  const value = (row, column) => rows[row][columns.findIndex(([title]) => title === column)];
+  const ranked = rows
+    .map((_, row) => row)
+    .filter((row) => value(row, by) > 0 && wanted((column) => value(row, column)))
+    .sort((a, b) => value(b, by) - value(a, by))
+    .slice(0, 5);
+  const items = ranked.map((row) => {
+    const place = data.tables[at].places[row];
+    const source = at === 2 && place ? data.files[place[0]].lines[place[1] - 1].trim() : "";
+    const pick = element("button", { type: "button", class: "link", onclick: () => chooseRow(at, row) }, `${value(row, "component")}.${value(row, name)}`);
+    return element("tr", {}, element("td", { class: "number" }, count(value(row, by))), element("td", {}, pick), element("td", { class: "code" }, source));
+  });
+  const none = element("tr", {}, element("td", {}, "none"));
+  byId("ranks").append(
+    element("section", {}, element("h2", {}, title), element("table", {}, element("tbody", {}, ...(items.length ? items : [none])))),
+  );
+}
+
+function showTheme() {
+  const button = byId("theme");
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+  const tell = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    if (timeline.runs || data.bins) showWindow(timeline.from, timeline.to);
+  };
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    tell();
+  });
+  dark.addEventListener("change", tell);
+  tell();
+}
+
+function globalKey(event) {
+  if (event.key === "/" && !event.target.closest("input")) {
+    event.preventDefault();
+    byId("search").focus();
+  } else if (event.key === "Escape") {
+    byId("search").value = "";
+    search();
+    zoomTo(0);
+    chooseNothing();
+  }
+}
+
+document.querySelector("main").hidden = false;
+showSummary();
+showSource();
+showFlame();
+showTables();
+await showTimeline();
+showTheme();
+for (const link of document.querySelectorAll("nav a")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    visit(link.hash.slice(1));
+  });
+}
+document.addEventListener("keydown", globalKey);
+addEventListener("hashchange", readAddress);
+readAddress();

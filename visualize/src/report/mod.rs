@@ -1,0 +1,143 @@
+//! The report: one page that shows a whole profile in a browser, without a network.
+//!
+//! Owns the data that the page gets and the page around it. What the page does with them is in
+//! the scripts beside this file. Names and sources of a design only ever reach the page as data: in
+//! JSON that no tag can end, or escaped.
+
+mod frames;
+mod order;
+mod page;
+mod tables;
+
+use std::collections::BTreeMap;
+
+use petal_metadata::{FileId, Id, Metadata};
+use petal_reconstruct::Overhead;
+use serde::Serialize;
+
+pub use self::order::Order;
+
+use self::frames::{Frame, Frames, Nodes, Reason};
+use self::order::Bins;
+use self::tables::{Tables, View};
+use crate::activations::Activations;
+use crate::annotate::{Line, annotate};
+use crate::cells::cells;
+use crate::control::control;
+use crate::groups::groups;
+use crate::ledger::Ledger;
+use crate::profile::Profile;
+use crate::summary::Summary;
+
+/// What a report is made of.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// The design.
+    pub metadata: &'a Metadata,
+    /// Its name, versions and warnings, and why the run ended.
+    pub summary: &'a Summary,
+    /// The trees of the run.
+    pub profile: &'a Profile,
+    /// The same trees with the control that is to be shown.
+    pub shown: &'a Profile,
+    /// How often everything was active.
+    pub activations: &'a Activations<'a>,
+    /// What the cycles went to.
+    pub ledger: &'a Ledger,
+    /// In which order.
+    pub order: &'a Order<'a>,
+}
+
+/// What the page knows.
+#[derive(Debug, Serialize)]
+struct Data<'a> {
+    design: &'a str,
+    stopped: Option<&'a str>,
+    warnings: &'a [String],
+    versions: &'a BTreeMap<String, String>,
+    cycles: u64,
+    /// Names and cycles of the classes of cycles, which add up to `cycles`.
+    classes: Vec<(String, u64)>,
+    files: Vec<File<'a>>,
+    tables: &'a [View; 3],
+    frames: &'a [Frame],
+    reasons: &'a [Reason],
+    nodes: &'a Nodes,
+    /// There if trees and runs do not fit into the page.
+    bins: Option<&'a Bins>,
+}
+
+#[derive(Debug, Serialize)]
+struct File<'a> {
+    name: &'a str,
+    lines: Vec<&'a str>,
+    /// Number, cycles, useful cycles and overhead of the lines that cost something or could.
+    costs: Vec<(u32, u64, u64, u64)>,
+}
+
+impl<'a> File<'a> {
+    fn new(name: &'a str, lines: &[Line<'a>]) -> Self {
+        Self {
+            name,
+            lines: lines.iter().map(|line| line.text).collect(),
+            costs: lines
+                .iter()
+                .filter_map(|line| {
+                    let cost = line.cost?;
+                    Some((line.number, cost.cycles, cost.useful, cost.overhead))
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Report<'_> {
+    /// The page.
+    pub fn html(&self) -> String {
+        let metadata = self.metadata;
+        let tables = Tables::new(
+            metadata,
+            self.profile.instances(),
+            [
+                &cells(metadata, self.profile, self.activations),
+                &groups(metadata, self.activations),
+                &control(metadata, self.ledger, self.activations),
+            ],
+        );
+        let (frames, trees) = Frames::new(metadata, &tables, self.profile, self.shown);
+        let whole = trees.as_deref().zip(self.order.runs());
+        let lines = |file| annotate(metadata, self.ledger, self.activations, file);
+        let data = Data {
+            design: &self.summary.design,
+            stopped: self.summary.stopped.as_deref(),
+            warnings: &self.summary.warnings,
+            versions: &self.summary.versions,
+            cycles: self.profile.total(),
+            classes: self.classes(),
+            files: metadata
+                .files
+                .iter()
+                .enumerate()
+                .map(|(at, file)| File::new(&file.name, &lines(FileId::from_index(at))))
+                .collect(),
+            tables: &tables.views,
+            frames: &frames.frames,
+            reasons: &frames.reasons,
+            nodes: &frames.nodes,
+            bins: whole.is_none().then(|| self.order.bins()),
+        };
+        let (trees, runs) = whole.unwrap_or_default();
+        page::write(self.summary, &data, trees, runs)
+    }
+
+    fn classes(&self) -> Vec<(String, u64)> {
+        let kinds = Overhead::ALL.iter().map(ToString::to_string);
+        [
+            ("useful".to_owned(), self.ledger.useful),
+            ("conditions".to_owned(), self.ledger.condition),
+        ]
+        .into_iter()
+        .chain(kinds.zip(self.ledger.overhead))
+        .collect()
+    }
+}

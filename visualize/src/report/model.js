@@ -1,0 +1,133 @@
+// What the page knows of the run, and how it writes numbers and elements.
+
+const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId("data").textContent);
+
+const integer = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const decimal = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const count = (number) => (Number.isInteger(number) ? integer : decimal).format(number);
+const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+const percent = (part, whole) => (whole ? `${((part * 100) / whole).toFixed(1)} %` : "");
+
+/** An element. Texts become text nodes, whatever is in them. */
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+const placeKey = ([file, line]) => `${file}:${line}`;
+
+/** A place as people read it. */
+function placeName([file, line]) {
+  return data.files.length > 1 ? `${data.files[file].name}, line ${line}` : `line ${line}`;
+}
+
+/** Marks an element as chosen, or not. */
+function mark(marked, chosen) {
+  if (chosen) marked.setAttribute("aria-current", "true");
+  else marked.removeAttribute("aria-current");
+}
+
+/** Moves the tab stop of a list with one tab stop to `next`, and the focus with it. */
+function moveFocus(list, next) {
+  if (!next) return;
+  list.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
+  next.setAttribute("tabindex", "0");
+  next.focus();
+}
+
+/** Scrolls a box, and nothing around it, until `inner` is in sight. */
+function reveal(box, inner) {
+  const outer = box.getBoundingClientRect();
+  const rect = inner.getBoundingClientRect();
+  const margin = Math.min(60, outer.height / 4);
+  if (rect.top < outer.top + margin) box.scrollTop -= outer.top + margin - rect.top;
+  else if (rect.bottom > outer.bottom - margin) box.scrollTop += rect.bottom - outer.bottom + margin;
+}
+
+/** The bytes of a packed part of the page. */
+async function unpack(id) {
+  const packed = Uint8Array.from(atob(byId(id).textContent), (char) => char.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Reads numbers: seven bits in each byte, lowest first; the eighth tells that more follow. */
+class Numbers {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  get more() {
+    return this.at < this.bytes.length;
+  }
+
+  next() {
+    let number = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.bytes[this.at++];
+      number += (byte & 0x7f) * unit;
+      if (byte < 0x80) return number;
+    }
+  }
+}
+
+/** The different call trees: their class, and their nodes with the activity of those that are cells. */
+async function readTrees() {
+  const numbers = new Numbers(await unpack("trees"));
+  const trees = [];
+  while (numbers.more) {
+    const tree = { class: numbers.next(), nodes: [], activities: [] };
+    for (let left = numbers.next(); left > 0; left--) {
+      const node = numbers.next();
+      const cell = data.frames[data.nodes.frames[node]].kind === "cell";
+      tree.nodes.push(node);
+      tree.activities.push(cell ? numbers.next() : null);
+    }
+    trees.push(tree);
+  }
+  return trees;
+}
+
+/** Which tree is active from which cycle on; the last start is the end of the run. */
+async function readRuns() {
+  const bytes = await unpack("runs");
+  const numbers = new Numbers(bytes);
+  const starts = new Float64Array(bytes.length + 1);
+  const trees = new Uint32Array(bytes.length);
+  let length = 0;
+  while (numbers.more) {
+    const number = numbers.next();
+    trees[length] = Math.floor(number / 2);
+    starts[length + 1] = starts[length] + (number % 2 ? numbers.next() : 1);
+    length++;
+  }
+  return { length, starts: starts.subarray(0, length + 1), trees: trees.subarray(0, length) };
+}
+
+/** Names and colours of the classes of cycles. */
+const classes = data.classes.map(([name, cycles], at) => ({
+  name: { useful: "useful", conditions: "only conditions" }[name] ?? name,
+  cycles,
+  overhead: at > 1,
+  color: `var(--class-${at})`,
+}));
+
+/** The class of a class or activity code of a tree. */
+const kindOf = (code) => {
+  if (code < 2) return code;
+  return data.classes.findIndex(([name]) => name === data.reasons[code - 2].kind);
+};
+
+/** What a class or activity code means: `overhead: fsm-update of if@L12`. */
+function meaning(code) {
+  if (code < 2) return classes[code].name;
+  const { kind, statement } = data.reasons[code - 2];
+  return statement === null ? `overhead: ${kind}` : `overhead: ${kind} of ${statement}`;
+}
