@@ -122,7 +122,9 @@ pub enum Command {
     /// Print the call tree of every cycle of a profile
     Trace(TraceArgs),
     /// Write the flame graphs of a profile again
-    Flame(FlameArgs),
+    Flame(AgainArgs),
+    /// Write the report of a profile again
+    Report(AgainArgs),
     /// Write the timeline of a profile again
     Timeline(TimelineArgs),
     /// Open the timeline of a profile in ui.perfetto.dev
@@ -275,9 +277,9 @@ pub struct TraceArgs {
     pub view: ViewArgs,
 }
 
-/// `petal flame`
+/// `petal flame` and `petal report`
 #[derive(Debug, Args)]
-pub struct FlameArgs {
+pub struct AgainArgs {
     /// The folder that `petal run` wrote
     pub dir: PathBuf,
     #[command(flatten)]

@@ -119,6 +119,7 @@ fn of_folder(dir: &Path) -> Result<Baseline, Failure> {
         name,
         stopped,
         reader,
+        ..
     } = Folder::open(dir)?;
     let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
     Ok(counted.baseline(&name, stopped))

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::trace(&args),
         Command::Flame(args) => trace::flame(&args),
+        Command::Report(args) => trace::report(&args),
         Command::Timeline(args) => trace::timeline(&args),
         Command::View(args) => view::view(&args),
         Command::Stats(args) => trace::stats(&args),

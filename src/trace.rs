@@ -15,7 +15,7 @@ use petal_visualize::{Section, thousands};
 use serde_json::{Value as Json, json};
 use terminal_size::Width;
 
-use crate::args::{ControlArg, FlameArgs, FormatArg, StatsArgs, TableArg, TimelineArgs, TraceArgs};
+use crate::args::{AgainArgs, ControlArg, FormatArg, StatsArgs, TableArg, TimelineArgs, TraceArgs};
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
@@ -27,6 +27,8 @@ pub struct Folder {
     pub name: String,
     /// Why the run ended early, if it did.
     pub stopped: Option<String>,
+    /// Versions of the tools that made it.
+    versions: Vec<(String, String)>,
     pub reader: TraceReader<BufReader<File>>,
 }
 
@@ -49,10 +51,14 @@ impl Folder {
         let summary: serde_json::Value =
             serde_json::from_str(&text).map_err(|error| damaged(&error))?;
         let known = |key: &str| Some(summary.get(key)?.as_str()?.to_owned());
+        let versions = summary["versions"].as_object().into_iter().flatten();
         Ok(Self {
             metadata,
             name: known("design").ok_or_else(|| damaged(&"it does not name the design"))?,
             stopped: known("stopped"),
+            versions: versions
+                .filter_map(|(tool, version)| Some((tool.clone(), version.as_str()?.to_owned())))
+                .collect(),
             reader,
         })
     }
@@ -186,7 +192,7 @@ fn as_json(
 }
 
 /// `petal flame`
-pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
+pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
     let Folder {
         metadata,
         name,
@@ -201,6 +207,17 @@ pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
         .flat_map(|&(_, folded, svg)| [folded, svg])
         .collect();
     staging.commit(&files)
+}
+
+/// `petal report`
+pub fn report(args: &AgainArgs) -> Result<(), Failure> {
+    let folder = Folder::open(&args.dir)?;
+    let staging = Staging::new(&args.dir)?;
+    let counted = Folder::count(&folder.metadata, folder.reader, args.view.control)?;
+    let mut summary = counted.summary(&folder.name, folder.versions);
+    summary.stopped = folder.stopped;
+    counted.write_report(&staging, &summary)?;
+    staging.commit(&[outputs::REPORT])
 }
 
 /// `petal timeline`

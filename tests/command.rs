@@ -82,9 +82,10 @@ fn a_run_tells_where_the_cycles_went() {
           main.write                  1      1
           sub_one.go_one              1      1
 
-          petal-out/switch-case-par/flame.svg       open in a browser
+          petal-out/switch-case-par/report.html   open in a browser
+          petal-out/switch-case-par/flame.svg     open in a browser
+          petal-out/switch-case-par/stats/        tables
           `petal view petal-out/switch-case-par` opens the timeline
-          petal-out/switch-case-par/stats/          tables
     "#]]
     .assert_eq(&printed);
     let files: Vec<String> = files(&dir.path().join("petal-out/switch-case-par"))
@@ -98,6 +99,7 @@ fn a_run_tells_where_the_cycles_went() {
         flame.svg
         memories.json
         metadata.json
+        report.html
         stats/cells.csv
         stats/control.csv
         stats/groups.csv
@@ -330,6 +332,7 @@ fn the_same_input_gives_the_same_bytes() {
     }
     succeeds(dir.path(), &["flame", "one"]);
     succeeds(dir.path(), &["timeline", "one"]);
+    succeeds(dir.path(), &["report", "one"]);
     let again = files(&dir.path().join("one"));
     for name in [
         "flame.svg",
@@ -337,6 +340,7 @@ fn the_same_input_gives_the_same_bytes() {
         "flame-scaled.svg",
         "timeline.json",
         "timeline.pftrace",
+        "report.html",
     ] {
         assert!(
             one[Path::new(name)] == again[Path::new(name)],

@@ -77,6 +77,7 @@ impl Workshop {
             "flame.svg",
             "timeline.json",
             "timeline.pftrace",
+            "report.html",
             "trace.petal",
             "metadata.json",
         ] {

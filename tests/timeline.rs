@@ -6,31 +6,11 @@ mod support;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use support::{Expected, designs, root};
+use support::{Expected, designs, python, root};
 
 const PETAL: &str = env!("CARGO_BIN_EXE_petal");
-
-/// A Python that has Perfetto's protocol buffers, as the README installs them.
-fn python() -> PathBuf {
-    let own = root().join("target/python/bin/python3");
-    let python = if own.exists() {
-        own
-    } else {
-        PathBuf::from("python3")
-    };
-    let known = Command::new(&python)
-        .args(["-c", "import perfetto.protos.perfetto.trace"])
-        .output();
-    assert!(
-        known.is_ok_and(|output| output.status.success()),
-        "{} has no package `perfetto`; the README's test command installs it",
-        python.display()
-    );
-    python
-}
 
 #[test]
 fn the_native_timeline_and_the_json_have_the_same_slices() {

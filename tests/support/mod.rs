@@ -40,6 +40,25 @@ pub fn designs(folder: &str) -> Vec<PathBuf> {
     designs
 }
 
+/// A Python with the packages that the tests need, as the README installs them.
+pub fn python() -> PathBuf {
+    let own = root().join("target/python/bin/python3");
+    let python = if own.exists() {
+        own
+    } else {
+        PathBuf::from("python3")
+    };
+    let known = std::process::Command::new(&python)
+        .args(["-c", "import perfetto.protos.perfetto.trace, playwright"])
+        .output();
+    assert!(
+        known.is_ok_and(|output| output.status.success()),
+        "{} has no packages `perfetto` and `playwright`; the README's test commands install them",
+        python.display()
+    );
+    python
+}
+
 /// What a design is expected to do, from the file `DESIGN.expect`.
 #[derive(Debug, serde::Deserialize)]
 pub struct Expected {

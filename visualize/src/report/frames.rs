@@ -72,7 +72,7 @@ pub(crate) struct Frames<'a> {
     ids: HashMap<Key, usize>,
     children: HashMap<(Option<usize>, usize), usize>,
     reason_ids: HashMap<(ComponentId, petal_reconstruct::Charge), usize>,
-    pub frames: Vec<Frame>,
+    pub list: Vec<Frame>,
     pub reasons: Vec<Reason>,
     pub nodes: Nodes,
 }
@@ -96,7 +96,7 @@ impl<'a> Frames<'a> {
             ids: HashMap::new(),
             children: HashMap::new(),
             reason_ids: HashMap::new(),
-            frames: Vec::new(),
+            list: Vec::new(),
             reasons: Vec::new(),
             nodes: Nodes::default(),
         };
@@ -185,7 +185,7 @@ impl<'a> Frames<'a> {
             ),
             other => Key::Other(other),
         };
-        let next = self.frames.len();
+        let next = self.list.len();
         let id = *self.ids.entry(key).or_insert(next);
         if id == next {
             let (spans, rows) = self.origin(node);
@@ -195,7 +195,7 @@ impl<'a> Frames<'a> {
                     places.push(found);
                 }
             }
-            self.frames.push(Frame {
+            self.list.push(Frame {
                 kind: FrameLabels::kind(node).name(),
                 label: self.labels.label(node, self.instances).to_owned(),
                 places,

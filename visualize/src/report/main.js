@@ -91,3 +91,5 @@ for (const link of document.querySelectorAll("nav a")) {
 document.addEventListener("keydown", globalKey);
 addEventListener("hashchange", readAddress);
 readAddress();
+// Who follows a link to a line wants to see it.
+if (location.hash) document.querySelector("#files [aria-current]")?.scrollIntoView({ block: "center" });

@@ -121,7 +121,7 @@ impl Report<'_> {
                 .map(|(at, file)| File::new(&file.name, &lines(FileId::from_index(at))))
                 .collect(),
             tables: &tables.views,
-            frames: &frames.frames,
+            frames: &frames.list,
             reasons: &frames.reasons,
             nodes: &frames.nodes,
             bins: whole.is_none().then(|| self.order.bins()),

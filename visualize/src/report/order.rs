@@ -102,15 +102,11 @@ impl Packed {
     }
 
     /// Appends a number.
-    pub fn number(&mut self, mut number: u64) {
+    pub fn number(&mut self, number: u64) {
         if self.encoder.is_none() {
             return;
         }
-        while number > 0x7f {
-            self.waiting.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.waiting.push(number as u8);
+        prost::encoding::encode_varint(number, &mut self.waiting);
         if self.waiting.len() >= BLOCK && self.flush().is_err() {
             self.encoder = None;
         }
@@ -189,5 +185,77 @@ impl Bins {
             .map(|pair| std::array::from_fn(|class| pair.iter().map(|part| part[class]).sum()))
             .collect();
         self.width *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::DeflateDecoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the page does with packed numbers.
+    fn unpack(bytes: &[u8]) -> Vec<u64> {
+        let mut plain = Vec::new();
+        DeflateDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+        let mut numbers = Vec::new();
+        let mut shift = 0;
+        let mut number = 0;
+        for byte in plain {
+            number |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                numbers.push(number);
+                (number, shift) = (0, 0);
+            }
+        }
+        numbers
+    }
+
+    proptest! {
+        #[test]
+        fn packed_numbers_come_back(numbers in prop::collection::vec(0..u64::MAX, 0..5000)) {
+            let mut packed = Packed::new(usize::MAX);
+            for &number in &numbers {
+                packed.number(number);
+            }
+            prop_assert_eq!(unpack(&packed.finish().unwrap()), numbers);
+        }
+
+        #[test]
+        fn bins_add_up(runs in prop::collection::vec((0..CLASSES, 1..5000_u64), 0..400)) {
+            let mut bins = Bins::default();
+            let mut sums = [0; CLASSES];
+            for &(class, cycles) in &runs {
+                bins.add(class, cycles);
+                sums[class] += cycles;
+            }
+            prop_assert!(bins.parts.len() <= MAX_BINS);
+            for (class, sum) in sums.into_iter().enumerate() {
+                prop_assert_eq!(bins.parts.iter().map(|part| part[class]).sum::<u64>(), sum);
+            }
+            let (last, whole) = match bins.parts.split_last() {
+                Some((last, whole)) => (last.iter().sum(), whole),
+                None => (0, &[][..]),
+            };
+            prop_assert!(last <= bins.width);
+            prop_assert!(whole.iter().all(|part| part.iter().sum::<u64>() == bins.width));
+        }
+    }
+
+    #[test]
+    fn too_many_numbers_are_none() {
+        let mut packed = Packed::new(1000);
+        let mut number = 1_u64;
+        for _ in 0..100_000 {
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            packed.number(number);
+        }
+        assert_eq!(packed.finish(), None);
     }
 }

@@ -64,7 +64,11 @@ function parsePart(part) {
 
 const nothing = () => ({ title: "", lines: new Set(), frames: new Set(), rows: noRows(), cycle: null });
 
+let shown = null;
+
 function readAddress() {
+  if (shown === location.hash) return;
+  shown = location.hash;
   const parts = location.hash.slice(1).split("&");
   Object.assign(selection, nothing(), ...parts.map(parsePart));
   for (const follower of followers) follower();
@@ -76,10 +80,9 @@ const addressPart = (cycle) =>
 function setAddress(...parts) {
   const hash = parts.filter(Boolean).join("&");
   if (hash) location.hash = hash;
-  else {
-    history.replaceState(null, "", location.href.split("#")[0]);
-    readAddress();
-  }
+  else history.replaceState(null, "", location.href.split("#")[0]);
+  // The browser tells of it too late for a key that is held down.
+  readAddress();
 }
 
 const choose = (part) => setAddress(part, addressPart(true));
