@@ -101,6 +101,9 @@ class Native:
             if packet.HasField("track_descriptor"):
                 track = packet.track_descriptor
                 parent = track.parent_uuid
+                # Otherwise viewers make one row of two with the same name.
+                apart = track.SiblingMergeBehavior.SIBLING_MERGE_BEHAVIOR_NONE
+                check(track.sibling_merge_behavior == apart, "a track may be merged", track)
                 check(not parent or parent in self.tracks, "a track before its parent", track)
                 check(track.uuid not in self.tracks, "a track twice", track)
                 self.tracks[track.uuid] = track
@@ -118,7 +121,7 @@ class Native:
         for at, event, name, kinds, details in events:
             track = event.track_uuid
             if event.type == BEGIN:
-                entry = [track, name, kinds, at, None, details]
+                entry = [track, name, kinds, at, None, details, len(open_slices[track])]
                 open_slices[track].append(entry)
                 self.slices.append(entry)
                 for flow in [*event.flow_ids, *event.terminating_flow_ids]:
@@ -136,23 +139,31 @@ class Native:
 
 
 def check_slices(native, timeline):
-    """Both timelines have the same slices on the same rows."""
+    """Both timelines have the same slices on the same rows, at the same depths."""
     names = {}
     processes = {}
     theirs = collections.Counter()
+    slices = [event for event in timeline["traceEvents"] if event["ph"] == "X"]
+    ends = collections.defaultdict(list)
+    # As viewers do: by time, the longest first, and in the order of the file.
+    for event in sorted(slices, key=lambda event: (event["ts"], -event["dur"])):
+        around = ends[event["tid"]]
+        while around and around[-1] <= event["ts"]:
+            around.pop()
+        details = json.dumps(event["args"], sort_keys=True)
+        times = event["ts"], event["ts"] + event["dur"]
+        theirs[event["tid"], event["name"], event["cat"], *times, details, len(around)] += 1
+        around.append(times[1])
     for event in timeline["traceEvents"]:
         if event["name"] == "thread_name":
             names[event["tid"]] = event["args"]["name"]
         elif event["name"] == "process_name":
             processes[event["pid"]] = event["args"]["name"]
-        if event["ph"] == "X":
-            details = json.dumps(event["args"], sort_keys=True)
-            times = event["ts"], event["ts"] + event["dur"]
-            theirs[event["tid"], event["name"], event["cat"], *times, details] += 1
     ours = collections.Counter()
-    for track, name, kinds, start, end, details in native.slices:
+    for track, name, kinds, start, end, details, depth in native.slices:
         check(len(kinds) == 1, name, "has the categories", kinds)
-        ours[track, name, kinds[0], start, end, json.dumps(details, sort_keys=True)] += 1
+        text = json.dumps(details, sort_keys=True)
+        ours[track, name, kinds[0], start, end, text, depth] += 1
     for slice, count in (ours - theirs).items():
         check(False, "only in the native timeline:", slice, count)
     for slice, count in (theirs - ours).items():
@@ -235,7 +246,7 @@ def check_flows(native):
 def check_activations(native, folder):
     """The last activation of each group and cell has the number that the tables have."""
     last = collections.Counter()
-    for track, name, kinds, _, _, details in native.slices:
+    for track, name, kinds, _, _, details, _ in native.slices:
         if kinds[0] == "cell":
             number = details["activation"] + details.get("activations", 1) - 1
             last[track] = max(last[track], number)
@@ -258,11 +269,11 @@ def check_section(whole, petal, folder):
     check_flows(native)
     names = {uuid: track.name for uuid, track in whole.tracks.items()}
     expected = collections.Counter()
-    for track, name, _, start, stop, details in whole.slices:
+    for track, name, _, start, stop, details, _ in whole.slices:
         if start < last and stop > first:
             text = json.dumps(details, sort_keys=True)
             expected[names[track], name, max(start, first), min(stop, last), text] += 1
-    for track, name, _, start, stop, details in native.slices:
+    for track, name, _, start, stop, details, _ in native.slices:
         text = json.dumps(details, sort_keys=True)
         expected[native.tracks[track].name, name, start, stop, text] -= 1
     for slice, count in expected.items():

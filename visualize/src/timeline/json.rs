@@ -22,6 +22,17 @@ pub struct ChromeJson<W> {
     lanes: Vec<Lane>,
     /// The beginning of each slice: the text of an object up to the first thing that changes.
     beginnings: Vec<String>,
+    /// The slices that end in the same cycle, inner ones first. Viewers want outer ones first where
+    /// both are as long.
+    ending: Vec<Ended>,
+}
+
+#[derive(Debug)]
+struct Ended {
+    id: SliceId,
+    start: u64,
+    at: u64,
+    activation: Activation,
 }
 
 impl<W: Write> ChromeJson<W> {
@@ -37,6 +48,7 @@ impl<W: Write> ChromeJson<W> {
             any: false,
             lanes: Vec::new(),
             beginnings: Vec::new(),
+            ending: Vec::new(),
         })
     }
 
@@ -56,6 +68,25 @@ impl<W: Write> ChromeJson<W> {
             self.out.write_all(b",\n")?;
         }
         self.any = true;
+        Ok(())
+    }
+
+    /// Writes the slices that end in the same cycle.
+    fn write_ended(&mut self) -> io::Result<()> {
+        while let Some(Ended {
+            id,
+            start,
+            at,
+            activation,
+        }) = self.ending.pop()
+        {
+            let more = [
+                ("activation", activation.first),
+                ("activations", activation.count),
+            ];
+            let known = if activation.count == 1 { 1 } else { 2 };
+            self.complete(id, start, at - start, &more[..known])?;
+        }
         Ok(())
     }
 
@@ -130,12 +161,16 @@ impl<W: Write> Format for ChromeJson<W> {
     }
 
     fn end(&mut self, id: SliceId, start: u64, at: u64, activation: Activation) -> io::Result<()> {
-        let more = [
-            ("activation", activation.first),
-            ("activations", activation.count),
-        ];
-        let known = if activation.count == 1 { 1 } else { 2 };
-        self.complete(id, start, at - start, &more[..known])
+        if self.ending.last().is_some_and(|ended| ended.at != at) {
+            self.write_ended()?;
+        }
+        self.ending.push(Ended {
+            id,
+            start,
+            at,
+            activation,
+        });
+        Ok(())
     }
 
     fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
@@ -144,6 +179,7 @@ impl<W: Write> Format for ChromeJson<W> {
 
     /// Names the rows and ends the file.
     fn finish(&mut self) -> io::Result<()> {
+        self.write_ended()?;
         let mut lanes = std::mem::take(&mut self.lanes);
         lanes.sort_by_key(|lane| (lane.cell, lane.content != Content::Cell, lane.rank));
         for (order, lane) in lanes.iter().enumerate() {

@@ -56,8 +56,10 @@ struct Sequence {
     names: Interner,
     detail_names: Interner,
     texts: Interner,
-    /// Open slices of control registers: the cycle after the last, and the slice.
-    open: Vec<(u64, SliceId)>,
+    /// How a slice of its row of control registers ends.
+    end: Option<Event>,
+    /// Where those of them end that are open.
+    open: Vec<u64>,
 }
 
 /// An event that is written again and again: an end of a slice, or the value of a counter.
@@ -109,6 +111,7 @@ impl Event {
         flows: &Flows,
         chunk: &mut Vec<u8>,
     ) {
+        debug_assert!(at >= sequence.now, "time goes back to cycle {at}");
         let passed = at.saturating_sub(sequence.now);
         sequence.now = at;
         let digits = number.map_or(0, encoded_len_varint);
@@ -235,6 +238,7 @@ impl<W: Write> Perfetto<W> {
             names: Interner::default(),
             detail_names: Interner::default(),
             texts: Interner::default(),
+            end: None,
             open: Vec::new(),
         });
         self.packet(&proto::TracePacket {
@@ -301,10 +305,15 @@ impl<W: Write> Perfetto<W> {
 
     /// Ends the slices of control registers that are over by cycle `at`.
     fn close(&mut self, sequence: usize, at: u64) -> io::Result<()> {
-        while let Some((end, id)) = self.sequences[sequence].open.pop_if(|(end, _)| *end <= at) {
-            self.write((id, END), end, None, &Flows::default())?;
+        let Some(mut event) = self.sequences[sequence].end.take() else {
+            return Ok(());
+        };
+        let known = &mut self.sequences[sequence];
+        while let Some(end) = known.open.pop_if(|end| *end <= at) {
+            event.write(known, end, None, &Flows::default(), &mut self.chunk);
         }
-        Ok(())
+        known.end = Some(event);
+        self.flush_full()
     }
 
     fn flush_full(&mut self) -> io::Result<()> {
@@ -352,6 +361,7 @@ impl<W: Write> Format for Perfetto<W> {
                 }),
                 child_ordering: (lane.content == Content::Cell).then_some(proto::EXPLICIT),
                 sibling_order_rank: Some(lane.rank),
+                sibling_merge_behavior: Some(proto::NONE),
             }),
             ..proto::TracePacket::default()
         })
@@ -389,12 +399,17 @@ impl<W: Write> Format for Perfetto<W> {
             track_uuid: Some(slice.lane),
             ..proto::TrackEvent::default()
         };
-        let mut event = |event, detail| {
+        let [first, several] = ["activation", "activations"]
             // These are among the first of few.
-            let name = sequence.detail_names.intern(detail).unwrap_or_default();
-            Event::new(number, &event, Number::Detail(name))
-        };
-        let events = [event(begin, "activation"), event(end, "activations")];
+            .map(|name| sequence.detail_names.intern(name).unwrap_or_default());
+        if slice.is_update {
+            // Its number may be given to another one while it is open.
+            sequence.end = Some(Event::new(number, &end, Number::Detail(several)));
+        }
+        let events = [
+            Event::new(number, &begin, Number::Detail(first)),
+            Event::new(number, &end, Number::Detail(several)),
+        ];
         if id == self.slices.len() {
             self.slices.push(events);
         } else {
@@ -437,7 +452,7 @@ impl<W: Write> Format for Perfetto<W> {
         let sequence = self.slices[id][BEGIN].sequence;
         self.close(sequence, start)?;
         self.write((id, BEGIN), start, None, &Flows::default())?;
-        self.sequences[sequence].open.push((start + cycles, id));
+        self.sequences[sequence].open.push(start + cycles);
         Ok(())
     }
 
@@ -461,5 +476,78 @@ impl<W: Write> Format for Perfetto<W> {
         }
         self.flush()?;
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::ZlibDecoder;
+
+    use super::*;
+
+    /// The file, with what is compressed in it.
+    #[derive(Clone, PartialEq, Message)]
+    struct Trace {
+        #[prost(message, repeated, tag = "1")]
+        packets: Vec<Packet>,
+    }
+
+    #[derive(Clone, PartialEq, Message)]
+    struct Packet {
+        #[prost(uint64, optional, tag = "8")]
+        timestamp: Option<u64>,
+        #[prost(uint32, optional, tag = "10")]
+        sequence: Option<u32>,
+        #[prost(message, optional, tag = "11")]
+        event: Option<proto::TrackEvent>,
+        #[prost(bytes = "vec", optional, tag = "50")]
+        compressed: Option<Vec<u8>>,
+    }
+
+    fn update(lane: LaneId) -> Slice {
+        Slice {
+            lane,
+            name: format!("fsm{lane}: 0→1"),
+            category: "control register",
+            is_update: true,
+            details: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_number_of_an_open_slice_may_be_given_to_another() {
+        let mut file = Vec::new();
+        let mut timeline = Perfetto::new(&mut file).unwrap();
+        timeline.slice(0, &update(5)).unwrap();
+        timeline.update(0, 10, 2).unwrap();
+        timeline.slice(0, &update(6)).unwrap();
+        timeline.update(0, 11, 1).unwrap();
+        timeline.finish().unwrap();
+        drop(timeline);
+
+        let mut events = Vec::new();
+        let mut now = HashMap::new();
+        for packet in Trace::decode(&file[..]).unwrap().packets {
+            let mut plain = Vec::new();
+            ZlibDecoder::new(&packet.compressed.unwrap()[..])
+                .read_to_end(&mut plain)
+                .unwrap();
+            for packet in Trace::decode(&plain[..]).unwrap().packets {
+                let (Some(event), Some(passed)) = (packet.event, packet.timestamp) else {
+                    continue;
+                };
+                let now = now.entry(packet.sequence).or_insert(0);
+                *now += passed;
+                events.push((*now, event.track_uuid.unwrap(), event.r#type.unwrap()));
+            }
+        }
+        events.sort_unstable();
+        let (begin, end) = (proto::TYPE_SLICE_BEGIN, proto::TYPE_SLICE_END);
+        assert_eq!(
+            events,
+            [(10, 5, begin), (11, 6, begin), (12, 5, end), (12, 6, end)]
+        );
     }
 }

@@ -21,6 +21,8 @@ pub(super) const TYPE_SLICE_END: u32 = 2;
 pub(super) const TYPE_COUNTER: u32 = 4;
 /// `TrackDescriptor.ChildTracksOrdering`
 pub(super) const EXPLICIT: u32 = 3;
+/// `TrackDescriptor.SiblingMergeBehavior`: tracks with the same name stay apart.
+pub(super) const NONE: u32 = 2;
 /// `CounterDescriptor.Unit`
 pub(super) const UNIT_COUNT: u32 = 2;
 
@@ -92,6 +94,8 @@ pub(super) struct TrackDescriptor {
     pub child_ordering: Option<u32>,
     #[prost(uint32, optional, tag = "12")]
     pub sibling_order_rank: Option<u32>,
+    #[prost(uint32, optional, tag = "15")]
+    pub sibling_merge_behavior: Option<u32>,
 }
 
 #[derive(Clone, PartialEq, Message)]
