@@ -78,6 +78,8 @@ impl Library {
 /// A parsed and type-checked Calyx program.
 pub struct Program {
     pub(crate) ctx: ir::Context,
+    /// Where it is.
+    pub(crate) path: PathBuf,
     /// The backend reads the library's Verilog at the end.
     pub(crate) library: Arc<TempDir>,
 }
@@ -102,13 +104,14 @@ impl Program {
                 path: file.to_owned(),
                 source,
             })?;
-        let ctx = guarded("parser", || {
+        let ctx = guarded(file, "parser", || {
             let workspace = Workspace::construct(&Some(file.to_owned()), library.dir.path())?;
             ir::from_ast::ast_to_ir(workspace)
         })
         .map_err(|error| library.explain(error))?;
         Ok(Self {
             ctx,
+            path: file.to_owned(),
             library: Arc::clone(&library.dir),
         })
     }
