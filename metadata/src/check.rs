@@ -2,7 +2,10 @@
 
 use crate::ids::{ComponentId, Id};
 use crate::schedule::Schedule;
-use crate::schema::{Callee, CellKind, CompiledKind, Component, Metadata};
+use crate::schema::{Callee, CellKind, CompiledKind, Component, Metadata, Span};
+
+/// Signals of all instances that a design may have.
+const MOST_SIGNALS: u64 = 1 << 22;
 
 /// Collects the first reference that leads nowhere.
 struct Checker<'a> {
@@ -23,9 +26,21 @@ impl Checker<'_> {
         }
     }
 
+    fn span(&self, span: Option<Span>, from: &str) -> Result<(), String> {
+        match span {
+            Some(span) => self.index("file", span.file, self.metadata.files.len(), from),
+            None => Ok(()),
+        }
+    }
+
     fn run(&self) -> Result<(), String> {
         let component = self.component;
+        self.span(component.span, "it")?;
+        for group in &component.groups {
+            self.span(group.span, &group.name)?;
+        }
         for cell in &component.cells {
+            self.span(cell.span, &cell.name)?;
             if let CellKind::Component(id) = cell.kind {
                 self.index("component", id, self.metadata.components.len(), &cell.name)?;
             }
@@ -36,9 +51,7 @@ impl Checker<'_> {
                 // Preorder: a parent comes before its children, so there are no cycles.
                 self.index("control node", parent, at, &from)?;
             }
-            if let Some(span) = node.span {
-                self.index("file", span.file, self.metadata.files.len(), &from)?;
-            }
+            self.span(node.span, &from)?;
             self.index("thread", node.thread, component.threads.len(), &from)?;
             if let Some(group) = node.group {
                 self.index("group", group, component.groups.len(), &from)?;
@@ -150,20 +163,35 @@ impl Metadata {
         self.check_instances()
     }
 
-    /// A component that contains itself would have endlessly many instances.
+    /// A component that contains itself would have endlessly many instances; and components that
+    /// contain one another twice each have as good as endlessly many.
     fn check_instances(&self) -> Result<(), String> {
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {
             New,
             Open,
-            Done,
+            /// With the number of signals in an instance, and in those below it.
+            Done(u64),
         }
         let mut marks = vec![Mark::New; self.components.len()];
         // Entries on the stack: a component, and whether its cells have been visited.
         let mut stack = vec![(self.main, false)];
         while let Some((id, leaving)) = stack.pop() {
+            let component = self.component(id);
+            let instances = component.cells.iter().filter_map(|cell| match cell.kind {
+                CellKind::Component(child) => Some((child, cell.instance == cell.name)),
+                CellKind::Primitive(_) => None,
+            });
             if leaving {
-                marks[id.index()] = Mark::Done;
+                let own = 1 + component.runs.len() + component.calls.len();
+                let own = own + component.compiled.len() + component.registers.len();
+                let signals = instances.fold(own as u64, |sum, (child, is_one)| {
+                    match marks[child.index()] {
+                        Mark::Done(signals) if is_one => sum.saturating_add(signals),
+                        _ => sum,
+                    }
+                });
+                marks[id.index()] = Mark::Done(signals);
                 continue;
             }
             if marks[id.index()] != Mark::New {
@@ -171,19 +199,22 @@ impl Metadata {
             }
             marks[id.index()] = Mark::Open;
             stack.push((id, true));
-            for cell in &self.component(id).cells {
-                if let CellKind::Component(child) = cell.kind {
-                    if marks[child.index()] == Mark::Open {
-                        return Err(format!(
-                            "component `{}` contains itself",
-                            self.component(child).name
-                        ));
-                    }
-                    stack.push((child, false));
+            for (child, _) in instances {
+                if marks[child.index()] == Mark::Open {
+                    return Err(format!(
+                        "component `{}` contains itself",
+                        self.component(child).name
+                    ));
                 }
+                stack.push((child, false));
             }
         }
-        Ok(())
+        match marks[self.main.index()] {
+            Mark::Done(signals) if signals > MOST_SIGNALS => Err(format!(
+                "the design has {signals} signals, more than any that could be simulated"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The handles of all components.
