@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
-use petal_passes::{Library, PassesError, Pipeline, Program};
+use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
 use petal_reconstruct::check::Checker;
 use petal_reconstruct::{
     Change, CompiledView, Event, FrameLabels, ProbeSource, Reconstruction, Signal, SignalTable,
@@ -297,9 +297,16 @@ pub fn frontend(input: &[u8]) {
     let dir = tempfile::tempdir().expect("temporary files can be written");
     let design = dir.path().join("design.futil");
     std::fs::write(&design, input).expect("temporary files can be written");
-    for passes in ["all", "no-opt"] {
-        compile(&design, passes);
-    }
+    std::thread::scope(|scope| {
+        let deep = std::thread::Builder::new().stack_size(STACK);
+        let compiling = deep.spawn_scoped(scope, || {
+            for passes in ["all", "no-opt"] {
+                compile(&design, passes);
+            }
+        });
+        let compiled = compiling.expect("a thread can be started").join();
+        compiled.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
 }
 
 fn compile(path: &Path, passes: &str) {

@@ -146,6 +146,11 @@ pub fn files() -> Vec<&'static str> {
     files
 }
 
+/// Tells the user something beside the output. Nobody can be told that this does not work.
+pub fn tell(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();

@@ -30,7 +30,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let (design, metadata) = progress.stage("compiling", |_| compile::instrument(&args.design))?;
     let memories = compile::Memories::of(args, &design)?;
     if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
-        eprintln!("note: {note}");
+        outputs::tell(&format!("note: {note}"));
     }
     let name = design_name(&args.design.design);
     let out = args
@@ -55,6 +55,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         None => job.run_verilator()?,
     };
     job.staging.write(folder::MEMORIES, &memories)?;
+    if !args.partial {
+        interrupt::check()?;
+    }
     let mut files = vec![folder::MEMORIES];
     files.extend(outputs::files());
     job.staging.commit(&files)?;
@@ -120,7 +123,7 @@ impl<'a> Job<'a> {
             }
             Err(error @ Unsupported { .. }) if chosen.is_none() && !self.args.partial => {
                 if !self.args.quiet {
-                    eprintln!("note: {error}; Verilator simulates the design");
+                    outputs::tell(&format!("note: {error}; Verilator simulates the design"));
                 }
                 Ok(None)
             }
@@ -133,10 +136,10 @@ impl<'a> Job<'a> {
     fn run_embedded(&self, simulation: Simulation) -> Result<(Summary, String), Failure> {
         for ports in simulation.loops() {
             if !self.args.quiet {
-                eprintln!(
+                outputs::tell(&format!(
                     "note: these ports depend on one another in a circle: {}",
                     ports.join(", ")
-                );
+                ));
             }
         }
         let mut source = Ahead::new(simulation);
@@ -201,8 +204,8 @@ impl<'a> Job<'a> {
                 (outcome, counted)
             }
         };
-        if !self.args.quiet {
-            eprint!("{}", outcome.output);
+        if !self.args.quiet && !outcome.output.is_empty() {
+            outputs::tell(outcome.output.trim_end());
         }
         let memories = self.memories.read(&work)?;
         let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
@@ -227,7 +230,9 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
     } = error
     {
         let kept = out.join(log.file_name().unwrap_or_default());
-        let log = fs::copy(&log, &kept).map_or(log, |_| kept);
+        let copied = fs::read(&log).map_err(Failure::io("read", &log));
+        let copied = copied.and_then(|text| folder::write_whole(&kept, &text));
+        let log = copied.map_or(log, |()| kept);
         return petal_simulate::Error::Build {
             stage,
             excerpt,
@@ -241,8 +246,11 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
 /// `petal instrument`: compiles a design with probes.
 pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
     let (design, metadata) = compile::instrument(&args.design)?;
-    folder::write_whole(&args.verilog, design.verilog()?.as_bytes())?;
-    folder::write_whole(&args.metadata, metadata.to_json().as_bytes())
+    let verilog = Draft::of(&args.verilog, design.verilog()?.as_bytes())?;
+    let metadata = Draft::of(&args.metadata, metadata.to_json().as_bytes())?;
+    interrupt::check()?;
+    verilog.finish()?;
+    metadata.finish()
 }
 
 /// `petal reconstruct`: profiles a waveform.
@@ -264,6 +272,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     })?;
     let summary = counted.summary(&name, Vec::new());
     write(&staging, &metadata, &counted, &summary)?;
+    interrupt::check()?;
     staging.commit(&outputs::files())?;
     report(&summary, &args.out, args.json, args.quiet)
 }

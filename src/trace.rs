@@ -184,12 +184,14 @@ fn as_json(
 
 /// `petal flame`
 pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
+    // So that the trace stays that of the folder.
+    let lock = folder::lock(&args.dir);
     let Folder {
         metadata,
         name,
         reader,
     } = Folder::open(&args.dir)?;
-    let staging = Staging::new(&args.dir)?;
+    let staging = Staging::new(&args.dir)?.locked(lock);
     let counted = Folder::count(&metadata, reader, args.view.control)?;
     counted.write_flames(&staging, &name)?;
     let files: Vec<&str> = outputs::FLAMES
@@ -201,10 +203,11 @@ pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
 
 /// `petal timeline`
 pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
+    let lock = folder::lock(&args.dir);
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let staging = Staging::new(&args.dir)?;
+    let staging = Staging::new(&args.dir)?.locked(lock);
     let section = Section {
         cycles: args.cycles.clone(),
         cell: args.cell.clone(),

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::schema::Metadata;
 
 /// Version of the schema. Files of any other version are refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Why metadata can't be read.
 #[derive(Debug, Error)]

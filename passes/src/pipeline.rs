@@ -27,6 +27,9 @@ pub const ALL: &str = "all";
 /// The stock pipeline without optimisations.
 pub const NO_OPT: &str = "no-opt";
 
+/// The stack that the Calyx compiler needs for the deepest programs that it is given, in bytes.
+pub const STACK: usize = 512 << 20;
+
 /// The pass that turns control programs into state machines; identity is kept up to here.
 const CONTROL_COMPILATION: &str = "tdcc";
 
@@ -77,6 +80,30 @@ pub enum PassesError {
         stage: String,
         /// What it said.
         message: String,
+    },
+    /// The design nests deeper than the compiler can follow.
+    #[error(
+        "{path}:{line}: the design nests too deep for the Calyx compiler: {problem}; \
+         move a part of it into a component or group of its own"
+    )]
+    Nested {
+        /// The design.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What there is too much of.
+        problem: String,
+    },
+    /// A pass of the Calyx compiler would not come to an end.
+    #[error(
+        "the pass `cell-share` goes twice through each loop, and so 2^{depth} times through this one:\n\
+         {place}\nleave it out with `--disable-pass cell-share`"
+    )]
+    Loops {
+        /// How many loops are around one another.
+        depth: u32,
+        /// The innermost, with its place.
+        place: String,
     },
     /// A pass of petal's own gave up.
     #[error(
