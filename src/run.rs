@@ -10,8 +10,8 @@ use petal_embedded::{Error::Unsupported, Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
-    Ahead, CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError,
-    TraceWriter, VcdSource,
+    Ahead, Change, CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError,
+    TraceWriter, VcdSource, Warning,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::Summary;
@@ -145,7 +145,7 @@ impl<'a> Job<'a> {
         let mut source = Ahead::new(simulation);
         let counted = self.progress.stage("simulating", |stage| {
             // The simulation itself looks for interrupts.
-            self.output(stage).profile(&mut source, || Ok(()))
+            self.output(stage).profile(&mut source)
         })?;
         let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
@@ -223,6 +223,9 @@ impl<'a> Job<'a> {
 
 /// Moves the log that an error names out of the folder that is about to vanish.
 fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
+    if let Err(interrupted) = interrupt::check() {
+        return interrupted;
+    }
     if let petal_simulate::Error::Build {
         stage,
         excerpt,
@@ -303,19 +306,18 @@ impl<'a> Output<'a, '_> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
         let source =
             VcdSource::new(waveform, self.reconstruction.signals()).map_err(in_waveform)?;
-        self.profile(&mut Ahead::new(source), interrupt::check)
+        self.profile(&mut Interruptible::new(Ahead::new(source)))
             .map_err(|error| match error {
                 ReconstructError::Source(error) => in_waveform(error),
                 ReconstructError::Sink(failure) => failure,
             })
     }
 
-    /// Follows a run, and writes what is written on the way. `check` is asked in between whether to
-    /// go on. What becomes of the events is up to a thread of its own.
+    /// Follows a run, and writes what is written on the way. What becomes of the events is up to a
+    /// thread of its own.
     fn profile(
         &self,
         source: &mut impl ProbeSource,
-        check: fn() -> Result<(), Failure>,
     ) -> Result<Counted<'a>, ReconstructError<Failure>> {
         let (sender, receiver) = mpsc::sync_channel(BATCHES);
         thread::scope(|scope| {
@@ -327,7 +329,6 @@ impl<'a> Output<'a, '_> {
                 }
                 batch.push(event);
                 if batch.len() == BATCH {
-                    check()?;
                     let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
                     // Nobody receives it when the other thread failed, which is told below.
                     sender.send(full).map_err(|error| cannot_write(&error))?;
@@ -368,6 +369,36 @@ impl<'a> Output<'a, '_> {
                 .map_err(|error| cannot_write(&error))?;
         }
         Ok(counted)
+    }
+}
+
+/// A source that fails when the user asks to stop.
+struct Interruptible<S> {
+    source: S,
+    cycles: u32,
+}
+
+impl<S> Interruptible<S> {
+    fn new(source: S) -> Self {
+        Self { source, cycles: 0 }
+    }
+}
+
+impl<S: ProbeSource> ProbeSource for Interruptible<S> {
+    fn next_cycle(&mut self) -> Result<bool, SourceError> {
+        self.cycles = self.cycles.wrapping_add(1);
+        if self.cycles.is_multiple_of(1024) && interrupt::requested() {
+            return Err(SourceError::Run("interrupted".into()));
+        }
+        self.source.next_cycle()
+    }
+
+    fn changes(&self) -> &[Change] {
+        self.source.changes()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        self.source.take_warnings()
     }
 }
 
