@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
@@ -243,6 +243,7 @@ pub fn data(input: &[u8]) {
 pub fn trace(input: &[u8]) {
     static METADATA: OnceLock<Metadata> = OnceLock::new();
     let metadata = METADATA.get_or_init(|| {
+        let _alone = compiler();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let design = folder.ancestors().take(2).find_map(|folder| {
             let design = folder.join("calyx-examples/nested-components.futil");
@@ -277,7 +278,10 @@ pub fn trace(input: &[u8]) {
         writer.event(event).expect("memory can be written");
     }
     let again = read_trace(&again, metadata);
-    assert!(again.is_ok_and(|again| again == events), "it reads otherwise");
+    assert!(
+        again.is_ok_and(|again| again == events),
+        "it reads otherwise"
+    );
 }
 
 fn read_trace(
@@ -309,7 +313,15 @@ pub fn frontend(input: &[u8]) {
     });
 }
 
+/// The compiler keeps the positions of all sources in one table that is not safe to share between
+/// threads.
+fn compiler() -> MutexGuard<'static, ()> {
+    static COMPILER: Mutex<()> = Mutex::new(());
+    COMPILER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn compile(path: &Path, passes: &str) {
+    let _alone = compiler();
     let pipeline = Pipeline::parse(passes, &[]).expect("it is an alias");
     let compiled = Program::read(path, library())
         .and_then(|program| petal_passes::instrument(program, &pipeline))
