@@ -98,7 +98,7 @@ fn control_that_nests_two_hundred_deep() {
         ("par { ", &[]),
         ("if on.out { ", &[]),
         ("static seq { s; ", &[]),
-        ("seq { g; if on.out { ", &[]),
+        ("seq { g; if on.out { ", &["--passes", "no-opt"]),
         // The pass goes twice through each loop.
         ("while on.out { g; ", &["-d", "cell-share"]),
     ] {
