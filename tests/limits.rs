@@ -51,6 +51,11 @@ fn profile(workshop: &Workshop, design: &str, args: &[&str]) -> Value {
     summary
 }
 
+/// The texts of all numbers below `count`, one after the other.
+fn repeated(count: usize, text: impl Fn(usize) -> String) -> String {
+    (0..count).map(text).collect()
+}
+
 /// The number of probes in the metadata.
 fn probes(workshop: &Workshop) -> usize {
     let metadata = fs::read_to_string(workshop.path("out/metadata.json")).unwrap();
@@ -71,12 +76,8 @@ fn ten_thousand_probes() {
         let part = main_of(cells, &wires, &steps).replace(HEAD, "");
         design += &part.replace("component main", &format!("component part{at}"));
     }
-    let cells: String = (0..components)
-        .map(|at| format!("p{at} = part{at}(); "))
-        .collect();
-    let calls: String = (0..components)
-        .map(|at| format!("invoke p{at}()(); "))
-        .collect();
+    let cells: String = repeated(components, |at| format!("p{at} = part{at}(); "));
+    let calls: String = repeated(components, |at| format!("invoke p{at}()(); "));
     design += &main_of(&cells, "", &format!("seq {{ {calls} }}")).replace(HEAD, "");
     let workshop = Workshop::new();
     // Optimised, all components would run at once.
@@ -162,8 +163,8 @@ fn what_nests_too_deep_is_told() {
 fn a_component_that_is_instantiated_a_thousand_times() {
     let count = 1000;
     let leaf = main_of("r = std_reg(8);", &group("g"), "g;").replace("main", "leaf");
-    let cells: String = (0..count).map(|at| format!("i{at} = leaf(); ")).collect();
-    let calls: String = (0..count).map(|at| format!("invoke i{at}()(); ")).collect();
+    let cells: String = repeated(count, |at| format!("i{at} = leaf(); "));
+    let calls: String = repeated(count, |at| format!("invoke i{at}()(); "));
     let main = main_of(&cells, "", &format!("seq {{ {calls} }}")).replace(HEAD, "");
     let workshop = Workshop::new();
     let summary = profile(&workshop, &(leaf + &main), &[]);

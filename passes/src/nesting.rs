@@ -57,7 +57,7 @@ pub(crate) fn check(
             continue;
         };
         let before = &source[..at];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let line = before.split(|byte| *byte == b'\n').count();
         return Err(told(line, problem));
     }
     Ok(())

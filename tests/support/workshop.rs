@@ -130,10 +130,8 @@ impl Workshop {
             for entry in fs::read_dir(folder).into_iter().flatten() {
                 let path = entry.unwrap().path();
                 let name = path.strip_prefix(&top).unwrap().to_owned();
-                assert!(
-                    !name.to_string_lossy().starts_with(".petal-"),
-                    "{name:?} is left"
-                );
+                let shown = name.display().to_string();
+                assert!(!shown.starts_with(".petal-"), "{shown} is left");
                 if path.is_dir() {
                     folders.push(path);
                 } else {
