@@ -26,39 +26,38 @@ fn read(file: &str) -> String {
         done: main("done"),
         marker: main("marker"),
     };
-    let mut text = String::new();
-    let mut tell = |line: &dyn std::fmt::Display| text += &format!("{line}\n");
+    let mut lines: Vec<String> = Vec::new();
     let mut source = match VcdSource::new(file.as_bytes(), &table) {
         Ok(source) => source,
         Err(error) => return error.to_string(),
     };
     loop {
-        let goes_on = match source.next_cycle() {
-            Ok(goes_on) => goes_on,
-            Err(error) => tell_last(&mut tell, &error),
-        };
+        let goes_on = source.next_cycle();
         for Warning {
             cycle,
             signal,
             text,
         } in source.take_warnings()
         {
-            tell(&format!("cycle {}: {signal} {text}", cycle.cycles()));
+            lines.push(format!("cycle {}: {signal} {text}", cycle.cycles()));
         }
-        if !goes_on {
-            return text;
+        match goes_on {
+            Ok(true) => {
+                let changes = source.changes().iter();
+                let changes: Vec<String> = changes
+                    .map(|change| format!("{}={}", ["a", "b"][change.slot], change.value))
+                    .collect();
+                lines.push(changes.join(" "));
+            }
+            Ok(false) => break,
+            Err(error) => {
+                lines.push(error.to_string());
+                break;
+            }
         }
-        let changes = source.changes().iter();
-        let changes: Vec<String> = changes
-            .map(|change| format!("{}={}", ["a", "b"][change.slot], change.value))
-            .collect();
-        tell(&changes.join(" "));
     }
-}
-
-fn tell_last(tell: &mut dyn FnMut(&dyn std::fmt::Display), error: &SourceError) -> bool {
-    tell(error);
-    false
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 fn check(body: &str, expected: &Expect) {
