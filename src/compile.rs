@@ -11,13 +11,18 @@ use petal_simulate::{Data, MemoryLayout};
 
 use crate::args::{DesignArgs, RunArgs};
 use crate::failure::Failure;
+use crate::interrupt;
 
 /// Compiles a design with probes.
 pub fn instrument(args: &DesignArgs) -> Result<(Design, Metadata), Failure> {
     let pipeline = Pipeline::parse(&args.passes, &args.disable_pass)?;
     let library = Library::new(&args.library)?;
+    // A pass can't be stopped, and some take long.
+    let _ending = interrupt::Ending::at_once(library.path());
     let program = Program::read(&args.design, &library)?;
-    Ok(petal_passes::instrument(program, &pipeline)?)
+    let compiled = petal_passes::instrument(program, &pipeline)?;
+    interrupt::check()?;
+    Ok(compiled)
 }
 
 /// The contents of a design's memories, and how they get to the simulation and back.

@@ -1,7 +1,8 @@
 //! The folder of a profile: the names of its files, and how they get there.
 //!
 //! Files are written to a hidden folder beside their place and renamed at the end, `summary.json`
-//! last. So a folder with a summary is whole, and one that a failed run left has none.
+//! last. So a folder with a summary is whole, and one that a failed run left has none. Of several
+//! commands that write to a folder, one at a time renames, so all files are of the same run.
 
 use std::fs;
 use std::io::Write as _;
@@ -40,6 +41,15 @@ pub fn whole(dir: &Path) -> Result<PathBuf, Failure> {
 pub struct Staging {
     target: PathBuf,
     dir: TempDir,
+    lock: Option<fs::File>,
+}
+
+/// Waits until nobody else writes to the profile in `dir`, and keeps others from it as long as the
+/// result lives. Some file systems have no locks; then it is up to the user.
+pub fn lock(dir: &Path) -> Option<fs::File> {
+    let dir = fs::File::open(dir).ok()?;
+    dir.lock().ok()?;
+    Some(dir)
 }
 
 impl Staging {
@@ -51,7 +61,13 @@ impl Staging {
         Ok(Self {
             target: target.to_owned(),
             dir,
+            lock: None,
         })
+    }
+
+    /// The same, with the folder locked already.
+    pub fn locked(self, lock: Option<fs::File>) -> Self {
+        Self { lock, ..self }
     }
 
     /// Where to write the file `name` for now.
@@ -71,7 +87,11 @@ impl Staging {
     /// Moves the files `names` to their place, in this order; one that was not written is removed
     /// from there. A summary from before is removed first, so that the folder does not look whole in
     /// between.
-    pub fn commit(self, names: &[&str]) -> Result<(), Failure> {
+    pub fn commit(mut self, names: &[&str]) -> Result<(), Failure> {
+        let _lock = self.lock.take().or_else(|| lock(&self.target));
+        for name in names {
+            self.check_place(name)?;
+        }
         if names.contains(&SUMMARY) {
             remove(&self.target.join(SUMMARY))?;
         }
@@ -88,6 +108,27 @@ impl Staging {
             }
         }
         Ok(())
+    }
+
+    /// Fails where a file could not be renamed to its place, or would end up outside of the folder.
+    fn check_place(&self, name: &str) -> Result<(), Failure> {
+        let place = self.target.join(name);
+        let refuse = |path: &Path, what: &str| {
+            Err(Failure::new(format!(
+                "cannot write {}: {} is {what}; remove it",
+                place.display(),
+                path.display()
+            )))
+        };
+        if place.is_dir() && !place.is_symlink() {
+            return refuse(&place, "a folder");
+        }
+        match place.parent() {
+            Some(parent) if parent != self.target && parent.is_symlink() => {
+                refuse(parent, "a symbolic link")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -110,6 +151,13 @@ pub struct Draft {
 impl Draft {
     /// Begins the file `path`.
     pub fn new(path: &Path) -> Result<Self, Failure> {
+        // The name of something else, such as /dev/null, is not to be given to a file.
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(Failure::new(format!(
+                "cannot write {}: it is there and no regular file",
+                path.display()
+            )));
+        }
         let parent = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
@@ -124,6 +172,16 @@ impl Draft {
             file,
             path: path.to_owned(),
         })
+    }
+
+    /// The whole file `path`, but for its name.
+    pub fn of(path: &Path, content: &[u8]) -> Result<Self, Failure> {
+        let draft = Self::new(path)?;
+        draft
+            .open()?
+            .write_all(content)
+            .map_err(Failure::io("write", path))?;
+        Ok(draft)
     }
 
     /// Where it is for now.
@@ -148,10 +206,5 @@ impl Draft {
 
 /// Writes a file of its own: whole, or not at all.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let draft = Draft::new(path)?;
-    draft
-        .open()?
-        .write_all(content)
-        .map_err(Failure::io("write", path))?;
-    draft.finish()
+    Draft::of(path, content)?.finish()
 }

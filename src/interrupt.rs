@@ -1,9 +1,11 @@
 //! Ctrl-C: the first one asks the command to stop, the second one stops it at once.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::failure::Failure;
+use crate::messages;
 
 /// The exit code of a command that was interrupted: what shells give for SIGINT.
 pub const EXIT_CODE: u8 = 130;
@@ -15,11 +17,39 @@ pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(REQUESTED.get_or_init(Arc::default))
 }
 
+/// The folder to remove at an interrupt that ends the command at once.
+static LEFT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// While it lives, the first Ctrl-C ends the command at once.
+pub struct Ending;
+
+impl Ending {
+    /// For what can't be asked to stop and has nothing to clean up but the folder `left`.
+    pub fn at_once(left: &Path) -> Self {
+        *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(left.to_owned());
+        Self
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// Lets Ctrl-C set the flag.
 pub fn listen() -> Result<(), Failure> {
     let flag = flag();
     ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
+        let again = flag.swap(true, Ordering::Relaxed);
+        // Held to the end, so that the command does not go on meanwhile.
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = left.take() {
+            let _ = std::fs::remove_dir_all(folder);
+            messages::error("interrupted");
+            std::process::exit(i32::from(EXIT_CODE));
+        }
+        if again {
             std::process::exit(i32::from(EXIT_CODE));
         }
     })

@@ -21,10 +21,34 @@ mod view;
 use std::process::ExitCode;
 
 use crate::args::{CacheCommand, Cli, Command};
+use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
-    let result = interrupt::listen().and_then(|()| match cli.command {
+    let command = std::thread::Builder::new()
+        .stack_size(petal_passes::STACK)
+        .spawn(move || interrupt::listen().and_then(|()| run(cli.command)));
+    let result = match command {
+        Ok(command) => command
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(error) => Err(Failure::new(format!("cannot start a thread: {error}"))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) if interrupt::requested() => {
+            messages::error("interrupted");
+            ExitCode::from(interrupt::EXIT_CODE)
+        }
+        Err(failure) => {
+            messages::error(failure);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::trace(&args),
         Command::Flame(args) => trace::flame(&args),
@@ -41,16 +65,5 @@ fn main() -> ExitCode {
         Command::Doctor => doctor::doctor(),
         Command::Completions(args) => generated::completions(&args),
         Command::Man(args) => generated::man(&args),
-    });
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            messages::error(failure);
-            if interrupt::requested() {
-                ExitCode::from(interrupt::EXIT_CODE)
-            } else {
-                ExitCode::FAILURE
-            }
-        }
     }
 }

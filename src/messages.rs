@@ -15,6 +15,12 @@ pub fn note(text: impl Display) {
     say("note", AnsiColor::Cyan.on_default().bold(), text);
 }
 
+/// Tells what a simulated design says.
+pub fn plain(text: impl Display) {
+    // As below.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
 fn say(kind: &str, style: Style, text: impl Display) {
     // Where nobody listens there is nobody to tell.
     let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {text}");

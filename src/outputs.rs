@@ -192,7 +192,13 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
 
 /// The names of all files of a profile, the summary last.
 pub fn files() -> Vec<&'static str> {
-    let mut files = vec![folder::METADATA, folder::TRACE, TIMELINE, TIMELINE_JSON];
+    let mut files = vec![
+        folder::MEMORIES,
+        folder::METADATA,
+        folder::TRACE,
+        TIMELINE,
+        TIMELINE_JSON,
+    ];
     for (_, folded, svg) in FLAMES {
         files.extend([folded, svg]);
     }

@@ -11,8 +11,8 @@ use petal_embedded::{CRANELIFT_VERSION, Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
-    Ahead, CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError,
-    TraceWriter, VcdSource,
+    Ahead, Change, CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError,
+    TraceWriter, VcdSource, Warning,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::{Section, Summary};
@@ -70,9 +70,10 @@ pub fn profile(args: &RunArgs, out: &Path, cache: &Path) -> Result<(Summary, Str
         None => job.run_verilator()?,
     };
     job.staging.write(folder::MEMORIES, &memories)?;
-    let mut files = vec![folder::MEMORIES];
-    files.extend(outputs::files());
-    job.staging.commit(&files)?;
+    if !args.partial {
+        interrupt::check()?;
+    }
+    job.staging.commit(&outputs::files())?;
     if let Some(vcd) = vcd {
         vcd.finish()?;
     }
@@ -155,7 +156,7 @@ impl<'a> Job<'a> {
         let mut source = Ahead::new(simulation);
         let counted = self.progress.stage("simulating", |stage| {
             // The simulation itself looks for interrupts.
-            self.output(stage).profile(&mut source, || Ok(()))
+            self.output(stage).profile(&mut source)
         })?;
         let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
@@ -215,8 +216,8 @@ impl<'a> Job<'a> {
                 (outcome, counted)
             }
         };
-        if !self.args.quiet {
-            eprint!("{}", outcome.output);
+        if !self.args.quiet && !outcome.output.is_empty() {
+            messages::plain(outcome.output.trim_end());
         }
         let memories = self.memories.read(&work)?;
         let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
@@ -234,6 +235,9 @@ impl<'a> Job<'a> {
 
 /// Moves the log that an error names out of the folder that is about to vanish.
 fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
+    if let Err(interrupted) = interrupt::check() {
+        return interrupted;
+    }
     if let petal_simulate::Error::Build {
         stage,
         excerpt,
@@ -241,7 +245,9 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
     } = error
     {
         let kept = out.join(log.file_name().unwrap_or_default());
-        let log = fs::copy(&log, &kept).map_or(log, |_| kept);
+        let copied = fs::read(&log).map_err(Failure::io("read", &log));
+        let copied = copied.and_then(|text| folder::write_whole(&kept, &text));
+        let log = copied.map_or(log, |()| kept);
         return petal_simulate::Error::Build {
             stage,
             excerpt,
@@ -255,8 +261,11 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
 /// `petal instrument`: compiles a design with probes.
 pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
     let (design, metadata) = compile::instrument(&args.design)?;
-    folder::write_whole(&args.verilog, design.verilog()?.as_bytes())?;
-    folder::write_whole(&args.metadata, metadata.to_json().as_bytes())
+    let verilog = Draft::of(&args.verilog, design.verilog()?.as_bytes())?;
+    let metadata = Draft::of(&args.metadata, metadata.to_json().as_bytes())?;
+    interrupt::check()?;
+    verilog.finish()?;
+    metadata.finish()
 }
 
 /// `petal reconstruct`: profiles a waveform.
@@ -278,6 +287,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     })?;
     let summary = counted.summary(&name, Vec::new());
     write(&staging, &metadata, &counted, &summary)?;
+    interrupt::check()?;
     staging.commit(&outputs::files())?;
     report(&summary, &args.out, args.json, args.quiet)
 }
@@ -308,19 +318,18 @@ impl<'a> Output<'a, '_> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
         let source =
             VcdSource::new(waveform, self.reconstruction.signals()).map_err(in_waveform)?;
-        self.profile(&mut Ahead::new(source), interrupt::check)
+        self.profile(&mut Interruptible::new(Ahead::new(source)))
             .map_err(|error| match error {
                 ReconstructError::Source(error) => in_waveform(error),
                 ReconstructError::Sink(failure) => failure,
             })
     }
 
-    /// Follows a run, and writes what is written on the way. `check` is asked in between whether to
-    /// go on. What becomes of the events is up to two threads.
+    /// Follows a run, and writes what is written on the way. What becomes of the events is up to two
+    /// threads.
     fn profile(
         &self,
         source: &mut impl ProbeSource,
-        check: fn() -> Result<(), Failure>,
     ) -> Result<Counted<'a>, ReconstructError<Failure>> {
         thread::scope(|scope| {
             let (to_trace, batches) = mpsc::sync_channel(BATCHES);
@@ -341,7 +350,6 @@ impl<'a> Output<'a, '_> {
                 }
                 batch.push(event);
                 if batch.len() == BATCH {
-                    check()?;
                     let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
                     send(full)?;
                 }
@@ -397,6 +405,36 @@ fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// A source that fails when the user asks to stop.
+struct Interruptible<S> {
+    source: S,
+    cycles: u32,
+}
+
+impl<S> Interruptible<S> {
+    fn new(source: S) -> Self {
+        Self { source, cycles: 0 }
+    }
+}
+
+impl<S: ProbeSource> ProbeSource for Interruptible<S> {
+    fn next_cycle(&mut self) -> Result<bool, SourceError> {
+        self.cycles = self.cycles.wrapping_add(1);
+        if self.cycles.is_multiple_of(1024) && interrupt::requested() {
+            return Err(SourceError::Run("interrupted".into()));
+        }
+        self.source.next_cycle()
+    }
+
+    fn changes(&self) -> &[Change] {
+        self.source.changes()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        self.source.take_warnings()
+    }
 }
 
 /// Events that go to another thread at once, and how many times so many may wait there.

@@ -193,13 +193,15 @@ fn as_json(
 
 /// `petal flame`
 pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
+    // So that the trace stays that of the folder.
+    let lock = folder::lock(&args.dir);
     let Folder {
         metadata,
         name,
         reader,
         ..
     } = Folder::open(&args.dir)?;
-    let staging = Staging::new(&args.dir)?;
+    let staging = Staging::new(&args.dir)?.locked(lock);
     let counted = Folder::count(&metadata, reader, args.view.control)?;
     counted.write_flames(&staging, &name)?;
     let files: Vec<&str> = outputs::FLAMES
@@ -211,8 +213,9 @@ pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
 
 /// `petal report`
 pub fn report(args: &AgainArgs) -> Result<(), Failure> {
+    let lock = folder::lock(&args.dir);
     let folder = Folder::open(&args.dir)?;
-    let staging = Staging::new(&args.dir)?;
+    let staging = Staging::new(&args.dir)?.locked(lock);
     let counted = Folder::count(&folder.metadata, folder.reader, args.view.control)?;
     let mut summary = counted.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
@@ -222,10 +225,11 @@ pub fn report(args: &AgainArgs) -> Result<(), Failure> {
 
 /// `petal timeline`
 pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
+    let lock = folder::lock(&args.dir);
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let staging = Staging::new(&args.dir)?;
+    let staging = Staging::new(&args.dir)?.locked(lock);
     let section = Section {
         cycles: args.cycles.clone(),
         cell: args.cell.clone(),

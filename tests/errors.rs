@@ -1,108 +1,14 @@
 //! What the command says when its input is bad: the file, the place and the way out; an exit code
 //! that is not 0; and nothing in the output folder that looks like a profile.
 
+#[path = "support/workshop.rs"]
+mod workshop;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use petal_metadata::VERSION;
-use tempfile::TempDir;
-
-/// A folder with a design, and commands on it.
-struct Workshop {
-    dir: TempDir,
-}
-
-const DESIGN: &str = r#"import "primitives/core.futil";
-import "primitives/memories/comb.futil";
-component main() -> () {
-  cells { @external mem = comb_mem_d1(8, 2, 1); }
-  wires {
-    group put { mem.addr0 = 1'd1; mem.write_data = 8'd5; mem.write_en = 1'd1; put[done] = mem.done; }
-  }
-  control { seq { put; put; } }
-}
-"#;
-
-const DATA: &str = r#"{"mem": {"data": [1, 2], "format": {"numeric_type": "bitnum", "is_signed": false, "width": 8}}}"#;
-
-impl Workshop {
-    fn new() -> Self {
-        let workshop = Self {
-            dir: tempfile::tempdir().unwrap(),
-        };
-        workshop.write("design.futil", DESIGN);
-        workshop.write("design.futil.data", DATA);
-        workshop
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        fs::write(self.path(name), content).unwrap();
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_petal"));
-        command
-            .args(args)
-            .current_dir(self.dir.path())
-            .env(
-                "XDG_CACHE_HOME",
-                Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
-            )
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn petal(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
-    }
-
-    /// Runs petal, which must fail with exit code 1, and returns what it says.
-    fn fails(&self, args: &[&str]) -> String {
-        let output = self.petal(args);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "petal {args:?} said:\n{said}"
-        );
-        assert!(!said.contains("panicked"), "petal {args:?} said:\n{said}");
-        for file in [
-            "summary.json",
-            "flame.svg",
-            "timeline.json",
-            "timeline.pftrace",
-            "report.html",
-            "trace.petal",
-            "metadata.json",
-        ] {
-            assert!(
-                !self.path("out").join(file).exists(),
-                "petal {args:?} left {file}"
-            );
-        }
-        said
-    }
-
-    fn succeeds(&self, args: &[&str]) -> String {
-        let output = self.petal(args);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "petal {args:?} said:\n{said}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-}
-
-/// Fails unless `said` has all of `parts`.
-fn tells(said: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "`{part}` is not in:\n{said}");
-    }
-}
+use workshop::{DATA, DESIGN, Workshop, endless, tells};
 
 const RUN: [&str; 4] = ["run", "design.futil", "--out", "out"];
 
@@ -256,20 +162,6 @@ fn verilog_of_the_design_without_verilator() {
     // By itself, petal takes Verilator for it.
     let summary = workshop.succeeds(&["run", "design.futil", "--out", "fine", "--json"]);
     assert!(summary.contains("\"verilator\""), "{summary}");
-}
-
-/// A design that never ends.
-fn endless() -> Workshop {
-    let workshop = Workshop::new();
-    let design = DESIGN
-        .replace("cells {", "cells { on = std_reg(1);")
-        .replace(
-            "wires {",
-            "wires {\n    group set { on.in = 1'd1; on.write_en = 1'd1; set[done] = on.done; }",
-        )
-        .replace("seq { put; put; }", "seq { set; while on.out { put; } }");
-    workshop.write("design.futil", design);
-    workshop
 }
 
 #[test]
@@ -440,40 +332,6 @@ fn waveforms_that_are_no_good() {
         ]),
         &["none.vcd", "No such file"],
     );
-}
-
-#[test]
-fn a_waveform_cut_anywhere_is_an_error_or_whole() {
-    let (workshop, vcd) = simulated();
-    workshop.write("wave.vcd", &vcd);
-    let whole = workshop.succeeds(&[
-        "reconstruct",
-        RECONSTRUCT[1],
-        "wave.vcd",
-        "--out",
-        "o",
-        "--json",
-    ]);
-    for percent in (0..100).step_by(4) {
-        workshop.write("wave.vcd", &vcd[..vcd.len() * percent / 100]);
-        let output = workshop.petal(&[
-            "reconstruct",
-            RECONSTRUCT[1],
-            "wave.vcd",
-            "--out",
-            "o",
-            "--json",
-        ]);
-        if output.status.success() {
-            assert_eq!(
-                String::from_utf8_lossy(&output.stdout),
-                whole,
-                "cut at {percent} %"
-            );
-        } else {
-            assert_eq!(output.status.code(), Some(1), "cut at {percent} %");
-        }
-    }
 }
 
 #[test]

@@ -2,7 +2,42 @@
 
 use crate::ids::{ComponentId, Id};
 use crate::schedule::Schedule;
-use crate::schema::{Callee, CellKind, CompiledKind, Component, Metadata};
+use crate::schema::{Callee, CellKind, CompiledKind, Component, Metadata, Span};
+
+/// How many signals all instances of a design may have, and how many groups one may call.
+const MOST: u64 = 1 << 22;
+
+/// For each of `count` entries, its size and those of all that it leads to, on every way there.
+/// `entry` gives an entry's own size and what it leads to. `Err` is one that leads to itself.
+fn totals(count: usize, entry: impl Fn(usize) -> (u64, Vec<usize>)) -> Result<Vec<u64>, usize> {
+    let mut totals: Vec<Option<u64>> = vec![None; count];
+    let mut open = vec![false; count];
+    // The ways that are still to go; an entry stays until all behind it are known.
+    let mut stack: Vec<usize> = (0..count).collect();
+    while let Some(&at) = stack.last() {
+        if totals[at].is_some() {
+            stack.pop();
+            continue;
+        }
+        let (own, next) = entry(at);
+        let unknown = next.iter().filter(|&&next| totals[next].is_none());
+        let before = stack.len();
+        for &next in unknown.clone() {
+            if open[next] || next == at {
+                return Err(next);
+            }
+        }
+        let unknown: Vec<usize> = unknown.copied().collect();
+        stack.extend(unknown);
+        if stack.len() > before {
+            open[at] = true;
+        } else {
+            let known = next.iter().filter_map(|&next| totals[next]);
+            totals[at] = Some(known.fold(own, u64::saturating_add));
+        }
+    }
+    Ok(totals.into_iter().flatten().collect())
+}
 
 /// Collects the first reference that leads nowhere.
 struct Checker<'a> {
@@ -23,9 +58,21 @@ impl Checker<'_> {
         }
     }
 
+    fn span(&self, span: Option<Span>, from: &str) -> Result<(), String> {
+        match span {
+            Some(span) => self.index("file", span.file, self.metadata.files.len(), from),
+            None => Ok(()),
+        }
+    }
+
     fn run(&self) -> Result<(), String> {
         let component = self.component;
+        self.span(component.span, "it")?;
+        for group in &component.groups {
+            self.span(group.span, &group.name)?;
+        }
         for cell in &component.cells {
+            self.span(cell.span, &cell.name)?;
             if let CellKind::Component(id) = cell.kind {
                 self.index("component", id, self.metadata.components.len(), &cell.name)?;
             }
@@ -36,9 +83,7 @@ impl Checker<'_> {
                 // Preorder: a parent comes before its children, so there are no cycles.
                 self.index("control node", parent, at, &from)?;
             }
-            if let Some(span) = node.span {
-                self.index("file", span.file, self.metadata.files.len(), &from)?;
-            }
+            self.span(node.span, &from)?;
             self.index("thread", node.thread, component.threads.len(), &from)?;
             if let Some(group) = node.group {
                 self.index("group", group, component.groups.len(), &from)?;
@@ -147,40 +192,38 @@ impl Metadata {
             }
             .run()?;
         }
-        self.check_instances()
+        self.check_sizes()
     }
 
-    /// A component that contains itself would have endlessly many instances.
-    fn check_instances(&self) -> Result<(), String> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Mark {
-            New,
-            Open,
-            Done,
+    /// A component that contains itself would have endlessly many instances; and components that
+    /// contain one another twice each have as good as endlessly many. So it is with calls.
+    fn check_sizes(&self) -> Result<(), String> {
+        let components = self.components.len();
+        let signals = totals(components, |at| {
+            let component = &self.components[at];
+            let own = component.runs.len() + component.calls.len();
+            let own = own + component.compiled.len() + component.registers.len();
+            let instances = component.instances().map(|(_, child)| child.index());
+            (own as u64, instances.collect())
+        });
+        let signals = signals
+            .map_err(|at| format!("component `{}` contains itself", self.components[at].name))?;
+        if signals[self.main.index()] > MOST {
+            return Err("it has more signals than any design that could be simulated".to_owned());
         }
-        let mut marks = vec![Mark::New; self.components.len()];
-        // Entries on the stack: a component, and whether its cells have been visited.
-        let mut stack = vec![(self.main, false)];
-        while let Some((id, leaving)) = stack.pop() {
-            if leaving {
-                marks[id.index()] = Mark::Done;
-                continue;
-            }
-            if marks[id.index()] != Mark::New {
-                continue;
-            }
-            marks[id.index()] = Mark::Open;
-            stack.push((id, true));
-            for cell in &self.component(id).cells {
-                if let CellKind::Component(child) = cell.kind {
-                    if marks[child.index()] == Mark::Open {
-                        return Err(format!(
-                            "component `{}` contains itself",
-                            self.component(child).name
-                        ));
-                    }
-                    stack.push((child, false));
+        for component in &self.components {
+            let mut callees = vec![Vec::new(); component.runs.len()];
+            for call in &component.calls {
+                if let (Some(caller), Callee::Group(callee)) = (call.caller, call.callee) {
+                    callees[caller.index()].push(callee.index());
                 }
+            }
+            let calls = totals(callees.len(), |run| (1, callees[run].clone()));
+            let name = &component.name;
+            let calls =
+                calls.map_err(|run| format!("component `{name}`: group run {run} calls itself"))?;
+            if calls.iter().any(|&calls| calls > MOST) {
+                return Err(format!("component `{name}` has endlessly many calls"));
             }
         }
         Ok(())
@@ -189,5 +232,30 @@ impl Metadata {
     /// The handles of all components.
     pub fn component_ids(&self) -> impl Iterator<Item = ComponentId> {
         (0..self.components.len()).map(ComponentId::from_index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::totals;
+
+    fn of(next: &[&[usize]]) -> Result<Vec<u64>, usize> {
+        totals(next.len(), |at| (1, next[at].to_vec()))
+    }
+
+    #[test]
+    fn every_way_counts() {
+        assert_eq!(of(&[&[1, 2], &[2, 2], &[]]), Ok(vec![5, 3, 1]));
+        assert_eq!(of(&[&[], &[0], &[1, 0]]), Ok(vec![1, 2, 4]));
+        let doubling: Vec<Vec<usize>> = (0..100).map(|at| vec![at + 1; 2]).collect();
+        let mut doubling: Vec<&[usize]> = doubling.iter().map(Vec::as_slice).collect();
+        doubling.push(&[]);
+        assert_eq!(of(&doubling).unwrap()[0], u64::MAX);
+    }
+
+    #[test]
+    fn circles_are_found() {
+        assert_eq!(of(&[&[0]]), Err(0));
+        assert!(of(&[&[1], &[2], &[1]]).is_err());
     }
 }

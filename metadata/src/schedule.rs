@@ -5,7 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::ids::ControlId;
 
 /// What runs in each cycle of a static program, counted from the cycle in which it starts.
+///
+/// In the file it is the list of its parts in preorder, because readers of JSON bound how deep it
+/// nests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Part<S>>", into = "Vec<Part<S>>")]
+#[serde(bound(
+    serialize = "S: Clone + Serialize",
+    deserialize = "S: Deserialize<'de>"
+))]
 pub struct Schedule<S = ControlId> {
     /// The source statement that this part of the program is; `None` for a delay that the compiler
     /// inserted.
@@ -17,8 +25,7 @@ pub struct Schedule<S = ControlId> {
 }
 
 /// The parts of a static program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parts<S = ControlId> {
     /// None: a group, a delay, or an `if`, of which only a run can tell which branch it takes.
     None,
@@ -30,6 +37,109 @@ pub enum Parts<S = ControlId> {
     Repeat(Box<Schedule<S>>),
 }
 
+/// How deep the parts of a program that is read from a file may nest.
+const DEEPEST: usize = 4000;
+
+/// A part of a static program, as it is written to the file.
+#[derive(Serialize, Deserialize)]
+struct Part<S> {
+    statement: Option<S>,
+    latency: u64,
+    parts: Kind,
+}
+
+/// How a part is made up of the following ones.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    None,
+    Seq(usize),
+    Par(usize),
+    Repeat,
+}
+
+impl<S: Clone> From<Schedule<S>> for Vec<Part<S>> {
+    fn from(schedule: Schedule<S>) -> Self {
+        let mut list = Vec::new();
+        let mut left = vec![schedule];
+        while let Some(Schedule {
+            statement,
+            latency,
+            parts,
+        }) = left.pop()
+        {
+            let parts = match parts {
+                Parts::None => Kind::None,
+                Parts::Seq(parts) => {
+                    let count = parts.len();
+                    left.extend(parts.into_iter().rev());
+                    Kind::Seq(count)
+                }
+                Parts::Par(parts) => {
+                    let count = parts.len();
+                    left.extend(parts.into_iter().rev());
+                    Kind::Par(count)
+                }
+                Parts::Repeat(body) => {
+                    left.push(*body);
+                    Kind::Repeat
+                }
+            };
+            list.push(Part {
+                statement,
+                latency,
+                parts,
+            });
+        }
+        list
+    }
+}
+
+impl<S> TryFrom<Vec<Part<S>>> for Schedule<S> {
+    type Error = &'static str;
+
+    fn try_from(list: Vec<Part<S>>) -> Result<Self, Self::Error> {
+        // From the last one on, so that the parts of a part are there before it, with their depths.
+        let mut built: Vec<(usize, Self)> = Vec::new();
+        for part in list.into_iter().rev() {
+            let count = match part.parts {
+                Kind::None => 0,
+                Kind::Seq(count) | Kind::Par(count) => count,
+                Kind::Repeat => 1,
+            };
+            let first = built.len().checked_sub(count);
+            let parts = built.split_off(first.ok_or("a schedule lacks parts")?);
+            let depth = 1 + parts.iter().map(|(depth, _)| *depth).max().unwrap_or(0);
+            if depth > DEEPEST {
+                return Err("a schedule nests too deep");
+            }
+            let mut parts = parts.into_iter().rev().map(|(_, part)| part);
+            let parts = match part.parts {
+                Kind::Seq(_) => Parts::Seq(parts.collect()),
+                Kind::Par(_) => Parts::Par(parts.collect()),
+                Kind::None | Kind::Repeat => match parts.next() {
+                    None => Parts::None,
+                    Some(body) => Parts::Repeat(Box::new(body)),
+                },
+            };
+            built.push((
+                depth,
+                Self {
+                    statement: part.statement,
+                    latency: part.latency,
+                    parts,
+                },
+            ));
+        }
+        let (_, schedule) = built.pop().ok_or("a schedule lacks parts")?;
+        if built.is_empty() {
+            Ok(schedule)
+        } else {
+            Err("a schedule has parts that belong to nothing")
+        }
+    }
+}
+
 impl<S: Copy> Schedule<S> {
     /// The innermost statement that certainly runs in this cycle of the program. A program that runs
     /// longer than its latency starts anew.
@@ -38,10 +148,10 @@ impl<S: Copy> Schedule<S> {
         let inner = match &self.parts {
             Parts::None => None,
             Parts::Seq(parts) => {
-                let mut start = 0;
+                let mut start: u64 = 0;
                 parts.iter().find_map(|part| {
                     let offset = cycle.checked_sub(start)?;
-                    start += part.latency;
+                    start = start.saturating_add(part.latency);
                     (offset < part.latency).then(|| part.at(offset))?
                 })
             }
@@ -125,5 +235,54 @@ mod tests {
         };
         let found: String = (0..10).filter_map(|cycle| schedule.at(cycle)).collect();
         assert_eq!(found, "acbcbpeeac");
+        let text = serde_json::to_string(&schedule).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Schedule<char>>(&text).unwrap(),
+            schedule
+        );
+    }
+
+    #[test]
+    fn a_program_that_nests_deep_is_written_and_read() {
+        let mut schedule = leaf('a', 1);
+        for _ in 0..500 {
+            schedule = Schedule {
+                statement: Some('s'),
+                latency: 1,
+                parts: Parts::Seq(vec![schedule]),
+            };
+        }
+        let text = serde_json::to_string(&schedule).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Schedule<char>>(&text).unwrap(),
+            schedule
+        );
+    }
+
+    #[test]
+    fn lists_that_are_no_program_are_refused() {
+        let read = |parts: &[&str]| {
+            let parts: Vec<String> = parts
+                .iter()
+                .map(|parts| format!(r#"{{"statement":null,"latency":1,"parts":{parts}}}"#))
+                .collect();
+            let text = format!("[{}]", parts.join(","));
+            serde_json::from_str::<Schedule<char>>(&text)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(read(&[]), "a schedule lacks parts");
+        assert_eq!(
+            read(&[r#"{"seq":2}"#, r#""none""#]),
+            "a schedule lacks parts"
+        );
+        assert_eq!(
+            read(&[r#""none""#, r#""none""#]),
+            "a schedule has parts that belong to nothing"
+        );
+        assert_eq!(
+            read(&[vec![r#""repeat""#; DEEPEST], vec![r#""none""#]].concat()),
+            "a schedule nests too deep"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! The tables of the metadata. Every table is a vector that a typed handle indexes.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{
@@ -151,6 +153,27 @@ impl Component {
     /// The control register `id`.
     pub fn register(&self, id: RegisterId) -> &ControlRegister {
         &self.registers[id.index()]
+    }
+
+    /// The instances of components in this one: for each a cell whose work it does, and its component.
+    /// Where it works for several, that is the one it is named after, or else the first.
+    pub fn instances(&self) -> impl Iterator<Item = (CellId, ComponentId)> + '_ {
+        let components = self.cells.iter().enumerate().filter_map(|(at, cell)| {
+            let CellKind::Component(component) = cell.kind else {
+                return None;
+            };
+            Some((CellId::from_index(at), cell, component))
+        });
+        let mut chosen: HashMap<&str, CellId> = HashMap::new();
+        for (id, cell, _) in components.clone() {
+            let first = chosen.entry(&cell.instance).or_insert(id);
+            if cell.instance == cell.name {
+                *first = id;
+            }
+        }
+        components
+            .filter(move |(id, cell, _)| chosen[&*cell.instance] == *id)
+            .map(|(id, _, component)| (id, component))
     }
 
     /// `node` and its ancestors, innermost first.

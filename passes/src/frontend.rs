@@ -1,6 +1,7 @@
 //! From a Calyx file on disk to the compiler's representation: the library search path, with the
 //! Calyx standard library out of `calyx-stdlib`, and parsing.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,13 @@ use calyx_frontend::Workspace;
 use calyx_ir as ir;
 use tempfile::TempDir;
 
+use crate::nesting;
 use crate::pipeline::{PassesError, guarded};
+
+/// Steps that the parser may take for a file. Valid ones take 10 to 50 for each byte; imported files
+/// are usually small.
+const MOST_CALLS: usize = 100_000_000;
+const CALLS_PER_BYTE: usize = 200;
 
 /// The folder in which imports are looked up after the folder of the importing file.
 ///
@@ -61,9 +68,20 @@ impl Library {
         Ok(Self { dir: Arc::new(dir) })
     }
 
-    /// Tells of an import that is missing where imports are looked up.
+    /// The temporary folder that it is in.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Tells of an import that is missing where imports are looked up, and what it means that the
+    /// parser took too many steps.
     fn explain(&self, error: PassesError) -> PassesError {
         match error {
+            PassesError::Calyx { stage, message } if message.contains("call limit reached") => {
+                let meaning = "this is an error (the parser gave up looking for what may be here)";
+                let message = message.replace("call limit reached", meaning);
+                PassesError::Calyx { stage, message }
+            }
             PassesError::Calyx { stage, mut message } if message.contains("Import path") => {
                 let library = self.dir.path().display().to_string();
                 message = message.replace(&library, "the Calyx standard library");
@@ -78,37 +96,40 @@ impl Library {
 /// A parsed and type-checked Calyx program.
 pub struct Program {
     pub(crate) ctx: ir::Context,
+    /// Where it is.
+    pub(crate) path: PathBuf,
     /// The backend reads the library's Verilog at the end.
     pub(crate) library: Arc<TempDir>,
 }
 
 impl Program {
-    /// Reads the program in `file` and all that it imports.
+    /// Reads the program in `file` and all that it imports. For programs that nest deep, this and
+    /// all that is done with them needs a thread with [`STACK`](crate::STACK).
     ///
     /// # Errors
     /// When a file is missing or is not Calyx.
     pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
         // Told here, because the parser's own message has neither the path nor the reason.
-        std::fs::File::open(file)
-            .and_then(|opened| opened.metadata())
-            .and_then(|metadata| {
-                if metadata.is_dir() {
-                    Err(std::io::Error::from(std::io::ErrorKind::IsADirectory))
-                } else {
-                    Ok(())
-                }
-            })
-            .map_err(|source| PassesError::Read {
-                path: file.to_owned(),
-                source,
-            })?;
-        let ctx = guarded("parser", || {
+        let source = std::fs::read(file).map_err(|source| PassesError::Read {
+            path: file.to_owned(),
+            source,
+        })?;
+        nesting::check(&source, |line, problem| PassesError::Nested {
+            path: file.to_owned(),
+            line,
+            problem,
+        })?;
+        // An error inside of loops makes the parser try everything again at each level around it.
+        let calls = MOST_CALLS.max(source.len().saturating_mul(CALLS_PER_BYTE));
+        pest::set_call_limit(NonZeroUsize::new(calls));
+        let ctx = guarded(file, "parser", || {
             let workspace = Workspace::construct(&Some(file.to_owned()), library.dir.path())?;
             ir::from_ast::ast_to_ir(workspace)
         })
         .map_err(|error| library.explain(error))?;
         Ok(Self {
             ctx,
+            path: file.to_owned(),
             library: Arc::clone(&library.dir),
         })
     }

@@ -207,6 +207,12 @@ pub(crate) fn add_probe(
     (probe, port)
 }
 
+/// A component's source, and how many enables are at or below each of its nodes.
+struct Counted<'a> {
+    source: &'a SourceComponent,
+    enables: HashMap<NodeKey, usize>,
+}
+
 struct Instrumenter<'a> {
     component: &'a mut ir::Component,
     lib: &'a ir::LibrarySignatures,
@@ -218,7 +224,11 @@ struct Instrumenter<'a> {
 impl Instrumenter<'_> {
     fn run(&mut self, known: &Known) {
         let control = std::rc::Rc::clone(&self.component.control);
-        self.add_islands(ViewMut::of(&mut control.borrow_mut()), &known.source);
+        let counted = Counted {
+            source: &known.source,
+            enables: known.source.enables(),
+        };
+        self.add_islands(ViewMut::of(&mut control.borrow_mut()), &counted);
         let mut runs = self.give_each_enable_its_own_group(known);
         self.add_called_groups(&mut runs);
         for (driver, group) in runs {
@@ -236,7 +246,7 @@ impl Instrumenter<'_> {
     }
 
     /// Numbers every static program, and records its schedule and the latencies of its statements.
-    fn add_islands(&mut self, mut node: ViewMut<'_>, source: &SourceComponent) {
+    fn add_islands(&mut self, mut node: ViewMut<'_>, source: &Counted<'_>) {
         if matches!(node.view(), View::Static(_)) {
             node.set_island(self.probes.islands.len());
             let schedule = self.schedule(node.view(), source);
@@ -248,7 +258,7 @@ impl Instrumenter<'_> {
         }
     }
 
-    fn schedule(&mut self, view: View<'_>, source: &SourceComponent) -> Schedule<NodeKey> {
+    fn schedule(&mut self, view: View<'_>, source: &Counted<'_>) -> Schedule<NodeKey> {
         let View::Static(control) = view else {
             unreachable!("static programs have only static parts");
         };
@@ -284,7 +294,7 @@ impl Instrumenter<'_> {
         &mut self,
         view: View<'_>,
         latency: u64,
-        source: &SourceComponent,
+        Counted { source, enables }: &Counted<'_>,
     ) -> Option<NodeKey> {
         let mut keys = HashSet::new();
         view.walk(&mut |below| {
@@ -293,11 +303,10 @@ impl Instrumenter<'_> {
             }
         });
         let inner = source.common_ancestor(keys.iter().copied())?;
-        let enabled: HashSet<NodeKey> = keys
-            .into_iter()
-            .filter(|key| source.is_enable(*key))
-            .collect();
-        let whole = |key: &NodeKey| source.enables(*key) == enabled;
+        let enabled = keys.into_iter().filter(|key| source.is_enable(*key));
+        let enabled = enabled.count();
+        // Asked of nodes that contain all of these enables.
+        let whole = |key: &NodeKey| enables.get(key).copied().unwrap_or(0) == enabled;
         let kind = view.kind().dynamic();
         let same_kind = source
             .ancestry(inner)

@@ -14,6 +14,7 @@ mod encode_control;
 mod frontend;
 mod instrument;
 mod instrumentation;
+mod nesting;
 mod pipeline;
 mod requirements;
 mod session;
@@ -26,7 +27,7 @@ pub use encode_control::EncodeControl;
 pub use frontend::{Library, Program};
 pub use instrumentation::Instrumentation;
 pub use pipeline::{
-    ALL, Design, Memory, NO_OPT, PassesError, Pipeline, compile, instrument, register,
+    ALL, Design, Memory, NO_OPT, PassesError, Pipeline, STACK, compile, instrument, register,
 };
 
 /// The version of the Calyx compiler's crates. They do not tell it themselves; petal asks Cargo for

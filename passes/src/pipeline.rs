@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
 use calyx_backend::{Backend, VerilogBackend};
@@ -26,6 +26,9 @@ use crate::verilog_names::{self, Renamed};
 pub const ALL: &str = "all";
 /// The stock pipeline without optimisations.
 pub const NO_OPT: &str = "no-opt";
+
+/// The stack that the Calyx compiler needs for the deepest programs that it is given, in bytes.
+pub const STACK: usize = 512 << 20;
 
 /// The pass that turns control programs into state machines; identity is kept up to here.
 const CONTROL_COMPILATION: &str = "tdcc";
@@ -67,11 +70,49 @@ pub enum PassesError {
     },
     /// The Calyx compiler gave up in the middle of a pass.
     #[error(
-        "the Calyx compiler fails on this design ({stage}): {message}; \
+        "the Calyx compiler fails on the design {path} ({stage}): {message}; \
          this is a limit of Calyx 0.7.1, try another pipeline (`--passes`) or another formulation"
     )]
     Panic {
+        /// The design.
+        path: PathBuf,
         /// The pass, `parser` or `backend`.
+        stage: String,
+        /// What it said.
+        message: String,
+    },
+    /// The design nests deeper than the compiler can follow.
+    #[error(
+        "{path}:{line}: the design nests too deep for the Calyx compiler: {problem}; \
+         move a part of it into a component or group of its own"
+    )]
+    Nested {
+        /// The design.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What there is too much of.
+        problem: String,
+    },
+    /// A pass of the Calyx compiler would not come to an end.
+    #[error(
+        "the pass `cell-share` goes twice through each loop, and so 2^{depth} times through this one:\n\
+         {place}\nleave it out with `--disable-pass cell-share`"
+    )]
+    Loops {
+        /// How many loops are around one another.
+        depth: u32,
+        /// The innermost, with its place.
+        place: String,
+    },
+    /// A pass of petal's own gave up.
+    #[error(
+        "petal fails on the design {path} ({stage}): {message}; please report this with the design"
+    )]
+    Bug {
+        /// The design.
+        path: PathBuf,
+        /// The pass.
         stage: String,
         /// What it said.
         message: String,
@@ -218,6 +259,8 @@ pub struct Memory {
 /// A compiled design.
 pub struct Design {
     program: ir::Context,
+    /// The source.
+    path: PathBuf,
     /// Has the files of the extern primitives.
     _library: Arc<TempDir>,
     /// The memories of main.
@@ -236,7 +279,7 @@ impl Design {
     /// # Errors
     /// When the compiler's backend refuses the design, or the temporary folder can't be written.
     pub fn verilog(&self) -> Result<String, PassesError> {
-        verilog(&self.program)
+        verilog(&self.program, &self.path)
     }
 }
 
@@ -275,16 +318,21 @@ fn build(
     program: Program,
     passes: &[String],
 ) -> Result<(Design, Renamed), PassesError> {
-    let Program { mut ctx, library } = program;
+    let Program {
+        mut ctx,
+        path,
+        library,
+    } = program;
     let main = ctx.entrypoint;
     requirements::check(&ctx, passes)?;
     let external = external_memories(&ctx);
-    run(manager, &mut ctx, passes)?;
+    run(manager, &mut ctx, &path, passes)?;
     let renamed = verilog_names::rename(&mut ctx);
     let memories = memories(main, external, &renamed);
     Ok((
         Design {
             program: ctx,
+            path,
             _library: library,
             memories,
         },
@@ -292,11 +340,16 @@ fn build(
     ))
 }
 
-fn run(manager: &PassManager, ctx: &mut ir::Context, passes: &[String]) -> Result<(), PassesError> {
+fn run(
+    manager: &PassManager,
+    ctx: &mut ir::Context,
+    path: &Path,
+    passes: &[String],
+) -> Result<(), PassesError> {
     ctx.bc.enable_verification = true;
     ctx.bc.flat_assign = true;
     for pass in passes {
-        guarded(pass, || {
+        guarded(path, pass, || {
             manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false)
         })?;
     }
@@ -305,7 +358,7 @@ fn run(manager: &PassManager, ctx: &mut ir::Context, passes: &[String]) -> Resul
 
 /// The Verilog of a compiled program. The backend writes to files only, and starts a file anew for
 /// the primitives and for the components.
-fn verilog(ctx: &ir::Context) -> Result<String, PassesError> {
+fn verilog(ctx: &ir::Context, path: &Path) -> Result<String, PassesError> {
     let temporary = std::env::temp_dir();
     let failed = |source| PassesError::Library {
         path: temporary.clone(),
@@ -314,7 +367,7 @@ fn verilog(ctx: &ir::Context) -> Result<String, PassesError> {
     let dir = tempfile::tempdir().map_err(failed)?;
     let primitives = dir.path().join("primitives.sv");
     let components = dir.path().join("components.sv");
-    guarded("backend", || {
+    guarded(path, "backend", || {
         VerilogBackend::validate(ctx)?;
         VerilogBackend::link_externs(ctx, &mut OutputFile::File(primitives.clone()))?;
         VerilogBackend::emit(ctx, &mut OutputFile::File(components.clone()))
@@ -397,8 +450,9 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a part of the Calyx compiler, which gives up on some inputs by panicking.
+/// Runs a part of the compiler on the design `path`. Calyx gives up on some inputs by panicking.
 pub(crate) fn guarded<T>(
+    path: &Path,
     stage: &str,
     act: impl FnOnce() -> CalyxResult<T>,
 ) -> Result<T, PassesError> {
@@ -425,6 +479,7 @@ pub(crate) fn guarded<T>(
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(act));
     GUARDED.set(false);
+    let own = [EncodeControl::name(), Instrumentation::name()];
     let stage = stage.to_owned();
     match result {
         Ok(Ok(value)) => Ok(value),
@@ -434,7 +489,20 @@ pub(crate) fn guarded<T>(
         }),
         Err(_) => {
             let message = PANIC.take().unwrap_or_else(|| "no message".to_owned());
-            Err(PassesError::Panic { stage, message })
+            let path = path.to_owned();
+            Err(if own.contains(&&*stage) {
+                PassesError::Bug {
+                    path,
+                    stage,
+                    message,
+                }
+            } else {
+                PassesError::Panic {
+                    path,
+                    stage,
+                    message,
+                }
+            })
         }
     }
 }

@@ -75,11 +75,43 @@ pub(crate) fn check(ctx: &ir::Context, passes: &[String]) -> Result<(), PassesEr
             });
         }
     }
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(PassesError::Unsupported {
+    if !problems.is_empty() {
+        return Err(PassesError::Unsupported {
             places: problems.trim_end().to_owned(),
-        })
+        });
     }
+    if passes.iter().any(|pass| pass == "cell-share") {
+        for component in &ctx.components {
+            check_loops(View::of(&component.control.borrow()), 0)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many loops may be around one another for `cell-share`: these take seconds.
+const MOST_LOOPS: u32 = 20;
+
+fn check_loops(view: View<'_>, around: u32) -> Result<(), PassesError> {
+    let depth = around + u32::from(view.kind() == ControlKind::While);
+    if depth > MOST_LOOPS {
+        let depth = depth_of_loops(view, around);
+        let place = view.attributes().copy_span().into_option();
+        return Err(PassesError::Loops {
+            depth,
+            place: place.map_or_else(String::new, |place| place.format("").trim_end().to_owned()),
+        });
+    }
+    view.children()
+        .into_iter()
+        .try_for_each(|child| check_loops(child, depth))
+}
+
+/// The number of loops around one another at and below `view`, with those around it.
+fn depth_of_loops(view: View<'_>, around: u32) -> u32 {
+    let depth = around + u32::from(view.kind() == ControlKind::While);
+    let below = view.children().into_iter();
+    below
+        .map(|child| depth_of_loops(child, depth))
+        .max()
+        .unwrap_or(depth)
 }

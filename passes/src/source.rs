@@ -52,22 +52,30 @@ impl SourceComponent {
 
     /// The innermost node that contains all of `keys`.
     pub fn common_ancestor(&self, keys: impl IntoIterator<Item = NodeKey>) -> Option<NodeKey> {
-        keys.into_iter().reduce(|a, b| {
-            self.ancestry(a)
-                .find(|&above| self.ancestry(b).any(|other| other == above))
-                // Both are in one tree; only a node of another component would miss.
-                .unwrap_or(a)
-        })
+        let mut keys = keys.into_iter();
+        let around: Vec<NodeKey> = self.ancestry(keys.next()?).collect();
+        let places: HashMap<NodeKey, usize> = around.iter().copied().zip(0..).collect();
+        let mut innermost = 0;
+        // What is above these is known, so each node is looked at once.
+        let mut seen = HashSet::new();
+        for key in keys {
+            let mut above = self.ancestry(key).take_while(|above| seen.insert(*above));
+            // All are in one tree; only a node of another component would miss.
+            let place = above.find_map(|above| places.get(&above).copied());
+            innermost = innermost.max(place.unwrap_or(0));
+        }
+        Some(around[innermost])
     }
 
-    /// The enables and invokes at or below `key`.
-    pub fn enables(&self, key: NodeKey) -> HashSet<NodeKey> {
-        self.nodes
-            .keys()
-            .copied()
-            .filter(|&enable| self.is_enable(enable))
-            .filter(|&enable| self.ancestry(enable).any(|above| above == key))
-            .collect()
+    /// How many enables and invokes are at or below each node.
+    pub fn enables(&self) -> HashMap<NodeKey, usize> {
+        let mut counts = HashMap::new();
+        for &enable in self.nodes.keys().filter(|&&key| self.is_enable(key)) {
+            for above in self.ancestry(enable) {
+                *counts.entry(above).or_default() += 1;
+            }
+        }
+        counts
     }
 
     /// Whether `key` runs a group or cell.

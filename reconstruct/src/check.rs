@@ -3,7 +3,7 @@
 use petal_metadata::{ComponentId, Id, Metadata};
 use thiserror::Error;
 
-use crate::model::{Activity, CallTree, Charge, Event, Instance, InstanceId, Node, NodeId};
+use crate::model::{Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId};
 
 /// What is wrong with a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -13,8 +13,8 @@ pub enum Violation {
         "the trace refers to a {0} that the metadata does not have; profile the design again with `petal run`"
     )]
     Dangling(&'static str),
-    /// A tree breaks a rule (paper, section 4).
-    #[error("a call tree breaks a rule: {0}; please report this")]
+    /// A tree breaks a rule (paper, section 4), or an update one.
+    #[error("the trace breaks a rule: {0}; please report this")]
     Rule(&'static str),
 }
 
@@ -23,6 +23,8 @@ pub enum Violation {
 pub struct Checker<'a> {
     metadata: &'a Metadata,
     instances: Vec<Instance>,
+    /// The cycle of the latest update.
+    updated: Cycle,
 }
 
 fn within(id: impl Id, len: usize, what: &'static str) -> Result<(), Violation> {
@@ -47,6 +49,7 @@ impl<'a> Checker<'a> {
         Self {
             metadata,
             instances: Vec::new(),
+            updated: Cycle::from_cycles(0),
         }
     }
 
@@ -62,7 +65,13 @@ impl<'a> Checker<'a> {
                 within(update.instance, self.instances.len(), "component cell")?;
                 let component = self.instances[update.instance.index()].component;
                 let registers = self.metadata.component(component).registers.len();
-                within(update.register, registers, "control register")
+                within(update.register, registers, "control register")?;
+                rule(
+                    update.cycle >= self.updated,
+                    "control registers change in the order of time",
+                )?;
+                self.updated = update.cycle;
+                Ok(())
             }
             Event::Run(_) | Event::Warning(_) | Event::End { .. } => Ok(()),
         }

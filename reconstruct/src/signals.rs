@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use petal_metadata::{CellKind, ComponentId, Id, Metadata, ProbeName};
+use petal_metadata::{CellKind, ComponentId, Metadata, ProbeName};
 
 /// A signal to watch, as a path of scopes below an optional `TOP`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -154,16 +154,12 @@ impl Layout {
             parent,
         });
         let mut by_instance: HashMap<&str, usize> = HashMap::new();
-        for (index, cell) in component.cells.iter().enumerate() {
-            if let CellKind::Component(child) = cell.kind
-                && cell.instance == cell.name
-            {
-                let mut inner = scope.to_vec();
-                inner.push(cell.instance.clone());
-                let cell_id = petal_metadata::CellId::from_index(index);
-                let child = self.add(metadata, child, &inner, Some((at, cell_id)));
-                by_instance.insert(&cell.instance, child);
-            }
+        for (id, child) in component.instances() {
+            let instance = &component.cell(id).instance;
+            let mut inner = scope.to_vec();
+            inner.push(instance.clone());
+            let child = self.add(metadata, child, &inner, Some((at, id)));
+            by_instance.insert(instance, child);
         }
         for (index, cell) in component.cells.iter().enumerate() {
             if matches!(cell.kind, CellKind::Component(_)) {

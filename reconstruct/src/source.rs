@@ -48,6 +48,28 @@ pub enum SourceError {
         /// The first missing one.
         first: String,
     },
+    /// Time goes back.
+    #[error(
+        "the waveform is no valid VCD: time {time} comes after time {before}; simulate the design again"
+    )]
+    Backwards {
+        /// The later time.
+        before: u64,
+        /// The earlier one, which comes after it.
+        time: u64,
+    },
+    /// The cycles of the run can't be counted.
+    #[error(
+        "the waveform is odd in cycle {cycle}, which ends at time {time}: {problem}; simulate the design again, with a clock that ticks evenly"
+    )]
+    Odd {
+        /// The cycle.
+        cycle: u64,
+        /// The time in the waveform.
+        time: u64,
+        /// What is odd.
+        problem: String,
+    },
     /// The waveform ends before the run does.
     #[error(
         "the waveform ends after {cycles} cycles, before the design is done; simulate it to its end"

@@ -4,15 +4,21 @@
 //! without those of the timestamp at which the clock goes from 0 to 1. In a waveform with one time
 //! a cycle, a signal that changes at each of them is in the clock's place.
 
+mod codes;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Chain, Cursor, Read as _};
 
 use memchr::memchr;
-use vcd::{Command, IdCode, Parser, Scope, ScopeItem, Value, Var};
+use vcd::{Command, IdCode, ParseError, Parser, Scope, ScopeItem, Value, Var};
 
 use crate::model::{Cycle, Warning};
 use crate::signals::{Signal, SignalTable};
 use crate::source::{Change, ProbeSource, SourceError};
+use codes::{Codes, Targets, number};
 
 /// A [`ProbeSource`] over a VCD file.
 ///
@@ -27,6 +33,7 @@ pub struct VcdSource<R: BufRead> {
     codes: Codes,
     state: Values,
     phase: Phase,
+    pace: Pace,
     cycles: u64,
     warned: Vec<bool>,
     warnings: Vec<Warning>,
@@ -48,110 +55,12 @@ enum Phase {
     Over,
 }
 
-/// `go` and `done` just before a rising edge of the clock.
-type Edge = (bool, bool);
-
-/// What the signals of an identifier code are: numbers from [`Values::slots`].
-type Targets = Vec<usize>;
-
-/// The wanted identifier codes.
-struct Codes {
-    /// By the number of a code. Its first characters tell it from what is no code.
-    table: Vec<Code>,
-    /// For codes beyond the table.
-    others: HashMap<u64, u32>,
-    targets: Vec<Targets>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Code {
-    /// Up to three characters, the first in the lowest byte.
-    text: u32,
-    /// 1 + the index of its targets, or 0.
-    place: u32,
-}
-
-/// Codes have small numbers in all but odd files.
-const TABLE: u64 = 1 << 22;
-
-impl Codes {
-    fn add(&mut self, code: IdCode, slot: usize) {
-        let text = code.to_string();
-        let Some((number, _)) = number(text.as_bytes()) else {
-            return;
-        };
-        let place = if number < TABLE {
-            let at = usize::try_from(number).expect("the table fits in memory");
-            if self.table.len() <= at {
-                self.table.resize(at + 1, Code::default());
-            }
-            let bytes = text.bytes().take(3).enumerate();
-            self.table[at].text =
-                bytes.fold(0, |text, (at, byte)| text | u32::from(byte) << (8 * at));
-            &mut self.table[at].place
-        } else {
-            self.others.entry(number).or_default()
-        };
-        if *place == 0 {
-            self.targets.push(Targets::new());
-            *place = u32::try_from(self.targets.len()).expect("headers have fewer signals");
-        }
-        self.targets[*place as usize - 1].push(slot);
-    }
-
-    fn get(&self, number: u64) -> Option<&Targets> {
-        let at = usize::try_from(number).ok();
-        let place = match at.and_then(|at| self.table.get(at)) {
-            Some(code) => code.place,
-            None if self.others.is_empty() => 0,
-            None => self.others.get(&number).copied().unwrap_or(0),
-        };
-        (place > 0).then(|| &self.targets[place as usize - 1])
-    }
-
-    /// The length and targets of a code of up to three characters that fills the line after its
-    /// first character. `None` if it is longer. This is where most of a file goes through.
-    #[inline]
-    fn short(&self, line: &[u8]) -> Option<(usize, Option<&Targets>)> {
-        /// What the characters' offset from their digits adds to a number, by length.
-        const OFFSETS: [u32; 4] = [0, 33, 33 + 32 * 94, 33 + 32 * 94 + 32 * 94 * 94];
-        let &[_, a, b, c, d, ..] = line else {
-            return None;
-        };
-        let word = u32::from_le_bytes([a, b, c, d]);
-        // The lowest byte that is marked is the first line end.
-        let ends = word ^ 0x0a0a_0a0a;
-        let marks = ends.wrapping_sub(0x0101_0101) & !ends & 0x8080_8080;
-        let length = marks.trailing_zeros() / 8;
-        if !(1..=3).contains(&length) {
-            return None;
-        }
-        let text = word & ((1 << (8 * length)) - 1);
-        let sum = (text & 0xff) + (text >> 8 & 0xff) * 94 + (text >> 16) * (94 * 94);
-        let number = sum.wrapping_sub(OFFSETS[length as usize]);
-        let code = self.table.get(number as usize);
-        let place = code
-            .filter(|code| code.text == text)
-            .map_or(0, |code| code.place);
-        let targets = (place > 0).then(|| &self.targets[place as usize - 1]);
-        Some((length as usize, targets))
-    }
-}
-
-/// The number of the identifier code that `line` begins with, and its length; `None` if it is none
-/// or longer than any in use.
-fn number(line: &[u8]) -> Option<(u64, usize)> {
-    const MOST: usize = 8;
-    let mut number = 0;
-    let mut scale = 1;
-    for (at, &byte) in line.iter().enumerate().take(MOST + 1) {
-        if !byte.is_ascii_graphic() {
-            return (at > 0).then(|| (number - 1, at));
-        }
-        number += u64::from(byte - b' ') * scale;
-        scale *= 94;
-    }
-    (!line.is_empty() && line.len() <= MOST).then(|| (number - 1, line.len()))
+/// A rising edge of the clock, with `go` and `done` just before it.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    time: u64,
+    go: bool,
+    done: bool,
 }
 
 /// The value of a bit, and whether it is x or z.
@@ -175,11 +84,17 @@ const OWN: usize = 3;
 struct Values {
     /// Whether each change of the clock is an edge.
     ticks: bool,
+    /// The timestamp that is being read.
+    time: u64,
+    /// What makes the next edge doubtful.
+    odd: Option<&'static str>,
     /// Changes of the timestamp that is being read: slot, value, whether it is x or z.
     pending: Vec<(usize, u64, bool)>,
     settled: Vec<u64>,
     unknown: Vec<bool>,
     unknowns: usize,
+    /// The slots that were x or z just before the last rising edge.
+    unsampled: Vec<usize>,
     /// Slots that may differ from the sample.
     dirty: Vec<usize>,
     is_dirty: Vec<bool>,
@@ -206,17 +121,57 @@ impl Values {
             .extend(targets.iter().map(|&slot| (slot, value, unknown)));
     }
 
-    /// Ends a timestamp. If the clock rose in it, takes the sample from before.
+    /// Goes on to the timestamp `time`. If the clock rose in the one before, takes the sample from
+    /// before that.
+    fn advance(&mut self, time: u64) -> Result<Option<Edge>, SourceError> {
+        match time.cmp(&self.time) {
+            Ordering::Less => Err(SourceError::Backwards {
+                before: self.time,
+                time,
+            }),
+            Ordering::Equal => Ok(None),
+            Ordering::Greater => {
+                let edge = self.settle();
+                self.time = time;
+                Ok(edge)
+            }
+        }
+    }
+
+    /// Ends a timestamp.
     fn settle(&mut self) -> Option<Edge> {
         if self.pending.is_empty() {
             return None;
         }
-        let clock = self.pending.iter().rev().find(|(slot, ..)| *slot == CLOCK);
         let before = self.settled[CLOCK];
-        let rises =
-            clock.is_some_and(|&(_, value, _)| value != before && (self.ticks || value == 1));
-        let edge = rises.then(|| (self.settled[GO] == 1, self.settled[DONE] == 1));
+        let mut clock = before;
+        let mut toggles = 0;
+        for &(_, value, unknown) in self.pending.iter().filter(|(slot, ..)| *slot == CLOCK) {
+            if unknown {
+                self.odd = Some("the clock is x or z");
+            }
+            toggles += u32::from(value != clock);
+            clock = value;
+        }
+        if toggles > 1 {
+            self.odd = Some("the clock changes more than once at one time");
+        }
+        if self.unknown[DONE] {
+            self.odd = Some("`done` is x or z");
+        }
+        let rises = clock != before && (self.ticks || clock == 1);
+        let edge = rises.then(|| Edge {
+            time: self.time,
+            go: self.settled[GO] == 1,
+            done: self.settled[DONE] == 1,
+        });
         if rises {
+            self.unsampled.clear();
+            if self.unknowns > 0 {
+                let slots = OWN..self.unknown.len();
+                self.unsampled
+                    .extend(slots.filter(|&slot| self.unknown[slot]));
+            }
             self.changes.clear();
             for slot in self.dirty.drain(..) {
                 self.is_dirty[slot] = false;
@@ -277,11 +232,7 @@ impl<R: BufRead> VcdSource<R> {
                 marker: table.marker.to_string(),
             });
         }
-        let mut codes = Codes {
-            table: Vec::new(),
-            others: HashMap::new(),
-            targets: Vec::new(),
-        };
+        let mut codes = Codes::default();
         let tick = scopes
             .find(&table.tick.scope)
             .and_then(|scope| scope.get(table.tick.name.as_str()));
@@ -326,6 +277,7 @@ impl<R: BufRead> VcdSource<R> {
             codes,
             state: Values::new(count, tick.is_some()),
             phase: Phase::BeforeRun,
+            pace: Pace::default(),
             cycles: 0,
             warned: vec![false; count],
             warnings: Vec::new(),
@@ -359,12 +311,12 @@ impl<R: BufRead> VcdSource<R> {
                     let bits: Vec<Value> = vector.iter().collect();
                     note(&mut self.state, &self.codes, code, &bits);
                 }
-                Some(Command::Timestamp(_)) | None => {
-                    let edge = self.state.settle();
-                    if edge.is_some() || command.is_none() {
-                        return Ok(edge);
+                Some(Command::Timestamp(time)) => {
+                    if let Some(edge) = self.state.advance(time)? {
+                        return Ok(Some(edge));
                     }
                 }
+                None => return Ok(self.state.settle()),
                 Some(_) => {}
             }
         }
@@ -396,7 +348,7 @@ impl<R: BufRead> VcdSource<R> {
                 held.extend_from_slice(&buffer[..end]);
                 at = end;
                 if held.last() == Some(&b'\n') {
-                    match plain(held, &mut self.state, &self.codes) {
+                    match plain(held, &mut self.state, &self.codes)? {
                         Some((_, edge)) => {
                             self.lines += 1;
                             held.clear();
@@ -413,7 +365,7 @@ impl<R: BufRead> VcdSource<R> {
                 }
             }
             while at < buffer.len() {
-                let Some((length, edge)) = plain(&buffer[at..], &mut self.state, &self.codes)
+                let Some((length, edge)) = plain(&buffer[at..], &mut self.state, &self.codes)?
                 else {
                     // Cut off by the end of the buffer, or of another form.
                     let cut = memchr(b'\n', &buffer[at..]).is_none();
@@ -437,9 +389,9 @@ impl<R: BufRead> VcdSource<R> {
     }
 
     fn warn_of_unknowns(&mut self) {
-        for (slot, warned) in self.warned.iter_mut().enumerate() {
-            if self.state.unknown[OWN + slot] && !*warned {
-                *warned = true;
+        for &slot in &self.state.unsampled {
+            let slot = slot - OWN;
+            if !std::mem::replace(&mut self.warned[slot], true) {
                 self.warnings.push(Warning {
                     cycle: Cycle::from_cycles(self.cycles),
                     signal: self.watched[slot].to_string(),
@@ -472,54 +424,101 @@ fn note(state: &mut Values, codes: &Codes, code: IdCode, bits: &[Value]) {
 /// Takes in the line at the beginning of `text`: its length, and the edge if it ends a timestamp
 /// with one. `None`, and nothing taken in, if it is not whole or not of the plain form.
 #[inline]
-fn plain(text: &[u8], state: &mut Values, codes: &Codes) -> Option<(usize, Option<Edge>)> {
+fn plain(
+    text: &[u8],
+    state: &mut Values,
+    codes: &Codes,
+) -> Result<Option<(usize, Option<Edge>)>, SourceError> {
     match text[0] {
-        b'\n' => Some((1, None)),
         b'#' => {
-            let end = memchr(b'\n', text)?;
-            let digits = &text[1..end];
-            // More digits may be more than 64 bits.
-            let fine = (1..=19).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-            fine.then(|| (end + 1, state.settle()))
+            let Some((length, time)) = timestamp(text) else {
+                return Ok(None);
+            };
+            Ok(Some((length, state.advance(time)?)))
         }
+        _ => Ok(value(text, state, codes).map(|length| (length, None))),
+    }
+}
+
+/// The length and time of a line with a timestamp.
+fn timestamp(text: &[u8]) -> Option<(usize, u64)> {
+    let end = memchr(b'\n', text)?;
+    let digits = &text[1..end];
+    // More digits may be more than 64 bits.
+    let fine = (1..=19).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    fine.then(|| {
+        let digits = digits.iter().map(|digit| u64::from(digit - b'0'));
+        (end + 1, digits.fold(0, |time, digit| time * 10 + digit))
+    })
+}
+
+/// Takes in the line at the beginning of `text`, if it is empty or has a value: its length.
+#[inline]
+fn value(text: &[u8], state: &mut Values, codes: &Codes) -> Option<usize> {
+    match text[0] {
+        b'\n' => Some(1),
         b'b' => {
             let end = memchr(b'\n', text)?;
             let space = text[..end].iter().rposition(|&byte| byte == b' ')?;
             let (number, length) = number(&text[space + 1..end])?;
-            if length != end - space - 1 || space == 1 {
+            let bits = &text[1..space];
+            if length != end - space - 1 || bits.is_empty() {
                 return None;
             }
-            // The bits of others are not looked at.
             let Some(targets) = codes.get(number) else {
-                return Some((end + 1, None));
+                let fine = bits
+                    .iter()
+                    .fold(true, |fine, &byte| fine & bit(byte).is_some());
+                return fine.then_some(end + 1);
             };
             let mut value = 0u64;
             let mut unknown = false;
-            for &byte in &text[1..space] {
+            for &byte in bits {
                 let (bit, odd) = bit(byte)?;
                 value = (value << 1) | bit;
                 unknown |= odd;
             }
             state.note(targets, value, unknown);
-            Some((end + 1, None))
+            Some(end + 1)
         }
         byte => {
             let (value, unknown) = bit(byte)?;
-            if let Some((length, targets)) = codes.short(text) {
-                if let Some(targets) = targets {
-                    state.note(targets, value, unknown);
+            let (length, targets) = match codes.short(text) {
+                Some(short) => short,
+                None => {
+                    let (number, length) = number(&text[1..])?;
+                    if text.get(1 + length) != Some(&b'\n') {
+                        return None;
+                    }
+                    (length, codes.get(number))
                 }
-                return Some((length + 2, None));
-            }
-            let (number, length) = number(&text[1..])?;
-            if text.get(1 + length) != Some(&b'\n') {
-                return None;
-            }
-            if let Some(targets) = codes.get(number) {
+            };
+            if let Some(targets) = targets {
                 state.note(targets, value, unknown);
             }
-            Some((length + 2, None))
+            Some(length + 2)
         }
+    }
+}
+
+/// Whether a clock ticks evenly: a waveform in which an edge is missing or too many would give a
+/// profile with a cycle too few or too many.
+#[derive(Debug, Default)]
+struct Pace {
+    /// The last edge.
+    edge: Option<u64>,
+    /// The time between the first two edges.
+    period: Option<u64>,
+}
+
+impl Pace {
+    /// What is odd about an edge at `time`. Some jitter is not: periods may be no multiples of the
+    /// waveform's unit of time.
+    fn step(&mut self, time: u64) -> Option<String> {
+        let gap = time - self.edge.replace(time)?;
+        let period = *self.period.get_or_insert(gap);
+        let even = gap.saturating_mul(2) > period && gap < period.saturating_mul(2);
+        (!even).then(|| format!("the cycle takes {gap} units of time, but the first one {period}"))
     }
 }
 
@@ -529,13 +528,15 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
             if self.phase == Phase::Over {
                 return Ok(false);
             }
-            let Some((go, done)) = self.next_edge()? else {
+            let Some(Edge { time, go, done }) = self.next_edge()? else {
                 return Err(SourceError::Unfinished {
                     cycles: self.cycles,
                 });
             };
+            let odd = self.state.odd.take();
             if self.phase == Phase::BeforeRun {
                 if !go {
+                    self.pace.edge = Some(time);
                     continue;
                 }
                 self.phase = Phase::Running;
@@ -546,9 +547,15 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
                     .map(|(slot, &value)| Change { slot, value })
                     .collect();
             }
-            if self.state.unknowns > 0 {
-                self.warn_of_unknowns();
+            let odd = odd.map(str::to_owned).or_else(|| self.pace.step(time));
+            if let Some(problem) = odd {
+                return Err(SourceError::Odd {
+                    cycle: self.cycles,
+                    time,
+                    problem,
+                });
             }
+            self.warn_of_unknowns();
             if done {
                 self.phase = Phase::Over;
                 return Ok(false);
@@ -569,10 +576,15 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
 
 fn syntax(line: u64, error: io::Error) -> SourceError {
     match error.kind() {
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => SourceError::Syntax {
-            line,
-            problem: error.to_string(),
-        },
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            // The crate's own message counts lines from where it began to read.
+            let inner = error.get_ref().and_then(|error| error.downcast_ref());
+            let problem = inner.map(|error: &ParseError| error.kind().to_string());
+            SourceError::Syntax {
+                line,
+                problem: problem.unwrap_or_else(|| error.to_string()),
+            }
+        }
         _ => SourceError::Io(error),
     }
 }

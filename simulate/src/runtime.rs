@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::Error;
 use crate::build::{BuildOptions, Trace};
 use crate::compile::{Log, run_all, temporary_beside};
+use crate::testbench;
 use crate::verilator::Verilator;
 
 /// The runtime's optimisation does not depend on the design's: it is compiled once, and writing traces needs it fast.
@@ -107,6 +108,7 @@ impl Built {
             options.optimisation.flag().to_owned(),
             format!("{:?} {:?}", options.top, options.signals),
             env!("CARGO_PKG_VERSION").to_owned(),
+            testbench::SOURCE.to_owned(),
             hasher.finish().to_string(),
         ];
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();

@@ -152,10 +152,11 @@ int main(int argc, char** argv) {
     top.eval();
 #if PETAL_TICK
     top.tick = !top.tick;
+    dump(time + kPeriod);
 #else
     top.clk = 1;
-#endif
     dump(time + kPeriod / 2);
+#endif
     top.final();
     end_run("done", cycle);
 }

@@ -1,0 +1,383 @@
+//! What fuzzing looks for: each target reads an input that may be anything, and fails if petal
+//! panics or contradicts itself. `cargo fuzz` runs them, and `tests/fuzz.rs` on the corpus.
+
+use std::io::{BufRead, BufReader, Cursor};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use petal_embedded::{Options, Simulation};
+use petal_metadata::Metadata;
+use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
+use petal_reconstruct::check::Checker;
+use petal_reconstruct::{
+    Change, CompiledView, Event, FrameLabels, ProbeSource, Reconstruction, Signal, SignalTable,
+    SourceError, TraceReader, TraceWriter, VcdSource, Warning,
+};
+use petal_simulate::{Data, MemoryLayout};
+use petal_visualize::{
+    Activations, ChromeJson, Flame, Ledger, Order, Perfetto, Profile, Report, Section, Summary,
+    Timeline, Weighting, cells, control, groups,
+};
+
+/// Waveforms: the scan and the `vcd` crate read the same, whatever pieces the file comes in.
+///
+/// An input that begins with `c` or `t` is the body of a file whose header is that of a waveform
+/// with a clock or with one time a cycle; any other is a whole file.
+pub fn vcd(input: &[u8]) {
+    let file = match input.split_first() {
+        Some((b'c', body)) => [header("clk", "main").as_bytes(), body].concat(),
+        Some((b't', body)) => [header("tick", "toplevel").as_bytes(), body].concat(),
+        _ => input.to_vec(),
+    };
+    let scanned = read_vcd(&file[..]);
+    let in_pieces = read_vcd(BufReader::with_capacity(3, &file[..]));
+    assert_eq!(scanned, in_pieces, "pieces make a difference");
+    let mut body = Cursor::new(&file);
+    if vcd::Parser::new(&mut body).parse_header().is_ok() {
+        // From a line on that the scan does not know, the crate reads.
+        let at = usize::try_from(body.position()).expect("it is within the file");
+        let parsed = [&file[..at], b"$comment $end ", &file[at..]].concat();
+        assert_eq!(scanned, read_vcd(&parsed[..]), "scan and crate disagree");
+    }
+}
+
+/// A header with the signals of [`table`], where this clock is in this scope.
+fn header(clock: &str, scope: &str) -> String {
+    let clock = format!("$var wire 1 ! {clock} $end\n");
+    let (outer, inner) = match scope {
+        "main" => ("", clock.as_str()),
+        _ => (clock.as_str(), ""),
+    };
+    format!(
+        "$scope module toplevel $end\n{outer}$scope module main $end\n{inner}\
+         $var wire 1 \" go $end\n$var wire 1 # done $end\n$var wire 1 $ marker_in $end\n\
+         $var wire 1 % a $end\n$var wire 1 a! b $end\n$var wire 8 zz!~ c $end\n\
+         $upscope $end\n$upscope $end\n$enddefinitions $end\n"
+    )
+}
+
+fn table() -> SignalTable {
+    let signal = |scope: &[&str], name: &str| Signal {
+        scope: scope.iter().map(ToString::to_string).collect(),
+        name: name.to_owned(),
+    };
+    let main = |name| signal(&["toplevel", "main"], name);
+    SignalTable {
+        watched: ["a", "b", "c"].map(main).to_vec(),
+        clock: main("clk"),
+        tick: signal(&["toplevel"], "tick"),
+        go: main("go"),
+        done: main("done"),
+        marker: main("marker"),
+    }
+}
+
+/// The cycles of a waveform, and the error that it ends with.
+type Waveform = (Vec<(Vec<Change>, Vec<Warning>)>, Option<String>);
+
+fn read_vcd(input: impl BufRead) -> Waveform {
+    let mut cycles = Vec::new();
+    let read = || -> Result<(), SourceError> {
+        let mut source = VcdSource::new(input, &table())?;
+        loop {
+            let goes_on = source.next_cycle()?;
+            cycles.push((source.changes().to_vec(), source.take_warnings()));
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    };
+    let error = read().err().map(|error| error.to_string());
+    (cycles, error)
+}
+
+/// Metadata: what is accepted is written and read back the same, and reconstructs any run.
+pub fn metadata(input: &[u8]) {
+    let file = Path::new("metadata.json");
+    let Ok(text) = std::str::from_utf8(input) else {
+        return;
+    };
+    let Ok(metadata) = Metadata::from_json(text, file) else {
+        return;
+    };
+    let again = Metadata::from_json(&metadata.to_json(), file);
+    assert_eq!(metadata, again.expect("it was just written"));
+    let reconstruction = Reconstruction::new(&metadata);
+    let slots = reconstruction.signals().watched.len();
+    if slots > 1000 {
+        // It would take long.
+        return;
+    }
+    let mut source = Noise {
+        slots,
+        cycles: 40,
+        state: input.len() as u64,
+        changes: Vec::new(),
+    };
+    let mut shown = Shown::new(&metadata);
+    reconstruction
+        .run::<()>(&mut source, &mut |event| {
+            shown.event(&event);
+            Ok(())
+        })
+        .expect("neither source nor sink fail");
+    shown.finish();
+}
+
+/// A run of signals that change at random.
+struct Noise {
+    slots: usize,
+    cycles: u32,
+    state: u64,
+    changes: Vec<Change>,
+}
+
+impl ProbeSource for Noise {
+    fn next_cycle(&mut self) -> Result<bool, SourceError> {
+        self.changes.clear();
+        for slot in 0..self.slots {
+            // Marsaglia's xorshift.
+            self.state |= 1;
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            let value = match self.state % 16 {
+                0..8 => continue,
+                8..11 => 0,
+                11..15 => 1,
+                _ => self.state >> 32,
+            };
+            self.changes.push(Change { slot, value });
+        }
+        self.cycles -= 1;
+        Ok(self.cycles > 0)
+    }
+
+    fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        Vec::new()
+    }
+}
+
+type Formats = (Perfetto<Vec<u8>>, ChromeJson<Vec<u8>>);
+
+/// Everything that is made of a trace.
+struct Shown<'a> {
+    metadata: &'a Metadata,
+    compiled: CompiledView,
+    checker: Checker<'a>,
+    labels: FrameLabels,
+    profile: Profile,
+    activations: Activations<'a>,
+    order: Order<'a>,
+    timeline: Timeline<'a, Formats>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            metadata,
+            compiled: CompiledView::new(metadata),
+            checker: Checker::new(metadata),
+            labels: FrameLabels::new(metadata),
+            profile: Profile::default(),
+            activations: Activations::new(metadata),
+            order: Order::new(metadata),
+            timeline: Timeline::new(
+                metadata,
+                Section::default(),
+                (
+                    Perfetto::new(Vec::new()).expect("memory can be written"),
+                    ChromeJson::new(Vec::new(), 1000).expect("memory can be written"),
+                ),
+            ),
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.profile.event(event);
+        self.activations.event(event);
+        self.order.event(event);
+        let compiled = self.compiled.event(event.clone());
+        self.timeline
+            .event(&compiled)
+            .expect("memory can be written");
+        if let Event::Tree(tree) = event {
+            self.labels.render(tree, self.profile.instances());
+        }
+    }
+
+    fn finish(self) {
+        let Self {
+            metadata,
+            profile,
+            activations,
+            order,
+            ..
+        } = self;
+        let ledger = Ledger::new(metadata, &profile);
+        let useful: u64 = profile.total() - ledger.total_overhead();
+        let summary = Summary::new(metadata, &profile, &ledger, &activations, "fuzz", []);
+        assert_eq!(summary.useful_cycles, useful, "the ledger does not add up");
+        cells(metadata, &profile, &activations).csv();
+        groups(metadata, &activations).csv();
+        control(metadata, &ledger, &activations).csv();
+        let report = Report {
+            metadata,
+            summary: &summary,
+            profile: &profile,
+            shown: &profile,
+            activations: &activations,
+            ledger: &ledger,
+            order: &order,
+        };
+        report.html();
+        for weighting in [Weighting::Flat, Weighting::Scaled] {
+            Flame::new(metadata, &profile, weighting).folded();
+        }
+    }
+}
+
+/// Data files: what is accepted is written and read back the same.
+pub fn data(input: &[u8]) {
+    let file = Path::new("design.futil.data");
+    let Ok(text) = std::str::from_utf8(input) else {
+        return;
+    };
+    let layout = MemoryLayout {
+        name: "mem".to_owned(),
+        width: 8,
+        dims: vec![2],
+    };
+    let Ok(data) = Data::parse(text, file) else {
+        return;
+    };
+    // Most do not fit; looking must not fail.
+    let _ = data.check(&[layout]);
+    let again = Data::parse(&data.to_json(), file);
+    assert_eq!(data, again.expect("it was just written"));
+}
+
+/// Trace files: what is accepted is written and read back the same, and can be shown.
+///
+/// An input that does not begin with a `p` is a file without its head.
+pub fn trace(input: &[u8]) {
+    static METADATA: OnceLock<Metadata> = OnceLock::new();
+    let metadata = METADATA.get_or_init(|| {
+        let _alone = compiler();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let design = folder.ancestors().take(2).find_map(|folder| {
+            let design = folder.join("calyx-examples/nested-components.futil");
+            design.exists().then_some(design)
+        });
+        let program = Program::read(&design.expect("it is there"), library());
+        let passes = Pipeline::parse("all", &[]).expect("it is an alias");
+        let compiled = petal_passes::instrument(program.expect("it is Calyx"), &passes);
+        compiled.expect("it compiles").1
+    });
+    let mut file = Vec::new();
+    TraceWriter::new(&mut file, &metadata.fingerprint).expect("memory can be written");
+    if input.first() == Some(&b'p') {
+        file.clear();
+    }
+    file.extend_from_slice(input);
+    let Ok(events) = read_trace(&file, metadata) else {
+        return;
+    };
+    let mut shown = Shown::new(metadata);
+    for event in &events {
+        if shown.checker.event(event).is_err() {
+            return;
+        }
+        shown.event(event);
+    }
+    shown.finish();
+    let mut again = Vec::new();
+    let mut writer =
+        TraceWriter::new(&mut again, &metadata.fingerprint).expect("memory can be written");
+    for event in &events {
+        writer.event(event).expect("memory can be written");
+    }
+    let again = read_trace(&again, metadata);
+    assert!(
+        again.is_ok_and(|again| again == events),
+        "it reads otherwise"
+    );
+}
+
+fn read_trace(
+    file: &[u8],
+    metadata: &Metadata,
+) -> Result<Vec<Event>, petal_reconstruct::TraceError> {
+    TraceReader::new(file, &metadata.fingerprint)?.collect()
+}
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| Library::new(&[]).expect("temporary files can be written"))
+}
+
+/// Designs: each is refused with an error, or compiled, and simulated for some cycles.
+pub fn frontend(input: &[u8]) {
+    let dir = tempfile::tempdir().expect("temporary files can be written");
+    let design = dir.path().join("design.futil");
+    std::fs::write(&design, input).expect("temporary files can be written");
+    std::thread::scope(|scope| {
+        let deep = std::thread::Builder::new().stack_size(STACK);
+        let compiling = deep.spawn_scoped(scope, || {
+            for passes in ["all", "no-opt"] {
+                compile(&design, passes);
+            }
+        });
+        let compiled = compiling.expect("a thread can be started").join();
+        compiled.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+/// The compiler keeps the positions of all sources in one table that is not safe to share between
+/// threads.
+fn compiler() -> MutexGuard<'static, ()> {
+    static COMPILER: Mutex<()> = Mutex::new(());
+    COMPILER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn compile(path: &Path, passes: &str) {
+    let _alone = compiler();
+    let pipeline = Pipeline::parse(passes, &[]).expect("it is an alias");
+    let compiled = Program::read(path, library())
+        .and_then(|program| petal_passes::instrument(program, &pipeline))
+        .and_then(|compiled| compiled.0.verilog().map(|_| compiled));
+    let (design, metadata) = match compiled {
+        Ok(compiled) => compiled,
+        Err(error @ (PassesError::Bug { .. } | PassesError::NoMetadata(_))) => {
+            panic!("{passes}: {error}")
+        }
+        Err(_) => return,
+    };
+    let again = Metadata::from_json(&metadata.to_json(), path);
+    assert_eq!(again.expect("it was just written"), metadata);
+    let reconstruction = Reconstruction::new(&metadata);
+    let options = Options {
+        cycle_limit: 100,
+        partial: true,
+        ..Options::default()
+    };
+    let probes = &reconstruction.signals().watched;
+    let mut simulation = match Simulation::new(design.program(), probes, options) {
+        Ok(simulation) => simulation,
+        Err(petal_embedded::Error::Unsupported { .. }) => return,
+        Err(error) => panic!("{passes}: {error}"),
+    };
+    let mut shown = Shown::new(&metadata);
+    reconstruction
+        .run(&mut simulation, &mut |event| {
+            let checked = shown.checker.event(&event);
+            shown.event(&event);
+            checked
+        })
+        .unwrap_or_else(|error| panic!("{passes}: {error}"));
+    shown.finish();
+}

@@ -1,0 +1,102 @@
+//! The fuzz targets, on their corpus and on a fixed number of mutations of it: the same ones each
+//! time. `cargo fuzz` goes on from there (see CONTRIBUTING.md).
+
+#[path = "../fuzz/targets.rs"]
+mod targets;
+
+use std::fs;
+use std::path::Path;
+
+use petal_metadata::Metadata;
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// All inputs of a target's corpus.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fuzz/corpus")
+        .join(target);
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "{target} has no corpus");
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+struct Random(TestRng);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.0.next_u64() % (end as u64).max(1)).unwrap()
+    }
+
+    /// One input with a part of another one in it, or without a part of its own, or with other bytes.
+    fn mutate(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
+        let mut input = corpus[self.below(corpus.len())].clone();
+        for _ in 0..=self.below(3) {
+            let at = self.below(input.len());
+            let length = 1 + self.below(40);
+            let end = input.len().min(at + length);
+            match self.below(4) {
+                0 => drop(input.drain(at..end)),
+                1 => {
+                    let other = &corpus[self.below(corpus.len())];
+                    let from = self.below(other.len());
+                    let part = other[from..].iter().copied().take(length);
+                    input.splice(at..at, part);
+                }
+                2 => input[at..end].fill(b"0119 x!#\n{}"[self.below(11)]),
+                _ => {
+                    if let Some(byte) = input.get_mut(at) {
+                        *byte ^= 1 << self.below(8);
+                    }
+                }
+            }
+        }
+        input
+    }
+}
+
+fn run(name: &str, mutations: usize, target: fn(&[u8])) {
+    let corpus = corpus(name);
+    for input in &corpus {
+        target(input);
+    }
+    let mut random = Random(TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    for _ in 0..mutations {
+        target(&random.mutate(&corpus));
+    }
+}
+
+#[test]
+fn waveforms() {
+    run("vcd", 5000, targets::vcd);
+}
+
+#[test]
+fn metadata() {
+    // The schema moves on; the corpus has to follow.
+    let fine = corpus("metadata").into_iter().filter(|input| {
+        let text = std::str::from_utf8(input).unwrap();
+        Metadata::from_json(text, Path::new("metadata.json")).is_ok()
+    });
+    assert_eq!(fine.count(), 4, "all but one are accepted");
+    run("metadata", 1000, targets::metadata);
+}
+
+#[test]
+fn data() {
+    run("data", 5000, targets::data);
+}
+
+#[test]
+fn traces() {
+    run("trace", 2000, targets::trace);
+}
+
+#[test]
+fn designs() {
+    run("frontend", 100, targets::frontend);
+}
