@@ -1,6 +1,7 @@
 //! Whether a trace fits the metadata, and whether its trees keep the rules of call trees.
 
-use petal_metadata::{ComponentId, Id, Metadata};
+use foldhash::HashMap;
+use petal_metadata::{ComponentId, Id, Metadata, RegisterId};
 use thiserror::Error;
 
 use crate::model::{Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId};
@@ -23,8 +24,9 @@ pub enum Violation {
 pub struct Checker<'a> {
     metadata: &'a Metadata,
     instances: Vec<Instance>,
-    /// The cycle of the latest update.
+    /// The cycle of the latest update, and of that of each register.
     updated: Cycle,
+    registers: HashMap<(InstanceId, RegisterId), Cycle>,
 }
 
 fn within(id: impl Id, len: usize, what: &'static str) -> Result<(), Violation> {
@@ -50,6 +52,7 @@ impl<'a> Checker<'a> {
             metadata,
             instances: Vec::new(),
             updated: Cycle::from_cycles(0),
+            registers: HashMap::default(),
         }
     }
 
@@ -66,12 +69,12 @@ impl<'a> Checker<'a> {
                 let component = self.instances[update.instance.index()].component;
                 let registers = self.metadata.component(component).registers.len();
                 within(update.register, registers, "control register")?;
-                rule(
-                    update.cycle >= self.updated,
-                    "control registers change in the order of time",
-                )?;
+                let key = (update.instance, update.register);
+                let before = self.registers.insert(key, update.cycle);
+                let in_order = update.cycle >= self.updated
+                    && before.is_none_or(|before| before < update.cycle);
                 self.updated = update.cycle;
-                Ok(())
+                rule(in_order, "control registers change in the order of time")
             }
             Event::Run(_) | Event::Warning(_) | Event::End { .. } => Ok(()),
         }
