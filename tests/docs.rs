@@ -42,6 +42,10 @@ fn the_links_of_the_documents_lead_somewhere() {
         "docs/ci.md",
         "docs/guide/README.md",
         "docs/guide/overhead.md",
+        "docs/guide/par.md",
+        "docs/guide/sharing.md",
+        "docs/guide/static-promotion.md",
+        "docs/guide/while.md",
         "docs/performance.md",
     ] {
         let text = read(document);
