@@ -1,7 +1,7 @@
 //! Whether a trace fits the metadata, and whether its trees keep the rules of call trees.
 
 use foldhash::HashMap;
-use petal_metadata::{ComponentId, Id, Metadata, RegisterId};
+use petal_metadata::{CellKind, ComponentId, Id, Metadata, RegisterId};
 use thiserror::Error;
 
 use crate::model::{Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId};
@@ -89,7 +89,12 @@ impl<'a> Checker<'a> {
         if let Some((parent, cell)) = instance.parent {
             within(parent, self.instances.len(), "component cell")?;
             let holder = self.instances[parent.index()].component;
-            within(cell, self.metadata.component(holder).cells.len(), "cell")?;
+            let holder = self.metadata.component(holder);
+            within(cell, holder.cells.len(), "cell")?;
+            rule(
+                holder.cell(cell).kind == CellKind::Component(instance.component),
+                "a component cell is a cell of its component",
+            )?;
         }
         self.instances.push(instance);
         Ok(())
@@ -149,7 +154,12 @@ impl<'a> Checker<'a> {
             Node::Primitive {
                 component: id,
                 cell,
-            } => within(cell, component(id)?.cells.len(), "cell"),
+            } => {
+                let holder = component(id)?;
+                within(cell, holder.cells.len(), "cell")?;
+                let is_primitive = matches!(holder.cell(cell).kind, CellKind::Primitive(_));
+                rule(is_primitive, "a primitive is a cell of a primitive")
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{CellKind, ComponentId, ControlId, FileId, GroupId, Id, Metadata, Span};
+use petal_metadata::{ComponentId, ControlId, FileId, GroupId, Id, Metadata, Span};
 use petal_reconstruct::{Activity, CallTree, FrameLabels, Instance, InstanceId, Node};
 use serde::Serialize;
 
@@ -247,9 +247,7 @@ impl<'a> Frames<'a> {
                 (vec![metadata.component(component).span], Vec::new())
             }
             Node::Primitive { component, cell } => {
-                let cell = metadata.component(component).cell(cell);
-                debug_assert!(matches!(cell.kind, CellKind::Primitive(_)));
-                (vec![cell.span], Vec::new())
+                (vec![metadata.component(component).cell(cell).span], Vec::new())
             }
         }
     }
