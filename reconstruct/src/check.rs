@@ -25,7 +25,7 @@ pub struct Checker<'a> {
     metadata: &'a Metadata,
     instances: Vec<Instance>,
     /// The cycle of the latest update, and of that of each register.
-    updated: Cycle,
+    updated: Option<Cycle>,
     registers: HashMap<(InstanceId, RegisterId), Cycle>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
         Self {
             metadata,
             instances: Vec::new(),
-            updated: Cycle::from_cycles(0),
+            updated: None,
             registers: HashMap::default(),
         }
     }
@@ -71,13 +71,21 @@ impl<'a> Checker<'a> {
                 within(update.register, registers, "control register")?;
                 let key = (update.instance, update.register);
                 let before = self.registers.insert(key, update.cycle);
-                let in_order = update.cycle >= self.updated
+                let latest = self.updated.replace(update.cycle);
+                let in_order = latest.is_none_or(|latest| latest <= update.cycle)
                     && before.is_none_or(|before| before < update.cycle);
-                self.updated = update.cycle;
-                rule(in_order, "control registers change in the order of time")
+                rule(in_order, "control registers change in the order of time")?;
+                self.ends_after(u64::MAX)
             }
-            Event::Run(_) | Event::Warning(_) | Event::End { .. } => Ok(()),
+            Event::End { cycles } => self.ends_after(*cycles),
+            Event::Run(_) | Event::Warning(_) => Ok(()),
         }
+    }
+
+    /// Checks that a run of `cycles` cycles has all updates so far.
+    fn ends_after(&self, cycles: u64) -> Result<(), Violation> {
+        let inside = self.updated.is_none_or(|cycle| cycle.cycles() < cycles);
+        rule(inside, "control registers change within the run")
     }
 
     fn instance(&mut self, instance: Instance) -> Result<(), Violation> {

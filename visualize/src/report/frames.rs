@@ -246,9 +246,10 @@ impl<'a> Frames<'a> {
             Node::Continuous { component } => {
                 (vec![metadata.component(component).span], Vec::new())
             }
-            Node::Primitive { component, cell } => {
-                (vec![metadata.component(component).cell(cell).span], Vec::new())
-            }
+            Node::Primitive { component, cell } => (
+                vec![metadata.component(component).cell(cell).span],
+                Vec::new(),
+            ),
         }
     }
 }
