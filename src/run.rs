@@ -345,11 +345,11 @@ impl<'a> Output<'a, '_> {
             };
             let mut batch = Vec::with_capacity(BATCH);
             let followed = self.reconstruction.run(source, &mut |event| {
-                if let Event::Run(run) = &event {
-                    self.stage.tell(|| format!("cycle {}", run.start.cycles()));
-                }
                 batch.push(event);
                 if batch.len() == BATCH {
+                    if let Some(Event::Run(run)) = batch.last() {
+                        self.stage.tell(|| format!("cycle {}", run.start.cycles()));
+                    }
                     let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
                     send(full)?;
                 }

@@ -161,6 +161,9 @@ impl<W: Write> Format for ChromeJson<W> {
     }
 
     fn end(&mut self, id: SliceId, start: u64, at: u64, activation: Activation) -> io::Result<()> {
+        if !self.is_whole() {
+            return Ok(());
+        }
         if self.ending.last().is_some_and(|ended| ended.at != at) {
             self.write_ended()?;
         }

@@ -5,6 +5,7 @@
 //! thread, and its primitives. Slices of a row nest properly: what would overlap gets a row of its
 //! own.
 
+mod compress;
 mod format;
 mod json;
 mod lanes;

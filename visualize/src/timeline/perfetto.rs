@@ -2,26 +2,25 @@
 //!
 //! One microsecond of the viewer is one cycle. A component cell is a track, which holds the tracks
 //! of its rows and of its cells. Names and details are interned, times are differences, and packets
-//! are compressed in chunks.
+//! are compressed. What changes from one packet of a slice to the next comes before what tells the
+//! slice from others: so a compressor finds the longest repetitions.
 //!
 //! Rows of control registers have a packet sequence each, since their slices are known later than
 //! others and times of a sequence may not go back.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use foldhash::{HashMap, HashMapExt as _};
 use prost::Message;
 use prost::encoding::{
     WireType, bytes, encode_key, encode_varint, encoded_len_varint, fixed64, message, uint64,
 };
 
+use super::compress::Packets;
 use super::proto::{self, tag};
 use super::{Activation, Content, Detail, Flows, Format, Lane, LaneId, Slice, SliceId};
 
-/// Bytes that are compressed together.
-const CHUNK: usize = 1 << 18;
 /// How many texts of a kind are interned; others are written where they stand.
 const MAX_INTERNED: usize = 1 << 16;
 /// Nanoseconds of a cycle in the viewer.
@@ -34,11 +33,8 @@ const END: usize = 1;
 
 /// Writes a Perfetto trace.
 #[derive(Debug)]
-pub struct Perfetto<W: Write> {
-    out: W,
-    /// Packets that are not compressed yet.
-    chunk: Vec<u8>,
-    compressor: ZlibEncoder<Vec<u8>>,
+pub struct Perfetto<W> {
+    packets: Packets<W>,
     sequences: Vec<Sequence>,
     /// The sequences of rows that have one of their own.
     own: HashMap<LaneId, usize>,
@@ -88,15 +84,15 @@ struct Written {
     bytes: Vec<u8>,
     /// Where the time is.
     time: usize,
-    /// Bytes of the number, which are the last ones.
-    digits: usize,
+    /// Where the number is.
+    number: Range<usize>,
 }
 
 impl Event {
     fn new(sequence: usize, fixed: &proto::TrackEvent, number: Number) -> Self {
         Self {
             sequence,
-            fixed: fixed.encode_to_vec(),
+            fixed: encode(fixed),
             number,
             last: None,
         }
@@ -118,24 +114,18 @@ impl Event {
         let time = u8::try_from(passed).ok().filter(|time| *time < 0x80);
         let usual = time.filter(|_| flows.is_empty());
         if let (Some(time), Some(last)) = (usual, &self.last)
-            && last.digits == digits
+            && last.number.len() == digits
         {
             let start = chunk.len();
             chunk.extend_from_slice(&last.bytes);
-            chunk[start + last.time] = time;
-            chunk.truncate(chunk.len() - digits);
+            let packet = &mut chunk[start..];
+            packet[last.time] = time;
             if let Some(number) = number {
-                encode_varint(number, chunk);
+                encode_varint(number, &mut &mut packet[last.number.clone()]);
             }
             return;
         }
-        let mut event = self.fixed.clone();
-        for flow in &flows.starts {
-            fixed64::encode(tag::EVENT_FLOW_IDS, flow, &mut event);
-        }
-        if let Some(flow) = &flows.ends {
-            fixed64::encode(tag::EVENT_TERMINATING_FLOW_IDS, flow, &mut event);
-        }
+        let mut event = Vec::new();
         match (self.number, number) {
             (_, None) => {}
             (Number::Counter, Some(number)) => {
@@ -151,6 +141,14 @@ impl Event {
                 message::encode(tag::EVENT_DEBUG_ANNOTATIONS, &detail, &mut event);
             }
         }
+        let numbered = event.len();
+        event.extend_from_slice(&self.fixed);
+        for flow in &flows.starts {
+            fixed64::encode(tag::EVENT_FLOW_IDS, flow, &mut event);
+        }
+        if let Some(flow) = &flows.ends {
+            fixed64::encode(tag::EVENT_TERMINATING_FLOW_IDS, flow, &mut event);
+        }
         let mut fields = Vec::new();
         uint64::encode(tag::PACKET_TIMESTAMP, &passed, &mut fields);
         let ids = proto::TracePacket {
@@ -165,13 +163,27 @@ impl Event {
         chunk.extend_from_slice(&packet);
         if usual.is_some() {
             let key = encoded_len_varint(u64::from(tag::PACKET_TIMESTAMP << 3));
+            let number = packet.len() - event.len() + numbered;
             self.last = Some(Written {
                 time: packet.len() - fields.len() + key,
                 bytes: packet,
-                digits,
+                number: number - digits..number,
             });
         }
     }
+}
+
+/// The fields of an event, that of its row first.
+fn encode(event: &proto::TrackEvent) -> Vec<u8> {
+    let row = proto::TrackEvent {
+        track_uuid: event.track_uuid,
+        ..proto::TrackEvent::default()
+    };
+    let others = proto::TrackEvent {
+        track_uuid: None,
+        ..event.clone()
+    };
+    [row.encode_to_vec(), others.encode_to_vec()].concat()
 }
 
 /// Numbers for texts.
@@ -207,16 +219,14 @@ impl Interner {
     }
 }
 
-impl<W: Write> Perfetto<W> {
+impl<W: Write + Send + 'static> Perfetto<W> {
     /// Starts a file.
     ///
     /// # Errors
     /// When `out` can't be written.
     pub fn new(out: W) -> io::Result<Self> {
         let mut new = Self {
-            out,
-            chunk: Vec::with_capacity(2 * CHUNK),
-            compressor: ZlibEncoder::new(Vec::with_capacity(CHUNK), Compression::fast()),
+            packets: Packets::new(out),
             sequences: Vec::new(),
             own: HashMap::new(),
             slices: Vec::new(),
@@ -285,8 +295,8 @@ impl<W: Write> Perfetto<W> {
 
     /// Writes a packet that has no time.
     fn packet(&mut self, packet: &proto::TracePacket) -> io::Result<()> {
-        message::encode(tag::TRACE_PACKET, packet, &mut self.chunk);
-        self.flush_full()
+        message::encode(tag::TRACE_PACKET, packet, self.packets.chunk());
+        self.packets.flush_full()
     }
 
     /// Writes an end of a slice.
@@ -299,8 +309,8 @@ impl<W: Write> Perfetto<W> {
     ) -> io::Result<()> {
         let event = &mut self.slices[id][end];
         let sequence = &mut self.sequences[event.sequence];
-        event.write(sequence, at, number, flows, &mut self.chunk);
-        self.flush_full()
+        event.write(sequence, at, number, flows, self.packets.chunk());
+        self.packets.flush_full()
     }
 
     /// Ends the slices of control registers that are over by cycle `at`.
@@ -310,33 +320,14 @@ impl<W: Write> Perfetto<W> {
         };
         let known = &mut self.sequences[sequence];
         while let Some(end) = known.open.pop_if(|end| *end <= at) {
-            event.write(known, end, None, &Flows::default(), &mut self.chunk);
+            event.write(known, end, None, &Flows::default(), self.packets.chunk());
         }
         known.end = Some(event);
-        self.flush_full()
-    }
-
-    fn flush_full(&mut self) -> io::Result<()> {
-        if self.chunk.len() < CHUNK {
-            return Ok(());
-        }
-        self.flush()
-    }
-
-    /// Compresses and writes what is there.
-    fn flush(&mut self) -> io::Result<()> {
-        self.compressor.write_all(&self.chunk)?;
-        self.chunk.clear();
-        let compressed = self.compressor.reset(Vec::with_capacity(CHUNK))?;
-        let mut field = Vec::with_capacity(compressed.len() + 8);
-        bytes::encode(tag::PACKET_COMPRESSED_PACKETS, &compressed, &mut field);
-        let mut packet = Vec::with_capacity(field.len() + 8);
-        bytes::encode(tag::TRACE_PACKET, &field, &mut packet);
-        self.out.write_all(&packet)
+        self.packets.flush_full()
     }
 }
 
-impl<W: Write> Format for Perfetto<W> {
+impl<W: Write + Send + 'static> Format for Perfetto<W> {
     fn lane(&mut self, lane: &Lane) -> io::Result<()> {
         if lane.content == Content::Counter {
             let event = proto::TrackEvent {
@@ -459,23 +450,17 @@ impl<W: Write> Format for Perfetto<W> {
     fn count(&mut self, lane: LaneId, at: u64, value: u64) -> io::Result<()> {
         if let Some(event) = self.counters.get_mut(&lane) {
             let sequence = &mut self.sequences[event.sequence];
-            event.write(
-                sequence,
-                at,
-                Some(value),
-                &Flows::default(),
-                &mut self.chunk,
-            );
+            let chunk = self.packets.chunk();
+            event.write(sequence, at, Some(value), &Flows::default(), chunk);
         }
-        self.flush_full()
+        self.packets.flush_full()
     }
 
     fn finish(&mut self) -> io::Result<()> {
         for sequence in 0..self.sequences.len() {
             self.close(sequence, u64::MAX)?;
         }
-        self.flush()?;
-        self.out.flush()
+        self.packets.finish()
     }
 }
 
@@ -485,6 +470,7 @@ mod tests {
 
     use flate2::read::ZlibDecoder;
 
+    use super::super::compress::tests::Shared;
     use super::*;
 
     /// The file, with what is compressed in it.
@@ -518,18 +504,17 @@ mod tests {
 
     #[test]
     fn the_number_of_an_open_slice_may_be_given_to_another() {
-        let mut file = Vec::new();
-        let mut timeline = Perfetto::new(&mut file).unwrap();
+        let file = Shared::default();
+        let mut timeline = Perfetto::new(file.clone()).unwrap();
         timeline.slice(0, &update(5)).unwrap();
         timeline.update(0, 10, 2).unwrap();
         timeline.slice(0, &update(6)).unwrap();
         timeline.update(0, 11, 1).unwrap();
         timeline.finish().unwrap();
-        drop(timeline);
 
         let mut events = Vec::new();
         let mut now = HashMap::new();
-        for packet in Trace::decode(&file[..]).unwrap().packets {
+        for packet in Trace::decode(&file.bytes()[..]).unwrap().packets {
             let mut plain = Vec::new();
             ZlibDecoder::new(&packet.compressed.unwrap()[..])
                 .read_to_end(&mut plain)
