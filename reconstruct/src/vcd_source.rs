@@ -86,6 +86,9 @@ struct Values {
     ticks: bool,
     /// The timestamp that is being read.
     time: u64,
+    /// The clock in the timestamp that is being read, and how many times it changed.
+    clock: u64,
+    toggles: u32,
     /// What makes the next edge doubtful.
     odd: Option<&'static str>,
     /// Changes of the timestamp that is being read: slot, value, whether it is x or z.
@@ -117,8 +120,16 @@ impl Values {
 
     fn note(&mut self, targets: &Targets, value: u64, unknown: bool) {
         let value = if unknown { 0 } else { value };
-        self.pending
-            .extend(targets.iter().map(|&slot| (slot, value, unknown)));
+        for &slot in targets {
+            if slot == CLOCK {
+                if unknown {
+                    self.odd = Some("the clock is x or z");
+                }
+                self.toggles += u32::from(value != self.clock);
+                self.clock = value;
+            }
+            self.pending.push((slot, value, unknown));
+        }
     }
 
     /// Goes on to the timestamp `time`. If the clock rose in the one before, takes the sample from
@@ -143,23 +154,13 @@ impl Values {
         if self.pending.is_empty() {
             return None;
         }
-        let before = self.settled[CLOCK];
-        let mut clock = before;
-        let mut toggles = 0;
-        for &(_, value, unknown) in self.pending.iter().filter(|(slot, ..)| *slot == CLOCK) {
-            if unknown {
-                self.odd = Some("the clock is x or z");
-            }
-            toggles += u32::from(value != clock);
-            clock = value;
-        }
-        if toggles > 1 {
+        if std::mem::take(&mut self.toggles) > 1 {
             self.odd = Some("the clock changes more than once at one time");
         }
         if self.unknown[DONE] {
             self.odd = Some("`done` is x or z");
         }
-        let rises = clock != before && (self.ticks || clock == 1);
+        let rises = self.clock != self.settled[CLOCK] && (self.ticks || self.clock == 1);
         let edge = rises.then(|| Edge {
             time: self.time,
             go: self.settled[GO] == 1,
@@ -342,49 +343,39 @@ impl<R: BufRead> VcdSource<R> {
             if buffer.is_empty() {
                 return Ok(Scanned::Other);
             }
-            let mut at = 0;
             if !held.is_empty() {
                 let end = memchr(b'\n', buffer).map_or(buffer.len(), |end| end + 1);
                 held.extend_from_slice(&buffer[..end]);
-                at = end;
-                if held.last() == Some(&b'\n') {
-                    match plain(held, &mut self.state, &self.codes)? {
-                        Some((_, edge)) => {
-                            self.lines += 1;
-                            held.clear();
-                            if let Some(edge) = edge {
-                                reader.consume(at);
-                                return Ok(Scanned::Edge(edge));
-                            }
-                        }
-                        None => {
-                            reader.consume(at);
-                            return Ok(Scanned::Other);
-                        }
-                    }
+                reader.consume(end);
+                if held.last() != Some(&b'\n') {
+                    continue;
                 }
-            }
-            while at < buffer.len() {
-                let Some((length, edge)) = plain(&buffer[at..], &mut self.state, &self.codes)?
-                else {
-                    // Cut off by the end of the buffer, or of another form.
-                    let cut = memchr(b'\n', &buffer[at..]).is_none();
-                    if cut {
-                        held.extend_from_slice(&buffer[at..]);
-                        at = buffer.len();
-                        break;
-                    }
-                    reader.consume(at);
+                let taken = take(held, &mut self.state, &self.codes)?;
+                if taken.lines == 0 {
                     return Ok(Scanned::Other);
-                };
-                at += length;
-                self.lines += 1;
-                if let Some(edge) = edge {
-                    reader.consume(at);
-                    return Ok(Scanned::Edge(edge));
+                }
+                self.lines += taken.lines;
+                held.clear();
+                match taken.edge {
+                    Some(edge) => return Ok(Scanned::Edge(edge)),
+                    None => continue,
                 }
             }
-            reader.consume(at);
+            let taken = take(buffer, &mut self.state, &self.codes)?;
+            self.lines += taken.lines;
+            let rest = &buffer[taken.bytes..];
+            if let Some(edge) = taken.edge {
+                reader.consume(taken.bytes);
+                return Ok(Scanned::Edge(edge));
+            }
+            if memchr(b'\n', rest).is_some() {
+                reader.consume(taken.bytes);
+                return Ok(Scanned::Other);
+            }
+            // Cut off by the end of the buffer.
+            held.extend_from_slice(rest);
+            let length = buffer.len();
+            reader.consume(length);
         }
     }
 
@@ -421,35 +412,70 @@ fn note(state: &mut Values, codes: &Codes, code: IdCode, bits: &[Value]) {
     }
 }
 
-/// Takes in the line at the beginning of `text`: its length, and the edge if it ends a timestamp
-/// with one. `None`, and nothing taken in, if it is not whole or not of the plain form.
-#[inline]
-fn plain(
-    text: &[u8],
-    state: &mut Values,
-    codes: &Codes,
-) -> Result<Option<(usize, Option<Edge>)>, SourceError> {
-    match text[0] {
-        b'#' => {
-            let Some((length, time)) = timestamp(text) else {
-                return Ok(None);
+/// Lines that were taken in.
+#[derive(Default)]
+struct Taken {
+    bytes: usize,
+    lines: u64,
+    /// The edge with which the last one ended a timestamp.
+    edge: Option<Edge>,
+}
+
+/// Takes in the lines at the beginning of `text`, up to the first one that ends a timestamp with an
+/// edge, or before the first one that is not whole or not of the plain form.
+fn take(text: &[u8], state: &mut Values, codes: &Codes) -> Result<Taken, SourceError> {
+    let mut taken = Taken::default();
+    while let Some(first) = text.get(taken.bytes) {
+        let rest = &text[taken.bytes..];
+        if *first != b'#' {
+            let Some(length) = value(rest, state, codes) else {
+                break;
             };
-            Ok(Some((length, state.advance(time)?)))
+            taken.bytes += length;
+            taken.lines += 1;
+            continue;
         }
-        _ => Ok(value(text, state, codes).map(|length| (length, None))),
+        let Some((length, time)) = timestamp(rest) else {
+            break;
+        };
+        taken.edge = state.advance(time)?;
+        taken.bytes += length;
+        taken.lines += 1;
+        if taken.edge.is_some() {
+            break;
+        }
     }
+    Ok(taken)
 }
 
 /// The length and time of a line with a timestamp.
 fn timestamp(text: &[u8]) -> Option<(usize, u64)> {
-    let end = memchr(b'\n', text)?;
-    let digits = &text[1..end];
+    let mut time = 0;
     // More digits may be more than 64 bits.
-    let fine = (1..=19).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    fine.then(|| {
-        let digits = digits.iter().map(|digit| u64::from(digit - b'0'));
-        (end + 1, digits.fold(0, |time, digit| time * 10 + digit))
-    })
+    for (at, &byte) in text.iter().enumerate().take(21).skip(1) {
+        match byte {
+            b'\n' if at > 1 => return Some((at + 1, time)),
+            b'0'..=b'9' if at < 20 => time = time * 10 + u64::from(byte - b'0'),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// How many bytes are 0 or 1 before the first one that is not.
+fn bits(text: &[u8]) -> usize {
+    /// What tells 0 from 1.
+    const DIGIT: u64 = 0x0101_0101_0101_0101;
+    const ZEROS: u64 = DIGIT * b'0' as u64;
+    let (words, rest) = text.as_chunks();
+    for (at, &word) in words.iter().enumerate() {
+        let others = u64::from_le_bytes(word) & !DIGIT ^ ZEROS;
+        if others != 0 {
+            return 8 * at + others.trailing_zeros() as usize / 8;
+        }
+    }
+    let rest = rest.iter().take_while(|byte| matches!(byte, b'0' | b'1'));
+    8 * words.len() + rest.count()
 }
 
 /// Takes in the line at the beginning of `text`, if it is empty or has a value: its length.
@@ -458,45 +484,35 @@ fn value(text: &[u8], state: &mut Values, codes: &Codes) -> Option<usize> {
     match text[0] {
         b'\n' => Some(1),
         b'b' => {
-            let end = memchr(b'\n', text)?;
-            let space = text[..end].iter().rposition(|&byte| byte == b' ')?;
-            let (number, length) = number(&text[space + 1..end])?;
-            let bits = &text[1..space];
-            if length != end - space - 1 || bits.is_empty() {
+            let mut width = bits(&text[1..]);
+            if text.get(1 + width) != Some(&b' ') {
+                let others = text[1 + width..].iter();
+                width += others.take_while(|&&byte| bit(byte).is_some()).count();
+            }
+            let (bits, rest) = text[1..].split_at(width);
+            if bits.is_empty() || rest.first() != Some(&b' ') {
                 return None;
             }
-            let Some(targets) = codes.get(number) else {
-                let fine = bits
-                    .iter()
-                    .fold(true, |fine, &byte| fine & bit(byte).is_some());
-                return fine.then_some(end + 1);
-            };
-            let mut value = 0u64;
-            let mut unknown = false;
-            for &byte in bits {
-                let (bit, odd) = bit(byte)?;
-                value = (value << 1) | bit;
-                unknown |= odd;
+            let (length, targets) = codes.line(rest)?;
+            if let Some(targets) = targets {
+                let mut value = 0u64;
+                let mut unknown = false;
+                for &byte in bits {
+                    let (bit, odd) = bit(byte)?;
+                    value = (value << 1) | bit;
+                    unknown |= odd;
+                }
+                state.note(targets, value, unknown);
             }
-            state.note(targets, value, unknown);
-            Some(end + 1)
+            Some(1 + width + length)
         }
         byte => {
             let (value, unknown) = bit(byte)?;
-            let (length, targets) = match codes.short(text) {
-                Some(short) => short,
-                None => {
-                    let (number, length) = number(&text[1..])?;
-                    if text.get(1 + length) != Some(&b'\n') {
-                        return None;
-                    }
-                    (length, codes.get(number))
-                }
-            };
+            let (length, targets) = codes.line(text)?;
             if let Some(targets) = targets {
                 state.note(targets, value, unknown);
             }
-            Some(length + 2)
+            Some(length)
         }
     }
 }

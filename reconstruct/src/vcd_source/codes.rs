@@ -61,10 +61,27 @@ impl Codes {
         (place > 0).then(|| &self.targets[place as usize - 1])
     }
 
+    /// The length of a line that has one character before its code, and the code's targets. `None`
+    /// if it is none.
+    #[inline]
+    pub fn line(&self, line: &[u8]) -> Option<(usize, Option<&Targets>)> {
+        let (length, targets) = match self.short(line) {
+            Some(short) => short,
+            None => {
+                let (number, length) = number(&line[1..])?;
+                if line.get(1 + length) != Some(&b'\n') {
+                    return None;
+                }
+                (length, self.get(number))
+            }
+        };
+        Some((length + 2, targets))
+    }
+
     /// The length and targets of a code of up to three characters that fills the line after its
     /// first character. `None` if it is longer or no code. This is where most of a file goes through.
     #[inline]
-    pub fn short(&self, line: &[u8]) -> Option<(usize, Option<&Targets>)> {
+    fn short(&self, line: &[u8]) -> Option<(usize, Option<&Targets>)> {
         /// What the characters' offset from their digits adds to a number, by length.
         const OFFSETS: [u32; 4] = [0, 33, 33 + 32 * 94, 33 + 32 * 94 + 32 * 94 * 94];
         let &[_, a, b, c, d, ..] = line else {
