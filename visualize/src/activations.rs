@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use petal_metadata::{GroupRun, Id, Metadata, RunId};
 use petal_reconstruct::{Event, Instance};
 
-use crate::spans::{Item, Key, Spans, Step};
+use crate::spans::{Item, Key, Spans};
 
 /// How long the activations of something took, in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,8 +65,6 @@ pub struct Activations<'a> {
     keys: Vec<(Counting, Durations)>,
     /// The activations of split groups, by the group's first part.
     split: BTreeMap<Key, Split>,
-    /// Room for what `spans` tells of an event.
-    steps: Vec<Step>,
 }
 
 /// How the spans of a key are counted.
@@ -133,37 +131,32 @@ impl<'a> Activations<'a> {
             spans: Spans::default(),
             keys: Vec::new(),
             split: BTreeMap::new(),
-            steps: Vec::new(),
         }
     }
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
-        let mut steps = std::mem::take(&mut self.steps);
-        let now = self.spans.event(event, &mut steps);
-        for step in steps.drain(..) {
-            let Step::Close(id, start) = step else {
-                continue;
-            };
-            let cycles = now.cycles() - start.cycles();
-            let (counting, durations) = &mut self.keys[id];
-            match *counting {
-                Counting::Once => durations.add(cycles, 1),
-                Counting::Latency(latency) => {
-                    durations.add(latency, cycles / latency);
-                    let rest = cycles % latency;
-                    durations.add(rest, u64::from(rest > 0));
-                }
-                Counting::Part(first) => {
-                    let split = self.split.entry(first).or_default();
-                    if self.spans.keys()[id] == first {
-                        split.finish();
+        if let Some((switch, now)) = self.spans.event(event) {
+            for &id in &self.spans.switch(switch).closes {
+                let cycles = now.cycles() - self.spans.since(id).cycles();
+                let (counting, durations) = &mut self.keys[id];
+                match *counting {
+                    Counting::Once => durations.add(cycles, 1),
+                    Counting::Latency(latency) => {
+                        durations.add(latency, cycles / latency);
+                        let rest = cycles % latency;
+                        durations.add(rest, u64::from(rest > 0));
                     }
-                    *split.unfinished.get_or_insert(0) += cycles;
+                    Counting::Part(first) => {
+                        let split = self.split.entry(first).or_default();
+                        if self.spans.keys()[id] == first {
+                            split.finish();
+                        }
+                        *split.unfinished.get_or_insert(0) += cycles;
+                    }
                 }
             }
         }
-        self.steps = steps;
         for at in self.keys.len()..self.spans.keys().len() {
             let key = self.spans.keys()[at];
             let counting = Counting::of(self.metadata, self.spans.instances(), key);

@@ -1,8 +1,6 @@
 //! From trees per cycle to spans per node: when each node of the call trees was active without a
 //! break.
 
-use std::sync::Arc;
-
 use foldhash::HashMap;
 use petal_metadata::{CellId, ControlId, Id, RunId};
 use petal_reconstruct::{CallTree, Cycle, Event, Instance, InstanceId, Node, Run, TreeId};
@@ -32,14 +30,17 @@ pub struct Key {
 /// A number for each key of a trace, from 0 on.
 pub(crate) type KeyId = usize;
 
-/// A step in the life of a span: a time in which something was active without a break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// The key becomes active. What holds it does so at the latest then, and is told first.
-    Open(KeyId),
-    /// It was active since this cycle, and is no more.
-    Close(KeyId, Cycle),
+/// A change from one tree to another.
+#[derive(Debug, Default)]
+pub(crate) struct Switch {
+    /// What is active no more. What holds others comes first.
+    pub closes: Vec<KeyId>,
+    /// What becomes active. What holds others comes first, but cells come last.
+    pub opens: Vec<KeyId>,
 }
+
+/// A number for each switch that is remembered.
+pub(crate) type SwitchId = usize;
 
 /// How many changes from one tree to another are remembered.
 const MAX_SWITCHES: usize = 1 << 16;
@@ -57,14 +58,9 @@ pub(crate) struct Spans {
     /// The keys of each tree, ascending.
     trees: Vec<Vec<KeyId>>,
     current: Option<TreeId>,
-    /// What closes and what opens from one tree to another, for the latest ones.
-    switches: HashMap<(Option<TreeId>, Option<TreeId>), Arc<Switch>>,
-}
-
-#[derive(Debug)]
-struct Switch {
-    closes: Vec<KeyId>,
-    opens: Vec<KeyId>,
+    /// The latest switches, and their numbers by the trees.
+    switches: Vec<Switch>,
+    numbers: HashMap<(Option<TreeId>, Option<TreeId>), SwitchId>,
 }
 
 impl Spans {
@@ -88,62 +84,69 @@ impl Spans {
         self.trees.last().map_or(&[], Vec::as_slice)
     }
 
-    /// Takes in the next event. Adds the spans that are over and those that begin to `steps`, and
-    /// returns the cycle in which they do.
-    pub fn event(&mut self, event: &Event, steps: &mut Vec<Step>) -> Cycle {
-        match event {
-            Event::Instance(instance) => self.instances.push(*instance),
+    /// A switch that `event` gave last.
+    pub fn switch(&self, id: SwitchId) -> &Switch {
+        &self.switches[id]
+    }
+
+    /// The first cycle of what is active, or closes in the latest switch.
+    pub fn since(&self, id: KeyId) -> Cycle {
+        self.since[id]
+    }
+
+    /// Takes in the next event. If it is a switch, returns which one, and its cycle.
+    pub fn event(&mut self, event: &Event) -> Option<(SwitchId, Cycle)> {
+        let (next, at) = match event {
+            Event::Instance(instance) => {
+                self.instances.push(*instance);
+                return None;
+            }
             Event::Tree(tree) => {
                 let keys = self.keys_of(tree);
                 self.trees.push(keys);
+                return None;
             }
-            Event::Run(Run { tree, start, .. }) => {
-                self.switch(Some(*tree), *start, steps);
-                return *start;
-            }
-            Event::End { cycles } => {
-                let end = Cycle::from_cycles(*cycles);
-                self.switch(None, end, steps);
-                return end;
-            }
-            Event::Update(_) | Event::Warning(_) => {}
-        }
-        Cycle::from_cycles(0)
-    }
-
-    fn switch(&mut self, next: Option<TreeId>, at: Cycle, steps: &mut Vec<Step>) {
+            Event::Run(Run { tree, start, .. }) => (Some(*tree), *start),
+            Event::End { cycles } => (None, Cycle::from_cycles(*cycles)),
+            Event::Update(_) | Event::Warning(_) => return None,
+        };
         let pair = (self.current, next);
-        let switch = match self.switches.get(&pair) {
-            Some(switch) => Arc::clone(switch),
+        let number = match self.numbers.get(&pair) {
+            Some(&number) => number,
             None => {
-                let keys = |tree: Option<TreeId>| {
-                    tree.map_or(&[][..], |tree| self.trees[tree.index()].as_slice())
-                };
-                let (before, after) = (keys(self.current), keys(next));
-                let without = |keys: &[KeyId], others: &[KeyId]| {
-                    let keys = keys.iter().copied();
-                    keys.filter(|id| others.binary_search(id).is_err())
-                        .collect()
-                };
-                let switch = Arc::new(Switch {
-                    closes: without(before, after),
-                    opens: without(after, before),
-                });
+                let switch = self.switch_between(self.current, next);
                 if self.switches.len() == MAX_SWITCHES {
                     self.switches.clear();
+                    self.numbers.clear();
                 }
-                self.switches.insert(pair, Arc::clone(&switch));
-                switch
+                self.switches.push(switch);
+                let number = self.switches.len() - 1;
+                self.numbers.insert(pair, number);
+                number
             }
         };
-        for &id in &switch.closes {
-            steps.push(Step::Close(id, self.since[id]));
-        }
-        for &id in &switch.opens {
+        for &id in &self.switches[number].opens {
             self.since[id] = at;
-            steps.push(Step::Open(id));
         }
         self.current = next;
+        Some((number, at))
+    }
+
+    fn switch_between(&self, before: Option<TreeId>, after: Option<TreeId>) -> Switch {
+        let keys =
+            |tree: Option<TreeId>| tree.map_or(&[][..], |tree| self.trees[tree.index()].as_slice());
+        let without = |keys: &[KeyId], others: &[KeyId]| -> Vec<KeyId> {
+            let keys = keys.iter().copied();
+            keys.filter(|id| others.binary_search(id).is_err())
+                .collect()
+        };
+        let (before, after) = (keys(before), keys(after));
+        let mut opens = without(after, before);
+        opens.sort_by_key(|&id| self.keys[id].item == Item::Cell);
+        Switch {
+            closes: without(before, after),
+            opens,
+        }
     }
 
     fn keys_of(&mut self, tree: &CallTree) -> Vec<KeyId> {

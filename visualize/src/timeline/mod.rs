@@ -25,7 +25,7 @@ use self::lanes::{Count, Counts, Lanes, Place, Track};
 use crate::activations::Counting;
 use crate::cells::path;
 use crate::ledger::Class;
-use crate::spans::{Item, Key, KeyId, Spans, Step};
+use crate::spans::{Item, Key, KeyId, Spans, SwitchId};
 
 pub use format::{Activation, Flows, Format};
 pub use json::ChromeJson;
@@ -92,8 +92,6 @@ pub struct Timeline<'a, F> {
     cycles: Range<u64>,
     section: Section,
     spans: Spans,
-    /// Room for what `spans` tells of an event.
-    steps: Vec<Step>,
     lanes: Lanes<'a>,
     /// Whether each instance is the section's cell or below it.
     inside: Vec<bool>,
@@ -141,7 +139,6 @@ impl<'a, F: Format> Timeline<'a, F> {
             cycles: section.cycles.clone().unwrap_or(0..u64::MAX),
             section,
             spans: Spans::default(),
-            steps: Vec::new(),
             lanes: Lanes::new(metadata),
             inside: Vec::new(),
             base: None,
@@ -185,16 +182,12 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        let mut steps = std::mem::take(&mut self.steps);
-        let now = self.spans.event(event, &mut steps);
+        if let Some((switch, now)) = self.spans.event(event) {
+            self.switch(switch, now)?;
+        }
         for at in self.shown.len()..self.spans.keys().len() {
             self.learn(at);
         }
-        if let Event::Run(_) | Event::End { .. } = event {
-            self.step(&steps, now)?;
-        }
-        steps.clear();
-        self.steps = steps;
         match event {
             Event::Instance(_) => self.enter(),
             Event::Tree(tree) => {
@@ -202,10 +195,10 @@ impl<'a, F: Format> Timeline<'a, F> {
                 self.trees.push(counts);
                 Ok(())
             }
-            Event::Run(run) => self.count(self.trees[run.tree.index()], now),
+            Event::Run(run) => self.count(self.trees[run.tree.index()], run.start),
             Event::Update(update) => self.update(update),
-            Event::End { .. } => {
-                self.count(Counts::default(), now)?;
+            Event::End { cycles } => {
+                self.count(Counts::default(), Cycle::from_cycles(*cycles))?;
                 self.finish()
             }
             Event::Warning(_) => Ok(()),
@@ -213,7 +206,7 @@ impl<'a, F: Format> Timeline<'a, F> {
     }
 
     /// Goes from one tree to the next.
-    fn step(&mut self, steps: &[Step], now: Cycle) -> io::Result<()> {
+    fn switch(&mut self, switch: SwitchId, now: Cycle) -> io::Result<()> {
         let begins = !self.begun && now.cycles() >= self.cycles.start;
         self.begun |= begins;
         if begins && now.cycles() > self.cycles.start {
@@ -221,23 +214,15 @@ impl<'a, F: Format> Timeline<'a, F> {
             self.tell_counts(self.counts, self.cycles.start)?;
         }
         // What holds others was seen before them: it ends after them and begins before them.
-        for &step in steps.iter().rev() {
-            if let Step::Close(id, start) = step {
-                self.close(id, start, now)?;
-            }
+        for at in (0..self.spans.switch(switch).closes.len()).rev() {
+            self.close(self.spans.switch(switch).closes[at], now)?;
         }
         if begins {
             self.tell_early()?;
         }
-        // Arrows to cells begin at groups.
-        for cells in [false, true] {
-            for &step in steps {
-                if let Step::Open(id) = step
-                    && (self.shown[id].track == Track::Cell) == cells
-                {
-                    self.open(id, now)?;
-                }
-            }
+        // Arrows to cells begin at groups, which come before them.
+        for at in 0..self.spans.switch(switch).opens.len() {
+            self.open(self.spans.switch(switch).opens[at], now)?;
         }
         Ok(())
     }
@@ -436,9 +421,9 @@ impl<'a, F: Format> Timeline<'a, F> {
         self.format.begin(slice, at, shown.open.activation, &flows)
     }
 
-    /// Something was active from `start` up to `end`.
-    fn close(&mut self, id: KeyId, start: Cycle, end: Cycle) -> io::Result<()> {
-        let (start, end) = (start.cycles(), end.cycles());
+    /// Something was active up to cycle `end`.
+    fn close(&mut self, id: KeyId, end: Cycle) -> io::Result<()> {
+        let (start, end) = (self.spans.since(id).cycles(), end.cycles());
         let shown = &mut self.shown[id];
         let count = match shown.counting {
             Counting::Once | Counting::Part(_) => 1,

@@ -27,6 +27,8 @@ const MAX_INTERNED: usize = 1 << 16;
 const NANOSECONDS: u64 = 1000;
 /// The packet sequence of everything but control registers.
 const MAIN: usize = 0;
+/// The bytes of a packet that can serve again.
+const ROOM: usize = 64;
 /// The ends of a slice.
 const BEGIN: usize = 0;
 const END: usize = 1;
@@ -81,7 +83,10 @@ enum Number {
 /// and its number, as long as before, change.
 #[derive(Debug)]
 struct Written {
-    bytes: Vec<u8>,
+    /// The packet, filled up: to copy so many bytes that are known when petal is compiled takes less
+    /// time than to copy fewer.
+    bytes: [u8; ROOM],
+    length: usize,
     /// Where the time is.
     time: usize,
     /// Where the number is.
@@ -123,6 +128,7 @@ impl Event {
             if let Some(number) = number {
                 encode_varint(number, &mut &mut packet[last.number.clone()]);
             }
+            chunk.truncate(start + last.length);
             return;
         }
         let mut event = Vec::new();
@@ -161,12 +167,15 @@ impl Event {
         let mut packet = Vec::new();
         bytes::encode(tag::TRACE_PACKET, &fields, &mut packet);
         chunk.extend_from_slice(&packet);
-        if usual.is_some() {
+        if usual.is_some() && packet.len() <= ROOM {
             let key = encoded_len_varint(u64::from(tag::PACKET_TIMESTAMP << 3));
             let number = packet.len() - event.len() + numbered;
+            let mut bytes = [0; ROOM];
+            bytes[..packet.len()].copy_from_slice(&packet);
             self.last = Some(Written {
+                bytes,
+                length: packet.len(),
                 time: packet.len() - fields.len() + key,
-                bytes: packet,
                 number: number - digits..number,
             });
         }
