@@ -72,7 +72,7 @@ fn an_import_that_is_missing() {
     workshop.write("design.futil", DESIGN.replace("core.futil", "care.futil"));
     tells(
         &workshop.fails(&RUN),
-        &["primitives/care.futil", "--library"],
+        &["design.futil:1:", "primitives/care.futil", "--library"],
     );
 }
 

@@ -1,11 +1,13 @@
 //! From a Calyx file on disk to the compiler's representation: the library search path, with the
 //! Calyx standard library out of `calyx-stdlib`, and parsing.
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use calyx_frontend::Workspace;
+use calyx_frontend::ast::NamespaceDef;
 use calyx_ir as ir;
 use tempfile::TempDir;
 
@@ -24,6 +26,8 @@ const CALLS_PER_BYTE: usize = 200;
 #[derive(Debug)]
 pub struct Library {
     dir: Arc<TempDir>,
+    /// The real paths of the given folders.
+    folders: Vec<PathBuf>,
 }
 
 impl Library {
@@ -38,7 +42,9 @@ impl Library {
         };
         let temporary = std::env::temp_dir();
         let dir = TempDir::with_prefix("petal-lib-").map_err(failed(&temporary))?;
+        let mut real = Vec::new();
         for folder in folders {
+            real.push(folder.canonicalize().map_err(failed(folder))?);
             for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
                 let entry = entry.map_err(failed(folder))?;
                 let link = dir.path().join(entry.file_name());
@@ -65,31 +71,16 @@ impl Library {
                 std::fs::write(&file, text).map_err(failed(&file))?;
             }
         }
-        Ok(Self { dir: Arc::new(dir) })
+        real.push(dir.path().canonicalize().map_err(failed(dir.path()))?);
+        Ok(Self {
+            dir: Arc::new(dir),
+            folders: real,
+        })
     }
 
     /// The temporary folder that it is in.
     pub fn path(&self) -> &Path {
         self.dir.path()
-    }
-
-    /// Tells of an import that is missing where imports are looked up, and what it means that the
-    /// parser took too many steps.
-    fn explain(&self, error: PassesError) -> PassesError {
-        match error {
-            PassesError::Calyx { stage, message } if message.contains("call limit reached") => {
-                let meaning = "this is an error (the parser gave up looking for what may be here)";
-                let message = message.replace("call limit reached", meaning);
-                PassesError::Calyx { stage, message }
-            }
-            PassesError::Calyx { stage, mut message } if message.contains("Import path") => {
-                let library = self.dir.path().display().to_string();
-                message = message.replace(&library, "the Calyx standard library");
-                message.push_str("; `--library DIR` adds a folder to look in");
-                PassesError::Calyx { stage, message }
-            }
-            other => other,
-        }
     }
 }
 
@@ -107,30 +98,109 @@ impl Program {
     /// all that is done with them needs a thread with [`STACK`](crate::STACK).
     ///
     /// # Errors
-    /// When a file is missing or is not Calyx.
+    /// When a file is missing, is not Calyx, or is neither in the folder of `file` nor in one of the
+    /// library.
     pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
-        // Told here, because the parser's own message has neither the path nor the reason.
-        let source = std::fs::read(file).map_err(|source| PassesError::Read {
-            path: file.to_owned(),
-            source,
-        })?;
-        nesting::check(&source, |line, problem| PassesError::Nested {
-            path: file.to_owned(),
-            line,
-            problem,
-        })?;
-        // An error inside of loops makes the parser try everything again at each level around it.
-        let calls = MOST_CALLS.max(source.len().saturating_mul(CALLS_PER_BYTE));
-        pest::set_call_limit(NonZeroUsize::new(calls));
-        let ctx = guarded(file, "parser", || {
-            let workspace = Workspace::construct(&Some(file.to_owned()), library.dir.path())?;
-            ir::from_ast::ast_to_ir(workspace)
-        })
-        .map_err(|error| library.explain(error))?;
+        let workspace = parse(file, library)?;
+        let ctx = guarded(file, "parser", || ir::from_ast::ast_to_ir(workspace))?;
         Ok(Self {
             ctx,
             path: file.to_owned(),
             library: Arc::clone(&library.dir),
         })
     }
+}
+
+/// Tells what it means that the parser took too many steps.
+fn explain(error: PassesError) -> PassesError {
+    match error {
+        PassesError::Calyx { stage, message } => {
+            let meaning = "this is an error (the parser gave up looking for what may be here)";
+            let message = message.replace("call limit reached", meaning);
+            PassesError::Calyx { stage, message }
+        }
+        other => other,
+    }
+}
+
+/// Parses a program and all that it imports, in the order of [`Workspace::construct`].
+fn parse(file: &Path, library: &Library) -> Result<Workspace, PassesError> {
+    let mut workspace = Workspace::default();
+    let mut folders = library.folders.clone();
+    let mut known = HashSet::new();
+    let mut waiting = vec![(file.to_owned(), true)];
+    while let Some((path, is_design)) = waiting.pop() {
+        let unreadable = |source| PassesError::Read {
+            path: path.clone(),
+            source,
+        };
+        let real = path.canonicalize().map_err(unreadable)?;
+        if !known.insert(real.clone()) {
+            continue;
+        }
+        let text = std::fs::read(&path).map_err(unreadable)?;
+        nesting::check(&text, |line, problem| PassesError::Nested {
+            path: path.clone(),
+            line,
+            problem,
+        })?;
+        // An error inside of loops makes the parser try everything again at each level around it.
+        let calls = MOST_CALLS.max(text.len().saturating_mul(CALLS_PER_BYTE));
+        pest::set_call_limit(NonZeroUsize::new(calls));
+        let namespace = guarded(&path, "parser", || {
+            NamespaceDef::construct(&Some(path.clone()))
+        })
+        .map_err(explain)?;
+        let mut folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        if is_design {
+            // A relative path may have an empty parent.
+            folder = Path::new(".")
+                .join(folder)
+                .canonicalize()
+                .map_err(unreadable)?;
+            folders.push(folder.clone());
+            workspace.original_imports.clone_from(&namespace.imports);
+            workspace.metadata.clone_from(&namespace.metadata);
+        }
+        let externs = namespace
+            .externs
+            .iter()
+            .filter_map(|(file, _)| file.as_ref());
+        let externs = externs.map(|file| (file, folder.join(file)));
+        let imports = namespace.imports.iter().map(|file| {
+            let beside = folder.join(file);
+            let found = if beside.exists() {
+                beside
+            } else {
+                library.path().join(file)
+            };
+            (file, found)
+        });
+        for (name, found) in externs.chain(imports) {
+            let line = || {
+                let quoted = format!("\"{name}\"");
+                let text = String::from_utf8_lossy(&text);
+                let before = text.lines().take_while(|line| !line.contains(&quoted));
+                before.count() + 1
+            };
+            let Ok(file) = found.canonicalize() else {
+                return Err(PassesError::Missing {
+                    path: path.clone(),
+                    line: line(),
+                    name: name.clone(),
+                });
+            };
+            if !folders.iter().any(|folder| file.starts_with(folder)) {
+                return Err(PassesError::Outside {
+                    path: path.clone(),
+                    line: line(),
+                    file,
+                });
+            }
+        }
+        waiting.extend(guarded(&path, "parser", || {
+            workspace.merge_namespace(namespace, is_design, &folder, false, library.path())
+        })?);
+    }
+    Ok(workspace)
 }

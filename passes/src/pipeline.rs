@@ -60,6 +60,32 @@ pub enum PassesError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// The design asks for a file that is not there.
+    #[error(
+        "{path}:{line}: `{name}` is not there; imports are looked up in the folder of this file and \
+         then in the library (`--library DIR` adds a folder), Verilog in the folder of this file"
+    )]
+    Missing {
+        /// The design, or a file that it imports.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What it imports or takes Verilog from.
+        name: String,
+    },
+    /// The design asks for a file that is none of its own.
+    #[error(
+        "{path}:{line}: wants {file}, which is neither in the folder of the design nor in one of the library; \
+         `--library DIR` adds the folder that it is in"
+    )]
+    Outside {
+        /// The design, or a file that it imports.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What it imports or takes Verilog from.
+        file: PathBuf,
+    },
     /// The Calyx compiler refuses the design.
     #[error("the Calyx compiler refuses the design ({stage}):\n{message}")]
     Calyx {
