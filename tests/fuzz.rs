@@ -1,15 +1,19 @@
-//! The fuzz targets, on their corpus and on a fixed number of mutations of it: the same ones each
-//! time. `cargo fuzz` goes on from there (see CONTRIBUTING.md).
+//! The fuzz targets, on their corpus and on mutations of it: the same ones each time, as many as fit
+//! into the time of the test. `cargo fuzz` goes on from there (see CONTRIBUTING.md).
 
 #[path = "../fuzz/targets.rs"]
 mod targets;
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use petal_metadata::Metadata;
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// How long the mutations of a target may take.
+const TIME: Duration = Duration::from_secs(20);
 
 /// All inputs of a target's corpus.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
@@ -65,8 +69,12 @@ fn run(name: &str, mutations: usize, target: fn(&[u8])) {
         target(input);
     }
     let mut random = Random(TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let started = Instant::now();
     for _ in 0..mutations {
         target(&random.mutate(&corpus));
+        if started.elapsed() > TIME {
+            break;
+        }
     }
 }
 

@@ -222,7 +222,9 @@ impl Found {
         }
         let mut instance = Vec::new();
         for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
-            instance.retain(|&(above, _, _)| above < depth);
+            while instance.last().is_some_and(|&(above, _, _)| above >= depth) {
+                instance.pop();
+            }
             let inside = found.inside(id.index());
             match node {
                 Node::Cell {

@@ -142,10 +142,12 @@ impl<W: Write> Format for ChromeJson<W> {
                 ((*name).to_owned(), value)
             })
             .collect();
-        let lane = self.lanes.iter().find(|lane| lane.id == slice.lane);
+        // Rows come in the order of their numbers.
+        let lane = self.lanes.binary_search_by_key(&slice.lane, |lane| lane.id);
+        let cell = lane.map_or(0, |at| self.lanes[at].cell);
         let event = json!({
             "name": slice.name, "cat": slice.category, "ph": "X",
-            "pid": lane.map_or(0, |lane| lane.cell), "tid": slice.lane,
+            "pid": cell, "tid": slice.lane,
         });
         let mut text = event.to_string();
         text.pop();
