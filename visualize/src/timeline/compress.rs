@@ -188,8 +188,8 @@ pub(super) mod tests {
     /// Hands on so many bytes, then finishes.
     fn write(file: Shared, length: usize) -> io::Result<()> {
         let mut packets = Packets::new(file);
-        for at in 0..length {
-            packets.chunk().push((at % 251) as u8);
+        for byte in (0..251).cycle().take(length) {
+            packets.chunk().push(byte);
             packets.flush_full()?;
         }
         packets.finish()

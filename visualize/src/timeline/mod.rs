@@ -434,7 +434,10 @@ impl<'a, F: Format> Timeline<'a, F> {
             return Ok(());
         }
         let open = shown.open;
-        self.open[shown.row][open.number].retain(|known| *known != id);
+        let row = &mut self.open[shown.row][open.number];
+        if row.pop_if(|innermost| *innermost == id).is_none() {
+            row.retain(|known| *known != id);
+        }
         if !open.told {
             self.early.retain(|known| *known != id);
             return Ok(());

@@ -125,8 +125,15 @@ impl Event {
             chunk.extend_from_slice(&last.bytes);
             let packet = &mut chunk[start..];
             packet[last.time] = time;
-            if let Some(number) = number {
-                encode_varint(number, &mut &mut packet[last.number.clone()]);
+            let mut number = number.unwrap_or_default();
+            let digits = &mut packet[last.number.clone()];
+            for digit in &mut *digits {
+                let [lowest, ..] = number.to_le_bytes();
+                *digit = 0x80 | lowest;
+                number >>= 7;
+            }
+            if let Some(digit) = digits.last_mut() {
+                *digit &= 0x7f;
             }
             chunk.truncate(start + last.length);
             return;
