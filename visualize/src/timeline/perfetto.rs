@@ -47,9 +47,7 @@ pub struct Perfetto<W> {
 /// A series of packets with texts and a clock of its own.
 #[derive(Debug)]
 struct Sequence {
-    id: u32,
-    /// The cycle of its latest event.
-    now: u64,
+    clock: Clock,
     categories: Interner,
     names: Interner,
     detail_names: Interner,
@@ -58,6 +56,15 @@ struct Sequence {
     end: Option<Event>,
     /// Where those of them end that are open.
     open: Vec<u64>,
+}
+
+/// When a packet sequence is.
+#[derive(Debug)]
+struct Clock {
+    /// The number of the sequence.
+    sequence: u32,
+    /// The cycle of its latest event.
+    now: u64,
 }
 
 /// An event that is written again and again: an end of a slice, or the value of a counter.
@@ -106,15 +113,15 @@ impl Event {
     /// Appends the packet of this event to `chunk`.
     fn write(
         &mut self,
-        sequence: &mut Sequence,
+        clock: &mut Clock,
         at: u64,
         number: Option<u64>,
         flows: &Flows,
         chunk: &mut Vec<u8>,
     ) {
-        debug_assert!(at >= sequence.now, "time goes back to cycle {at}");
-        let passed = at.saturating_sub(sequence.now);
-        sequence.now = at;
+        debug_assert!(at >= clock.now, "time goes back to cycle {at}");
+        let passed = at.saturating_sub(clock.now);
+        clock.now = at;
         let digits = number.map_or(0, encoded_len_varint);
         let time = u8::try_from(passed).ok().filter(|time| *time < 0x80);
         let usual = time.filter(|_| flows.is_empty());
@@ -165,7 +172,7 @@ impl Event {
         let mut fields = Vec::new();
         uint64::encode(tag::PACKET_TIMESTAMP, &passed, &mut fields);
         let ids = proto::TracePacket {
-            trusted_packet_sequence_id: Some(sequence.id),
+            trusted_packet_sequence_id: Some(clock.sequence),
             sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
             ..proto::TracePacket::default()
         };
@@ -258,8 +265,10 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         // There are no more sequences than rows of control registers.
         let id = u32::try_from(number + 1).map_err(io::Error::other)?;
         self.sequences.push(Sequence {
-            id,
-            now: 0,
+            clock: Clock {
+                sequence: id,
+                now: 0,
+            },
             categories: Interner::default(),
             names: Interner::default(),
             detail_names: Interner::default(),
@@ -324,21 +333,22 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         flows: &Flows,
     ) -> io::Result<()> {
         let event = &mut self.slices[id][end];
-        let sequence = &mut self.sequences[event.sequence];
-        event.write(sequence, at, number, flows, self.packets.chunk());
+        let clock = &mut self.sequences[event.sequence].clock;
+        event.write(clock, at, number, flows, self.packets.chunk());
         self.packets.flush_full()
     }
 
     /// Ends the slices of control registers that are over by cycle `at`.
     fn close(&mut self, sequence: usize, at: u64) -> io::Result<()> {
-        let Some(mut event) = self.sequences[sequence].end.take() else {
+        let Sequence {
+            clock, end, open, ..
+        } = &mut self.sequences[sequence];
+        let Some(event) = end else {
             return Ok(());
         };
-        let known = &mut self.sequences[sequence];
-        while let Some(end) = known.open.pop_if(|end| *end <= at) {
-            event.write(known, end, None, &Flows::default(), self.packets.chunk());
+        while let Some(end) = open.pop_if(|end| *end <= at) {
+            event.write(clock, end, None, &Flows::default(), self.packets.chunk());
         }
-        known.end = Some(event);
         self.packets.flush_full()
     }
 }
@@ -355,7 +365,7 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
             self.counters.insert(lane.id, event);
         }
         self.packet(&proto::TracePacket {
-            trusted_packet_sequence_id: Some(self.sequences[MAIN].id),
+            trusted_packet_sequence_id: Some(self.sequences[MAIN].clock.sequence),
             track_descriptor: Some(proto::TrackDescriptor {
                 uuid: Some(lane.id),
                 name: Some(match lane.content {
@@ -438,7 +448,7 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
             return Ok(());
         }
         let packet = proto::TracePacket {
-            trusted_packet_sequence_id: Some(sequence.id),
+            trusted_packet_sequence_id: Some(sequence.clock.sequence),
             sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
             interned_data: Some(interned),
             ..proto::TracePacket::default()
@@ -465,9 +475,9 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
 
     fn count(&mut self, lane: LaneId, at: u64, value: u64) -> io::Result<()> {
         if let Some(event) = self.counters.get_mut(&lane) {
-            let sequence = &mut self.sequences[event.sequence];
+            let clock = &mut self.sequences[event.sequence].clock;
             let chunk = self.packets.chunk();
-            event.write(sequence, at, Some(value), &Flows::default(), chunk);
+            event.write(clock, at, Some(value), &Flows::default(), chunk);
         }
         self.packets.flush_full()
     }
