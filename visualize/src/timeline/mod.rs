@@ -57,8 +57,8 @@ struct Open {
     /// The number of the row of the track.
     number: usize,
     activation: u64,
-    /// Whether its beginning was told.
-    told: bool,
+    /// Its slice, once its beginning was told.
+    slice: Option<SliceId>,
 }
 
 /// How many kinds of updates are remembered.
@@ -355,7 +355,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         self.shown[id].open = Open {
             number,
             activation,
-            told: false,
+            slice: None,
         };
         if now.cycles() < self.cycles.start {
             self.early.push(id);
@@ -406,7 +406,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         let key = self.spans.keys()[id];
         let slice = self.slice_of(id)?;
         let shown = &mut self.shown[id];
-        shown.open.told = true;
+        shown.open.slice = Some(slice);
         let mut flows = Flows::default();
         for &cell in &shown.calls {
             self.last_flow += 1;
@@ -438,15 +438,14 @@ impl<'a, F: Format> Timeline<'a, F> {
         if row.pop_if(|innermost| *innermost == id).is_none() {
             row.retain(|known| *known != id);
         }
-        if !open.told {
+        let Some(slice) = open.slice else {
             self.early.retain(|known| *known != id);
             return Ok(());
-        }
-        let instance = self.spans.keys()[id].instance;
+        };
         for &cell in &shown.calls {
+            let instance = self.spans.keys()[id].instance;
             self.flows.remove(&(instance, cell));
         }
-        let slice = self.slice_of(id)?;
         let activation = Activation {
             first: open.activation,
             count,

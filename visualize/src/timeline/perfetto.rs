@@ -9,7 +9,6 @@
 //! others and times of a sequence may not go back.
 
 use std::io::{self, Write};
-use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
 use prost::Message;
@@ -28,7 +27,7 @@ const NANOSECONDS: u64 = 1000;
 /// The packet sequence of everything but control registers.
 const MAIN: usize = 0;
 /// The bytes of a packet that can serve again.
-const ROOM: usize = 64;
+const ROOM: usize = 60;
 /// The ends of a slice.
 const BEGIN: usize = 0;
 const END: usize = 1;
@@ -70,11 +69,11 @@ struct Clock {
 /// An event that is written again and again: an end of a slice, or the value of a counter.
 #[derive(Debug)]
 struct Event {
+    last: Written,
     sequence: usize,
     /// The fields that do not change.
-    fixed: Vec<u8>,
+    fixed: Box<[u8]>,
     number: Number,
-    last: Option<Written>,
 }
 
 /// What the number is that changes from one event to the next.
@@ -93,20 +92,28 @@ struct Written {
     /// The packet, filled up: to copy so many bytes that are known when petal is compiled takes less
     /// time than to copy fewer.
     bytes: [u8; ROOM],
-    length: usize,
+    /// 0 if there is none.
+    length: u8,
     /// Where the time is.
-    time: usize,
-    /// Where the number is.
-    number: Range<usize>,
+    time: u8,
+    /// Where the number is, and its bytes.
+    number: u8,
+    digits: u8,
 }
 
 impl Event {
     fn new(sequence: usize, fixed: &proto::TrackEvent, number: Number) -> Self {
         Self {
+            last: Written {
+                bytes: [0; ROOM],
+                length: 0,
+                time: 0,
+                number: 0,
+                digits: 0,
+            },
             sequence,
             fixed: encode(fixed),
             number,
-            last: None,
         }
     }
 
@@ -125,15 +132,18 @@ impl Event {
         let digits = number.map_or(0, encoded_len_varint);
         let time = u8::try_from(passed).ok().filter(|time| *time < 0x80);
         let usual = time.filter(|_| flows.is_empty());
-        if let (Some(time), Some(last)) = (usual, &self.last)
-            && last.number.len() == digits
+        let last = &self.last;
+        if let Some(time) = usual
+            && last.length > 0
+            && usize::from(last.digits) == digits
         {
             let start = chunk.len();
             chunk.extend_from_slice(&last.bytes);
             let packet = &mut chunk[start..];
-            packet[last.time] = time;
+            packet[usize::from(last.time)] = time;
             let mut number = number.unwrap_or_default();
-            let digits = &mut packet[last.number.clone()];
+            let at = usize::from(last.number);
+            let digits = &mut packet[at..at + digits];
             for digit in &mut *digits {
                 let [lowest, ..] = number.to_le_bytes();
                 *digit = 0x80 | lowest;
@@ -142,7 +152,7 @@ impl Event {
             if let Some(digit) = digits.last_mut() {
                 *digit &= 0x7f;
             }
-            chunk.truncate(start + last.length);
+            chunk.truncate(start + usize::from(last.length));
             return;
         }
         let mut event = Vec::new();
@@ -184,20 +194,19 @@ impl Event {
         if usual.is_some() && packet.len() <= ROOM {
             let key = encoded_len_varint(u64::from(tag::PACKET_TIMESTAMP << 3));
             let number = packet.len() - event.len() + numbered;
-            let mut bytes = [0; ROOM];
-            bytes[..packet.len()].copy_from_slice(&packet);
-            self.last = Some(Written {
-                bytes,
-                length: packet.len(),
-                time: packet.len() - fields.len() + key,
-                number: number - digits..number,
-            });
+            // All are less than its length.
+            let small = |place: usize| u8::try_from(place).unwrap_or(u8::MAX);
+            self.last.bytes[..packet.len()].copy_from_slice(&packet);
+            self.last.length = small(packet.len());
+            self.last.time = small(packet.len() - fields.len() + key);
+            self.last.number = small(number - digits);
+            self.last.digits = small(digits);
         }
     }
 }
 
 /// The fields of an event, that of its row first.
-fn encode(event: &proto::TrackEvent) -> Vec<u8> {
+fn encode(event: &proto::TrackEvent) -> Box<[u8]> {
     let row = proto::TrackEvent {
         track_uuid: event.track_uuid,
         ..proto::TrackEvent::default()
@@ -206,7 +215,9 @@ fn encode(event: &proto::TrackEvent) -> Vec<u8> {
         track_uuid: None,
         ..event.clone()
     };
-    [row.encode_to_vec(), others.encode_to_vec()].concat()
+    [row.encode_to_vec(), others.encode_to_vec()]
+        .concat()
+        .into()
 }
 
 /// Numbers for texts.
