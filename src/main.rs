@@ -20,11 +20,18 @@ mod view;
 
 use std::process::ExitCode;
 
+use nix::sys::signal::{SigSet, Signal};
+
 use crate::args::{CacheCommand, Cli, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
+    // A file that becomes too large is an error of the write then, and not the end of petal.
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    let blocked = signals.thread_block();
+    debug_assert!(blocked.is_ok(), "the signal exists");
     let command = std::thread::Builder::new()
         .stack_size(petal_passes::STACK)
         .spawn(move || interrupt::listen().and_then(|()| run(cli.command)));
