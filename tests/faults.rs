@@ -661,8 +661,11 @@ fn an_interrupt_while_a_waveform_is_read() {
 fn an_interrupt_at_any_moment() {
     let workshop = Workshop::new();
     let right = undisturbed(&workshop, &RUN);
+    // On machines of any speed, the last ones come too late.
+    let mut milliseconds = 0;
     let mut ended = 0;
-    for milliseconds in 0..60 {
+    while ended < 10 {
+        milliseconds += 1 + milliseconds / 50;
         let output = interrupted(&workshop, &RUN, |_| {
             thread::sleep(Duration::from_millis(milliseconds));
         });
@@ -678,5 +681,4 @@ fn an_interrupt_at_any_moment() {
         }
         let _ = fs::remove_dir_all(workshop.path("out"));
     }
-    assert!(ended > 0, "no run came to its end");
 }
