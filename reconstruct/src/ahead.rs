@@ -38,8 +38,10 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
     pub fn new(mut source: S) -> Self {
         let (sender, receiver) = sync_channel(BATCHES);
         let thread = std::thread::spawn(move || {
+            let mut room = 0;
             loop {
-                let batch = Batch::read(&mut source);
+                let batch = Batch::read(&mut source, room);
+                room = batch.changes.len() + batch.changes.len() / 4;
                 let goes_on = batch.goes_on();
                 // Nobody receives it when the reader wants no more.
                 if sender.send(batch).is_err() || !goes_on {
@@ -66,8 +68,13 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
 }
 
 impl Batch {
-    fn read(source: &mut impl ProbeSource) -> Self {
-        let mut batch = Self::default();
+    /// The next cycles; `room` is about how many changes they may have.
+    fn read(source: &mut impl ProbeSource, room: usize) -> Self {
+        let mut batch = Self {
+            cycles: Vec::with_capacity(BATCH),
+            changes: Vec::with_capacity(room),
+            ..Self::default()
+        };
         while batch.cycles.len() < BATCH {
             match source.next_cycle() {
                 Ok(running) => {

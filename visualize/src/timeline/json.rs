@@ -11,50 +11,73 @@ use serde_json::{Map, Value, json};
 
 use super::{Activation, Content, Detail, Format, Lane, Slice, SliceId};
 
-/// Writes Chrome trace events.
+/// Writes Chrome trace events, at the end: nobody knows before how many there are.
 #[derive(Debug)]
 pub struct ChromeJson<W> {
     out: W,
-    /// How many more slices there may be.
-    room: u64,
+    /// How many slices there may be.
+    most: usize,
+    /// Whether there are more.
+    full: bool,
     /// Whether an event was written.
     any: bool,
     lanes: Vec<Lane>,
-    /// The beginning of each slice: the text of an object up to the first thing that changes.
+    /// The beginnings of slices: the text of an object up to the first thing that changes.
     beginnings: Vec<String>,
+    /// Which of them is that of each slice.
+    slices: Vec<usize>,
+    /// The slices so far.
+    events: Vec<Complete>,
     /// The slices that end in the same cycle, inner ones first. Viewers want outer ones first where
     /// both are as long.
-    ending: Vec<Ended>,
+    ending: Vec<Complete>,
 }
 
 #[derive(Debug)]
-struct Ended {
-    id: SliceId,
+struct Complete {
+    /// The number of its beginning.
+    beginning: usize,
     start: u64,
-    at: u64,
-    activation: Activation,
+    end: u64,
+    activation: Option<Activation>,
 }
 
 impl<W: Write> ChromeJson<W> {
-    /// Starts a file of at most `slices` slices.
-    ///
-    /// # Errors
-    /// When `out` can't be written.
-    pub fn new(mut out: W, slices: u64) -> io::Result<Self> {
-        out.write_all(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"unit\":\"1 us is 1 cycle\"},\"traceEvents\":[\n")?;
-        Ok(Self {
+    /// A file of at most so many slices; otherwise it remains empty.
+    pub fn new(out: W, slices: usize) -> Self {
+        Self {
             out,
-            room: slices.saturating_add(1),
+            most: slices,
+            full: false,
             any: false,
             lanes: Vec::new(),
             beginnings: Vec::new(),
+            slices: Vec::new(),
+            events: Vec::new(),
             ending: Vec::new(),
-        })
+        }
     }
 
-    /// Whether all slices found room. If not, the file is of no use.
+    /// Whether all slices found room. If not, nothing is written.
     pub fn is_whole(&self) -> bool {
-        self.room > 0
+        !self.full
+    }
+
+    /// Takes in the slices that end in the same cycle.
+    fn take_ended(&mut self) {
+        while let Some(ended) = self.ending.pop() {
+            self.take(ended);
+        }
+    }
+
+    fn take(&mut self, event: Complete) {
+        self.full |= self.events.len() == self.most;
+        if !self.full {
+            return self.events.push(event);
+        }
+        self.events = Vec::new();
+        self.beginnings = Vec::new();
+        self.slices = Vec::new();
     }
 
     fn event(&mut self, event: &Value) -> io::Result<()> {
@@ -71,52 +94,27 @@ impl<W: Write> ChromeJson<W> {
         Ok(())
     }
 
-    /// Writes the slices that end in the same cycle.
-    fn write_ended(&mut self) -> io::Result<()> {
-        while let Some(Ended {
-            id,
-            start,
-            at,
-            activation,
-        }) = self.ending.pop()
-        {
-            let more = [
-                ("activation", activation.first),
-                ("activations", activation.count),
-            ];
-            let known = if activation.count == 1 { 1 } else { 2 };
-            self.complete(id, start, at - start, &more[..known])?;
-        }
-        Ok(())
-    }
-
-    /// Writes a slice, unless there is no room for it.
-    fn complete(
-        &mut self,
-        id: SliceId,
-        start: u64,
-        cycles: u64,
-        more: &[(&str, u64)],
-    ) -> io::Result<()> {
-        self.room = self.room.saturating_sub(1);
-        if self.room == 0 {
-            return Ok(());
-        }
+    fn write(&mut self, event: &Complete) -> io::Result<()> {
         self.separate()?;
         let mut number = itoa::Buffer::new();
-        self.out.write_all(self.beginnings[id].as_bytes())?;
-        let mut first = self.beginnings[id].ends_with('{');
-        for (name, value) in more {
+        let beginning = self.beginnings[event.beginning].as_bytes();
+        self.out.write_all(beginning)?;
+        let mut first = beginning.ends_with(b"{");
+        let first_one = event.activation.map(|known| ("activation", known.first));
+        let several = event.activation.filter(|known| known.count > 1);
+        let several = several.map(|known| ("activations", known.count));
+        for (name, value) in first_one.into_iter().chain(several) {
             if !first {
                 self.out.write_all(b",")?;
             }
             first = false;
             write!(self.out, "\"{name}\":")?;
-            self.out.write_all(number.format(*value).as_bytes())?;
+            self.out.write_all(number.format(value).as_bytes())?;
         }
         self.out.write_all(b"},\"ts\":")?;
-        self.out.write_all(number.format(start).as_bytes())?;
+        self.out.write_all(number.format(event.start).as_bytes())?;
         self.out.write_all(b",\"dur\":")?;
+        let cycles = event.end - event.start;
         self.out.write_all(number.format(cycles).as_bytes())?;
         self.out.write_all(b"}")
     }
@@ -131,6 +129,9 @@ impl<W: Write> Format for ChromeJson<W> {
     }
 
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
+        if self.full {
+            return Ok(());
+        }
         let details: Map<String, Value> = slice
             .details
             .iter()
@@ -154,37 +155,56 @@ impl<W: Write> Format for ChromeJson<W> {
         text.push_str(",\"args\":");
         text.push_str(&Value::from(details).to_string());
         text.pop();
-        if id == self.beginnings.len() {
-            self.beginnings.push(text);
+        let beginning = self.beginnings.len();
+        self.beginnings.push(text);
+        if id == self.slices.len() {
+            self.slices.push(beginning);
         } else {
-            self.beginnings[id] = text;
+            self.slices[id] = beginning;
         }
         Ok(())
     }
 
     fn end(&mut self, id: SliceId, start: u64, at: u64, activation: Activation) -> io::Result<()> {
-        if !self.is_whole() {
+        if self.full {
             return Ok(());
         }
-        if self.ending.last().is_some_and(|ended| ended.at != at) {
-            self.write_ended()?;
+        if self.ending.last().is_some_and(|ended| ended.end != at) {
+            self.take_ended();
         }
-        self.ending.push(Ended {
-            id,
-            start,
-            at,
-            activation,
-        });
+        if !self.full {
+            self.ending.push(Complete {
+                beginning: self.slices[id],
+                start,
+                end: at,
+                activation: Some(activation),
+            });
+        }
         Ok(())
     }
 
     fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
-        self.complete(id, start, cycles, &[])
+        if !self.full {
+            self.take(Complete {
+                beginning: self.slices[id],
+                start,
+                end: start + cycles,
+                activation: None,
+            });
+        }
+        Ok(())
     }
 
-    /// Names the rows and ends the file.
+    /// Writes the file, with the names of the rows at its end.
     fn finish(&mut self) -> io::Result<()> {
-        self.write_ended()?;
+        self.take_ended();
+        if self.full {
+            return Ok(());
+        }
+        self.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"unit\":\"1 us is 1 cycle\"},\"traceEvents\":[\n")?;
+        for event in std::mem::take(&mut self.events) {
+            self.write(&event)?;
+        }
         let mut lanes = std::mem::take(&mut self.lanes);
         lanes.sort_by_key(|lane| (lane.cell, lane.content != Content::Cell, lane.rank));
         for (order, lane) in lanes.iter().enumerate() {
