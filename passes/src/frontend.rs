@@ -134,8 +134,7 @@ fn parse(file: &Path, library: &Library) -> Result<Workspace, PassesError> {
             path: path.clone(),
             source,
         };
-        let real = path.canonicalize().map_err(unreadable)?;
-        if !known.insert(real.clone()) {
+        if !known.insert(path.canonicalize().map_err(unreadable)?) {
             continue;
         }
         let text = std::fs::read(&path).map_err(unreadable)?;
