@@ -191,7 +191,7 @@ impl<'a> Shown<'a> {
                 Section::default(),
                 (
                     Perfetto::new(Vec::new()).expect("memory can be written"),
-                    ChromeJson::new(Vec::new(), 1000),
+                    ChromeJson::new(Vec::new(), 1000).expect("memory can be written"),
                 ),
             ),
         }

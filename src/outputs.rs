@@ -20,7 +20,7 @@ pub const TIMELINE: &str = "timeline.pftrace";
 /// The timeline for other viewers. Beyond this many slices none of them opens it, so it is left
 /// out.
 pub const TIMELINE_JSON: &str = "timeline.json";
-const MAX_JSON_SLICES: usize = 250_000;
+const MAX_JSON_SLICES: u64 = 250_000;
 /// The flame graphs: weighting, folded stacks, image.
 pub const FLAMES: [(Weighting, &str, &str); 2] = [
     (Weighting::Flat, "flame.folded", "flame.svg"),
@@ -169,7 +169,7 @@ pub fn timelines<'a>(
     staging: &Staging,
 ) -> Result<Timelines<'a>, Failure> {
     let native = Perfetto::new(create(&staging.path(TIMELINE))?)?;
-    let json = ChromeJson::new(create(&staging.path(TIMELINE_JSON))?, MAX_JSON_SLICES);
+    let json = ChromeJson::new(create(&staging.path(TIMELINE_JSON))?, MAX_JSON_SLICES)?;
     Ok(Timeline::new(metadata, section, (native, json)))
 }
 

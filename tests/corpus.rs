@@ -291,7 +291,7 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKin
 /// slices of each cell's own track add up to its cycles.
 fn check_timeline(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<(), String> {
     let mut text = Vec::new();
-    let json = ChromeJson::new(&mut text, usize::MAX);
+    let json = ChromeJson::new(&mut text, u64::MAX).map_err(|error| error.to_string())?;
     let mut timeline = Timeline::new(metadata, Section::default(), json);
     for event in &traced.events {
         timeline.event(event).map_err(|error| error.to_string())?;

@@ -411,7 +411,7 @@ fn a_timeline() {
 
 fn timeline(metadata: &Metadata, events: &[Event]) -> String {
     let mut text = Vec::new();
-    let json = ChromeJson::new(&mut text, usize::MAX);
+    let json = ChromeJson::new(&mut text, u64::MAX).unwrap();
     let mut timeline = Timeline::new(metadata, Section::default(), json);
     for event in events {
         timeline.event(event).unwrap();

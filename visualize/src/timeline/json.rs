@@ -11,73 +11,50 @@ use serde_json::{Map, Value, json};
 
 use super::{Activation, Content, Detail, Format, Lane, Slice, SliceId};
 
-/// Writes Chrome trace events, at the end: nobody knows before how many there are.
+/// Writes Chrome trace events.
 #[derive(Debug)]
 pub struct ChromeJson<W> {
     out: W,
-    /// How many slices there may be.
-    most: usize,
-    /// Whether there are more.
-    full: bool,
+    /// How many more slices there may be.
+    room: u64,
     /// Whether an event was written.
     any: bool,
     lanes: Vec<Lane>,
-    /// The beginnings of slices: the text of an object up to the first thing that changes.
+    /// The beginning of each slice: the text of an object up to the first thing that changes.
     beginnings: Vec<String>,
-    /// Which of them is that of each slice.
-    slices: Vec<usize>,
-    /// The slices so far.
-    events: Vec<Complete>,
     /// The slices that end in the same cycle, inner ones first. Viewers want outer ones first where
     /// both are as long.
-    ending: Vec<Complete>,
+    ending: Vec<Ended>,
 }
 
 #[derive(Debug)]
-struct Complete {
-    /// The number of its beginning.
-    beginning: usize,
+struct Ended {
+    id: SliceId,
     start: u64,
-    end: u64,
-    activation: Option<Activation>,
+    at: u64,
+    activation: Activation,
 }
 
 impl<W: Write> ChromeJson<W> {
-    /// A file of at most so many slices; otherwise it remains empty.
-    pub fn new(out: W, slices: usize) -> Self {
-        Self {
+    /// Starts a file of at most `slices` slices.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn new(mut out: W, slices: u64) -> io::Result<Self> {
+        out.write_all(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"unit\":\"1 us is 1 cycle\"},\"traceEvents\":[\n")?;
+        Ok(Self {
             out,
-            most: slices,
-            full: false,
+            room: slices.saturating_add(1),
             any: false,
             lanes: Vec::new(),
             beginnings: Vec::new(),
-            slices: Vec::new(),
-            events: Vec::new(),
             ending: Vec::new(),
-        }
+        })
     }
 
-    /// Whether all slices found room. If not, nothing is written.
+    /// Whether all slices found room. If not, the file is of no use.
     pub fn is_whole(&self) -> bool {
-        !self.full
-    }
-
-    /// Takes in the slices that end in the same cycle.
-    fn take_ended(&mut self) {
-        while let Some(ended) = self.ending.pop() {
-            self.take(ended);
-        }
-    }
-
-    fn take(&mut self, event: Complete) {
-        self.full |= self.events.len() == self.most;
-        if !self.full {
-            return self.events.push(event);
-        }
-        self.events = Vec::new();
-        self.beginnings = Vec::new();
-        self.slices = Vec::new();
+        self.room > 0
     }
 
     fn event(&mut self, event: &Value) -> io::Result<()> {
@@ -94,27 +71,52 @@ impl<W: Write> ChromeJson<W> {
         Ok(())
     }
 
-    fn write(&mut self, event: &Complete) -> io::Result<()> {
+    /// Writes the slices that end in the same cycle.
+    fn write_ended(&mut self) -> io::Result<()> {
+        while let Some(Ended {
+            id,
+            start,
+            at,
+            activation,
+        }) = self.ending.pop()
+        {
+            let more = [
+                ("activation", activation.first),
+                ("activations", activation.count),
+            ];
+            let known = if activation.count == 1 { 1 } else { 2 };
+            self.complete(id, start, at - start, &more[..known])?;
+        }
+        Ok(())
+    }
+
+    /// Writes a slice, unless there is no room for it.
+    fn complete(
+        &mut self,
+        id: SliceId,
+        start: u64,
+        cycles: u64,
+        more: &[(&str, u64)],
+    ) -> io::Result<()> {
+        self.room = self.room.saturating_sub(1);
+        if self.room == 0 {
+            return Ok(());
+        }
         self.separate()?;
         let mut number = itoa::Buffer::new();
-        let beginning = self.beginnings[event.beginning].as_bytes();
-        self.out.write_all(beginning)?;
-        let mut first = beginning.ends_with(b"{");
-        let first_one = event.activation.map(|known| ("activation", known.first));
-        let several = event.activation.filter(|known| known.count > 1);
-        let several = several.map(|known| ("activations", known.count));
-        for (name, value) in first_one.into_iter().chain(several) {
+        self.out.write_all(self.beginnings[id].as_bytes())?;
+        let mut first = self.beginnings[id].ends_with('{');
+        for (name, value) in more {
             if !first {
                 self.out.write_all(b",")?;
             }
             first = false;
             write!(self.out, "\"{name}\":")?;
-            self.out.write_all(number.format(value).as_bytes())?;
+            self.out.write_all(number.format(*value).as_bytes())?;
         }
         self.out.write_all(b"},\"ts\":")?;
-        self.out.write_all(number.format(event.start).as_bytes())?;
+        self.out.write_all(number.format(start).as_bytes())?;
         self.out.write_all(b",\"dur\":")?;
-        let cycles = event.end - event.start;
         self.out.write_all(number.format(cycles).as_bytes())?;
         self.out.write_all(b"}")
     }
@@ -129,9 +131,6 @@ impl<W: Write> Format for ChromeJson<W> {
     }
 
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
-        if self.full {
-            return Ok(());
-        }
         let details: Map<String, Value> = slice
             .details
             .iter()
@@ -155,56 +154,37 @@ impl<W: Write> Format for ChromeJson<W> {
         text.push_str(",\"args\":");
         text.push_str(&Value::from(details).to_string());
         text.pop();
-        let beginning = self.beginnings.len();
-        self.beginnings.push(text);
-        if id == self.slices.len() {
-            self.slices.push(beginning);
+        if id == self.beginnings.len() {
+            self.beginnings.push(text);
         } else {
-            self.slices[id] = beginning;
+            self.beginnings[id] = text;
         }
         Ok(())
     }
 
     fn end(&mut self, id: SliceId, start: u64, at: u64, activation: Activation) -> io::Result<()> {
-        if self.full {
+        if !self.is_whole() {
             return Ok(());
         }
-        if self.ending.last().is_some_and(|ended| ended.end != at) {
-            self.take_ended();
+        if self.ending.last().is_some_and(|ended| ended.at != at) {
+            self.write_ended()?;
         }
-        if !self.full {
-            self.ending.push(Complete {
-                beginning: self.slices[id],
-                start,
-                end: at,
-                activation: Some(activation),
-            });
-        }
+        self.ending.push(Ended {
+            id,
+            start,
+            at,
+            activation,
+        });
         Ok(())
     }
 
     fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
-        if !self.full {
-            self.take(Complete {
-                beginning: self.slices[id],
-                start,
-                end: start + cycles,
-                activation: None,
-            });
-        }
-        Ok(())
+        self.complete(id, start, cycles, &[])
     }
 
-    /// Writes the file, with the names of the rows at its end.
+    /// Names the rows and ends the file.
     fn finish(&mut self) -> io::Result<()> {
-        self.take_ended();
-        if self.full {
-            return Ok(());
-        }
-        self.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"unit\":\"1 us is 1 cycle\"},\"traceEvents\":[\n")?;
-        for event in std::mem::take(&mut self.events) {
-            self.write(&event)?;
-        }
+        self.write_ended()?;
         let mut lanes = std::mem::take(&mut self.lanes);
         lanes.sort_by_key(|lane| (lane.cell, lane.content != Content::Cell, lane.rank));
         for (order, lane) in lanes.iter().enumerate() {
