@@ -41,7 +41,7 @@ impl CompiledView {
         let nodes: Vec<(usize, Node)> = tree
             .preorder()
             .filter_map(|(depth, node)| {
-                above.retain(|&ancestor| ancestor < depth);
+                while above.pop_if(|ancestor| *ancestor >= depth).is_some() {}
                 if let Node::Control { component, control } = node
                     && !self.kept.contains(&(component, control))
                 {

@@ -222,9 +222,7 @@ impl Found {
         }
         let mut instance = Vec::new();
         for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
-            while instance.last().is_some_and(|&(above, _, _)| above >= depth) {
-                instance.pop();
-            }
+            while instance.pop_if(|(above, _, _)| *above >= depth).is_some() {}
             let inside = found.inside(id.index());
             match node {
                 Node::Cell {

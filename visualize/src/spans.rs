@@ -31,7 +31,7 @@ pub struct Key {
 pub(crate) type KeyId = usize;
 
 /// A change from one tree to another.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Switch {
     /// What is active no more. What holds others comes first.
     pub closes: Vec<KeyId>,
