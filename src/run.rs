@@ -1,5 +1,6 @@
 //! `petal run`, and its stages one by one.
 
+use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
@@ -337,12 +338,12 @@ impl<'a> Output<'a, '_> {
             let (to_timelines, batches) = mpsc::sync_channel(BATCHES);
             let timelines = scope.spawn(|| self.draw(batches));
             // Nobody receives it when the other thread failed, which is told below.
-            let send = |batch: Vec<Event>| {
-                let batch = Arc::new(batch);
-                let sent = to_trace.send(Arc::clone(&batch));
-                sent.and_then(|()| to_timelines.send(batch))
+            let send = |batch: &Arc<Vec<Event>>| {
+                let sent = to_trace.send(Arc::clone(batch));
+                sent.and_then(|()| to_timelines.send(Arc::clone(batch)))
                     .map_err(|error| cannot_write(&error))
             };
+            let mut sent: VecDeque<Arc<Vec<Event>>> = VecDeque::new();
             let mut batch = Vec::with_capacity(BATCH);
             let followed = self.reconstruction.run(source, &mut |event| {
                 batch.push(event);
@@ -350,14 +351,22 @@ impl<'a> Output<'a, '_> {
                     if let Some(Event::Run(run)) = batch.last() {
                         self.stage.tell(|| format!("cycle {}", run.start.cycles()));
                     }
-                    let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
-                    send(full)?;
+                    // The oldest one serves again once nobody reads it any more.
+                    let used = sent.front_mut().and_then(Arc::get_mut).map(std::mem::take);
+                    if used.is_some() {
+                        sent.pop_front();
+                    }
+                    let mut next = used.unwrap_or_else(|| Vec::with_capacity(BATCH));
+                    next.clear();
+                    let full = Arc::new(std::mem::replace(&mut batch, next));
+                    send(&full)?;
+                    sent.push_back(full);
                 }
                 Ok(())
             });
             if followed.is_ok() {
                 // As above.
-                let _ = send(batch);
+                let _ = send(&Arc::new(batch));
             }
             drop((to_trace, to_timelines));
             let counted = join(trace).map_err(ReconstructError::Sink)?;

@@ -1,7 +1,7 @@
 //! Runs a source of probe values on a thread of its own, some cycles ahead.
 
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 use crate::model::Warning;
@@ -26,6 +26,8 @@ struct Batch {
 /// A [`ProbeSource`] that is some cycles ahead of its reader, on another thread.
 pub struct Ahead<S> {
     receiver: Receiver<Batch>,
+    /// Batches that were read, to be filled again.
+    used: Sender<Batch>,
     thread: JoinHandle<S>,
     batch: Batch,
     /// Cycles of the batch that were read, and the changes of the last one.
@@ -37,11 +39,11 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
     /// Starts the thread.
     pub fn new(mut source: S) -> Self {
         let (sender, receiver) = sync_channel(BATCHES);
+        let (used, empty) = channel::<Batch>();
         let thread = std::thread::spawn(move || {
-            let mut room = 0;
             loop {
-                let batch = Batch::read(&mut source, room);
-                room = batch.changes.len() + batch.changes.len() / 4;
+                let mut batch = empty.try_recv().unwrap_or_default();
+                batch.read(&mut source);
                 let goes_on = batch.goes_on();
                 // Nobody receives it when the reader wants no more.
                 if sender.send(batch).is_err() || !goes_on {
@@ -51,6 +53,7 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
         });
         Self {
             receiver,
+            used,
             thread,
             batch: Batch::default(),
             read: 0,
@@ -68,33 +71,30 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
 }
 
 impl Batch {
-    /// The next cycles; `room` is about how many changes they may have.
-    fn read(source: &mut impl ProbeSource, room: usize) -> Self {
-        let mut batch = Self {
-            cycles: Vec::with_capacity(BATCH),
-            changes: Vec::with_capacity(room),
-            ..Self::default()
-        };
-        while batch.cycles.len() < BATCH {
+    /// Takes the next cycles.
+    fn read(&mut self, source: &mut impl ProbeSource) {
+        self.cycles.clear();
+        self.changes.clear();
+        self.warnings.clear();
+        while self.cycles.len() < BATCH {
             match source.next_cycle() {
                 Ok(running) => {
-                    batch.changes.extend_from_slice(source.changes());
+                    self.changes.extend_from_slice(source.changes());
                     let warnings = source.take_warnings();
                     if !warnings.is_empty() {
-                        batch.warnings.push((batch.cycles.len(), warnings));
+                        self.warnings.push((self.cycles.len(), warnings));
                     }
-                    batch.cycles.push((running, batch.changes.len()));
+                    self.cycles.push((running, self.changes.len()));
                     if !running {
                         break;
                     }
                 }
                 Err(error) => {
-                    batch.error = Some(error);
+                    self.error = Some(error);
                     break;
                 }
             }
         }
-        batch
     }
 
     fn goes_on(&self) -> bool {
@@ -114,7 +114,11 @@ impl<S: ProbeSource + Send + 'static> ProbeSource for Ahead<S> {
                 return Err(error);
             }
             match self.receiver.recv() {
-                Ok(batch) => self.batch = batch,
+                Ok(batch) => {
+                    let used = std::mem::replace(&mut self.batch, batch);
+                    // Nobody fills it any more at the end.
+                    let _ = self.used.send(used);
+                }
                 // The run is over, and asked for again.
                 Err(_) => return Ok(false),
             }

@@ -82,8 +82,12 @@ pub enum TraceError {
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     out: W,
-    record: Vec<u8>,
+    /// Records that are not written yet.
+    records: Vec<u8>,
 }
+
+/// How many bytes are written at once.
+const CHUNK: usize = 1 << 16;
 
 impl<W: Write> TraceWriter<W> {
     /// Starts a trace for the metadata with this fingerprint.
@@ -94,19 +98,18 @@ impl<W: Write> TraceWriter<W> {
         writeln!(out, "{MAGIC}\n{fingerprint}")?;
         Ok(Self {
             out,
-            record: Vec::new(),
+            records: Vec::with_capacity(2 * CHUNK),
         })
     }
 
-    /// Appends one event.
+    /// Appends one event; the last one completes the file.
     ///
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.record.clear();
         match event {
             Event::Instance(instance) => {
-                self.record.push(INSTANCE);
+                self.records.push(INSTANCE);
                 self.id(instance.component);
                 match instance.parent {
                     None => self.number(0),
@@ -117,7 +120,7 @@ impl<W: Write> TraceWriter<W> {
                 }
             }
             Event::Tree(tree) => {
-                self.record.push(TREE);
+                self.records.push(TREE);
                 self.number(tree.len() as u64);
                 for (depth, node) in tree.preorder() {
                     self.number(depth as u64);
@@ -125,12 +128,12 @@ impl<W: Write> TraceWriter<W> {
                 }
             }
             Event::Run(run) => {
-                self.record.push(RUN);
+                self.records.push(RUN);
                 self.id(run.tree);
                 self.number(run.cycles);
             }
             Event::Update(update) => {
-                self.record.push(UPDATE);
+                self.records.push(UPDATE);
                 self.number(update.cycle.cycles());
                 self.id(update.instance);
                 self.id(update.register);
@@ -138,21 +141,22 @@ impl<W: Write> TraceWriter<W> {
                 self.number(update.new);
             }
             Event::Warning(warning) => {
-                self.record.push(WARNING);
+                self.records.push(WARNING);
                 self.number(warning.cycle.cycles());
                 self.text(&warning.signal);
                 self.text(&warning.text);
             }
             Event::End { cycles } => {
-                self.record.push(END);
+                self.records.push(END);
                 self.number(*cycles);
             }
         }
-        self.out.write_all(&self.record)?;
-        if matches!(event, Event::End { .. }) {
-            self.out.flush()?;
+        let ends = matches!(event, Event::End { .. });
+        if ends || self.records.len() >= CHUNK {
+            self.out.write_all(&self.records)?;
+            self.records.clear();
         }
-        Ok(())
+        if ends { self.out.flush() } else { Ok(()) }
     }
 
     fn node(&mut self, node: Node) {
@@ -203,15 +207,15 @@ impl<W: Write> TraceWriter<W> {
 
     fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
-            self.record.push((number & 0x7f) as u8 | 0x80);
+            self.records.push((number & 0x7f) as u8 | 0x80);
             number >>= 7;
         }
-        self.record.push((number & 0x7f) as u8);
+        self.records.push((number & 0x7f) as u8);
     }
 
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
-        self.record.extend_from_slice(text.as_bytes());
+        self.records.extend_from_slice(text.as_bytes());
     }
 }
 

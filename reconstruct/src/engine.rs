@@ -91,6 +91,18 @@ struct Pending {
     left: u64,
 }
 
+/// A static program with a schedule.
+#[derive(Debug)]
+struct Island<'a> {
+    physical: usize,
+    group: CompiledId,
+    /// The slot of the group's probe.
+    slot: usize,
+    schedule: &'a Schedule,
+    /// Cycles since it became active, modulo its latency; `None` if it is not.
+    position: Option<u64>,
+}
+
 /// How many samples, and pairs of them, are remembered. Control registers that run freely beside each
 /// other can have as many different values as the run has cycles.
 const MAX_KNOWN: usize = 1 << 16;
@@ -116,10 +128,7 @@ struct Engine<'a> {
     /// The source instance under which each hardware instance was last active.
     last_instance: Vec<Option<InstanceId>>,
     pending: Vec<Pending>,
-    /// Static programs with a schedule: hardware instance, compilation group, slot of its probe.
-    islands: Vec<(usize, CompiledId, usize)>,
-    /// For each of them, cycles since it became active, modulo its latency; `None` if it is not.
-    positions: Vec<Option<u64>>,
+    islands: Vec<Island<'a>>,
     trees: HashMap<Vec<(usize, Node)>, TreeId>,
     /// The values of a cycle and of the one after it.
     now: Vec<u64>,
@@ -130,8 +139,11 @@ struct Engine<'a> {
     samples: Samples,
     sample_now: u32,
     sample_next: u32,
-    /// What else determines a tree: the numbers of `pending` and `positions`. 0: nothing.
+    /// What else determines a tree: the numbers of `pending` and the positions of `islands`. 0:
+    /// nothing.
     contexts: HashMap<Box<[u64]>, u32>,
+    /// The latest of them.
+    context: Vec<u64>,
     /// Numbers of a sample, of the next one, and of the context → what follows, for the latest ones.
     known: HashMap<(u32, u32, u32), Rc<Outcome>>,
     /// The latest samples and context after which no static component goes on, and their tree.
@@ -241,19 +253,19 @@ impl<'a> Engine<'a> {
             })
             .copied()
             .collect();
-        let islands: Vec<(usize, CompiledId, usize)> = layout
-            .instances
-            .iter()
-            .enumerate()
-            .flat_map(|(at, physical)| {
-                let groups = &metadata.component(physical.component).compiled;
-                groups
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, group)| group.schedule.is_some())
-                    .map(move |(id, _)| (at, CompiledId::from_index(id), physical.compiled[id]))
+        let islands = layout.instances.iter().enumerate();
+        let islands = islands.flat_map(|(at, physical)| {
+            let groups = metadata.component(physical.component).compiled.iter();
+            groups.enumerate().filter_map(move |(id, group)| {
+                Some(Island {
+                    physical: at,
+                    group: CompiledId::from_index(id),
+                    slot: physical.compiled[id],
+                    schedule: group.schedule.as_ref()?,
+                    position: None,
+                })
             })
-            .collect();
+        });
         let mut engine = Self {
             now: vec![0; slots],
             next: vec![0; slots],
@@ -262,6 +274,7 @@ impl<'a> Engine<'a> {
             sample_now: 0,
             sample_next: 0,
             contexts: HashMap::default(),
+            context: Vec::new(),
             known: HashMap::default(),
             latest: None,
             metadata,
@@ -270,8 +283,7 @@ impl<'a> Engine<'a> {
             instances: HashMap::new(),
             last_instance: vec![None; layout.instances.len()],
             pending: Vec::new(),
-            positions: vec![None; islands.len()],
-            islands,
+            islands: islands.collect(),
             trees: HashMap::default(),
             current: None,
             events: Vec::new(),
@@ -359,17 +371,12 @@ impl<'a> Engine<'a> {
 
     /// Counts the cycles of static programs.
     fn advance(&mut self) {
-        for (position, &(physical, id, slot)) in self.positions.iter_mut().zip(&self.islands) {
-            let component = self.layout.instances[physical].component;
-            let schedule = &self.metadata.component(component).compiled(id).schedule;
-            *position = schedule
-                .as_ref()
-                .filter(|_| self.now[slot] == 1)
-                .and_then(|schedule| {
-                    position
-                        .map_or(0, |at| at + 1)
-                        .checked_rem(schedule.latency)
-                });
+        for island in &mut self.islands {
+            let next = island.position.map_or(0, |at| at + 1);
+            let active = self.now[island.slot] == 1;
+            island.position = active
+                .then(|| next.checked_rem(island.schedule.latency))
+                .flatten();
         }
     }
 
@@ -440,36 +447,29 @@ impl<'a> Engine<'a> {
         outcome.tree
     }
 
-    /// The schedule of a static program.
-    fn schedule(&self, island: usize) -> Option<&'a Schedule> {
-        let (physical, id, _) = self.islands[island];
-        let component = self.layout.instances[physical].component;
-        let group = self.metadata.component(component).compiled(id);
-        group.schedule.as_ref()
-    }
-
     /// The number of what determines a tree beside the samples. Of a static program's position, that
     /// is the statement that waits there.
     fn context(&mut self) -> u32 {
-        if self.pending.is_empty() && self.positions.iter().all(Option::is_none) {
-            return 0;
-        }
-        let mut key = Vec::with_capacity(3 * self.pending.len() + 2 * self.positions.len());
+        let key = &mut self.context;
+        key.clear();
         for pending in &self.pending {
             key.extend([pending.physical as u64, pending.call as u64, pending.left]);
         }
-        for (island, position) in self.positions.iter().enumerate() {
-            if let Some(at) = *position {
-                let waits = self.schedule(island).and_then(|schedule| schedule.at(at));
+        for (number, island) in self.islands.iter().enumerate() {
+            if let Some(at) = island.position {
+                let waits = island.schedule.at(at);
                 let waits = waits.map_or(u64::MAX, |statement| statement.index() as u64);
-                key.extend([island as u64, waits]);
+                key.extend([number as u64, waits]);
             }
+        }
+        if key.is_empty() {
+            return 0;
         }
         if let Some(&number) = self.contexts.get(key.as_slice()) {
             return number;
         }
         let number = u32::try_from(self.contexts.len() + 1).expect("few are remembered");
-        self.contexts.insert(key.into(), number);
+        self.contexts.insert(key.as_slice().into(), number);
         number
     }
 
@@ -817,10 +817,9 @@ impl<'a> Builder<'_, 'a> {
         let group = component.compiled(id);
         match &group.kind {
             CompiledKind::Leaf => {
-                let islands = self.engine.islands.iter().zip(&self.engine.positions);
-                let scheduled = islands
-                    .filter(|((island, leaf, _), _)| (*island, *leaf) == (physical, id))
-                    .find_map(|(_, position)| group.schedule.as_ref()?.at((*position)?));
+                let own = |island: &&Island<'_>| (island.physical, island.group) == (physical, id);
+                let island = self.engine.islands.iter().find(own);
+                let scheduled = island.and_then(|island| island.schedule.at(island.position?));
                 (scheduled.or(group.node), Place::Leaf)
             }
             CompiledKind::Par { arms } => {

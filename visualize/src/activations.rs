@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use petal_metadata::{GroupRun, Id, Metadata, RunId};
 use petal_reconstruct::{Event, Instance};
 
-use crate::spans::{Item, Key, Spans};
+use crate::keys::{Item, Key};
+use crate::spans::Spans;
 
 /// How long the activations of something took, in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -149,7 +150,7 @@ impl<'a> Activations<'a> {
                     }
                     Counting::Part(first) => {
                         let split = self.split.entry(first).or_default();
-                        if self.spans.keys()[id] == first {
+                        if self.spans.keys().all()[id] == first {
                             split.finish();
                         }
                         *split.unfinished.get_or_insert(0) += cycles;
@@ -157,9 +158,9 @@ impl<'a> Activations<'a> {
                 }
             }
         }
-        for at in self.keys.len()..self.spans.keys().len() {
-            let key = self.spans.keys()[at];
-            let counting = Counting::of(self.metadata, self.spans.instances(), key);
+        for at in self.keys.len()..self.spans.keys().all().len() {
+            let key = self.spans.keys().all()[at];
+            let counting = Counting::of(self.metadata, self.spans.keys().instances(), key);
             self.keys.push((counting, Durations::default()));
         }
         if matches!(event, Event::End { .. }) {
@@ -170,7 +171,7 @@ impl<'a> Activations<'a> {
     /// The durations of everything that was active, in a fixed order. The parts of a split group
     /// are under its first part.
     pub fn durations(&self) -> impl Iterator<Item = (Key, Durations)> {
-        let plain = self.spans.keys().iter().zip(&self.keys);
+        let plain = self.spans.keys().all().iter().zip(&self.keys);
         let all: BTreeMap<Key, Durations> = plain
             .map(|(&key, &(_, durations))| (key, durations))
             .chain(
@@ -185,6 +186,6 @@ impl<'a> Activations<'a> {
 
     /// The component of a key's instance.
     pub fn component_of(&self, key: Key) -> petal_metadata::ComponentId {
-        self.spans.instances()[key.instance.index()].component
+        self.spans.keys().instances()[key.instance.index()].component
     }
 }

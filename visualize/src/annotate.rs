@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use petal_metadata::{ControlId, FileId, Id, Metadata, Span};
 
 use crate::activations::Activations;
+use crate::keys::Item;
 use crate::ledger::Ledger;
-use crate::spans::Item;
 
 /// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead};
 
 use crate::activations::Activations;
+use crate::keys::Item;
 use crate::ledger::ByKind;
 use crate::profile::Profile;
-use crate::spans::Item;
 use crate::table::{Column, Table, Value};
 
 /// The path of an instance in the design: `main.a.b`.

@@ -10,8 +10,8 @@ use petal_reconstruct::Overhead;
 
 use crate::activations::{Activations, Durations};
 use crate::cells::column_of;
+use crate::keys::Item;
 use crate::ledger::Ledger;
-use crate::spans::Item;
 use crate::table::{Column, Table, Value};
 
 /// The table of statements, in source order of each component. All instances of the component count

@@ -8,7 +8,7 @@ use petal_metadata::{
 };
 
 use crate::activations::{Activations, Durations};
-use crate::spans::Item;
+use crate::keys::Item;
 use crate::table::{Column, Table, Value};
 
 /// The table of groups. One row for each group that control or another group runs, most cycles

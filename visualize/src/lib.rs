@@ -13,6 +13,7 @@ mod comparison;
 mod control;
 mod flame;
 mod groups;
+mod keys;
 mod ledger;
 mod profile;
 mod report;
@@ -36,14 +37,14 @@ pub use comparison::{
 pub use control::control;
 pub use flame::{Flame, Weighting};
 pub use groups::groups;
+pub use keys::{Item, Key};
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use profile::Profile;
 pub use report::{Order, Report};
-pub use spans::{Item, Key};
 pub use summary::{RankedGroup, RankedStatement, Summary};
 pub use table::{Align, Column, Table, Value};
 pub use text::{printable, thousands};
 pub use timeline::{
-    Activation, ChromeJson, Content, Detail, Flows, Format, Lane, LaneId, Perfetto, Section, Slice,
-    SliceId, Timeline,
+    Begin, ChromeJson, Content, Detail, End, Format, Lane, LaneId, Moment, Perfetto, Section,
+    Slice, SliceId, Timeline,
 };

@@ -8,9 +8,9 @@ use petal_reconstruct::Overhead;
 use serde::Serialize;
 
 use crate::activations::Activations;
+use crate::keys::Item;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use crate::spans::Item;
 use crate::table::{Column, Table, Value};
 use crate::text::thousands;
 

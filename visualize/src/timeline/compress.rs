@@ -18,9 +18,17 @@ const CHUNKS: usize = 4;
 /// Packets that are compressed in chunks on their way to a file.
 #[derive(Debug)]
 pub(super) struct Packets<W> {
-    /// Those that are not compressed yet.
-    chunk: Vec<u8>,
+    /// Those of each stream that are not compressed yet.
+    chunks: [Vec<u8>; 2],
     state: State<W>,
+}
+
+/// What is compressed together, since it is alike. The packets of a stream stay in their
+/// order.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stream {
+    Main,
+    Updates,
 }
 
 #[derive(Debug)]
@@ -50,7 +58,7 @@ struct Compressor<W> {
 impl<W: Write + Send + 'static> Packets<W> {
     pub fn new(out: W) -> Self {
         Self {
-            chunk: Vec::new(),
+            chunks: Default::default(),
             state: State::Few(Compressor {
                 out,
                 encoder: ZlibEncoder::new(Vec::new(), Compression::fast()),
@@ -58,23 +66,32 @@ impl<W: Write + Send + 'static> Packets<W> {
         }
     }
 
-    /// Where packets are to be appended.
-    pub fn chunk(&mut self) -> &mut Vec<u8> {
-        &mut self.chunk
+    /// Where packets of a stream are to be appended.
+    pub fn chunk(&mut self, stream: Stream) -> &mut Vec<u8> {
+        &mut self.chunks[stream as usize]
     }
 
     /// Hands the packets on if there are enough.
     pub fn flush_full(&mut self) -> io::Result<()> {
-        if self.chunk.len() < CHUNK {
-            return Ok(());
+        let [main, updates] = self.chunks.each_ref().map(|chunk| chunk.len() >= CHUNK);
+        // Rows are told in the main stream.
+        if main || updates {
+            self.flush(Stream::Main)?;
         }
+        if updates {
+            self.flush(Stream::Updates)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, stream: Stream) -> io::Result<()> {
         let worker = match std::mem::replace(&mut self.state, State::Over) {
             State::Few(compressor) => compressor.work(),
             State::Many(worker) => worker,
             State::Over => return Ok(()),
         };
         let spare = worker.empty.try_recv().unwrap_or_default();
-        let full = std::mem::replace(&mut self.chunk, spare);
+        let full = std::mem::replace(&mut self.chunks[stream as usize], spare);
         if worker.full.send(full).is_err() {
             // It tells why it has ended.
             return worker.finish();
@@ -87,12 +104,16 @@ impl<W: Write + Send + 'static> Packets<W> {
     pub fn finish(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Few(mut compressor) => {
-                compressor.write(&self.chunk)?;
+                for chunk in &self.chunks {
+                    compressor.write(chunk)?;
+                }
                 compressor.out.flush()
             }
             State::Many(worker) => {
-                // As above.
-                let _ = worker.full.send(std::mem::take(&mut self.chunk));
+                for chunk in &mut self.chunks {
+                    // As above.
+                    let _ = worker.full.send(std::mem::take(chunk));
+                }
                 worker.finish()
             }
             State::Over => Ok(()),
@@ -132,6 +153,9 @@ impl<W: Write + Send + 'static> Compressor<W> {
 
     /// Writes a packet that holds these.
     fn write(&mut self, packets: &[u8]) -> io::Result<()> {
+        if packets.is_empty() {
+            return Ok(());
+        }
         self.encoder.write_all(packets)?;
         let compressed = self.encoder.reset(Vec::with_capacity(CHUNK / 4))?;
         let mut field = Vec::with_capacity(compressed.len() + 8);
@@ -189,7 +213,7 @@ pub(super) mod tests {
     fn write(file: Shared, length: usize) -> io::Result<()> {
         let mut packets = Packets::new(file);
         for byte in (0..251).cycle().take(length) {
-            packets.chunk().push(byte);
+            packets.chunk(Stream::Main).push(byte);
             packets.flush_full()?;
         }
         packets.finish()

@@ -1,12 +1,56 @@
 //! What a format of timelines has to write.
 
+use std::fmt::Debug;
 use std::io;
 
 use super::{Lane, LaneId, Slice, SliceId};
 
-/// How a timeline is written. Cycles never go back from one call of `begin`, `end` and `count` to
-/// the next, nor from one `update` of a row to the next.
+/// What ends and begins in the same cycle. A run has the same changes again and again, with other
+/// numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Moment {
+    /// The slices that end: of a row, the one that began last is the first.
+    pub ends: Vec<End>,
+    /// The slices that begin.
+    pub begins: Vec<Begin>,
+    /// The counters that have a new value.
+    pub counts: Vec<(LaneId, u64)>,
+}
+
+impl Moment {
+    pub(super) fn is_empty(&self) -> bool {
+        self.ends.is_empty() && self.begins.is_empty() && self.counts.is_empty()
+    }
+}
+
+/// A slice ends. Its number, if it has one: how many activations it holds, more than one where the
+/// compiler fixed the latency, and they follow one another without a break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// Which.
+    pub slice: SliceId,
+    /// Whether it has a number. If not, it holds one activation.
+    pub counted: bool,
+}
+
+/// A slice begins. Its numbers: that of its first activation, from 1 on; those of the arrows that
+/// leave it; and, if it is of a cell that another one holds, that of the arrow that ends at it, or
+/// 0. Arrows go from enables to the cells that they invoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begin {
+    /// Which.
+    pub slice: SliceId,
+    /// How many arrows leave it.
+    pub arrows: usize,
+    /// Whether an arrow may end at it.
+    pub is_called: bool,
+}
+
+/// How a timeline is written.
 pub trait Format {
+    /// What it remembers of a change, to write it faster the next time.
+    type Memo: Debug + Default;
+
     /// A new row, before anything on it. The row of a cell comes before those that it holds.
     ///
     /// # Errors
@@ -18,31 +62,21 @@ pub trait Format {
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()>;
 
-    /// A slice begins. Of the slices of a row that are open, the one that began last ends first.
+    /// A change in cycle `at`, which is never before that of the last one, with the numbers of its
+    /// ends and its begins.
     #[expect(clippy::missing_errors_doc, reason = "above")]
-    fn begin(
+    fn moment(
         &mut self,
-        _id: SliceId,
-        _at: u64,
-        _activation: u64,
-        _flows: &Flows,
-    ) -> io::Result<()> {
-        Ok(())
-    }
+        at: u64,
+        moment: &Moment,
+        numbers: &[u64],
+        memo: &mut Self::Memo,
+    ) -> io::Result<()>;
 
-    /// The slice that began in cycle `start` was active up to cycle `at`.
-    #[expect(clippy::missing_errors_doc, reason = "above")]
-    fn end(&mut self, id: SliceId, start: u64, at: u64, activation: Activation) -> io::Result<()>;
-
-    /// A control register changes at the end of these cycles.
+    /// A control register changes at the end of these cycles; those of a row come in the order of
+    /// time.
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()>;
-
-    /// A counter has a new value from this cycle on.
-    #[expect(clippy::missing_errors_doc, reason = "above")]
-    fn count(&mut self, _lane: LaneId, _at: u64, _value: u64) -> io::Result<()> {
-        Ok(())
-    }
 
     /// The timeline is complete.
     #[expect(clippy::missing_errors_doc, reason = "above")]
@@ -51,6 +85,8 @@ pub trait Format {
 
 /// Two formats at once.
 impl<A: Format, B: Format> Format for (A, B) {
+    type Memo = (A::Memo, B::Memo);
+
     fn lane(&mut self, lane: &Lane) -> io::Result<()> {
         self.0.lane(lane)?;
         self.1.lane(lane)
@@ -61,14 +97,15 @@ impl<A: Format, B: Format> Format for (A, B) {
         self.1.slice(id, slice)
     }
 
-    fn begin(&mut self, id: SliceId, at: u64, activation: u64, flows: &Flows) -> io::Result<()> {
-        self.0.begin(id, at, activation, flows)?;
-        self.1.begin(id, at, activation, flows)
-    }
-
-    fn end(&mut self, id: SliceId, start: u64, at: u64, activation: Activation) -> io::Result<()> {
-        self.0.end(id, start, at, activation)?;
-        self.1.end(id, start, at, activation)
+    fn moment(
+        &mut self,
+        at: u64,
+        moment: &Moment,
+        numbers: &[u64],
+        memo: &mut Self::Memo,
+    ) -> io::Result<()> {
+        self.0.moment(at, moment, numbers, &mut memo.0)?;
+        self.1.moment(at, moment, numbers, &mut memo.1)
     }
 
     fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
@@ -76,38 +113,8 @@ impl<A: Format, B: Format> Format for (A, B) {
         self.1.update(id, start, cycles)
     }
 
-    fn count(&mut self, lane: LaneId, at: u64, value: u64) -> io::Result<()> {
-        self.0.count(lane, at, value)?;
-        self.1.count(lane, at, value)
-    }
-
     fn finish(&mut self) -> io::Result<()> {
         self.0.finish()?;
         self.1.finish()
-    }
-}
-
-/// Which activations of its cell, statement, group or primitive a slice holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Activation {
-    /// The number of the first one, from 1 on.
-    pub first: u64,
-    /// How many there are: more than one where the compiler fixed the latency, and they follow one
-    /// another without a break.
-    pub count: u64,
-}
-
-/// Arrows from the slice of an enable to that of the cell that it invokes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Flows {
-    /// The arrows that leave the slice.
-    pub starts: Vec<u64>,
-    /// The arrow that ends at it.
-    pub ends: Option<u64>,
-}
-
-impl Flows {
-    pub(super) fn is_empty(&self) -> bool {
-        self.starts.is_empty() && self.ends.is_none()
     }
 }

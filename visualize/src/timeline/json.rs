@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Activation, Content, Detail, Format, Lane, Slice, SliceId};
+use super::{Content, Detail, Format, Lane, Moment, Slice, SliceId};
 
 /// Writes Chrome trace events.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub struct ChromeJson<W> {
     lanes: Vec<Lane>,
     /// The beginning of each slice: the text of an object up to the first thing that changes.
     beginnings: Vec<String>,
+    /// Where each slice began last, and the number of its activation.
+    began: Vec<(u64, u64)>,
     /// The slices that end in the same cycle, inner ones first. Viewers want outer ones first where
     /// both are as long.
     ending: Vec<Ended>,
@@ -32,7 +34,9 @@ struct Ended {
     id: SliceId,
     start: u64,
     at: u64,
-    activation: Activation,
+    /// The number of its first activation, and how many it holds.
+    activation: u64,
+    activations: u64,
 }
 
 impl<W: Write> ChromeJson<W> {
@@ -48,6 +52,7 @@ impl<W: Write> ChromeJson<W> {
             any: false,
             lanes: Vec::new(),
             beginnings: Vec::new(),
+            began: Vec::new(),
             ending: Vec::new(),
         })
     }
@@ -78,13 +83,11 @@ impl<W: Write> ChromeJson<W> {
             start,
             at,
             activation,
+            activations,
         }) = self.ending.pop()
         {
-            let more = [
-                ("activation", activation.first),
-                ("activations", activation.count),
-            ];
-            let known = if activation.count == 1 { 1 } else { 2 };
+            let more = [("activation", activation), ("activations", activations)];
+            let known = if activations == 1 { 1 } else { 2 };
             self.complete(id, start, at - start, &more[..known])?;
         }
         Ok(())
@@ -123,6 +126,8 @@ impl<W: Write> ChromeJson<W> {
 }
 
 impl<W: Write> Format for ChromeJson<W> {
+    type Memo = ();
+
     fn lane(&mut self, lane: &Lane) -> io::Result<()> {
         if lane.content != Content::Counter {
             self.lanes.push(lane.clone());
@@ -156,25 +161,44 @@ impl<W: Write> Format for ChromeJson<W> {
         text.pop();
         if id == self.beginnings.len() {
             self.beginnings.push(text);
+            self.began.push((0, 0));
         } else {
             self.beginnings[id] = text;
         }
         Ok(())
     }
 
-    fn end(&mut self, id: SliceId, start: u64, at: u64, activation: Activation) -> io::Result<()> {
+    fn moment(
+        &mut self,
+        at: u64,
+        moment: &Moment,
+        numbers: &[u64],
+        _memo: &mut (),
+    ) -> io::Result<()> {
         if !self.is_whole() {
             return Ok(());
         }
         if self.ending.last().is_some_and(|ended| ended.at != at) {
             self.write_ended()?;
         }
-        self.ending.push(Ended {
-            id,
-            start,
-            at,
-            activation,
-        });
+        let mut numbers = numbers.iter().copied();
+        for end in &moment.ends {
+            let (start, activation) = self.began[end.slice];
+            let activations = end.counted.then(|| numbers.next()).flatten();
+            self.ending.push(Ended {
+                id: end.slice,
+                start,
+                at,
+                activation,
+                activations: activations.unwrap_or(1),
+            });
+        }
+        for begin in &moment.begins {
+            let activation = numbers.next().unwrap_or_default();
+            self.began[begin.slice] = (at, activation);
+            let arrows = begin.arrows + usize::from(begin.is_called);
+            numbers.by_ref().take(arrows).for_each(drop);
+        }
         Ok(())
     }
 

@@ -9,31 +9,35 @@ mod compress;
 mod format;
 mod json;
 mod lanes;
+mod numbers;
+mod packets;
 mod perfetto;
 mod proto;
 mod slice;
+mod steps;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{Callee, CellId, CellKind, Id, Metadata, RegisterId, RegisterKind};
-use petal_reconstruct::{CallTree, Cycle, Event, InstanceId, RegisterUpdate};
+use petal_metadata::{Id, Metadata, RegisterId, RegisterKind};
+use petal_reconstruct::{CallTree, Event, InstanceId, RegisterUpdate, TreeId};
 
 use self::lanes::{Count, Counts, Lanes, Place, Track};
-use crate::activations::Counting;
+use self::numbers::Numbers;
+use self::steps::{Placed, State, Step, Steps};
 use crate::cells::path;
+use crate::keys::{Item, Key, KeyId, Keys, without};
 use crate::ledger::Class;
-use crate::spans::{Item, Key, KeyId, Spans, SwitchId};
 
-pub use format::{Activation, Flows, Format};
+pub use format::{Begin, End, Format, Moment};
 pub use json::ChromeJson;
 pub use lanes::{Content, Lane, LaneId};
 pub use perfetto::Perfetto;
 pub use slice::{Detail, Slice, SliceId};
 
-/// What is known of a key.
+/// Where a key is shown.
 #[derive(Debug)]
 struct Shown {
     /// Whether it is outside of the section.
@@ -41,24 +45,16 @@ struct Shown {
     track: Track,
     /// The number of the track.
     row: usize,
-    counting: Counting,
-    /// The activations so far.
-    activations: u64,
-    /// The component cells that it runs.
-    calls: Box<[CellId]>,
     /// The number of its slices, by the number of the row of the track.
     slices: Vec<Option<SliceId>>,
-    /// Its open slice.
-    open: Open,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Open {
-    /// The number of the row of the track.
-    number: usize,
-    activation: u64,
-    /// Its slice, once its beginning was told.
-    slice: Option<SliceId>,
+/// Where in the run the section is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Before,
+    Within,
+    After,
 }
 
 /// How many kinds of updates are remembered.
@@ -66,7 +62,7 @@ const MAX_UPDATES: usize = 1 << 16;
 
 /// Steps of a counter that follow one another without a jump.
 #[derive(Debug, Clone, Copy)]
-struct Steps {
+struct Ramp {
     start: u64,
     cycles: u64,
     first: u64,
@@ -86,17 +82,20 @@ pub struct Section {
 
 /// Writes the timeline while the trace is read.
 #[derive(Debug)]
-pub struct Timeline<'a, F> {
+pub struct Timeline<'a, F: Format> {
     metadata: &'a Metadata,
     format: F,
     cycles: Range<u64>,
     section: Section,
-    spans: Spans,
+    keys: Keys,
     lanes: Lanes<'a>,
     /// Whether each instance is the section's cell or below it.
     inside: Vec<bool>,
     /// Levels above the section's cell.
     base: Option<usize>,
+    /// Where the section begins in which its cell is there, once it is.
+    start: Option<u64>,
+    part: Part,
     /// Slices so far.
     slices: u64,
     /// How many numbers of slices there are, and which of them nobody uses any more.
@@ -104,30 +103,19 @@ pub struct Timeline<'a, F> {
     free: Vec<SliceId>,
     /// The number of each track.
     rows: HashMap<(InstanceId, Track), usize>,
-    /// What is open on each row of a track, by its number, outermost first.
-    open: Vec<Vec<Vec<KeyId>>>,
     shown: Vec<Shown>,
-    /// Activations of split groups, by their first part.
-    split: HashMap<Key, u64>,
-    /// Whether the section has begun.
-    begun: bool,
-    /// What began before the section and is not told yet.
-    early: Vec<KeyId>,
-    /// Arrows to cells that did not begin yet, by the cell.
-    flows: HashMap<(InstanceId, CellId), u64>,
-    last_flow: u64,
+    steps: Steps<F::Memo>,
+    numbers: Numbers<'a>,
+    /// The numbers of the slices that end and begin now.
+    now: Vec<u64>,
     /// The rows of the counters, of the outermost cell.
     counters: Option<[LaneId; Count::ALL.len()]>,
     /// The counters of each tree.
     trees: Vec<Counts>,
-    /// The counters now.
-    counts: Counts,
-    /// The counters as told last.
-    told: [Option<u64>; Count::ALL.len()],
     /// The slices of updates, for the latest ones.
     updates: HashMap<((InstanceId, RegisterId), u64, u64), SliceId>,
     /// The latest steps of the counters of static programs, which are not written yet.
-    static_steps: BTreeMap<(InstanceId, RegisterId), Steps>,
+    static_steps: BTreeMap<(InstanceId, RegisterId), Ramp>,
 }
 
 impl<'a, F: Format> Timeline<'a, F> {
@@ -138,25 +126,22 @@ impl<'a, F: Format> Timeline<'a, F> {
             format,
             cycles: section.cycles.clone().unwrap_or(0..u64::MAX),
             section,
-            spans: Spans::default(),
+            keys: Keys::default(),
             lanes: Lanes::new(metadata),
             inside: Vec::new(),
             base: None,
+            start: None,
+            part: Part::Before,
             slices: 0,
             next_slice: 0,
             free: Vec::new(),
             rows: HashMap::new(),
-            open: Vec::new(),
             shown: Vec::new(),
-            split: HashMap::new(),
-            begun: false,
-            early: Vec::new(),
-            flows: HashMap::new(),
-            last_flow: 0,
+            steps: Steps::new(),
+            numbers: Numbers::new(metadata),
+            now: Vec::new(),
             counters: None,
             trees: Vec::new(),
-            counts: Counts::default(),
-            told: [None; Count::ALL.len()],
             updates: HashMap::new(),
             static_steps: BTreeMap::new(),
         }
@@ -182,10 +167,8 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        if let Some((switch, now)) = self.spans.event(event) {
-            self.switch(switch, now)?;
-        }
-        for at in self.shown.len()..self.spans.keys().len() {
+        self.keys.event(event);
+        for at in self.shown.len()..self.keys.all().len() {
             self.learn(at);
         }
         match event {
@@ -195,63 +178,218 @@ impl<'a, F: Format> Timeline<'a, F> {
                 self.trees.push(counts);
                 Ok(())
             }
-            Event::Run(run) => self.count(self.trees[run.tree.index()], run.start),
+            Event::Run(run) => self.go(Some(run.tree), run.start.cycles()),
             Event::Update(update) => self.update(update),
             Event::End { cycles } => {
-                self.count(Counts::default(), Cycle::from_cycles(*cycles))?;
+                self.go(None, *cycles)?;
                 self.finish()
             }
             Event::Warning(_) => Ok(()),
         }
     }
 
-    /// Goes from one tree to the next.
-    fn switch(&mut self, switch: SwitchId, now: Cycle) -> io::Result<()> {
-        let begins = !self.begun && now.cycles() >= self.cycles.start;
-        self.begun |= begins;
-        if begins && now.cycles() > self.cycles.start {
-            self.tell_early()?;
-            self.tell_counts(self.counts, self.cycles.start)?;
+    /// Goes on to the next tree, in cycle `now`.
+    fn go(&mut self, tree: Option<TreeId>, now: u64) -> io::Result<()> {
+        if self.start.is_none() && self.found() {
+            let start = now.max(self.cycles.start);
+            self.start = Some(start);
+            if start >= self.cycles.end {
+                self.part = Part::After;
+            }
         }
-        // What holds others was seen before them: it ends after them and begins before them.
-        for at in (0..self.spans.switch(switch).closes.len()).rev() {
-            self.close(self.spans.switch(switch).closes[at], now)?;
+        let start = self.start.filter(|_| self.part == Part::Before);
+        if let Some(start) = start.filter(|start| *start < now) {
+            self.begin(start)?;
         }
-        if begins {
-            self.tell_early()?;
+        if self.part == Part::Within && now >= self.cycles.end {
+            self.step(None, self.cycles.end)?;
+            self.part = Part::After;
         }
-        // Arrows to cells begin at groups, which come before them.
-        for at in 0..self.spans.switch(switch).opens.len() {
-            self.open(self.spans.switch(switch).opens[at], now)?;
+        if self.part == Part::After {
+            return Ok(());
+        }
+        self.step(tree, now)?;
+        if start == Some(now) {
+            self.begin(now)?;
         }
         Ok(())
     }
 
+    /// Begins the section, with what is open.
+    fn begin(&mut self, at: u64) -> io::Result<()> {
+        self.part = Part::Within;
+        let State { tree, mut open } = self.steps.now().clone();
+        open.sort_by_key(|placed| self.keys.all()[placed.key].item == Item::Cell);
+        let lanes = self.counters.into_iter().flatten();
+        let moment = Moment {
+            ends: Vec::new(),
+            begins: self.begins(&open)?,
+            counts: lanes.zip(self.counts(tree)).collect(),
+        };
+        self.now.clear();
+        for placed in &open {
+            self.numbers.cut(placed.key, at);
+            self.numbers.begin(placed.key, &mut self.now);
+        }
+        self.slices += moment.begins.len() as u64;
+        let memo = &mut F::Memo::default();
+        self.format.moment(at, &moment, &self.now, memo)
+    }
+
+    /// Takes the step to the next tree.
+    fn step(&mut self, tree: Option<TreeId>, now: u64) -> io::Result<()> {
+        let before = self.steps.now().tree;
+        let number = match self.steps.repeat(tree) {
+            Some(number) => number,
+            None => self.new_step(tree),
+        };
+        let drawn = self.part == Part::Within;
+        if drawn && self.steps.step(number).moment.is_none() {
+            let moment = self.moment(number, before, tree)?;
+            self.steps.step(number).moment = Some(moment);
+        }
+        let Step {
+            begins,
+            closes,
+            moment,
+            memo,
+            ..
+        } = self.steps.step(number);
+        self.now.clear();
+        for &key in &*closes {
+            self.numbers.close(key, now, &mut self.now);
+        }
+        for placed in &*begins {
+            self.numbers.open(placed.key, now);
+        }
+        let Some(moment) = moment.as_ref().filter(|_| drawn) else {
+            return Ok(());
+        };
+        for placed in begins {
+            self.numbers.begin(placed.key, &mut self.now);
+        }
+        self.slices += moment.begins.len() as u64;
+        self.format.moment(now, moment, &self.now, memo)
+    }
+
+    /// Finds out where what becomes active in a new step is drawn.
+    fn new_step(&mut self, tree: Option<TreeId>) -> usize {
+        let after = self.keys.of(tree).iter().copied();
+        let after: Vec<KeyId> = after.filter(|&key| !self.shown[key].hidden).collect();
+        let open = self.steps.now().open.iter();
+        let (kept, mut ends): (Vec<Placed>, Vec<Placed>) =
+            open.partition(|placed| after.binary_search(&placed.key).is_ok());
+        ends.reverse();
+        let before: Vec<KeyId> = kept.iter().map(|placed| placed.key).collect();
+        let mut begins = self.place(&without(&after, &before), &kept);
+        begins.sort_by_key(|placed| self.keys.all()[placed.key].item == Item::Cell);
+        let closes = ends.iter().map(|placed| placed.key);
+        let closes = closes.filter(|&key| self.numbers.closes(key)).collect();
+        self.steps.take(tree, ends, begins, closes, kept)
+    }
+
+    /// Finds a row for each of these: an empty one, or one whose innermost open slice contains it.
+    fn place(&self, new: &[KeyId], open: &[Placed]) -> Vec<Placed> {
+        // The innermost open slices of the rows, by their numbers, for the tracks that matter.
+        let mut tracks: HashMap<usize, Vec<Option<KeyId>>> = HashMap::new();
+        for &key in new {
+            tracks.entry(self.shown[key].row).or_default();
+        }
+        for placed in open {
+            if let Some(rows) = tracks.get_mut(&self.shown[placed.key].row) {
+                rows.resize(rows.len().max(placed.number + 1), None);
+                rows[placed.number] = Some(placed.key);
+            }
+        }
+        let place = |&key: &KeyId| {
+            let rows = tracks.entry(self.shown[key].row).or_default();
+            let free = |row: &Option<KeyId>| row.is_none_or(|outer| self.contains(outer, key));
+            let number = rows.iter().position(free).unwrap_or(rows.len());
+            rows.resize(rows.len().max(number + 1), None);
+            rows[number] = Some(key);
+            Placed { key, number }
+        };
+        new.iter().map(place).collect()
+    }
+
+    /// Whether a key of a track always contains another one.
+    fn contains(&self, outer: KeyId, inner: KeyId) -> bool {
+        let keys = self.keys.all();
+        let (
+            Item::Control(outer),
+            Key {
+                instance,
+                item: Item::Control(inner),
+            },
+        ) = (keys[outer].item, keys[inner])
+        else {
+            return false;
+        };
+        let component = self.keys.instances()[instance.index()].component;
+        let mut above = self.metadata.component(component).ancestry(inner);
+        above.any(|above| above == outer)
+    }
+
+    /// How a step is drawn.
+    fn moment(
+        &mut self,
+        number: usize,
+        before: Option<TreeId>,
+        after: Option<TreeId>,
+    ) -> io::Result<Moment> {
+        let Step { ends, begins, .. } = self.steps.step(number);
+        let (ends, begins) = (ends.clone(), begins.clone());
+        let ends = ends.into_iter().map(|placed| {
+            Ok(End {
+                slice: self.slice_of(placed)?,
+                counted: self.numbers.counted(placed.key),
+            })
+        });
+        let ends = ends.collect::<io::Result<_>>()?;
+        let (before, after) = (self.counts(before), self.counts(after));
+        let lanes = self.counters.into_iter().flatten();
+        let counts = lanes.zip(before.into_iter().zip(after));
+        Ok(Moment {
+            ends,
+            begins: self.begins(&begins)?,
+            counts: counts
+                .filter(|(_, (before, after))| before != after)
+                .map(|(lane, (_, after))| (lane, after))
+                .collect(),
+        })
+    }
+
+    /// How these are drawn where they begin.
+    fn begins(&mut self, begins: &[Placed]) -> io::Result<Vec<Begin>> {
+        let begin = |&placed: &Placed| {
+            Ok(Begin {
+                slice: self.slice_of(placed)?,
+                arrows: self.numbers.arrows(placed.key),
+                is_called: self.numbers.is_called(placed.key),
+            })
+        };
+        begins.iter().map(begin).collect()
+    }
+
     /// Finds out what there is to know of a key.
     fn learn(&mut self, id: KeyId) {
-        let key = self.spans.keys()[id];
+        let key = self.keys.all()[id];
         let track = self.track(key);
         let next = self.rows.len();
         let row = *self.rows.entry((key.instance, track)).or_insert(next);
-        if row == next {
-            self.open.push(Vec::new());
-        }
         let hidden = !self.shows(id);
+        self.numbers.learn(key, self.keys.instances());
         self.shown.push(Shown {
             hidden,
             track,
             row,
-            counting: Counting::of(self.metadata, self.spans.instances(), key),
-            activations: 0,
-            calls: self.calls(key),
             slices: Vec::new(),
-            open: Open::default(),
         });
     }
 
     /// Takes in the newest instance.
     fn enter(&mut self) -> io::Result<()> {
-        let instances = self.spans.instances();
+        let instances = self.keys.instances();
         let instance = InstanceId::from_index(instances.len() - 1);
         let path = path(self.metadata, instances, instance);
         let inside = match &self.section.cell {
@@ -278,10 +416,10 @@ impl<'a, F: Format> Timeline<'a, F> {
 
     /// Whether a key is in the section.
     fn shows(&mut self, id: KeyId) -> bool {
-        if !self.inside[self.spans.keys()[id].instance.index()] {
+        if !self.inside[self.keys.all()[id].instance.index()] {
             return false;
         }
-        let depth = self.spans.depth(id);
+        let depth = self.keys.depth(id);
         // The first key in the section is its cell.
         let base = *self.base.get_or_insert(depth);
         self.section
@@ -292,34 +430,13 @@ impl<'a, F: Format> Timeline<'a, F> {
     fn track(&self, key: Key) -> Track {
         let component = self
             .metadata
-            .component(self.spans.instances()[key.instance.index()].component);
+            .component(self.keys.instances()[key.instance.index()].component);
         match key.item {
             Item::Cell => Track::Cell,
             Item::Control(node) => Track::Control(component.node(node).thread),
             Item::Group(run) => Track::Groups(component.run(run).thread),
             Item::Primitive(cell) => Track::Primitive(cell),
         }
-    }
-
-    /// The component cells that a group run calls.
-    fn calls(&self, key: Key) -> Box<[CellId]> {
-        let Item::Group(run) = key.item else {
-            return Box::default();
-        };
-        let component = self
-            .metadata
-            .component(self.spans.instances()[key.instance.index()].component);
-        let calls = component
-            .calls
-            .iter()
-            .filter(|call| call.caller == Some(run));
-        calls
-            .filter_map(|call| match call.callee {
-                Callee::Cell(cell) => Some(cell),
-                Callee::Group(_) => None,
-            })
-            .filter(|&cell| matches!(component.cell(cell).kind, CellKind::Component(_)))
-            .collect()
     }
 
     /// The number of a row.
@@ -329,154 +446,26 @@ impl<'a, F: Format> Timeline<'a, F> {
             track,
             number,
         };
-        let (id, new) = self.lanes.lane(place, self.spans.instances());
+        let (id, new) = self.lanes.lane(place, self.keys.instances());
         if let Some(lane) = new {
             self.format.lane(&lane)?;
         }
         Ok(id)
     }
 
-    /// Something becomes active.
-    fn open(&mut self, id: KeyId, now: Cycle) -> io::Result<()> {
-        let key = self.spans.keys()[id];
-        let shown = &mut self.shown[id];
-        let activation = match shown.counting {
-            Counting::Once | Counting::Latency(_) => shown.activations + 1,
-            Counting::Part(first) => {
-                let count = self.split.entry(first).or_default();
-                *count += u64::from(key == first || *count == 0);
-                *count
-            }
-        };
-        if shown.hidden {
-            return Ok(());
-        }
-        let number = self.find_row(id);
-        self.shown[id].open = Open {
-            number,
-            activation,
-            slice: None,
-        };
-        if now.cycles() < self.cycles.start {
-            self.early.push(id);
-            return Ok(());
-        }
-        self.begin(id, now.cycles())
-    }
-
-    /// Finds a row: an empty one, or one whose innermost open slice contains this one.
-    fn find_row(&mut self, id: KeyId) -> usize {
-        let keys = self.spans.keys();
-        let key = keys[id];
-        let inside = |outer: &KeyId| match (keys[*outer].item, key.item) {
-            (Item::Control(outer), Item::Control(inner)) => {
-                let component = self
-                    .metadata
-                    .component(self.spans.instances()[key.instance.index()].component);
-                component.ancestry(inner).any(|above| above == outer)
-            }
-            _ => false,
-        };
-        let rows = &mut self.open[self.shown[id].row];
-        let number = rows
-            .iter()
-            .position(|row| row.last().is_none_or(&inside))
-            .unwrap_or(rows.len());
-        if number == rows.len() {
-            rows.push(Vec::new());
-        }
-        rows[number].push(id);
-        number
-    }
-
-    /// Tells the beginning of what was active already when the section begins.
-    fn tell_early(&mut self) -> io::Result<()> {
-        let mut early = std::mem::take(&mut self.early);
-        early.sort_by_key(|&id| self.shown[id].track == Track::Cell);
-        for id in early {
-            self.begin(id, self.cycles.start)?;
-        }
-        Ok(())
-    }
-
-    fn begin(&mut self, id: KeyId, at: u64) -> io::Result<()> {
-        if at >= self.cycles.end {
-            return Ok(());
-        }
-        let key = self.spans.keys()[id];
-        let slice = self.slice_of(id)?;
-        let shown = &mut self.shown[id];
-        shown.open.slice = Some(slice);
-        let mut flows = Flows::default();
-        for &cell in &shown.calls {
-            self.last_flow += 1;
-            flows.starts.push(self.last_flow);
-            self.flows.insert((key.instance, cell), self.last_flow);
-        }
-        if shown.track == Track::Cell
-            && let Some(cell) = self.spans.instances()[key.instance.index()].parent
-        {
-            flows.ends = self.flows.remove(&cell);
-        }
-        self.format.begin(slice, at, shown.open.activation, &flows)
-    }
-
-    /// Something was active up to cycle `end`.
-    fn close(&mut self, id: KeyId, end: Cycle) -> io::Result<()> {
-        let (start, end) = (self.spans.since(id).cycles(), end.cycles());
-        let shown = &mut self.shown[id];
-        let count = match shown.counting {
-            Counting::Once | Counting::Part(_) => 1,
-            Counting::Latency(latency) => (end - start).div_ceil(latency),
-        };
-        shown.activations += count;
-        if shown.hidden {
-            return Ok(());
-        }
-        let open = shown.open;
-        let row = &mut self.open[shown.row][open.number];
-        if row.pop_if(|innermost| *innermost == id).is_none() {
-            row.retain(|known| *known != id);
-        }
-        let Some(slice) = open.slice else {
-            self.early.retain(|known| *known != id);
-            return Ok(());
-        };
-        for &cell in &shown.calls {
-            let instance = self.spans.keys()[id].instance;
-            self.flows.remove(&(instance, cell));
-        }
-        let activation = Activation {
-            first: open.activation,
-            count,
-        };
-        self.slices += 1;
-        self.format.end(
-            slice,
-            start.max(self.cycles.start),
-            end.min(self.cycles.end),
-            activation,
-        )
-    }
-
-    /// The number of a key's open slice.
-    fn slice_of(&mut self, id: KeyId) -> io::Result<SliceId> {
-        let Shown {
-            track,
-            open,
-            slices,
-            ..
-        } = &mut self.shown[id];
-        let (track, number) = (*track, open.number);
+    /// The number of a key's slice on a row.
+    fn slice_of(&mut self, Placed { key: id, number }: Placed) -> io::Result<SliceId> {
+        let Shown { track, slices, .. } = &mut self.shown[id];
+        let track = *track;
         if slices.len() <= number {
             slices.resize(number + 1, None);
         }
         if let Some(slice) = slices[number] {
             return Ok(slice);
         }
-        let key = self.spans.keys()[id];
+        let key = self.keys.all()[id];
         let lane = self.lane(key.instance, track, number)?;
-        let instances = self.spans.instances();
+        let instances = self.keys.instances();
         let slice = slice::describe(self.metadata, self.lanes.labels(), instances, key, lane);
         let number_of_slice = self.new_slice(&slice)?;
         self.shown[id].slices[number] = Some(number_of_slice);
@@ -485,9 +474,9 @@ impl<'a, F: Format> Timeline<'a, F> {
 
     /// The counters of a tree.
     fn counts_of(&self, tree: &CallTree) -> Counts {
-        let keys = self.spans.last_tree();
+        let keys = self.keys.of_last_tree();
         let active = |wanted: fn(Item) -> bool| {
-            let keys = keys.iter().map(|&id| self.spans.keys()[id].item);
+            let keys = keys.iter().map(|&id| self.keys.all()[id].item);
             keys.filter(|&item| wanted(item)).count() as u64
         };
         [
@@ -500,25 +489,9 @@ impl<'a, F: Format> Timeline<'a, F> {
         ]
     }
 
-    /// The counters change.
-    fn count(&mut self, counts: Counts, now: Cycle) -> io::Result<()> {
-        self.counts = counts;
-        match now.cycles() {
-            _ if !self.begun => Ok(()),
-            at if at < self.cycles.end => self.tell_counts(counts, at),
-            _ => self.tell_counts(Counts::default(), self.cycles.end),
-        }
-    }
-
-    fn tell_counts(&mut self, counts: Counts, at: u64) -> io::Result<()> {
-        let lanes = self.counters.into_iter().flatten();
-        for ((lane, count), told) in lanes.zip(counts).zip(&mut self.told) {
-            if *told != Some(count) {
-                *told = Some(count);
-                self.format.count(lane, at, count)?;
-            }
-        }
-        Ok(())
+    /// The counters while a tree is active.
+    fn counts(&self, tree: Option<TreeId>) -> Counts {
+        tree.map_or(Counts::default(), |tree| self.trees[tree.index()])
     }
 
     fn update(&mut self, update: &RegisterUpdate) -> io::Result<()> {
@@ -526,10 +499,10 @@ impl<'a, F: Format> Timeline<'a, F> {
         if !self.inside[update.instance.index()] || self.section.depth == Some(1) {
             return Ok(());
         }
-        let component = self.spans.instances()[update.instance.index()].component;
+        let component = self.keys.instances()[update.instance.index()].component;
         let register = self.metadata.component(component).register(update.register);
         let key = (update.instance, update.register);
-        let steps = Steps {
+        let steps = Ramp {
             start: update.cycle.cycles(),
             cycles: 1,
             first: update.old,
@@ -543,11 +516,11 @@ impl<'a, F: Format> Timeline<'a, F> {
     }
 
     /// Takes in a step of a counter of a static program.
-    fn count_steps(&mut self, key: (InstanceId, RegisterId), step: Steps) -> io::Result<()> {
+    fn count_steps(&mut self, key: (InstanceId, RegisterId), step: Ramp) -> io::Result<()> {
         let known = self
             .static_steps
             .entry(key)
-            .or_insert(Steps { cycles: 0, ..step });
+            .or_insert(Ramp { cycles: 0, ..step });
         let follows = known.start + known.cycles == step.start && known.last == step.first;
         if known.cycles == 0 || follows && step.last == step.first + 1 {
             known.cycles += 1;
@@ -558,7 +531,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         self.write_steps(key, before)
     }
 
-    fn write_steps(&mut self, key: (InstanceId, RegisterId), steps: Steps) -> io::Result<()> {
+    fn write_steps(&mut self, key: (InstanceId, RegisterId), steps: Ramp) -> io::Result<()> {
         let start = steps.start.max(self.cycles.start);
         let end = (steps.start + steps.cycles).min(self.cycles.end);
         if start >= end {
@@ -575,10 +548,10 @@ impl<'a, F: Format> Timeline<'a, F> {
     fn slice_of_steps(
         &mut self,
         key: (InstanceId, RegisterId),
-        steps: Steps,
+        steps: Ramp,
     ) -> io::Result<SliceId> {
         let (instance, register) = key;
-        let component = self.spans.instances()[instance.index()].component;
+        let component = self.keys.instances()[instance.index()].component;
         let known = self.metadata.component(component).register(register);
         let name = match (known.kind, steps.last) {
             (RegisterKind::ParDone, 1) => format!("{} set", known.name),

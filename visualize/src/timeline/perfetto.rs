@@ -9,16 +9,16 @@
 //! others and times of a sequence may not go back.
 
 use std::io::{self, Write};
+use std::iter;
 
 use foldhash::{HashMap, HashMapExt as _};
 use prost::Message;
-use prost::encoding::{
-    WireType, bytes, encode_key, encode_varint, encoded_len_varint, fixed64, message, uint64,
-};
+use prost::encoding::{encoded_len_varint, message, uint64};
 
-use super::compress::Packets;
+use super::compress::{Packets, Stream};
+use super::packets::Block;
 use super::proto::{self, tag};
-use super::{Activation, Content, Detail, Flows, Format, Lane, LaneId, Slice, SliceId};
+use super::{Content, Detail, Format, Lane, LaneId, Moment, Slice, SliceId};
 
 /// How many texts of a kind are interned; others are written where they stand.
 const MAX_INTERNED: usize = 1 << 16;
@@ -26,11 +26,13 @@ const MAX_INTERNED: usize = 1 << 16;
 const NANOSECONDS: u64 = 1000;
 /// The packet sequence of everything but control registers.
 const MAIN: usize = 0;
-/// The bytes of a packet that can serve again.
-const ROOM: usize = 60;
-/// The ends of a slice.
-const BEGIN: usize = 0;
-const END: usize = 1;
+/// The stream that holds a packet sequence.
+fn stream(sequence: usize) -> Stream {
+    match sequence {
+        MAIN => Stream::Main,
+        _ => Stream::Updates,
+    }
+}
 
 /// Writes a Perfetto trace.
 #[derive(Debug)]
@@ -39,8 +41,12 @@ pub struct Perfetto<W> {
     sequences: Vec<Sequence>,
     /// The sequences of rows that have one of their own.
     own: HashMap<LaneId, usize>,
-    slices: Vec<[Event; 2]>,
-    counters: HashMap<LaneId, Event>,
+    slices: Vec<Ends>,
+    /// The fields that do not change of the counters' events.
+    counters: HashMap<LaneId, Box<[u8]>>,
+    /// The names of the details that tell the number of an activation, and how many there are.
+    activation: u64,
+    activations: u64,
 }
 
 /// A series of packets with texts and a clock of its own.
@@ -52,7 +58,7 @@ struct Sequence {
     detail_names: Interner,
     texts: Interner,
     /// How a slice of its row of control registers ends.
-    end: Option<Event>,
+    end: Repeated,
     /// Where those of them end that are open.
     open: Vec<u64>,
 }
@@ -66,141 +72,49 @@ struct Clock {
     now: u64,
 }
 
-/// An event that is written again and again: an end of a slice, or the value of a counter.
+impl Clock {
+    /// Goes on to cycle `at`: how many cycles have passed.
+    fn pass(&mut self, at: u64) -> u64 {
+        debug_assert!(at >= self.now, "time goes back to cycle {at}");
+        let passed = at.saturating_sub(self.now);
+        self.now = at;
+        passed
+    }
+}
+
+/// The ends of slices.
 #[derive(Debug)]
-struct Event {
-    last: Written,
+struct Ends {
     sequence: usize,
-    /// The fields that do not change.
-    fixed: Box<[u8]>,
-    number: Number,
+    begin: Repeated,
+    /// The fields of the other end's event.
+    end: Box<[u8]>,
 }
 
-/// What the number is that changes from one event to the next.
-#[derive(Debug, Clone, Copy)]
-enum Number {
-    /// The detail with this name.
-    Detail(u64),
-    /// The value of a counter.
-    Counter,
+/// An event of which nothing changes but its time.
+#[derive(Debug, Default)]
+struct Repeated {
+    fields: Box<[u8]>,
+    /// Its latest packet.
+    packet: Block,
 }
 
-/// The packet that was written last for an event. It serves again when only its time, of one byte,
-/// and its number, as long as before, change.
-#[derive(Debug)]
-struct Written {
-    /// The packet, filled up: to copy so many bytes that are known when petal is compiled takes less
-    /// time than to copy fewer.
-    bytes: [u8; ROOM],
-    /// 0 if there is none.
-    length: u8,
-    /// Where the time is.
-    time: u8,
-    /// Where the number is, and its bytes.
-    number: u8,
-    digits: u8,
-}
-
-impl Event {
-    fn new(sequence: usize, fixed: &proto::TrackEvent, number: Number) -> Self {
+impl Repeated {
+    fn new(fields: Box<[u8]>) -> Self {
         Self {
-            last: Written {
-                bytes: [0; ROOM],
-                length: 0,
-                time: 0,
-                number: 0,
-                digits: 0,
-            },
-            sequence,
-            fixed: encode(fixed),
-            number,
+            fields,
+            packet: Block::default(),
         }
     }
 
-    /// Appends the packet of this event to `chunk`.
-    fn write(
-        &mut self,
-        clock: &mut Clock,
-        at: u64,
-        number: Option<u64>,
-        flows: &Flows,
-        chunk: &mut Vec<u8>,
-    ) {
-        debug_assert!(at >= clock.now, "time goes back to cycle {at}");
-        let passed = at.saturating_sub(clock.now);
-        clock.now = at;
-        let digits = number.map_or(0, encoded_len_varint);
-        let time = u8::try_from(passed).ok().filter(|time| *time < 0x80);
-        let usual = time.filter(|_| flows.is_empty());
-        let last = &self.last;
-        if let Some(time) = usual
-            && last.length > 0
-            && usize::from(last.digits) == digits
-        {
-            let start = chunk.len();
-            chunk.extend_from_slice(&last.bytes);
-            let packet = &mut chunk[start..];
-            packet[usize::from(last.time)] = time;
-            let mut number = number.unwrap_or_default();
-            let at = usize::from(last.number);
-            let digits = &mut packet[at..at + digits];
-            for digit in &mut *digits {
-                let [lowest, ..] = number.to_le_bytes();
-                *digit = 0x80 | lowest;
-                number >>= 7;
-            }
-            if let Some(digit) = digits.last_mut() {
-                *digit &= 0x7f;
-            }
-            chunk.truncate(start + usize::from(last.length));
-            return;
-        }
-        let mut event = Vec::new();
-        match (self.number, number) {
-            (_, None) => {}
-            (Number::Counter, Some(number)) => {
-                encode_key(tag::EVENT_COUNTER_VALUE, WireType::Varint, &mut event);
-                encode_varint(number, &mut event);
-            }
-            (Number::Detail(name), Some(number)) => {
-                let detail = proto::DebugAnnotation {
-                    name_iid: Some(name),
-                    uint_value: Some(number),
-                    ..proto::DebugAnnotation::default()
-                };
-                message::encode(tag::EVENT_DEBUG_ANNOTATIONS, &detail, &mut event);
-            }
-        }
-        let numbered = event.len();
-        event.extend_from_slice(&self.fixed);
-        for flow in &flows.starts {
-            fixed64::encode(tag::EVENT_FLOW_IDS, flow, &mut event);
-        }
-        if let Some(flow) = &flows.ends {
-            fixed64::encode(tag::EVENT_TERMINATING_FLOW_IDS, flow, &mut event);
-        }
-        let mut fields = Vec::new();
-        uint64::encode(tag::PACKET_TIMESTAMP, &passed, &mut fields);
-        let ids = proto::TracePacket {
-            trusted_packet_sequence_id: Some(clock.sequence),
-            sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
-            ..proto::TracePacket::default()
-        };
-        fields.extend(ids.encode_to_vec());
-        bytes::encode(tag::PACKET_TRACK_EVENT, &event, &mut fields);
-        let mut packet = Vec::new();
-        bytes::encode(tag::TRACE_PACKET, &fields, &mut packet);
-        chunk.extend_from_slice(&packet);
-        if usual.is_some() && packet.len() <= ROOM {
-            let key = encoded_len_varint(u64::from(tag::PACKET_TIMESTAMP << 3));
-            let number = packet.len() - event.len() + numbered;
-            // All are less than its length.
-            let small = |place: usize| u8::try_from(place).unwrap_or(u8::MAX);
-            self.last.bytes[..packet.len()].copy_from_slice(&packet);
-            self.last.length = small(packet.len());
-            self.last.time = small(packet.len() - fields.len() + key);
-            self.last.number = small(number - digits);
-            self.last.digits = small(digits);
+    /// Appends the event to `chunk`.
+    fn write(&mut self, clock: &mut Clock, at: u64, chunk: &mut Vec<u8>) {
+        let passed = clock.pass(at);
+        if !self.packet.fill(iter::once(passed), chunk) {
+            self.packet = Block::default();
+            let event = Block::of(&self.fields);
+            self.packet.packet(clock.sequence, Some(passed), &event);
+            chunk.extend_from_slice(self.packet.bytes());
         }
     }
 }
@@ -218,6 +132,20 @@ fn encode(event: &proto::TrackEvent) -> Box<[u8]> {
     [row.encode_to_vec(), others.encode_to_vec()]
         .concat()
         .into()
+}
+
+/// Appends a detail of which the number changes.
+fn detail(name: u64, number: u64, event: &mut Block) {
+    let detail = proto::DebugAnnotation {
+        name_iid: Some(name),
+        uint_value: Some(number),
+        ..proto::DebugAnnotation::default()
+    };
+    let mut bytes = Vec::new();
+    message::encode(tag::EVENT_DEBUG_ANNOTATIONS, &detail, &mut bytes);
+    bytes.truncate(bytes.len() - encoded_len_varint(number));
+    event.plain(&bytes);
+    event.varint(number);
 }
 
 /// Numbers for texts.
@@ -265,8 +193,15 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             own: HashMap::new(),
             slices: Vec::new(),
             counters: HashMap::new(),
+            activation: 0,
+            activations: 0,
         };
         new.start()?;
+        let names = &mut new.sequences[MAIN].detail_names;
+        let [activation, activations] = ["activation", "activations"]
+            // They are the first.
+            .map(|name| names.intern(name).unwrap_or_default());
+        (new.activation, new.activations) = (activation, activations);
         Ok(new)
     }
 
@@ -284,17 +219,20 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             names: Interner::default(),
             detail_names: Interner::default(),
             texts: Interner::default(),
-            end: None,
+            end: Repeated::default(),
             open: Vec::new(),
         });
-        self.packet(&proto::TracePacket {
-            trusted_packet_sequence_id: Some(id),
-            sequence_flags: Some(proto::SEQ_INCREMENTAL_STATE_CLEARED),
-            trace_packet_defaults: Some(proto::TracePacketDefaults {
-                timestamp_clock_id: Some(proto::SEQUENCE_CLOCK),
-            }),
-            ..proto::TracePacket::default()
-        })?;
+        self.packet(
+            number,
+            &proto::TracePacket {
+                trusted_packet_sequence_id: Some(id),
+                sequence_flags: Some(proto::SEQ_INCREMENTAL_STATE_CLEARED),
+                trace_packet_defaults: Some(proto::TracePacketDefaults {
+                    timestamp_clock_id: Some(proto::SEQUENCE_CLOCK),
+                }),
+                ..proto::TracePacket::default()
+            },
+        )?;
         let trace_clock = proto::Clock {
             clock_id: Some(proto::BUILTIN_CLOCK_BOOTTIME),
             timestamp: Some(0),
@@ -306,13 +244,16 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             is_incremental: Some(true),
             unit_multiplier_ns: Some(NANOSECONDS),
         };
-        self.packet(&proto::TracePacket {
-            trusted_packet_sequence_id: Some(id),
-            clock_snapshot: Some(proto::ClockSnapshot {
-                clocks: vec![trace_clock, cycles],
-            }),
-            ..proto::TracePacket::default()
-        })?;
+        self.packet(
+            number,
+            &proto::TracePacket {
+                trusted_packet_sequence_id: Some(id),
+                clock_snapshot: Some(proto::ClockSnapshot {
+                    clocks: vec![trace_clock, cycles],
+                }),
+                ..proto::TracePacket::default()
+            },
+        )?;
         Ok(number)
     }
 
@@ -329,42 +270,73 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         Ok(own)
     }
 
-    /// Writes a packet that has no time.
-    fn packet(&mut self, packet: &proto::TracePacket) -> io::Result<()> {
-        message::encode(tag::TRACE_PACKET, packet, self.packets.chunk());
+    /// Writes a packet of a sequence that has no time.
+    fn packet(&mut self, sequence: usize, packet: &proto::TracePacket) -> io::Result<()> {
+        let chunk = self.packets.chunk(stream(sequence));
+        message::encode(tag::TRACE_PACKET, packet, chunk);
         self.packets.flush_full()
     }
 
-    /// Writes an end of a slice.
-    fn write(
-        &mut self,
-        (id, end): (SliceId, usize),
-        at: u64,
-        number: Option<u64>,
-        flows: &Flows,
-    ) -> io::Result<()> {
-        let event = &mut self.slices[id][end];
-        let clock = &mut self.sequences[event.sequence].clock;
-        event.write(clock, at, number, flows, self.packets.chunk());
-        self.packets.flush_full()
+    /// The packets of a change, `passed` cycles after those before.
+    fn block(&self, passed: u64, moment: &Moment, numbers: &[u64]) -> Block {
+        let mut passed = Some(passed);
+        let mut numbers = numbers.iter().copied();
+        let mut next = || numbers.next().unwrap_or_default();
+        let sequence = self.sequences[MAIN].clock.sequence;
+        let mut block = Block::default();
+        let mut packet = |event: &Block| block.packet(sequence, passed.take(), event);
+        for end in &moment.ends {
+            let mut event = Block::default();
+            if end.counted {
+                match next() {
+                    1 => event.absent(1),
+                    several => detail(self.activations, several, &mut event),
+                }
+            }
+            event.plain(&self.slices[end.slice].end);
+            packet(&event);
+        }
+        for begin in &moment.begins {
+            let mut event = Block::default();
+            detail(self.activation, next(), &mut event);
+            event.plain(&self.slices[begin.slice].begin.fields);
+            for _ in 0..begin.arrows {
+                event.fixed(tag::EVENT_FLOW_IDS, next());
+            }
+            if begin.is_called {
+                match next() {
+                    0 => event.absent(0),
+                    arrow => event.fixed(tag::EVENT_TERMINATING_FLOW_IDS, arrow),
+                }
+            }
+            packet(&event);
+        }
+        for (lane, value) in &moment.counts {
+            let mut fields = Vec::new();
+            uint64::encode(tag::EVENT_COUNTER_VALUE, value, &mut fields);
+            let mut event = Block::of(&fields);
+            if let Some(counter) = self.counters.get(lane) {
+                event.plain(counter);
+                packet(&event);
+            }
+        }
+        block
     }
 
     /// Ends the slices of control registers that are over by cycle `at`.
-    fn close(&mut self, sequence: usize, at: u64) -> io::Result<()> {
+    fn close(&mut self, sequence: usize, at: u64) {
         let Sequence {
             clock, end, open, ..
         } = &mut self.sequences[sequence];
-        let Some(event) = end else {
-            return Ok(());
-        };
-        while let Some(end) = open.pop_if(|end| *end <= at) {
-            event.write(clock, end, None, &Flows::default(), self.packets.chunk());
+        while let Some(over) = open.pop_if(|over| *over <= at) {
+            end.write(clock, over, self.packets.chunk(stream(sequence)));
         }
-        self.packets.flush_full()
     }
 }
 
 impl<W: Write + Send + 'static> Format for Perfetto<W> {
+    type Memo = Block;
+
     fn lane(&mut self, lane: &Lane) -> io::Result<()> {
         if lane.content == Content::Counter {
             let event = proto::TrackEvent {
@@ -372,27 +344,31 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
                 track_uuid: Some(lane.id),
                 ..proto::TrackEvent::default()
             };
-            let event = Event::new(MAIN, &event, Number::Counter);
-            self.counters.insert(lane.id, event);
+            self.counters.insert(lane.id, encode(&event));
         }
-        self.packet(&proto::TracePacket {
-            trusted_packet_sequence_id: Some(self.sequences[MAIN].clock.sequence),
-            track_descriptor: Some(proto::TrackDescriptor {
-                uuid: Some(lane.id),
-                name: Some(match lane.content {
-                    Content::Cell => lane.cell_label.clone(),
-                    Content::Slices | Content::Counter => lane.name.clone(),
+        self.packet(
+            MAIN,
+            &proto::TracePacket {
+                trusted_packet_sequence_id: Some(self.sequences[MAIN].clock.sequence),
+                track_descriptor: Some(proto::TrackDescriptor {
+                    uuid: Some(lane.id),
+                    name: Some(match lane.content {
+                        Content::Cell => lane.cell_label.clone(),
+                        Content::Slices | Content::Counter => lane.name.clone(),
+                    }),
+                    parent_uuid: lane.parent,
+                    counter: (lane.content == Content::Counter).then_some(
+                        proto::CounterDescriptor {
+                            unit: Some(proto::UNIT_COUNT),
+                        },
+                    ),
+                    child_ordering: (lane.content == Content::Cell).then_some(proto::EXPLICIT),
+                    sibling_order_rank: Some(lane.rank),
+                    sibling_merge_behavior: Some(proto::NONE),
                 }),
-                parent_uuid: lane.parent,
-                counter: (lane.content == Content::Counter).then_some(proto::CounterDescriptor {
-                    unit: Some(proto::UNIT_COUNT),
-                }),
-                child_ordering: (lane.content == Content::Cell).then_some(proto::EXPLICIT),
-                sibling_order_rank: Some(lane.rank),
-                sibling_merge_behavior: Some(proto::NONE),
-            }),
-            ..proto::TracePacket::default()
-        })
+                ..proto::TracePacket::default()
+            },
+        )
     }
 
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
@@ -427,21 +403,20 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
             track_uuid: Some(slice.lane),
             ..proto::TrackEvent::default()
         };
-        let [first, several] = ["activation", "activations"]
-            // These are among the first of few.
-            .map(|name| sequence.detail_names.intern(name).unwrap_or_default());
-        if slice.is_update {
-            // Its number may be given to another one while it is open.
-            sequence.end = Some(Event::new(number, &end, Number::Detail(several)));
+        let end = encode(&end);
+        if slice.is_update && sequence.end.fields.is_empty() {
+            // All of the row end alike.
+            sequence.end = Repeated::new(end.clone());
         }
-        let events = [
-            Event::new(number, &begin, Number::Detail(first)),
-            Event::new(number, &end, Number::Detail(several)),
-        ];
+        let ends = Ends {
+            sequence: number,
+            begin: Repeated::new(encode(&begin)),
+            end,
+        };
         if id == self.slices.len() {
-            self.slices.push(events);
+            self.slices.push(ends);
         } else {
-            self.slices[id] = events;
+            self.slices[id] = ends;
         }
         let texts = sequence.texts.take_new().into_iter();
         let interned = proto::InternedData {
@@ -464,38 +439,43 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
             interned_data: Some(interned),
             ..proto::TracePacket::default()
         };
-        self.packet(&packet)
+        self.packet(number, &packet)
     }
 
-    fn begin(&mut self, id: SliceId, at: u64, activation: u64, flows: &Flows) -> io::Result<()> {
-        self.write((id, BEGIN), at, Some(activation), flows)
-    }
-
-    fn end(&mut self, id: SliceId, _start: u64, at: u64, activation: Activation) -> io::Result<()> {
-        let several = (activation.count > 1).then_some(activation.count);
-        self.write((id, END), at, several, &Flows::default())
+    fn moment(
+        &mut self,
+        at: u64,
+        moment: &Moment,
+        numbers: &[u64],
+        memo: &mut Block,
+    ) -> io::Result<()> {
+        if moment.is_empty() {
+            return Ok(());
+        }
+        let passed = self.sequences[MAIN].clock.pass(at);
+        let all = iter::once(passed).chain(numbers.iter().copied());
+        let chunk = self.packets.chunk(Stream::Main);
+        if !memo.fill(all, chunk) {
+            *memo = self.block(passed, moment, numbers);
+            let chunk = self.packets.chunk(Stream::Main);
+            chunk.extend_from_slice(memo.bytes());
+        }
+        self.packets.flush_full()
     }
 
     fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
-        let sequence = self.slices[id][BEGIN].sequence;
-        self.close(sequence, start)?;
-        self.write((id, BEGIN), start, None, &Flows::default())?;
-        self.sequences[sequence].open.push(start + cycles);
-        Ok(())
-    }
-
-    fn count(&mut self, lane: LaneId, at: u64, value: u64) -> io::Result<()> {
-        if let Some(event) = self.counters.get_mut(&lane) {
-            let clock = &mut self.sequences[event.sequence].clock;
-            let chunk = self.packets.chunk();
-            event.write(clock, at, Some(value), &Flows::default(), chunk);
-        }
+        let sequence = self.slices[id].sequence;
+        self.close(sequence, start);
+        let Sequence { clock, open, .. } = &mut self.sequences[sequence];
+        let begin = &mut self.slices[id].begin;
+        begin.write(clock, start, self.packets.chunk(stream(sequence)));
+        open.push(start + cycles);
         self.packets.flush_full()
     }
 
     fn finish(&mut self) -> io::Result<()> {
         for sequence in 0..self.sequences.len() {
-            self.close(sequence, u64::MAX)?;
+            self.close(sequence, u64::MAX);
         }
         self.packets.finish()
     }

@@ -5,7 +5,7 @@ use petal_reconstruct::{FrameLabels, Instance};
 
 use super::lanes::LaneId;
 use crate::groups::effects;
-use crate::spans::{Item, Key};
+use crate::keys::{Item, Key};
 
 /// A number for each slice that differs from others by more than its time. A number may be given
 /// to another slice when there are very many.

@@ -1,0 +1,206 @@
+//! Packets as bytes that are written again and again, each time with other numbers.
+
+use prost::Message;
+use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
+
+use super::proto::{self, tag};
+
+/// Packets of a sequence, or an event in one of them, with blanks for numbers.
+#[derive(Debug, Default)]
+pub struct Block {
+    bytes: Vec<u8>,
+    blanks: Vec<Blank>,
+}
+
+/// A place for any of those numbers that take as many bytes.
+#[derive(Debug, Clone, Copy)]
+struct Blank {
+    at: usize,
+    size: usize,
+    kind: Kind,
+    least: u64,
+    greatest: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Varint,
+    Fixed,
+}
+
+impl Block {
+    /// What stays as it is.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self {
+            bytes: bytes.to_vec(),
+            blanks: Vec::new(),
+        }
+    }
+
+    /// The bytes, with the numbers that they were made of.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Appends bytes that stay as they are.
+    pub(super) fn plain(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Appends a number as a varint.
+    pub(super) fn varint(&mut self, number: u64) {
+        let size = encoded_len_varint(number);
+        let bits = 7 * size;
+        let least = if size == 1 { 0 } else { 1 << (bits - 7) };
+        let greatest = u64::MAX >> 64_usize.saturating_sub(bits);
+        self.blank(size, Kind::Varint, least, greatest);
+        encode_varint(number, &mut self.bytes);
+    }
+
+    /// Appends a field of a number other than 0 that has always the same size.
+    pub(super) fn fixed(&mut self, tag: u32, number: u64) {
+        encode_key(tag, WireType::SixtyFourBit, &mut self.bytes);
+        self.blank(size_of::<u64>(), Kind::Fixed, 1, u64::MAX);
+        self.plain(&number.to_le_bytes());
+    }
+
+    /// Takes a number that is not written, as long as it is this one.
+    pub(super) fn absent(&mut self, number: u64) {
+        self.blank(0, Kind::Varint, number, number);
+    }
+
+    fn blank(&mut self, size: usize, kind: Kind, least: u64, greatest: u64) {
+        self.blanks.push(Blank {
+            at: self.bytes.len(),
+            size,
+            kind,
+            least,
+            greatest,
+        });
+    }
+
+    /// Appends a packet with this event; `passed` is how long after the packet before, a number like
+    /// others, or `None` if there is one before that is of the same time.
+    pub(super) fn packet(&mut self, sequence: u32, passed: Option<u64>, event: &Self) {
+        let ids = proto::TracePacket {
+            trusted_packet_sequence_id: Some(sequence),
+            sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
+            ..proto::TracePacket::default()
+        };
+        let mut fields = ids.encode_to_vec();
+        encode_key(
+            tag::PACKET_TRACK_EVENT,
+            WireType::LengthDelimited,
+            &mut fields,
+        );
+        encode_varint(event.bytes.len() as u64, &mut fields);
+        let mut time = Vec::new();
+        encode_key(tag::PACKET_TIMESTAMP, WireType::Varint, &mut time);
+        let length =
+            time.len() + encoded_len_varint(passed.unwrap_or(0)) + fields.len() + event.bytes.len();
+        encode_key(
+            tag::TRACE_PACKET,
+            WireType::LengthDelimited,
+            &mut self.bytes,
+        );
+        encode_varint(length as u64, &mut self.bytes);
+        self.plain(&time);
+        match passed {
+            Some(passed) => self.varint(passed),
+            None => encode_varint(0, &mut self.bytes),
+        }
+        self.plain(&fields);
+        let start = self.bytes.len();
+        self.plain(&event.bytes);
+        self.blanks.extend(event.blanks.iter().map(|blank| Blank {
+            at: start + blank.at,
+            ..*blank
+        }));
+    }
+
+    /// Appends the packets to `out` with these numbers, if they fit. Nothing fits in an empty block.
+    pub(super) fn fill(&self, numbers: impl Iterator<Item = u64>, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        out.extend_from_slice(&self.bytes);
+        let packets = &mut out[start..];
+        for (blank, number) in self.blanks.iter().zip(numbers) {
+            if number < blank.least || number > blank.greatest {
+                out.truncate(start);
+                return false;
+            }
+            let place = &mut packets[blank.at..blank.at + blank.size];
+            match blank.kind {
+                Kind::Varint => fill_varint(number, place),
+                Kind::Fixed => place.copy_from_slice(&number.to_le_bytes()),
+            }
+        }
+        !self.bytes.is_empty()
+    }
+}
+
+fn fill_varint(mut number: u64, place: &mut [u8]) {
+    for byte in &mut *place {
+        let [lowest, ..] = number.to_le_bytes();
+        *byte = 0x80 | lowest;
+        number >>= 7;
+    }
+    if let Some(last) = place.last_mut() {
+        *last &= 0x7f;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets with these numbers: the time, one as a varint, one of a fixed size unless it is 0.
+    fn block(numbers: [u64; 3]) -> Block {
+        let [passed, varint, fixed] = numbers;
+        let mut event = Block::of(b"begin");
+        event.varint(varint);
+        match fixed {
+            0 => event.absent(0),
+            _ => event.fixed(tag::EVENT_FLOW_IDS, fixed),
+        }
+        let mut block = Block::default();
+        block.packet(1, Some(passed), &event);
+        block.packet(1, None, &Block::of(b"end"));
+        block
+    }
+
+    fn sizes(block: &Block) -> Vec<usize> {
+        block.blanks.iter().map(|blank| blank.size).collect()
+    }
+
+    #[test]
+    fn filled_packets_are_those_made_anew() {
+        let some = [
+            0,
+            1,
+            127,
+            128,
+            16_383,
+            16_384,
+            1 << 56,
+            (1 << 63) - 1,
+            1 << 63,
+            u64::MAX,
+        ];
+        let all = || {
+            let pairs = some.iter().flat_map(|&a| some.iter().map(move |&b| (a, b)));
+            pairs.flat_map(|(a, b)| [[a, b, 0], [a, b, 7], [b, a, u64::MAX]])
+        };
+        for known in all().map(block) {
+            for numbers in all() {
+                let mut out = b"before".to_vec();
+                let fits = known.fill(numbers.into_iter(), &mut out);
+                let anew = block(numbers);
+                assert_eq!(fits, sizes(&known) == sizes(&anew));
+                let expected = if fits { anew.bytes() } else { &[] };
+                assert_eq!(out, [b"before", expected].concat());
+            }
+        }
+        let nothing = Block::default().fill([1].into_iter(), &mut Vec::new());
+        assert!(!nothing);
+    }
+}
