@@ -6,19 +6,16 @@
 
 use std::convert::Infallible;
 use std::fs::File;
-use std::io::{BufReader, sink};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
-use petal_reconstruct::{Ahead, Event, ProbeSource, Reconstruction, TraceWriter, VcdSource};
+use petal_reconstruct::{Ahead, ProbeSource, Reconstruction, VcdSource};
 use petal_simulate::{BuildOptions, Data, Executable, RunOptions, Trace, Verilator};
-use petal_visualize::{
-    Activations, Flame, Ledger, Perfetto, Profile, Section, Timeline, Weighting, cells, control,
-    groups,
-};
 
 fn main() {
     divan::main();
@@ -155,20 +152,8 @@ fn run() -> &'static Simulated {
 }
 
 fn open(vcd: &Path) -> BufReader<File> {
-    BufReader::new(File::open(vcd).expect("the waveform was just written"))
-}
-
-fn events(simulated: &Simulated, mut take: impl FnMut(&Event)) -> u64 {
-    let reconstruction = Reconstruction::new(&simulated.metadata);
-    let source = VcdSource::new(open(&simulated.vcd), reconstruction.signals())
-        .expect("the waveform is of the design");
-    let mut source = Ahead::new(source);
-    reconstruction
-        .run::<Infallible>(&mut source, &mut |event| {
-            take(&event);
-            Ok(())
-        })
-        .unwrap_or_else(|error| panic!("{error}"))
+    let file = File::open(vcd).expect("the waveform was just written");
+    BufReader::with_capacity(1 << 20, file)
 }
 
 #[divan::bench(sample_count = 5, sample_size = 1)]
@@ -184,35 +169,29 @@ fn plain_vcd_loop(bencher: divan::Bencher<'_, '_>) {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn reconstruction(bencher: divan::Bencher<'_, '_>) {
     let simulated = run();
-    bencher.bench(|| events(simulated, |_| {}));
+    bencher.bench(|| {
+        let reconstruction = Reconstruction::new(&simulated.metadata);
+        let source = VcdSource::new(open(&simulated.vcd), reconstruction.signals())
+            .expect("the waveform is of the design");
+        let mut source = Ahead::new(source);
+        reconstruction
+            .run::<Infallible>(&mut source, &mut |_| Ok(()))
+            .unwrap_or_else(|error| panic!("{error}"))
+    });
 }
 
+/// What `petal reconstruct` takes from the start to the end, with the files that it writes.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn reconstruction_and_all_outputs(bencher: divan::Bencher<'_, '_>) {
     let simulated = run();
+    let metadata = simulated.vcd.with_file_name("metadata.json");
+    std::fs::write(&metadata, simulated.metadata.to_json())
+        .expect("the target folder can be written");
+    let out = simulated.vcd.with_file_name("out");
     bencher.bench(|| {
-        let metadata = &simulated.metadata;
-        let mut profile = Profile::default();
-        let mut activations = Activations::new(metadata);
-        let native = Perfetto::new(sink()).expect("a sink takes all");
-        let mut timeline = Timeline::new(metadata, Section::default(), native);
-        let mut trace = TraceWriter::new(sink(), &metadata.fingerprint).expect("a sink takes all");
-        events(simulated, |event| {
-            trace.event(event).expect("a sink takes all");
-            profile.event(event);
-            activations.event(event);
-            timeline.event(event).expect("a sink takes all");
-        });
-        for weighting in [Weighting::Flat, Weighting::Scaled] {
-            let flame = Flame::new(metadata, &profile, weighting);
-            flame
-                .svg("packet-scheduler", sink())
-                .expect("a sink takes all");
-        }
-        [
-            cells(metadata, &profile, &activations).csv(),
-            groups(metadata, &activations).csv(),
-            control(metadata, &Ledger::new(metadata, &profile), &activations).csv(),
-        ]
+        let mut petal = Command::new(env!("CARGO_BIN_EXE_petal"));
+        petal.args(["reconstruct", "--quiet", "--out"]).arg(&out);
+        let status = petal.arg(&metadata).arg(&simulated.vcd).status();
+        assert!(status.is_ok_and(|status| status.success()));
     });
 }

@@ -20,7 +20,7 @@ pub const TIMELINE: &str = "timeline.pftrace";
 /// The timeline for other viewers. Beyond this many slices none of them opens it, so it is left
 /// out.
 pub const TIMELINE_JSON: &str = "timeline.json";
-const MAX_JSON_SLICES: u64 = 250_000;
+const MAX_JSON_SLICES: u64 = 100_000;
 /// The flame graphs: weighting, folded stacks, image.
 pub const FLAMES: [(Weighting, &str, &str); 2] = [
     (Weighting::Flat, "flame.folded", "flame.svg"),

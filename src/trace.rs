@@ -112,7 +112,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
         match event {
             Event::Instance(instance) => instances.push(*instance),
-            Event::Tree(tree) => trees.push(tree.clone()),
+            Event::Tree(tree) => trees.push(CallTree::clone(tree)),
             Event::Run(run) => {
                 let first = run.start.cycles();
                 let cycles = first.max(wanted.start)..(first + run.cycles).min(wanted.end);

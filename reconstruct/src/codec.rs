@@ -385,7 +385,7 @@ impl<R: BufRead> TraceReader<R> {
                 let tree = CallTree::from_preorder(nodes)
                     .ok_or_else(|| self.damaged("the nodes of a tree make no tree"))?;
                 self.trees += 1;
-                Event::Tree(tree)
+                Event::Tree(Box::new(tree))
             }
             RUN => {
                 let tree = self.id::<TreeId>(self.trees)?;
@@ -408,11 +408,11 @@ impl<R: BufRead> TraceReader<R> {
                 old: self.number()?,
                 new: self.number()?,
             }),
-            WARNING => Event::Warning(Warning {
+            WARNING => Event::Warning(Box::new(Warning {
                 cycle: Cycle::from_cycles(self.number()?),
                 signal: self.text()?,
                 text: self.text()?,
-            }),
+            })),
             END => {
                 let cycles = self.number()?;
                 if cycles != self.cycles {
@@ -491,7 +491,7 @@ mod tests {
                 component,
                 parent: Some((instance, CellId::from_index(9))),
             }),
-            Event::Tree(CallTree::from_preorder(nodes).unwrap()),
+            Event::Tree(Box::new(CallTree::from_preorder(nodes).unwrap())),
             Event::Run(Run {
                 tree: TreeId::from_index(0),
                 start: Cycle::from_cycles(0),
@@ -504,11 +504,11 @@ mod tests {
                 old: 0,
                 new: u64::MAX,
             }),
-            Event::Warning(Warning {
+            Event::Warning(Box::new(Warning {
                 cycle: Cycle::from_cycles(1),
                 signal: "TOP.x".to_owned(),
                 text: "odd".to_owned(),
-            }),
+            })),
             Event::End { cycles: 1_000_000 },
         ]
     }

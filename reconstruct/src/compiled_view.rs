@@ -30,7 +30,7 @@ impl CompiledView {
     /// The event as this view shows it.
     pub fn event(&self, event: Event) -> Event {
         match event {
-            Event::Tree(tree) => Event::Tree(self.tree(&tree)),
+            Event::Tree(tree) => Event::Tree(Box::new(self.tree(&tree))),
             other => other,
         }
     }

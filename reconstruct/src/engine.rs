@@ -62,7 +62,7 @@ impl<'a> Reconstruction<'a> {
         engine.take(source.changes());
         while running {
             for warning in source.take_warnings() {
-                engine.events.push(Event::Warning(warning));
+                engine.events.push(Event::Warning(Box::new(warning)));
             }
             engine.step();
             running = source.next_cycle()?;
@@ -493,7 +493,7 @@ impl<'a> Engine<'a> {
                 let tree = TreeId::from_index(self.trees.len());
                 let call_tree = CallTree::from_preorder(nodes.iter().copied())
                     .expect("the builder goes down one level at a time");
-                self.events.push(Event::Tree(call_tree));
+                self.events.push(Event::Tree(Box::new(call_tree)));
                 self.trees.insert(nodes, tree);
                 tree
             }
@@ -671,11 +671,11 @@ impl<'a> Builder<'_, 'a> {
             } else {
                 "is high while the group that makes the call is not active; ignored"
             };
-            self.engine.events.push(Event::Warning(Warning {
+            self.engine.events.push(Event::Warning(Box::new(Warning {
                 cycle: Cycle::from_cycles(self.engine.cycle),
                 signal: self.engine.layout.table.watched[slot].to_string(),
                 text: text.to_owned(),
-            }));
+            })));
         }
     }
 

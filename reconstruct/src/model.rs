@@ -315,20 +315,20 @@ pub struct Warning {
     pub text: String,
 }
 
-/// One entry of a Petal trace. An instance or tree comes before its first use, and [`Event::End`]
+/// One entry of a Petal trace. Those that are frequent are kept small. An instance or tree comes before its first use, and [`Event::End`]
 /// comes last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The next instance; the n-th such event defines instance n.
     Instance(Instance),
     /// The next tree; the n-th such event defines tree n.
-    Tree(CallTree),
+    Tree(Box<CallTree>),
     /// The next cycles.
     Run(Run),
     /// A change of a control register.
     Update(RegisterUpdate),
     /// Something odd.
-    Warning(Warning),
+    Warning(Box<Warning>),
     /// The run is over.
     End {
         /// Length of the run in cycles.

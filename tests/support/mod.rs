@@ -316,9 +316,9 @@ pub fn reconstruct(metadata: &Metadata, vcd: &Path) -> Traced {
     for event in events {
         match event {
             Event::Instance(instance) => traced.instances.push(instance),
-            Event::Tree(tree) => traced.trees.push(tree),
+            Event::Tree(tree) => traced.trees.push(*tree),
             Event::Run(run) => traced.runs.push(run),
-            Event::Warning(warning) => traced.warnings.push(warning),
+            Event::Warning(warning) => traced.warnings.push(*warning),
             Event::Update(_) | Event::End { .. } => {}
         }
     }

@@ -20,14 +20,14 @@ impl Profile {
         match event {
             Event::Instance(instance) => self.instances.push(*instance),
             Event::Tree(tree) => {
-                self.trees.push(tree.clone());
+                self.trees.push(CallTree::clone(tree));
                 self.cycles.push(0);
             }
             Event::Run(Run { tree, cycles, .. }) => {
                 self.cycles[tree.index()] += cycles;
                 self.total += cycles;
             }
-            Event::Warning(warning) => self.warnings.push(warning.clone()),
+            Event::Warning(warning) => self.warnings.push(Warning::clone(warning)),
             Event::Update(RegisterUpdate { .. }) | Event::End { .. } => {}
         }
     }

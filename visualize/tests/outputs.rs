@@ -214,7 +214,8 @@ fn events(runs: &[(usize, u64)]) -> Vec<Event> {
             parent: Some((id(0), id(0))),
         }),
     ];
-    events.extend(trees().into_iter().map(Event::Tree));
+    let trees = trees().into_iter().map(Box::new);
+    events.extend(trees.map(Event::Tree));
     let mut at = 0;
     for &(tree, cycles) in runs {
         events.push(Event::Run(Run {

@@ -138,14 +138,22 @@ impl Block {
     }
 }
 
-fn fill_varint(mut number: u64, place: &mut [u8]) {
-    for byte in &mut *place {
-        let [lowest, ..] = number.to_le_bytes();
-        *byte = 0x80 | lowest;
-        number >>= 7;
-    }
-    if let Some(last) = place.last_mut() {
-        *last &= 0x7f;
+fn fill_varint(number: u64, place: &mut [u8]) {
+    let part = |at: usize| (number >> (7 * at)).to_le_bytes()[0];
+    match place {
+        [] => {}
+        // Most are as short.
+        [only] => *only = part(0),
+        [first, last] => {
+            *first = 0x80 | part(0);
+            *last = part(1);
+        }
+        [parts @ .., last] => {
+            for (at, byte) in parts.iter_mut().enumerate() {
+                *byte = 0x80 | part(at);
+            }
+            *last = part(parts.len());
+        }
     }
 }
 
