@@ -188,10 +188,17 @@ fn reconstruction_and_all_outputs(bencher: divan::Bencher<'_, '_>) {
     std::fs::write(&metadata, simulated.metadata.to_json())
         .expect("the target folder can be written");
     let out = simulated.vcd.with_file_name("out");
-    bencher.bench(|| {
-        let mut petal = Command::new(env!("CARGO_BIN_EXE_petal"));
-        petal.args(["reconstruct", "--quiet", "--out"]).arg(&out);
-        let status = petal.arg(&metadata).arg(&simulated.vcd).status();
-        assert!(status.is_ok_and(|status| status.success()));
-    });
+    bencher
+        .with_inputs(|| {
+            // To take old files away takes its time, too.
+            let _ = std::fs::remove_dir_all(&out);
+            let mut petal = Command::new(env!("CARGO_BIN_EXE_petal"));
+            petal.args(["reconstruct", "--quiet", "--out"]).arg(&out);
+            petal.arg(&metadata).arg(&simulated.vcd);
+            petal
+        })
+        .bench_local_values(|mut petal| {
+            let status = petal.status().expect("petal was just built");
+            assert!(status.success());
+        });
 }

@@ -71,8 +71,8 @@ pub(crate) struct Layout {
     pub probes: Range<usize>,
     /// Word and bit of each probe; without a bit it has the word to itself.
     pub probe: Vec<(usize, Option<u32>)>,
-    /// First word of each watched value in the environment.
-    pub watched: Vec<usize>,
+    /// The words of the environment that hold the watched values.
+    pub watched: Range<usize>,
     /// First word of each wire on a loop in the environment.
     pub wires: Vec<usize>,
     /// Words of the environment.
@@ -300,7 +300,7 @@ impl<'a> Compiler<'a> {
                 state: 0,
                 probes: 0..0,
                 probe: Vec::new(),
-                watched: Vec::new(),
+                watched: 0..0,
                 wires: Vec::new(),
                 env: word::COUNT,
             },
@@ -329,11 +329,12 @@ impl<'a> Compiler<'a> {
     fn lay_out(&mut self, done: NodeId, probes: &[NodeId], watched: &[NodeId]) {
         let graph = self.graph;
         self.lay_out_probes(probes);
+        let first = self.layout.env;
         for &node in watched {
             let at = self.reserve(graph.width(node));
-            self.layout.watched.push(at);
             self.sink(node, Sink::Store(at));
         }
+        self.layout.watched = first..self.layout.env;
         for &(width, node) in &graph.wires {
             let at = self.reserve(width);
             self.layout.wires.push(at);

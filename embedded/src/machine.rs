@@ -86,10 +86,9 @@ impl Machine {
         Some((width, &mut self.code.memories[id.index()]))
     }
 
-    /// The words of watched value `at`, the lowest first.
-    pub fn watched(&self, at: usize, width: u32) -> &[u64] {
-        let first = self.code.layout.watched[at];
-        &self.env[first..first + code::words(width)]
+    /// The words of the watched values one after the other, the lowest of a value first.
+    pub fn watched(&self) -> &[u64] {
+        &self.env[self.code.layout.watched.clone()]
     }
 
     /// The words that hold the probes.

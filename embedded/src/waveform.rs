@@ -1,12 +1,14 @@
 //! Writes the values of a run as a VCD file, with the scopes and names that the design has in
 //! Verilog: what a waveform viewer, or `petal reconstruct`, reads.
 //!
-//! A cycle takes 10 ns. The clock rises in the middle of it, and values change there.
+//! A cycle takes 10 ns. The clock rises in the middle of it, and values change there. The `vcd` crate
+//! writes the header; of the values there are too many for the formatting that it does.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
-use vcd::{IdCode, ReferenceIndex, TimescaleUnit, Value, VarType, Writer};
+use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 
 use crate::code;
 use crate::elaborate::{Design, Scope};
@@ -17,12 +19,26 @@ const PERIOD: u64 = 10;
 
 /// A VCD file that is being written.
 pub(crate) struct Waveform<W: Write> {
-    writer: Writer<W>,
-    clock: IdCode,
-    /// The watched values: number, width, code, and the words that were written last.
-    signals: Vec<(usize, u32, IdCode, Vec<u64>)>,
+    output: W,
+    clock: String,
+    signals: Vec<Signal>,
+    /// The words of all watched values that were written last.
+    last: Vec<u64>,
     cycles: u64,
+    /// The lines of a cycle.
+    lines: Vec<u8>,
 }
+
+/// A watched value.
+struct Signal {
+    width: u32,
+    code: String,
+    /// Its words among those of all.
+    words: Range<usize>,
+}
+
+/// How many values are looked at together, whether any of them has changed.
+const BLOCK: usize = 16;
 
 /// Numbers the values of a design.
 struct Numbering<'a> {
@@ -34,8 +50,8 @@ struct Numbering<'a> {
 
 impl<W: Write> Waveform<W> {
     /// Writes the header. Returns the values to watch too.
-    pub fn new(output: W, design: &Design) -> io::Result<(Self, Vec<NodeId>)> {
-        let mut writer = Writer::new(output);
+    pub fn new(mut output: W, design: &Design) -> io::Result<(Self, Vec<NodeId>)> {
+        let mut writer = Writer::new(&mut output);
         let clock = IdCode::FIRST;
         let mut numbering = Numbering {
             design,
@@ -48,63 +64,87 @@ impl<W: Write> Waveform<W> {
         numbering.scope(&mut writer, &design.main)?;
         writer.upscope()?;
         writer.enddefinitions()?;
-        let signals = numbering
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(at, &node)| {
-                let width = design.graph.node(node).width;
-                let code = numbering.codes[&node];
-                // No value has bits above its width, so these are no value.
-                (at, width, code, vec![u64::MAX; code::words(width) + 1])
-            })
-            .collect();
+        let mut words = 0;
+        let signals = numbering.nodes.iter().map(|node| {
+            let width = design.graph.node(*node).width;
+            let first = words;
+            words += code::words(width);
+            Signal {
+                width,
+                code: numbering.codes[node].to_string(),
+                words: first..words,
+            }
+        });
         let waveform = Self {
-            writer,
-            clock,
-            signals,
+            signals: signals.collect(),
+            last: vec![0; words],
+            output,
+            clock: clock.to_string(),
             cycles: 0,
+            lines: Vec::new(),
         };
         Ok((waveform, numbering.nodes))
     }
 
     /// Writes a cycle.
     pub fn cycle(&mut self, machine: &Machine) -> io::Result<()> {
+        let lines = &mut self.lines;
+        lines.clear();
         // Else the time at which the clock rose is written already.
         if self.cycles == 0 {
-            self.writer.timestamp(0)?;
+            lines.extend_from_slice(b"#0\n");
         }
-        for (number, width, code, last) in &mut self.signals {
-            let words = machine.watched(*number, *width);
-            if last == words {
+        let (now, last) = (machine.watched(), &mut self.last);
+        for block in self.signals.chunks(BLOCK) {
+            let words = block[0].words.start..block[block.len() - 1].words.end;
+            if now[words.clone()] == last[words] && self.cycles > 0 {
                 continue;
             }
-            words.clone_into(last);
-            let bit = |at: u32| {
-                let word = words[usize::try_from(at / 64).unwrap_or(usize::MAX)];
-                Value::from(word >> (at % 64) & 1 == 1)
-            };
-            if *width == 1 {
-                self.writer.change_scalar(*code, bit(0))?;
-            } else {
-                self.writer
-                    .change_vector(*code, (0..*width).rev().map(bit))?;
+            for signal in block {
+                let (now, last) = (&now[signal.words.clone()], &mut last[signal.words.clone()]);
+                if now != last || self.cycles == 0 {
+                    last.copy_from_slice(now);
+                    signal.write(now, lines);
+                }
             }
         }
         let start = self.cycles * PERIOD;
         if self.cycles > 0 {
-            self.writer.timestamp(start)?;
+            writeln!(lines, "#{start}")?;
         }
-        self.writer.change_scalar(self.clock, Value::V0)?;
-        self.writer.timestamp(start + PERIOD / 2)?;
-        self.writer.change_scalar(self.clock, Value::V1)?;
+        let (clock, rise) = (&self.clock, start + PERIOD / 2);
+        write!(lines, "0{clock}\n#{rise}\n1{clock}\n")?;
         self.cycles += 1;
-        Ok(())
+        self.output.write_all(lines)
     }
 
     /// Writes what is still to be written.
     pub fn finish(mut self) -> io::Result<()> {
-        self.writer.flush()
+        self.output.flush()
+    }
+}
+
+impl Signal {
+    /// Appends the line that tells its value, of which these are the words.
+    fn write(&self, words: &[u64], lines: &mut Vec<u8>) {
+        if self.width > 1 {
+            lines.push(b'b');
+        }
+        let mut left = self.width;
+        for word in words.iter().rev() {
+            // All of the word, but for the highest one.
+            let bits = (left - 1) % 64 + 1;
+            let digits = (0..bits)
+                .rev()
+                .map(|bit| b"01"[usize::from(word >> bit & 1 == 1)]);
+            lines.extend(digits);
+            left -= bits;
+        }
+        if self.width > 1 {
+            lines.push(b' ');
+        }
+        lines.extend_from_slice(self.code.as_bytes());
+        lines.push(b'\n');
     }
 }
 
