@@ -7,8 +7,8 @@ use petal_reconstruct::TreeId;
 use super::Moment;
 use crate::keys::KeyId;
 
-/// How many steps are remembered.
-const MAX_STEPS: usize = 1 << 16;
+/// How many places the states and steps that are remembered may have.
+const MAX_PLACES: usize = 1 << 20;
 
 /// A key on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +48,8 @@ pub(super) struct Steps<M> {
     now: usize,
     list: Vec<Step<M>>,
     numbers: HashMap<(usize, Option<TreeId>), usize>,
+    /// Places of all of them.
+    places: usize,
 }
 
 impl<M: Default> Steps<M> {
@@ -58,6 +60,7 @@ impl<M: Default> Steps<M> {
             now: 0,
             list: Vec::new(),
             numbers: HashMap::new(),
+            places: 0,
         }
     }
 
@@ -87,16 +90,18 @@ impl<M: Default> Steps<M> {
         closes: Vec<KeyId>,
         kept: Vec<Placed>,
     ) -> usize {
-        if self.list.len() == MAX_STEPS {
+        if self.places >= MAX_PLACES {
             let now = self.now().clone();
             self.states.clear();
             self.list.clear();
             self.numbers.clear();
+            self.places = 0;
             (self.now, _) = self.states.insert_full(now);
         }
         let mut open = kept;
         open.extend(&begins);
         open.sort_unstable();
+        self.places += ends.len() + begins.len() + open.len() + 1;
         let (to, _) = self.states.insert_full(State { tree, open });
         let number = self.list.len();
         self.list.push(Step {
@@ -110,5 +115,40 @@ impl<M: Default> Steps<M> {
         self.numbers.insert((self.now, tree), number);
         self.now = to;
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use petal_metadata::Id;
+
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_not_forgotten() {
+        let mut steps: Steps<()> = Steps::new();
+        let always = Placed { key: 0, number: 3 };
+        let place = |key| Placed { key, number: 0 };
+        steps.take(None, Vec::new(), vec![always], Vec::new(), Vec::new());
+        let mut last = Vec::new();
+        for key in 1..=MAX_PLACES {
+            let tree = Some(TreeId::from_index(key));
+            assert_eq!(steps.repeat(tree), None);
+            steps.take(tree, last, vec![place(key)], Vec::new(), vec![always]);
+            assert_eq!(steps.now().open, [always, place(key)]);
+            last = vec![place(key)];
+        }
+        assert!(steps.list.len() < MAX_PLACES / 4 && steps.states.len() < MAX_PLACES / 4);
+        // The last steps are still known.
+        let before = Some(TreeId::from_index(MAX_PLACES - 1));
+        steps.take(
+            before,
+            last,
+            vec![place(MAX_PLACES - 1)],
+            Vec::new(),
+            vec![always],
+        );
+        assert!(steps.repeat(Some(TreeId::from_index(MAX_PLACES))).is_some());
+        assert_eq!(steps.now().open, [always, place(MAX_PLACES)]);
     }
 }
