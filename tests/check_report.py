@@ -12,18 +12,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-def check(holds, *what):
-    if not holds:
-        raise SystemExit(" ".join(map(str, what)))
+from checks import check, chromium
 
 
 def same(what, found, expected):
@@ -210,8 +199,8 @@ def check_hostile(browser, name):
 
 def main(path, petal, root, first, *others):
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        browser = Browser(chromium, petal, root)
+        chrome = chromium(playwright, path)
+        browser = Browser(chrome, petal, root)
         check_clicks(browser, first)
         check_keys(browser, first)
         for name in [first, *others]:
@@ -221,7 +210,7 @@ def main(path, petal, root, first, *others):
             except SystemExit as problem:
                 raise SystemExit(f"{name}: {problem}")
         check_hostile(browser, "hostile")
-        chromium.close()
+        chrome.close()
 
 
 main(*sys.argv[1:])

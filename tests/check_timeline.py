@@ -14,6 +14,8 @@ import zlib
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as proto
 
+from checks import check
+
 BEGIN, END, COUNTER = (
     proto.TrackEvent.TYPE_SLICE_BEGIN,
     proto.TrackEvent.TYPE_SLICE_END,
@@ -22,11 +24,6 @@ BEGIN, END, COUNTER = (
 CLEARED = proto.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
 NEEDS = proto.TracePacket.SEQ_NEEDS_INCREMENTAL_STATE
 BOOTTIME = 6
-
-
-def check(holds, *what):
-    if not holds:
-        raise SystemExit(" ".join(map(str, what)))
 
 
 def packets(path):

