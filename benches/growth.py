@@ -60,17 +60,23 @@ def loop(iterations):
 """
 
 
-def groups(count):
-    """A sequence of so many groups, each of which has a register."""
+def groups(count, cycles):
+    """A loop of so many groups, each of which has a register, that takes about so many cycles."""
     cells = "".join(f"    @external r{at} = std_reg(8);\n" for at in range(count))
+    cells += "    i = std_reg(32); next = std_add(32); more = std_lt(32);\n"
     wires = "".join(
         f"    group g{at} {{ r{at}.in = 8'd1; r{at}.write_en = 1'd1; g{at}[done] = r{at}.done; }}\n"
         for at in range(count)
     )
+    wires += (
+        "    group step { i.in = next.out; i.write_en = 1'd1; step[done] = i.done; }\n"
+        "    next.left = i.out; next.right = 32'd1; more.left = i.out; "
+        f"more.right = 32'd{cycles // (count + 2)};\n"
+    )
     control = " ".join(f"g{at};" for at in range(count))
     return HEAD + (
         f"component main() -> () {{\n  cells {{\n{cells}  }}\n  wires {{\n{wires}  }}\n"
-        f"  control {{ seq {{ {control} }} }}\n}}\n"
+        f"  control {{ while more.out {{ seq {{ {control} step; }} }} }}\n}}\n"
     )
 
 
@@ -106,6 +112,10 @@ def cycles_of(folder):
     return json.loads((folder / "summary.json").read_text())["cycles"]
 
 
+def megabytes(path):
+    return path.stat().st_size / 1e6
+
+
 def row(*cells):
     print("| " + " | ".join(cells) + " |")
 
@@ -115,6 +125,7 @@ def main():
         folder = pathlib.Path(temporary)
         design, out, vcd = folder / "design.futil", folder / "out", folder / "trace.vcd"
         run = [PETAL, "run", design, "-q", "--out", out]
+        reconstruct = [PETAL, "reconstruct", out / "metadata.json", vcd, "--out", folder / "again", "-q"]
 
         print("Against cycles:\n")
         row("cycles", "`petal run`", "peak", "waveform", "reading it once", "`petal reconstruct`", "peak")
@@ -125,22 +136,21 @@ def main():
             whole, peak = timed(*run, runs=runs)
             cycles = cycles_of(out)
             subprocess.run([*run, "--vcd", vcd], check=True)
-            reconstruct = [PETAL, "reconstruct", out / "metadata.json", vcd, "--out", folder / "again", "-q"]
             again, again_peak = timed(*reconstruct, runs=runs)
-            size = vcd.stat().st_size / 1e6
-            row(f"{cycles:,}", f"{whole:.2f} s", f"{peak:.0f} MB", f"{size:,.1f} MB",
+            row(f"{cycles:,}", f"{whole:.2f} s", f"{peak:.0f} MB", f"{megabytes(vcd):,.1f} MB",
                 f"{read_once(vcd):.3f} s", f"{again:.2f} s", f"{again_peak:.0f} MB")
 
-        print("\nAgainst groups, each with two probes, in 100 to 100,000 lines:\n")
-        row("groups", "`petal instrument`", "`petal run`", "peak")
-        row(*["---:"] * 4)
+        print("\nAgainst groups, each with two probes, in about 100,000 cycles:\n")
+        row("groups", "`petal instrument`", "peak", "waveform", "reading it once", "`petal reconstruct`", "peak")
+        row(*["---:"] * 7)
         for count in [10, 100, 1_000, 5_000]:
-            design.write_text(groups(count))
+            design.write_text(groups(count, 100_000))
             instrument = [PETAL, "instrument", design, "--verilog", folder / "design.sv", "--metadata", folder / "m.json"]
-            runs = RUNS if count < 1_000 else 1
-            compiled, _ = timed(*instrument, runs=runs)
-            whole, peak = timed(*run, runs=runs)
-            row(f"{count:,}", f"{compiled:.2f} s", f"{whole:.2f} s", f"{peak:.0f} MB")
+            compiled, peak = timed(*instrument, runs=RUNS if count < 1_000 else 1)
+            subprocess.run([*run, "--vcd", vcd], check=True)
+            again, again_peak = timed(*reconstruct)
+            row(f"{count:,}", f"{compiled:.2f} s", f"{peak:.0f} MB", f"{megabytes(vcd):,.1f} MB",
+                f"{read_once(vcd):.3f} s", f"{again:.2f} s", f"{again_peak:.0f} MB")
 
         print("\nAgainst different call trees, in about a million cycles:\n")
         row("call trees", "cycles", "`petal run`", "peak")

@@ -47,13 +47,13 @@ impl Block {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends a number as a varint.
-    pub(super) fn varint(&mut self, number: u64) {
+    /// Appends a number, at least `least`, as a varint.
+    pub(super) fn varint(&mut self, number: u64, least: u64) {
         let size = encoded_len_varint(number);
         let bits = 7 * size;
-        let least = if size == 1 { 0 } else { 1 << (bits - 7) };
+        let shortest = if size == 1 { 0 } else { 1 << (bits - 7) };
         let greatest = u64::MAX >> 64_usize.saturating_sub(bits);
-        self.blank(size, Kind::Varint, least, greatest);
+        self.blank(size, Kind::Varint, least.max(shortest), greatest);
         encode_varint(number, &mut self.bytes);
     }
 
@@ -106,7 +106,7 @@ impl Block {
         encode_varint(length as u64, &mut self.bytes);
         self.plain(&time);
         match passed {
-            Some(passed) => self.varint(passed),
+            Some(passed) => self.varint(passed, 0),
             None => encode_varint(0, &mut self.bytes),
         }
         self.plain(&fields);
@@ -161,11 +161,15 @@ fn fill_varint(number: u64, place: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// Packets with these numbers: the time, one as a varint, one of a fixed size unless it is 0.
+    /// Packets with these numbers: the time, one as a varint unless it is 1, one of a fixed size unless
+    /// it is 0.
     fn block(numbers: [u64; 3]) -> Block {
         let [passed, varint, fixed] = numbers;
         let mut event = Block::of(b"begin");
-        event.varint(varint);
+        match varint {
+            1 => event.absent(1),
+            _ => event.varint(varint, 2),
+        }
         match fixed {
             0 => event.absent(0),
             _ => event.fixed(tag::EVENT_FLOW_IDS, fixed),
@@ -183,8 +187,8 @@ mod tests {
     #[test]
     fn filled_packets_are_those_made_anew() {
         let some = [
-            0,
             1,
+            2,
             127,
             128,
             16_383,
@@ -196,7 +200,7 @@ mod tests {
         ];
         let all = || {
             let pairs = some.iter().flat_map(|&a| some.iter().map(move |&b| (a, b)));
-            pairs.flat_map(|(a, b)| [[a, b, 0], [a, b, 7], [b, a, u64::MAX]])
+            pairs.flat_map(|(a, b)| [[0, b, 0], [a, b, 7], [b, a, u64::MAX]])
         };
         for known in all().map(block) {
             for numbers in all() {

@@ -26,6 +26,7 @@ const MAX_INTERNED: usize = 1 << 16;
 const NANOSECONDS: u64 = 1000;
 /// The packet sequence of everything but control registers.
 const MAIN: usize = 0;
+
 /// The stream that holds a packet sequence.
 fn stream(sequence: usize) -> Stream {
     match sequence {
@@ -134,8 +135,8 @@ fn encode(event: &proto::TrackEvent) -> Box<[u8]> {
         .into()
 }
 
-/// Appends a detail of which the number changes.
-fn detail(name: u64, number: u64, event: &mut Block) {
+/// Appends a detail of which the number, at least `least`, changes.
+fn detail(name: u64, number: u64, least: u64, event: &mut Block) {
     let detail = proto::DebugAnnotation {
         name_iid: Some(name),
         uint_value: Some(number),
@@ -145,7 +146,7 @@ fn detail(name: u64, number: u64, event: &mut Block) {
     message::encode(tag::EVENT_DEBUG_ANNOTATIONS, &detail, &mut bytes);
     bytes.truncate(bytes.len() - encoded_len_varint(number));
     event.plain(&bytes);
-    event.varint(number);
+    event.varint(number, least);
 }
 
 /// Numbers for texts.
@@ -277,7 +278,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         self.packets.flush_full()
     }
 
-    /// The packets of a change, `passed` cycles after those before.
+    /// The packets of a moment, `passed` cycles after those before.
     fn block(&self, passed: u64, moment: &Moment, numbers: &[u64]) -> Block {
         let mut passed = Some(passed);
         let mut numbers = numbers.iter().copied();
@@ -290,7 +291,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             if end.counted {
                 match next() {
                     1 => event.absent(1),
-                    several => detail(self.activations, several, &mut event),
+                    several => detail(self.activations, several, 2, &mut event),
                 }
             }
             event.plain(&self.slices[end.slice].end);
@@ -298,7 +299,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         }
         for begin in &moment.begins {
             let mut event = Block::default();
-            detail(self.activation, next(), &mut event);
+            detail(self.activation, next(), 1, &mut event);
             event.plain(&self.slices[begin.slice].begin.fields);
             for _ in 0..begin.arrows {
                 event.fixed(tag::EVENT_FLOW_IDS, next());
@@ -487,6 +488,7 @@ mod tests {
 
     use flate2::read::ZlibDecoder;
 
+    use super::super::End;
     use super::super::compress::tests::Shared;
     use super::*;
 
@@ -519,16 +521,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_number_of_an_open_slice_may_be_given_to_another() {
-        let file = Shared::default();
-        let mut timeline = Perfetto::new(file.clone()).unwrap();
-        timeline.slice(0, &update(5)).unwrap();
-        timeline.update(0, 10, 2).unwrap();
-        timeline.slice(0, &update(6)).unwrap();
-        timeline.update(0, 11, 1).unwrap();
-        timeline.finish().unwrap();
-
+    /// The events of a file, with their cycles, in the order of time.
+    fn events(file: &Shared) -> Vec<(u64, proto::TrackEvent)> {
         let mut events = Vec::new();
         let mut now = HashMap::new();
         for packet in Trace::decode(&file.bytes()[..]).unwrap().packets {
@@ -542,9 +536,58 @@ mod tests {
                 };
                 let now = now.entry(packet.sequence).or_insert(0);
                 *now += passed;
-                events.push((*now, event.track_uuid.unwrap(), event.r#type.unwrap()));
+                events.push((*now, event));
             }
         }
+        events.sort_by_key(|(at, _)| *at);
+        events
+    }
+
+    #[test]
+    fn a_moment_that_comes_again_leaves_out_what_the_first_one_had() {
+        let file = Shared::default();
+        let mut timeline = Perfetto::new(file.clone()).unwrap();
+        let slice = Slice {
+            is_update: false,
+            ..update(5)
+        };
+        timeline.slice(0, &slice).unwrap();
+        let end = End {
+            slice: 0,
+            counted: true,
+        };
+        let moment = Moment {
+            ends: vec![end],
+            ..Moment::default()
+        };
+        let memo = &mut Block::default();
+        let several = [7, 1, 2, 300, 1];
+        for (at, several) in (0..).zip(several) {
+            timeline.moment(at, &moment, &[several], memo).unwrap();
+        }
+        timeline.finish().unwrap();
+        let told = events(&file).into_iter().map(|(_, event)| {
+            let told = event.debug_annotations.first();
+            told.and_then(|told| told.uint_value)
+        });
+        let expected = several.map(|several| (several > 1).then_some(several));
+        assert!(told.eq(expected));
+    }
+
+    #[test]
+    fn the_number_of_an_open_slice_may_be_given_to_another() {
+        let file = Shared::default();
+        let mut timeline = Perfetto::new(file.clone()).unwrap();
+        timeline.slice(0, &update(5)).unwrap();
+        timeline.update(0, 10, 2).unwrap();
+        timeline.slice(0, &update(6)).unwrap();
+        timeline.update(0, 11, 1).unwrap();
+        timeline.finish().unwrap();
+
+        let events = events(&file).into_iter();
+        let mut events: Vec<(u64, u64, u32)> = events
+            .map(|(at, event)| (at, event.track_uuid.unwrap(), event.r#type.unwrap()))
+            .collect();
         events.sort_unstable();
         let (begin, end) = (proto::TYPE_SLICE_BEGIN, proto::TYPE_SLICE_END);
         assert_eq!(
