@@ -29,12 +29,24 @@ pub struct Schedule<S = ControlId> {
 pub enum Parts<S = ControlId> {
     /// None: a group, a delay, or an `if`, of which only a run can tell which branch it takes.
     None,
-    /// One after the other.
-    Seq(Vec<Schedule<S>>),
+    /// One after the other, each with the cycle in which it starts.
+    Seq(Vec<(u64, Schedule<S>)>),
     /// All from the start.
     Par(Vec<Schedule<S>>),
     /// The same again and again.
     Repeat(Box<Schedule<S>>),
+}
+
+impl<S> Parts<S> {
+    /// These, one after the other.
+    pub fn seq(parts: impl IntoIterator<Item = Schedule<S>>) -> Self {
+        let starts = parts.into_iter().scan(0_u64, |end, part| {
+            let start = *end;
+            *end = end.saturating_add(part.latency);
+            Some((start, part))
+        });
+        Self::Seq(starts.collect())
+    }
 }
 
 /// How deep the parts of a program that is read from a file may nest.
@@ -72,7 +84,7 @@ impl<S: Clone> From<Schedule<S>> for Vec<Part<S>> {
                 Parts::None => Kind::None,
                 Parts::Seq(parts) => {
                     let count = parts.len();
-                    left.extend(parts.into_iter().rev());
+                    left.extend(parts.into_iter().rev().map(|(_, part)| part));
                     Kind::Seq(count)
                 }
                 Parts::Par(parts) => {
@@ -115,7 +127,7 @@ impl<S> TryFrom<Vec<Part<S>>> for Schedule<S> {
             }
             let mut parts = parts.into_iter().rev().map(|(_, part)| part);
             let parts = match part.parts {
-                Kind::Seq(_) => Parts::Seq(parts.collect()),
+                Kind::Seq(_) => Parts::seq(parts),
                 Kind::Par(_) => Parts::Par(parts.collect()),
                 Kind::None | Kind::Repeat => match parts.next() {
                     None => Parts::None,
@@ -148,12 +160,10 @@ impl<S: Copy> Schedule<S> {
         let inner = match &self.parts {
             Parts::None => None,
             Parts::Seq(parts) => {
-                let mut start: u64 = 0;
-                parts.iter().find_map(|part| {
-                    let offset = cycle.checked_sub(start)?;
-                    start = start.saturating_add(part.latency);
-                    (offset < part.latency).then(|| part.at(offset))?
-                })
+                // Parts without a cycle start where the one after them does.
+                let next = parts.partition_point(|(start, _)| *start <= cycle);
+                let (start, part) = &parts[next.checked_sub(1)?];
+                (cycle - start < part.latency).then(|| part.at(cycle - start))?
             }
             Parts::Par(parts) => {
                 let mut running = parts.iter().filter(|part| cycle < part.latency);
@@ -169,14 +179,13 @@ impl<S: Copy> Schedule<S> {
 
     /// The same schedule, with statements named by `name`.
     pub fn map<T>(&self, name: &impl Fn(S) -> Option<T>) -> Schedule<T> {
-        let all = |parts: &[Self]| parts.iter().map(|part| part.map(name)).collect();
         Schedule {
             statement: self.statement.and_then(name),
             latency: self.latency,
             parts: match &self.parts {
                 Parts::None => Parts::None,
-                Parts::Seq(parts) => Parts::Seq(all(parts)),
-                Parts::Par(parts) => Parts::Par(all(parts)),
+                Parts::Seq(parts) => Parts::seq(parts.iter().map(|(_, part)| part.map(name))),
+                Parts::Par(parts) => Parts::Par(parts.iter().map(|part| part.map(name)).collect()),
                 Parts::Repeat(body) => Parts::Repeat(Box::new(body.map(name))),
             },
         }
@@ -187,9 +196,10 @@ impl<S: Copy> Schedule<S> {
         let mut statements: Vec<S> = self.statement.into_iter().collect();
         match &self.parts {
             Parts::None => {}
-            Parts::Seq(parts) | Parts::Par(parts) => {
-                statements.extend(parts.iter().flat_map(Self::statements));
+            Parts::Seq(parts) => {
+                statements.extend(parts.iter().flat_map(|(_, part)| part.statements()));
             }
+            Parts::Par(parts) => statements.extend(parts.iter().flat_map(Self::statements)),
             Parts::Repeat(body) => statements.extend(body.statements()),
         }
         statements
@@ -214,13 +224,14 @@ mod tests {
         let body = Schedule {
             statement: Some('b'),
             latency: 2,
-            parts: Parts::Seq(vec![leaf('c', 1), leaf('-', 1)]),
+            parts: Parts::seq([leaf('c', 1), leaf('-', 1)]),
         };
         let schedule = Schedule {
             statement: Some('s'),
             latency: 8,
-            parts: Parts::Seq(vec![
+            parts: Parts::seq([
                 leaf('a', 1),
+                leaf('z', 0),
                 Schedule {
                     statement: Some('r'),
                     latency: 4,
@@ -249,7 +260,7 @@ mod tests {
             schedule = Schedule {
                 statement: Some('s'),
                 latency: 1,
-                parts: Parts::Seq(vec![schedule]),
+                parts: Parts::seq([schedule]),
             };
         }
         let text = serde_json::to_string(&schedule).unwrap();

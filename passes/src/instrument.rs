@@ -269,7 +269,7 @@ impl Instrumenter<'_> {
             .map(|child| self.schedule(child, source))
             .collect();
         let parts = match control {
-            ir::StaticControl::Seq(_) => Parts::Seq(children),
+            ir::StaticControl::Seq(_) => Parts::seq(children),
             ir::StaticControl::Par(_) => Parts::Par(children),
             ir::StaticControl::Repeat(_) => children
                 .into_iter()

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::{HashMap, HashMapExt as _};
+
 use petal_metadata::{
-    Callee, CellId, Component, ComponentId, GroupId, GroupKind, GroupRun, Id, Metadata, Origin,
-    RunId, RunRole,
+    Callee, CellId, Component, ComponentId, ControlId, Group, GroupId, GroupKind, GroupRun, Id,
+    Metadata, Origin, RunRole,
 };
 
 use crate::activations::{Activations, Durations};
@@ -41,15 +43,21 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
         Column::text("fixed"),
         Column::text("compiled"),
     ]);
+    let effects = Effects::new(metadata);
+    let mut enables: BTreeMap<(ComponentId, GroupId), BTreeSet<ControlId>> = BTreeMap::new();
+    for id in metadata.component_ids() {
+        for run in &metadata.component(id).runs {
+            if run.role != RunRole::Called {
+                enables
+                    .entry((id, run.group))
+                    .or_default()
+                    .extend(run.control);
+            }
+        }
+    }
     for ((id, group_id), durations) in rows {
         let component = metadata.component(id);
         let group = component.group(group_id);
-        let enables = component
-            .runs
-            .iter()
-            .filter(|run| run.group == group_id && run.role != RunRole::Called)
-            .filter_map(|run| run.control)
-            .collect::<std::collections::BTreeSet<_>>();
         let fixed = match group.kind {
             GroupKind::Static | GroupKind::Comb => "static",
             GroupKind::Dynamic if durations.count == 0 => "",
@@ -75,14 +83,14 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
             group
                 .span
                 .map_or(Value::Empty, |span| u64::from(span.line).into()),
-            (enables.len() as u64).into(),
+            (enables.get(&(id, group_id)).map_or(0, BTreeSet::len) as u64).into(),
             durations.count.into(),
             durations.total.into(),
             bound(durations.min),
             bound(durations.max),
             Value::average(durations.total, durations.count),
             fixed.into(),
-            effects(component, group_id).join(", ").into(),
+            effects.of(id, group_id).join(", ").into(),
         ]);
     }
     table
@@ -110,46 +118,99 @@ pub(crate) fn durations(
     durations
 }
 
-/// What the compiler did to a group.
-pub(crate) fn effects(component: &Component, id: GroupId) -> Vec<String> {
-    let group = component.group(id);
-    let runs: Vec<(RunId, &GroupRun)> = (0..component.runs.len())
-        .map(RunId::from_index)
-        .map(|run| (run, component.run(run)))
-        .filter(|(_, run)| run.group == id)
+/// What the compiler did to the groups of a design.
+#[derive(Debug)]
+pub(crate) struct Effects(Vec<Vec<Vec<String>>>);
+
+impl Effects {
+    /// Finds them out.
+    pub fn new(metadata: &Metadata) -> Self {
+        Self(metadata.components.iter().map(effects).collect())
+    }
+
+    /// Those on a group.
+    pub fn of(&self, component: ComponentId, group: GroupId) -> &[String] {
+        &self.0[component.index()][group.index()]
+    }
+}
+
+/// What the compiler did to each group of a component.
+fn effects(component: &Component) -> Vec<Vec<String>> {
+    let programs = Programs::of(component);
+    let mut found: Vec<Found> = (0..component.groups.len())
+        .map(|_| Found::default())
         .collect();
-    let mut effects = Vec::new();
-    let mut add = |holds: bool, effect: &str| {
-        if holds {
-            effects.push(effect.to_owned());
-        }
-    };
-    add(
-        group.kind == GroupKind::Dynamic && runs.iter().any(|(_, run)| run.latency.is_some()),
-        "promoted",
-    );
-    add(
-        runs.iter().any(|(_, run)| is_merged(component, run)),
-        "merged",
-    );
-    add(runs.iter().any(|(_, run)| run.part.is_some()), "split");
-    add(matches!(group.origin, Origin::Inlined(_)), "inlined");
-    let cells: BTreeSet<CellId> = component
-        .calls
-        .iter()
-        .filter(|call| runs.iter().any(|(run, _)| call.caller == Some(*run)))
-        .filter_map(|call| match call.callee {
-            Callee::Cell(cell) => Some(cell),
-            Callee::Group(_) => None,
-        })
-        .collect();
-    for cell in cells {
-        let cell = component.cell(cell);
-        if cell.name != cell.instance {
-            effects.push(format!("shares {} in {}", cell.name, cell.instance));
+    for run in &component.runs {
+        let found = &mut found[run.group.index()];
+        found.is_static |= run.latency.is_some();
+        found.is_merged |= programs.merge(component, run);
+        found.is_split |= run.part.is_some();
+    }
+    for call in &component.calls {
+        if let (Some(caller), Callee::Cell(cell)) = (call.caller, call.callee) {
+            let group = component.run(caller).group;
+            found[group.index()].cells.insert(cell);
         }
     }
-    effects
+    let effects = |(group, found): (&Group, Found)| {
+        let promoted = group.kind == GroupKind::Dynamic && found.is_static;
+        let known = [
+            (promoted, "promoted"),
+            (found.is_merged, "merged"),
+            (found.is_split, "split"),
+            (matches!(group.origin, Origin::Inlined(_)), "inlined"),
+        ];
+        let known = known.into_iter().filter(|(holds, _)| *holds);
+        let cells = found.cells.into_iter().map(|cell| component.cell(cell));
+        let shared = cells.filter(|cell| cell.name != cell.instance);
+        known
+            .map(|(_, effect)| effect.to_owned())
+            .chain(shared.map(|cell| format!("shares {} in {}", cell.name, cell.instance)))
+            .collect()
+    };
+    component.groups.iter().zip(found).map(effects).collect()
+}
+
+/// What is known of a group.
+#[derive(Default)]
+struct Found {
+    is_static: bool,
+    is_merged: bool,
+    is_split: bool,
+    cells: BTreeSet<CellId>,
+}
+
+/// The static programs of a component: for each statement in one, the statements that they are.
+struct Programs(HashMap<ControlId, Vec<Option<ControlId>>>);
+
+impl Programs {
+    fn of(component: &Component) -> Self {
+        let mut programs: HashMap<_, Vec<_>> = HashMap::new();
+        let schedules = component
+            .compiled
+            .iter()
+            .filter_map(|group| group.schedule.as_ref());
+        for schedule in schedules.chain(&component.schedule) {
+            for statement in schedule.statements() {
+                programs
+                    .entry(statement)
+                    .or_default()
+                    .push(schedule.statement);
+            }
+        }
+        Self(programs)
+    }
+
+    /// Whether a group run is a part of a static program that runs more than this group.
+    fn merge(&self, component: &Component, run: &GroupRun) -> bool {
+        let Some(control) = run.control.filter(|_| run.latency.is_some()) else {
+            return false;
+        };
+        let mut programs = component
+            .ancestry(control)
+            .filter_map(|above| self.0.get(&above));
+        programs.any(|programs| programs.iter().any(|program| *program != Some(control)))
+    }
 }
 
 /// How a group is timed, in one word.
@@ -159,23 +220,4 @@ pub(crate) fn keyword(kind: GroupKind) -> &'static str {
         GroupKind::Static => "static",
         GroupKind::Comb => "comb",
     }
-}
-
-/// Whether a group run is a part of a static program that runs more than this group.
-fn is_merged(component: &Component, run: &GroupRun) -> bool {
-    let Some(control) = run.control.filter(|_| run.latency.is_some()) else {
-        return false;
-    };
-    component
-        .compiled
-        .iter()
-        .filter_map(|group| group.schedule.as_ref())
-        .chain(&component.schedule)
-        .filter(|schedule| schedule.statement != Some(control))
-        .any(|schedule| {
-            let known = schedule.statements();
-            component
-                .ancestry(control)
-                .any(|above| known.contains(&above))
-        })
 }

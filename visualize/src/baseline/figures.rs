@@ -113,15 +113,16 @@ impl GroupIndex {
             figures: Vec::new(),
             positions: BTreeMap::new(),
         };
+        let all_effects = groups::Effects::new(metadata);
         for ((component, name), copies) in known {
             // There is no entry without a copy.
             let (first, group) = copies[0].0;
             let group = metadata.component(first).group(group);
             let mut effects: Vec<String> = Vec::new();
             for &((id, group), _) in &copies {
-                for effect in groups::effects(metadata.component(id), group) {
-                    if !effects.contains(&effect) {
-                        effects.push(effect);
+                for effect in all_effects.of(id, group) {
+                    if !effects.contains(effect) {
+                        effects.push(effect.clone());
                     }
                 }
             }

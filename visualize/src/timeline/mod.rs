@@ -28,6 +28,7 @@ use self::lanes::{Count, Counts, Lanes, Place, Track};
 use self::numbers::Numbers;
 use self::steps::{Placed, State, Step, Steps};
 use crate::cells::path;
+use crate::groups::Effects;
 use crate::keys::{Item, Key, KeyId, Keys, without};
 use crate::ledger::Class;
 
@@ -84,6 +85,7 @@ pub struct Section {
 #[derive(Debug)]
 pub struct Timeline<'a, F: Format> {
     metadata: &'a Metadata,
+    effects: Effects,
     format: F,
     cycles: Range<u64>,
     section: Section,
@@ -123,6 +125,7 @@ impl<'a, F: Format> Timeline<'a, F> {
     pub fn new(metadata: &'a Metadata, section: Section, format: F) -> Self {
         Self {
             metadata,
+            effects: Effects::new(metadata),
             format,
             cycles: section.cycles.clone().unwrap_or(0..u64::MAX),
             section,
@@ -466,7 +469,8 @@ impl<'a, F: Format> Timeline<'a, F> {
         let key = self.keys.all()[id];
         let lane = self.lane(key.instance, track, number)?;
         let instances = self.keys.instances();
-        let slice = slice::describe(self.metadata, self.lanes.labels(), instances, key, lane);
+        let (effects, labels) = (&self.effects, self.lanes.labels());
+        let slice = slice::describe(self.metadata, effects, labels, instances, key, lane);
         let number_of_slice = self.new_slice(&slice)?;
         self.shown[id].slices[number] = Some(number_of_slice);
         Ok(number_of_slice)

@@ -1,7 +1,7 @@
 //! The numbers of slices: which activations they hold, and which arrows lead from one to another.
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{Callee, CellId, CellKind, Id, Metadata};
+use petal_metadata::{Callee, CellId, CellKind, Component, Id, Metadata};
 use petal_reconstruct::{Instance, InstanceId};
 
 use crate::activations::Counting;
@@ -11,6 +11,8 @@ use crate::keys::{Item, Key, KeyId};
 #[derive(Debug)]
 pub(super) struct Numbers<'a> {
     metadata: &'a Metadata,
+    /// The component cells that each group run of each component calls.
+    calls: Vec<Vec<Vec<CellId>>>,
     keys: Vec<Known>,
     /// Activations of split groups so far, and which is that of a first part.
     split: Vec<u64>,
@@ -55,11 +57,25 @@ fn number<K: std::hash::Hash + Eq>(
     })
 }
 
+/// The component cells that each group run calls.
+fn calls(component: &Component) -> Vec<Vec<CellId>> {
+    let mut cells = vec![Vec::new(); component.runs.len()];
+    for call in &component.calls {
+        if let (Some(caller), Callee::Cell(cell)) = (call.caller, call.callee)
+            && matches!(component.cell(cell).kind, CellKind::Component(_))
+        {
+            cells[caller.index()].push(cell);
+        }
+    }
+    cells
+}
+
 impl<'a> Numbers<'a> {
     /// Those of a run of this design.
     pub fn new(metadata: &'a Metadata) -> Self {
         Self {
             metadata,
+            calls: metadata.components.iter().map(calls).collect(),
             keys: Vec::new(),
             split: Vec::new(),
             splits: HashMap::new(),
@@ -79,9 +95,13 @@ impl<'a> Numbers<'a> {
                 Count::Part(at, key == first)
             }
         };
-        let cells = self.calls(key, instances);
+        let component = instances[key.instance.index()].component;
+        let cells = match key.item {
+            Item::Group(run) => &*self.calls[component.index()][run.index()],
+            _ => &[],
+        };
         let mut arrow = |cell| number(&mut self.cells, &mut self.arrows, cell);
-        let calls = cells.map(|cell| arrow((key.instance, cell)));
+        let calls = cells.iter().map(|&cell| arrow((key.instance, cell)));
         let calls = calls.collect();
         let cell = instances[key.instance.index()].parent;
         let called = cell.filter(|_| key.item == Item::Cell).map(arrow);
@@ -91,23 +111,6 @@ impl<'a> Numbers<'a> {
             calls,
             called,
         });
-    }
-
-    /// The component cells that a group run calls.
-    fn calls(&self, key: Key, instances: &[Instance]) -> impl Iterator<Item = CellId> + use<'a> {
-        let component = self
-            .metadata
-            .component(instances[key.instance.index()].component);
-        let calls = component.calls.iter().filter(move |call| match key.item {
-            Item::Group(run) => call.caller == Some(run),
-            _ => false,
-        });
-        calls
-            .filter_map(|call| match call.callee {
-                Callee::Cell(cell) => Some(cell),
-                Callee::Group(_) => None,
-            })
-            .filter(|&cell| matches!(component.cell(cell).kind, CellKind::Component(_)))
     }
 
     /// Whether the ends of a key's slices have a number.

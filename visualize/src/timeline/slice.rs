@@ -4,7 +4,7 @@ use petal_metadata::{ComponentId, Id, Metadata, Origin, RunId, Span};
 use petal_reconstruct::{FrameLabels, Instance};
 
 use super::lanes::LaneId;
-use crate::groups::effects;
+use crate::groups::Effects;
 use crate::keys::{Item, Key};
 
 /// A number for each slice that differs from others by more than its time. A number may be given
@@ -38,6 +38,7 @@ pub enum Detail {
 /// The slice of a key on a row.
 pub(super) fn describe(
     metadata: &Metadata,
+    effects: &Effects,
     labels: &FrameLabels,
     instances: &[Instance],
     key: Key,
@@ -55,7 +56,7 @@ pub(super) fn describe(
             details.extend(source(metadata, component.node(node).span));
             (labels.control(id, node).to_owned(), "control")
         }
-        Item::Group(run) => (group(metadata, id, run, &mut details), "group"),
+        Item::Group(run) => (group(metadata, effects, id, run, &mut details), "group"),
         Item::Primitive(cell) => {
             let cell = component.cell(cell);
             details.extend(source(metadata, cell.span));
@@ -78,6 +79,7 @@ pub(super) fn describe(
 /// The name of a group run, with its details.
 fn group(
     metadata: &Metadata,
+    effects: &Effects,
     id: ComponentId,
     run: RunId,
     details: &mut Vec<(&'static str, Detail)>,
@@ -90,7 +92,7 @@ fn group(
     if let Some(latency) = run.latency {
         details.push(("static, cycles", Detail::Number(latency)));
     }
-    let effects = effects(component, run.group);
+    let effects = effects.of(id, run.group);
     if !effects.is_empty() {
         details.push(("compiled", Detail::Text(effects.join(", "))));
     }
