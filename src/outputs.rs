@@ -17,8 +17,8 @@ use crate::folder::{self, Staging};
 
 /// The timeline.
 pub const TIMELINE: &str = "timeline.pftrace";
-/// The timeline for other viewers. Beyond this many slices none of them opens it, so it is left
-/// out.
+/// The timeline for other viewers. Beyond this many slices it is large and slow to open, so it is
+/// left out; a part of it can be had.
 pub const TIMELINE_JSON: &str = "timeline.json";
 const MAX_JSON_SLICES: u64 = 100_000;
 /// The flame graphs: weighting, folded stacks, image.
