@@ -20,8 +20,8 @@ const PORT: u16 = 9001;
 /// Where the viewer comes from.
 const VIEWER: &str = "https://ui.perfetto.dev";
 /// What the viewer does once it has the timeline: it expands the tracks of all component cells, or
-/// nothing would be seen but the outermost one. `[{"id":"dev.perfetto.ExpandTracksByRegex","args":
-/// ["(^main|])$"]}]`, percent-encoded (Perfetto's documentation, *Commands Automation Reference*).
+/// nothing would be seen but the outermost one.
+/// `[{"id":"dev.perfetto.ExpandTracksByRegex","args":["(^main|])$"]}]`, percent-encoded (Perfetto's documentation, *Commands Automation Reference*).
 const COMMANDS: &str = "%5B%7B%22id%22%3A%22dev.perfetto.ExpandTracksByRegex%22%2C%22args%22%3A%5B%22(%5Emain%7C%5D)%24%22%5D%7D%5D";
 /// How long to wait between looks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -48,8 +48,8 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
         outputs::TIMELINE
     );
     outputs::print(&format!(
-        "{link}\nwaiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser asks, let the \
-         viewer reach this machine\n"
+        "{link}\nwaiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser \
+         asks, let the viewer reach this machine\n"
     ))?;
     open(&link);
     loop {

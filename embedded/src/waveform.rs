@@ -77,7 +77,7 @@ impl<W: Write> Waveform<W> {
         });
         let waveform = Self {
             signals: signals.collect(),
-            last: vec![0; words],
+            last: Vec::new(),
             output,
             clock: clock.to_string(),
             cycles: 0,
@@ -90,19 +90,21 @@ impl<W: Write> Waveform<W> {
     pub fn cycle(&mut self, machine: &Machine) -> io::Result<()> {
         let lines = &mut self.lines;
         lines.clear();
+        let (now, last) = (machine.watched(), &mut self.last);
         // Else the time at which the clock rose is written already.
         if self.cycles == 0 {
             lines.extend_from_slice(b"#0\n");
+            // All are new.
+            *last = now.iter().map(|word| !word).collect();
         }
-        let (now, last) = (machine.watched(), &mut self.last);
         for block in self.signals.chunks(BLOCK) {
             let words = block[0].words.start..block[block.len() - 1].words.end;
-            if now[words.clone()] == last[words] && self.cycles > 0 {
+            if now[words.clone()] == last[words] {
                 continue;
             }
             for signal in block {
                 let (now, last) = (&now[signal.words.clone()], &mut last[signal.words.clone()]);
-                if now != last || self.cycles == 0 {
+                if now != last {
                     last.copy_from_slice(now);
                     signal.write(now, lines);
                 }

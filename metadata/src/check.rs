@@ -138,12 +138,7 @@ impl Checker<'_> {
                 "the root",
             )?;
         }
-        let schedules = component
-            .compiled
-            .iter()
-            .filter_map(|group| group.schedule.as_ref())
-            .chain(&component.schedule);
-        for statement in schedules.flat_map(Schedule::statements) {
+        for statement in component.schedules().flat_map(Schedule::statements) {
             self.index(
                 "control node",
                 statement,

@@ -176,6 +176,14 @@ impl Component {
             .map(|(id, _, component)| (id, component))
     }
 
+    /// The schedules of the component's static programs.
+    pub fn schedules(&self) -> impl Iterator<Item = &Schedule> {
+        let compiled = self.compiled.iter();
+        compiled
+            .filter_map(|group| group.schedule.as_ref())
+            .chain(&self.schedule)
+    }
+
     /// `node` and its ancestors, innermost first.
     pub fn ancestry(&self, node: ControlId) -> impl Iterator<Item = ControlId> + '_ {
         std::iter::successors(Some(node), |&id| self.node(id).parent)

@@ -98,7 +98,7 @@ impl<W: Write> TraceWriter<W> {
         writeln!(out, "{MAGIC}\n{fingerprint}")?;
         Ok(Self {
             out,
-            records: Vec::with_capacity(2 * CHUNK),
+            records: Vec::new(),
         })
     }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt as _};
-
 use petal_metadata::{
     Callee, CellId, Component, ComponentId, ControlId, Group, GroupId, GroupKind, GroupRun, Id,
     Metadata, Origin, RunRole,
@@ -186,11 +185,7 @@ struct Programs(HashMap<ControlId, Vec<Option<ControlId>>>);
 impl Programs {
     fn of(component: &Component) -> Self {
         let mut programs: HashMap<_, Vec<_>> = HashMap::new();
-        let schedules = component
-            .compiled
-            .iter()
-            .filter_map(|group| group.schedule.as_ref());
-        for schedule in schedules.chain(&component.schedule) {
+        for schedule in component.schedules() {
             for statement in schedule.statements() {
                 programs
                     .entry(statement)

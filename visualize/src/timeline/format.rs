@@ -48,7 +48,7 @@ pub struct Begin {
 
 /// How a timeline is written.
 pub trait Format {
-    /// What it remembers of a change, to write it faster the next time.
+    /// What it remembers of a moment, to write it faster the next time.
     type Memo: Debug + Default;
 
     /// A new row, before anything on it. The row of a cell comes before those that it holds.
@@ -62,7 +62,7 @@ pub trait Format {
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()>;
 
-    /// A change in cycle `at`, which is never before that of the last one, with the numbers of its
+    /// A moment in cycle `at`, which is never before that of the last one, with the numbers of its
     /// ends and its begins.
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn moment(

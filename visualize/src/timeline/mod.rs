@@ -152,7 +152,8 @@ impl<'a, F: Format> Timeline<'a, F> {
 
     /// Whether the section's cell was there.
     pub fn found(&self) -> bool {
-        self.inside.contains(&true)
+        // They are those of the section's cell.
+        self.counters.is_some()
     }
 
     /// Slices so far.
@@ -222,7 +223,7 @@ impl<'a, F: Format> Timeline<'a, F> {
     fn begin(&mut self, at: u64) -> io::Result<()> {
         self.part = Part::Within;
         let State { tree, mut open } = self.steps.now().clone();
-        open.sort_by_key(|placed| self.keys.all()[placed.key].item == Item::Cell);
+        self.put_cells_last(&mut open);
         let lanes = self.counters.into_iter().flatten();
         let moment = Moment {
             ends: Vec::new(),
@@ -285,10 +286,15 @@ impl<'a, F: Format> Timeline<'a, F> {
         ends.reverse();
         let before: Vec<KeyId> = kept.iter().map(|placed| placed.key).collect();
         let mut begins = self.place(&without(&after, &before), &kept);
-        begins.sort_by_key(|placed| self.keys.all()[placed.key].item == Item::Cell);
+        self.put_cells_last(&mut begins);
         let closes = ends.iter().map(|placed| placed.key);
         let closes = closes.filter(|&key| self.numbers.closes(key)).collect();
         self.steps.take(tree, ends, begins, closes, kept)
+    }
+
+    /// Brings these into the order in which they begin: arrows to cells leave slices that are there.
+    fn put_cells_last(&self, begins: &mut [Placed]) {
+        begins.sort_by_key(|placed| self.keys.all()[placed.key].item == Item::Cell);
     }
 
     /// Finds a row for each of these: an empty one, or one whose innermost open slice contains it.
