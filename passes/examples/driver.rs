@@ -1,35 +1,48 @@
-//! A Calyx driver that uses petal's passes as a plug-in: compiles a design with probes, prints the
-//! Verilog of its components, and writes the metadata beside it.
+//! A Calyx driver that uses petal's passes as a plug-in: compiles designs with probes, prints the
+//! Verilog of their components, and writes the metadata of each beside it.
 //!
 //! ```text
-//! cargo run -p petal-passes --example driver -- DESIGN.futil LIBRARY METADATA.json
+//! cargo run -p petal-passes --example driver -- LIBRARY DESIGN.futil METADATA.json ...
 //! ```
 
 use std::path::{Path, PathBuf};
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_frontend::Workspace;
-use calyx_ir::from_ast::ast_to_ir;
+use calyx_ir::{self as ir, from_ast::ast_to_ir};
 use calyx_opt::pass_manager::PassManager;
 use calyx_utils::{CalyxResult, Error, OutputFile};
 
 fn main() -> CalyxResult<()> {
-    let mut args = std::env::args().skip(1);
-    let (Some(design), Some(library), Some(metadata)) = (args.next(), args.next(), args.next())
-    else {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((library, designs)) = args.split_first() else {
         return Err(Error::misc(
-            "usage: driver DESIGN.futil LIBRARY METADATA.json",
+            "usage: driver LIBRARY DESIGN.futil METADATA.json ...",
         ));
     };
-
     let mut manager = PassManager::default_passes()?;
     petal_passes::register(&mut manager)?;
+    for design in designs.chunks(2) {
+        let [design, metadata] = design else {
+            return Err(Error::misc("a design lacks its METADATA.json"));
+        };
+        let mut ctx = read(Path::new(design), Path::new(library), Path::new(metadata))?;
+        manager.execute_plan(&mut ctx, &["profile-all".to_owned()], &[], false)?;
+        VerilogBackend.run(ctx, OutputFile::Stdout)?;
+    }
+    Ok(())
+}
 
-    let workspace = Workspace::construct(&Some(PathBuf::from(design)), Path::new(&library))?;
+/// Reads a design whose metadata are to go to the file `metadata`.
+///
+/// # Errors
+/// When a file is missing or is not Calyx.
+pub fn read(design: &Path, library: &Path, metadata: &Path) -> CalyxResult<ir::Context> {
+    let workspace = Workspace::construct(&Some(PathBuf::from(design)), library)?;
     let mut ctx = ast_to_ir(workspace)?;
-    ctx.extra_opts
-        .push(format!("profiler-instrumentation:metadata={metadata}"));
-    manager.execute_plan(&mut ctx, &["profile-all".to_owned()], &[], false)?;
-
-    VerilogBackend.run(ctx, OutputFile::Stdout)
+    ctx.extra_opts.push(format!(
+        "profiler-instrumentation:metadata={}",
+        metadata.display()
+    ));
+    Ok(ctx)
 }

@@ -48,7 +48,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
         };
         components.push(assembler.run());
     }
-    let main = session.main?;
+    let main = session.main;
     let root = session
         .components
         .get(&main)

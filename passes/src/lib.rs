@@ -10,12 +10,11 @@
 mod align;
 mod compiled;
 mod emit;
-mod encode_control;
 mod frontend;
 mod instrument;
-mod instrumentation;
 mod nesting;
 mod pipeline;
+mod plugin;
 mod requirements;
 mod session;
 mod sharing;
@@ -23,12 +22,11 @@ mod source;
 mod tree;
 mod verilog_names;
 
-pub use encode_control::EncodeControl;
 pub use frontend::{Library, Program};
-pub use instrumentation::Instrumentation;
 pub use pipeline::{
-    ALL, Design, Memory, NO_OPT, PassesError, Pipeline, STACK, compile, instrument, register,
+    ALL, Design, Memory, NO_OPT, PassesError, Pipeline, STACK, compile, instrument,
 };
+pub use plugin::{EncodeControl, Instrumentation, register};
 
 /// The version of the Calyx compiler's crates. They do not tell it themselves; petal asks Cargo for
 /// exactly this one, because its passes follow what the compiler's do.

@@ -15,11 +15,10 @@ use petal_metadata::Metadata;
 use tempfile::TempDir;
 use thiserror::Error;
 
-use crate::encode_control::EncodeControl;
 use crate::frontend::Program;
-use crate::instrumentation::Instrumentation;
+use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
-use crate::session;
+use crate::session::{Phase, Session};
 use crate::verilog_names::{self, Renamed};
 
 /// The stock pipeline with optimisations.
@@ -31,10 +30,10 @@ pub const NO_OPT: &str = "no-opt";
 pub const STACK: usize = 512 << 20;
 
 /// The pass that turns control programs into state machines; identity is kept up to here.
-const CONTROL_COMPILATION: &str = "tdcc";
+pub(crate) const CONTROL_COMPILATION: &str = "tdcc";
 
 /// Passes before which the probes have to be in place: they turn groups into other groups.
-const COMPILATION: [&str; 4] = [
+pub(crate) const COMPILATION: [&str; 4] = [
     "static-inline",
     "compile-static-interface",
     "compile-static",
@@ -199,58 +198,11 @@ impl Pipeline {
     pub fn passes(&self) -> &[String] {
         &self.passes
     }
-
-    /// The same passes with petal's own among them.
-    fn instrumented(&self) -> Vec<String> {
-        weave(&self.passes)
-    }
-}
-
-/// Puts petal's passes into a list of passes.
-fn weave(passes: &[String]) -> Vec<String> {
-    let encode = EncodeControl::name().to_owned();
-    let instrument = Instrumentation::name().to_owned();
-    let mut woven = vec![encode.clone()];
-    let mut probed = false;
-    let mut compiled = false;
-    for pass in passes {
-        if !probed && COMPILATION.contains(&pass.as_str()) {
-            woven.push(instrument.clone());
-            probed = true;
-        }
-        woven.push(pass.clone());
-        if pass == CONTROL_COMPILATION {
-            woven.push(instrument.clone());
-            compiled = true;
-        } else if !compiled {
-            woven.push(encode.clone());
-        }
-    }
-    woven.push(instrument);
-    woven
-}
-
-/// Registers `encode-control` and `profiler-instrumentation`, and the aliases `profile-all` and
-/// `profile-no-opt`: the stock pipelines with these passes in their places. The metadata goes
-/// where the option `profiler-instrumentation:metadata=FILE` tells.
-///
-/// # Errors
-/// When a pass or alias of that name is registered already, or a stock alias is missing.
-pub fn register(manager: &mut PassManager) -> CalyxResult<()> {
-    manager.register_pass::<EncodeControl>()?;
-    manager.register_pass::<Instrumentation>()?;
-    for stock in [ALL, NO_OPT] {
-        let passes = expand(manager, stock).ok_or_else(|| {
-            calyx_utils::Error::misc(format!("the stock alias `{stock}` is not registered"))
-        })?;
-        manager.add_alias(format!("profile-{stock}"), weave(&passes))?;
-    }
-    Ok(())
 }
 
 /// The passes behind a pass or alias; `None` for an unknown name. The pass manager tells what an
 /// alias stands for only in its help text.
-fn expand(manager: &PassManager, name: &str) -> Option<Vec<String>> {
+pub(crate) fn expand(manager: &PassManager, name: &str) -> Option<Vec<String>> {
     let help = manager.specific_help(name)?;
     if help.starts_with('`') {
         Some(
@@ -315,7 +267,12 @@ impl Design {
 /// When the compiler refuses the program.
 pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesError> {
     let manager = stock()?;
-    let (design, _) = build(&manager, program, pipeline.passes())?;
+    let (design, _) = build(program, pipeline, |ctx, path| {
+        for pass in &pipeline.passes {
+            run(&manager, ctx, path, pass)?;
+        }
+        Ok(())
+    })?;
     Ok(design)
 }
 
@@ -327,22 +284,50 @@ pub fn instrument(
     program: Program,
     pipeline: &Pipeline,
 ) -> Result<(Design, Metadata), PassesError> {
-    let mut manager = stock()?;
-    register(&mut manager).map_err(|error| PassesError::Pipeline(format!("{error:?}")))?;
-    session::reset();
-    session::with(|session| session.pipeline = pipeline.passes().to_vec());
-    let (design, renamed) = build(&manager, program, &pipeline.instrumented())?;
-    let mut metadata = session::with(|session| session.metadata.take())
-        .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
-    session::reset();
+    let manager = stock()?;
+    let mut metadata = None;
+    let (design, renamed) = build(program, pipeline, |ctx, path| {
+        metadata = Some(run_probed(&manager, ctx, path, pipeline)?);
+        Ok(())
+    })?;
+    let mut metadata = metadata.expect("set by the passes, which have run");
     rename_instances(&mut metadata, &renamed);
     Ok((design, metadata))
 }
 
-fn build(
+/// Runs the passes with petal's own steps among them ([`crate::plugin`] has them as passes).
+fn run_probed(
     manager: &PassManager,
+    ctx: &mut ir::Context,
+    path: &Path,
+    pipeline: &Pipeline,
+) -> Result<Metadata, PassesError> {
+    let encode = EncodeControl::name();
+    let probe = Instrumentation::name();
+    let mut session = guarded(path, encode, || Ok(Session::of(ctx)))?;
+    session.pipeline.clone_from(&pipeline.passes);
+    for pass in &pipeline.passes {
+        if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
+            guarded(path, probe, || session.probe(ctx))?;
+        }
+        run(manager, ctx, path, pass)?;
+        if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
+            guarded(path, probe, || session.control_compiled(ctx))?;
+        } else if session.phase() != Phase::Compiled {
+            guarded(path, encode, || {
+                session.follow(ctx);
+                Ok(())
+            })?;
+        }
+    }
+    guarded(path, probe, || Ok(session.metadata(ctx)))?
+        .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))
+}
+
+fn build(
     program: Program,
-    passes: &[String],
+    pipeline: &Pipeline,
+    run: impl FnOnce(&mut ir::Context, &Path) -> Result<(), PassesError>,
 ) -> Result<(Design, Renamed), PassesError> {
     let Program {
         mut ctx,
@@ -350,9 +335,11 @@ fn build(
         library,
     } = program;
     let main = ctx.entrypoint;
-    requirements::check(&ctx, passes)?;
+    requirements::check(&ctx, &pipeline.passes)?;
     let external = external_memories(&ctx);
-    run(manager, &mut ctx, &path, passes)?;
+    ctx.bc.enable_verification = true;
+    ctx.bc.flat_assign = true;
+    run(&mut ctx, &path)?;
     let renamed = verilog_names::rename(&mut ctx);
     let memories = memories(main, external, &renamed);
     Ok((
@@ -370,16 +357,11 @@ fn run(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
-    passes: &[String],
+    pass: &String,
 ) -> Result<(), PassesError> {
-    ctx.bc.enable_verification = true;
-    ctx.bc.flat_assign = true;
-    for pass in passes {
-        guarded(path, pass, || {
-            manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false)
-        })?;
-    }
-    Ok(())
+    guarded(path, pass, || {
+        manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false)
+    })
 }
 
 /// The Verilog of a compiled program. The backend writes to files only, and starts a file anew for

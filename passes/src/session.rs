@@ -1,24 +1,26 @@
-//! What petal's passes remember between their turns in one compilation.
+//! What petal knows of a program while it is compiled.
 //!
-//! The pass manager makes a new pass object for every turn, so the memory lives beside it, one per
-//! thread: a compilation runs on one thread from start to end.
+//! Owns the steps between and after the compiler's passes, and what one step leaves for the next.
+//! Knows neither who runs the passes nor where the session is kept.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 
 use calyx_ir as ir;
+use calyx_utils::CalyxResult;
 use petal_metadata::{Metadata, Origin};
 
 use crate::align::{self, Shape};
-use crate::compiled::Compiled;
-use crate::instrument::Probes;
+use crate::compiled::{self, Compiled};
+use crate::emit;
+use crate::instrument::{self, Probes};
 use crate::sharing::Sharing;
 use crate::source::{self, Files, SourceComponent};
 use crate::tree::{NodeKey, View, ViewMut};
 
-/// The memory of one compilation.
-#[derive(Debug, Default)]
+/// One compilation of one program.
+#[derive(Debug)]
 pub(crate) struct Session {
+    phase: Phase,
     pub files: Files,
     next_key: u64,
     pub components: HashMap<ir::Id, Known>,
@@ -27,11 +29,20 @@ pub(crate) struct Session {
     /// How control was compiled, once it has been.
     pub compiled: HashMap<ir::Id, Compiled>,
     /// The entry point of the source.
-    pub main: Option<ir::Id>,
+    pub main: ir::Id,
     /// The passes that run, for the record.
     pub pipeline: Vec<String>,
-    /// The result, once the program is compiled.
-    pub metadata: Option<Metadata>,
+}
+
+/// How far a compilation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The program is the source's, optimised.
+    Source,
+    /// It has its probes; control is still to be compiled.
+    Probed,
+    /// Control is compiled, and has its probes.
+    Compiled,
 }
 
 /// What is known of a component so far.
@@ -43,38 +54,51 @@ pub(crate) struct Known {
     pub sharing: Sharing,
 }
 
-thread_local! {
-    static SESSION: RefCell<Session> = RefCell::default();
-}
-
-/// Runs `act` with this thread's session.
-pub(crate) fn with<T>(act: impl FnOnce(&mut Session) -> T) -> T {
-    SESSION.with_borrow_mut(act)
-}
-
-/// Forgets everything; for the start of a new compilation.
-pub(crate) fn reset() {
-    with(|session| *session = Session::default());
-}
-
 impl Session {
-    /// Whether `ctx` is not the program that this session has seen so far.
-    fn is_new(&self, ctx: &ir::Context) -> bool {
-        !ctx.components
-            .iter()
-            .any(|component| self.components.contains_key(&component.name))
+    /// Records the program as the source has it, and gives its control nodes their identities.
+    pub fn of(ctx: &mut ir::Context) -> Self {
+        let mut session = Self {
+            phase: Phase::Source,
+            files: Files::default(),
+            next_key: 0,
+            components: HashMap::new(),
+            probes: None,
+            compiled: HashMap::new(),
+            main: ctx.entrypoint,
+            pipeline: Vec::new(),
+        };
+        for component in &mut ctx.components {
+            let known = session.record(component);
+            session.components.insert(component.name, known);
+        }
+        session
     }
 
-    /// Records the program, or follows it through the pass that just ran.
-    pub fn observe(&mut self, ctx: &mut ir::Context) {
-        if self.is_new(ctx) {
-            self.main = Some(ctx.entrypoint);
-            for component in &mut ctx.components {
-                let known = self.record(component);
-                self.components.insert(component.name, known);
-            }
-            return;
-        }
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Inserts the probes of groups and calls: between the optimiser and control compilation.
+    pub fn probe(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
+        instrument::instrument(ctx, self)?;
+        self.phase = Phase::Probed;
+        Ok(())
+    }
+
+    /// Finds out how control was compiled, and inserts its probes: right after that pass.
+    pub fn control_compiled(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
+        self.compiled = compiled::follow_all(ctx, self)?;
+        self.phase = Phase::Compiled;
+        Ok(())
+    }
+
+    /// The metadata of the compiled program; `None` if it has lost its main component.
+    pub fn metadata(&self, ctx: &ir::Context) -> Option<Metadata> {
+        emit::metadata(ctx, self)
+    }
+
+    /// Follows the program through the pass that just ran.
+    pub fn follow(&mut self, ctx: &mut ir::Context) {
         // Needed only where a control program was copied into another component.
         let before = if self.has_copies(ctx) {
             self.components.clone()
