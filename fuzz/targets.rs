@@ -263,7 +263,7 @@ pub fn data(input: &[u8]) {
 
 /// Trace files: what is accepted is written and read back the same, and can be shown.
 ///
-/// An input that does not begin with a `p` is a file without its head.
+/// An input that does not begin with a `p` is the records of a file, without head and checksums.
 pub fn trace(input: &[u8]) {
     static METADATA: OnceLock<Metadata> = OnceLock::new();
     let metadata = METADATA.get_or_init(|| {
@@ -279,12 +279,17 @@ pub fn trace(input: &[u8]) {
         compiled.expect("it compiles").1
     });
     let mut file = Vec::new();
-    TraceWriter::new(&mut file, &metadata.fingerprint).expect("memory can be written");
+    let mut fingerprint = &*metadata.fingerprint;
     if input.first() == Some(&b'p') {
-        file.clear();
+        file.extend_from_slice(input);
+        let line = input.split(|&byte| byte == b'\n').nth(1);
+        fingerprint = line.map_or("", |line| std::str::from_utf8(line).unwrap_or(""));
+    } else {
+        TraceWriter::new(&mut file, fingerprint)
+            .and_then(|mut writer| writer.records(input))
+            .expect("memory can be written");
     }
-    file.extend_from_slice(input);
-    let Ok(events) = read_trace(&file, metadata) else {
+    let Ok(events) = read_trace(&file, fingerprint) else {
         return;
     };
     let mut shown = Shown::new(metadata);
@@ -301,18 +306,19 @@ pub fn trace(input: &[u8]) {
     for event in &events {
         writer.event(event).expect("memory can be written");
     }
-    let again = read_trace(&again, metadata);
+    let again = read_trace(&again, &metadata.fingerprint);
     assert!(
         again.is_ok_and(|again| again == events),
         "it reads otherwise"
     );
 }
 
-fn read_trace(
+/// The events of a trace file.
+pub fn read_trace(
     file: &[u8],
-    metadata: &Metadata,
+    fingerprint: &str,
 ) -> Result<Vec<Event>, petal_reconstruct::TraceError> {
-    TraceReader::new(file, &metadata.fingerprint)?.collect()
+    TraceReader::new(file, fingerprint)?.collect()
 }
 
 fn library() -> &'static Library {

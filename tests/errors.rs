@@ -386,6 +386,20 @@ fn profiles_that_are_no_good() {
         &["cut off", "petal run"],
     );
 
+    // `codec.rs` tries every bit of a small one.
+    for at in (0..trace.len()).step_by(trace.len() / 20) {
+        let mut changed = trace.clone();
+        changed[at] ^= 1 << (at % 8);
+        workshop.write("kept/trace.petal", changed);
+        tells(&workshop.fails(&["trace", "kept"]), &["petal run"]);
+    }
+
+    workshop.write("kept/trace.petal", "petal-trace 2\nabc\n");
+    tells(
+        &workshop.fails(&["trace", "kept"]),
+        &["version 2", "petal run"],
+    );
+
     workshop.write("kept/trace.petal", "nonsense\n");
     tells(
         &workshop.fails(&["flame", "kept"]),

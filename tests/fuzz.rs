@@ -101,6 +101,14 @@ fn data() {
 
 #[test]
 fn traces() {
+    let whole = corpus("trace").into_iter();
+    let mut whole = whole.filter(|input| input.starts_with(b"petal-trace"));
+    let whole = whole.next().expect("one input is a whole file");
+    let read = targets::read_trace(&whole, "0123456789abcdef");
+    assert!(
+        read.is_ok(),
+        "the format moves on; the corpus has to follow"
+    );
     run("trace", 2000, targets::trace);
 }
 

@@ -1,21 +1,29 @@
 //! The trace file: a Petal trace as a stream of records, written while the run is read and read
 //! again by every later command.
 //!
-//! Layout: the magic text `petal-trace 2\n`, the fingerprint of the metadata and a newline, then
-//! records. A record is a tag byte and unsigned LEB128 numbers. The last record is the end record;
-//! a file without it was cut off.
+//! Layout: the head, which is the magic text `petal-trace 3\n`, the fingerprint of the metadata and a
+//! newline; then records, in blocks with checksums (`blocks.rs`) that need not end where records do.
+//! A record is a tag byte and unsigned LEB128 numbers. The last record is the end record; a file
+//! without it was cut off.
 
 use std::io::{self, BufRead, Write};
 
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId};
 use thiserror::Error;
 
+use crate::blocks::{BlockError, BlockReader, BlockWriter};
 use crate::model::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate,
     Run, TreeId, Warning,
 };
 
-const MAGIC: &str = "petal-trace 2";
+const MAGIC: &str = "petal-trace ";
+const VERSION: &str = "3";
+
+/// The head of a trace for the metadata with this fingerprint.
+fn head(fingerprint: &str) -> String {
+    format!("{MAGIC}{VERSION}\n{fingerprint}\n")
+}
 
 const INSTANCE: u8 = 1;
 const TREE: u8 = 2;
@@ -43,11 +51,17 @@ pub enum TraceError {
     /// The file can't be read.
     #[error("cannot read the trace: {0}")]
     Io(#[from] io::Error),
-    /// The file is no trace file of this version.
-    #[error(
-        "this is not a petal trace of a version that this petal reads; profile the design again with `petal run`"
-    )]
+    /// The file is no trace file.
+    #[error("this is not a petal trace; profile the design again with `petal run`")]
     Foreign,
+    /// The file was written by a petal with another format.
+    #[error(
+        "the trace has version {found}, but this petal reads version {VERSION}; profile the design again with `petal run`"
+    )]
+    Version {
+        /// The version in the file.
+        found: String,
+    },
     /// The file belongs to other metadata.
     #[error(
         "the trace was recorded for another metadata file (fingerprint {found}, not {expected}); profile the design again with `petal run`"
@@ -81,7 +95,7 @@ pub enum TraceError {
 /// Writes a Petal trace.
 #[derive(Debug)]
 pub struct TraceWriter<W> {
-    out: W,
+    out: BlockWriter<W>,
     /// Records that are not written yet.
     records: Vec<u8>,
 }
@@ -94,12 +108,21 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// When `out` can't be written.
-    pub fn new(mut out: W, fingerprint: &str) -> io::Result<Self> {
-        writeln!(out, "{MAGIC}\n{fingerprint}")?;
+    pub fn new(out: W, fingerprint: &str) -> io::Result<Self> {
         Ok(Self {
-            out,
+            out: BlockWriter::new(out, &head(fingerprint))?,
             records: Vec::new(),
         })
+    }
+
+    /// Appends records as they are, which may be anything: what a fuzz target wants of a reader
+    /// that believes no byte without its checksum.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    #[doc(hidden)]
+    pub fn records(&mut self, records: &[u8]) -> io::Result<()> {
+        self.out.write(records)
     }
 
     /// Appends one event; the last one completes the file.
@@ -153,7 +176,7 @@ impl<W: Write> TraceWriter<W> {
         }
         let ends = matches!(event, Event::End { .. });
         if ends || self.records.len() >= CHUNK {
-            self.out.write_all(&self.records)?;
+            self.out.write(&self.records)?;
             self.records.clear();
         }
         if ends { self.out.flush() } else { Ok(()) }
@@ -222,7 +245,7 @@ impl<W: Write> TraceWriter<W> {
 /// Reads a Petal trace: an iterator over its events, the last of which is [`Event::End`].
 #[derive(Debug)]
 pub struct TraceReader<R> {
-    input: R,
+    input: BlockReader<R>,
     cycles: u64,
     instances: usize,
     trees: usize,
@@ -244,8 +267,12 @@ impl<R: BufRead> TraceReader<R> {
             }
             String::from_utf8(bytes).map_err(|_| TraceError::Foreign)
         };
-        if line()? != MAGIC {
-            return Err(TraceError::Foreign);
+        let magic = line()?;
+        let version = magic.strip_prefix(MAGIC).ok_or(TraceError::Foreign)?;
+        if version != VERSION {
+            return Err(TraceError::Version {
+                found: version.to_owned(),
+            });
         }
         let found = line()?;
         if found != fingerprint {
@@ -255,7 +282,7 @@ impl<R: BufRead> TraceReader<R> {
             });
         }
         Ok(Self {
-            input,
+            input: BlockReader::new(input, &head(fingerprint)),
             cycles: 0,
             instances: 0,
             trees: 0,
@@ -271,15 +298,21 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn byte(&mut self) -> Result<u8, TraceError> {
-        let mut byte = [0];
-        match self.input.read_exact(&mut byte) {
-            Ok(()) => Ok(byte[0]),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(TraceError::Truncated {
-                    cycles: self.cycles,
-                })
-            }
-            Err(error) => Err(error.into()),
+        self.input.byte().map_err(|error| match error {
+            BlockError::Io(error) => error.into(),
+            BlockError::End | BlockError::Cut => TraceError::Truncated {
+                cycles: self.cycles,
+            },
+            BlockError::Changed => self.damaged("its checksum does not fit"),
+        })
+    }
+
+    /// Makes sure that nothing follows.
+    fn end(&mut self) -> Result<(), TraceError> {
+        match self.input.byte() {
+            Err(BlockError::End) => Ok(()),
+            Err(BlockError::Io(error)) => Err(error.into()),
+            _ => Err(self.damaged("something follows its end")),
         }
     }
 
@@ -418,6 +451,7 @@ impl<R: BufRead> TraceReader<R> {
                 if cycles != self.cycles {
                     return Err(self.damaged("its runs do not add up to its length"));
                 }
+                self.end()?;
                 self.ended = true;
                 Event::End { cycles }
             }
@@ -513,13 +547,17 @@ mod tests {
         ]
     }
 
-    fn bytes() -> Vec<u8> {
+    fn written(events: &[Event]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = TraceWriter::new(&mut bytes, "abc").unwrap();
-        for event in sample() {
-            writer.event(&event).unwrap();
+        for event in events {
+            writer.event(event).unwrap();
         }
         bytes
+    }
+
+    fn bytes() -> Vec<u8> {
+        written(&sample())
     }
 
     #[test]
@@ -544,18 +582,77 @@ mod tests {
         }
     }
 
+    fn read(bytes: &[u8]) -> Result<Vec<Event>, TraceError> {
+        TraceReader::new(bytes, "abc")?.collect()
+    }
+
     #[test]
-    fn a_changed_byte_never_panics() {
+    fn any_changed_bit_is_an_error() {
         let bytes = bytes();
-        for at in 0..bytes.len() {
-            for value in [0, 1, 0x7f, 0x80, 0xff] {
-                let mut changed = bytes.clone();
-                changed[at] = value;
-                if let Ok(reader) = TraceReader::new(&changed[..], "abc") {
-                    reader.take_while(Result::is_ok).for_each(drop);
-                }
-            }
+        for bit in 0..8 * bytes.len() {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(read(&changed).is_err(), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn anything_behind_the_end_is_an_error() {
+        let bytes = bytes();
+        for more in [&b"\0"[..], &bytes[bytes.len() - 9..], &bytes] {
+            let error = read(&[&bytes, more].concat()).unwrap_err();
+            let told = matches!(error, TraceError::Damaged { .. });
+            assert!(told, "{error}");
+        }
+    }
+
+    /// As many runs as fill several blocks.
+    fn long() -> Vec<Event> {
+        let mut events = sample();
+        let end = events.pop();
+        let mut start = 1_000_000;
+        for cycles in 1..20_000 {
+            events.push(Event::Run(Run {
+                tree: TreeId::from_index(0),
+                start: Cycle::from_cycles(start),
+                cycles,
+            }));
+            start += cycles;
+        }
+        assert!(end.is_some());
+        events.push(Event::End { cycles: start });
+        events
+    }
+
+    #[test]
+    fn blocks_can_be_neither_left_out_nor_swapped() {
+        let events = long();
+        let bytes = written(&events);
+        assert_eq!(read(&bytes).unwrap(), events);
+        let mut starts = vec![head("abc").len()];
+        while let Some(&start) = starts.last().filter(|&&start| start < bytes.len()) {
+            let length = u32::from_le_bytes(bytes[start..start + 4].try_into().unwrap());
+            starts.push(start + 8 + length as usize);
+        }
+        assert!(starts.len() > 2, "there is one block only");
+        let (first, second) = (starts[0], starts[1]);
+        let without = [&bytes[..first], &bytes[second..]].concat();
+        assert!(read(&without).is_err());
+        let third = starts[2];
+        let swapped = [
+            &bytes[..first],
+            &bytes[second..third],
+            &bytes[first..second],
+            &bytes[third..],
+        ];
+        assert!(read(&swapped.concat()).is_err());
+    }
+
+    #[test]
+    fn another_version_is_an_error() {
+        let bytes = b"petal-trace 2\nabc\n\x06\0";
+        let error = read(bytes).unwrap_err().to_string();
+        assert!(error.contains("version 2"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! Calyx nor any picture or table that is made of a trace.
 
 mod ahead;
+mod blocks;
 pub mod check;
 mod codec;
 mod compiled_view;
