@@ -22,15 +22,18 @@ pub enum ProbeKind {
     CP,
     /// A compilation group (a group that the Calyx compiler made to run a control node) is active.
     CA,
+    /// One of several enables of a group is active.
+    EN,
 }
 
 impl ProbeKind {
-    const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 6] = [
         (Self::GA, "ga"),
         (Self::CG, "cg"),
         (Self::CC, "cc"),
         (Self::CP, "cp"),
         (Self::CA, "ca"),
+        (Self::EN, "en"),
     ];
 
     fn tag(self) -> &'static str {
@@ -40,6 +43,7 @@ impl ProbeKind {
             Self::CC => "cc",
             Self::CP => "cp",
             Self::CA => "ca",
+            Self::EN => "en",
         }
     }
 }

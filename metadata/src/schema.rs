@@ -319,8 +319,10 @@ pub struct GroupRun {
     pub thread: ThreadId,
     /// Cycles of one run, where the compiler fixed them.
     pub latency: Option<u64>,
-    /// High while the group is active in this way.
+    /// High while the group is active. Runs of the same group have the same probe.
     pub probe: ProbeName,
+    /// High while the group is started in this way; `None` if the group is active in no other.
+    pub enable: Option<ProbeName>,
 }
 
 /// What a group run does for its control node.

@@ -36,6 +36,8 @@ pub(crate) struct Shape {
     pub new_fsm: bool,
     /// The number of the static program that it is.
     island: Option<usize>,
+    /// The run that an enable is, if its group has others.
+    run: Option<usize>,
     /// The group that an enable runs.
     pub group: Option<ir::Id>,
     pub children: Vec<Shape>,
@@ -49,6 +51,7 @@ impl Shape {
             with: view.comb_group().is_some(),
             new_fsm: view.attributes().has(ir::BoolAttr::NewFSM),
             island: view.island(),
+            run: view.run(),
             group: view.group().map(|group| group.name()),
             children: view.children().into_iter().map(Self::of).collect(),
         }
@@ -70,6 +73,14 @@ impl Shape {
     pub fn island(&self) -> Option<usize> {
         self.island.or_else(|| match &self.children[..] {
             [only] => only.island(),
+            _ => None,
+        })
+    }
+
+    /// The run of the enable that it is, or that alone is below it, if its group has others.
+    pub fn run(&self) -> Option<usize> {
+        self.run.or_else(|| match &self.children[..] {
+            [only] => only.run(),
             _ => None,
         })
     }
@@ -121,6 +132,9 @@ pub(crate) fn align(before: &Shape, mut after: ViewMut<'_>, source: &SourceCompo
         }
         if let Some(island) = before.island() {
             after.set_island(island);
+        }
+        if let Some(run) = before.run() {
+            after.set_run(run);
         }
         return;
     }

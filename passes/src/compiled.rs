@@ -16,7 +16,7 @@ use petal_metadata::{
 };
 
 use crate::align::Shape;
-use crate::instrument::{ComponentProbes, add_probe};
+use crate::instrument::{ComponentProbes, RunProbe, add_probe};
 use crate::sharing::Driver;
 use crate::source::SourceComponent;
 use crate::tree::{NodeKey, View, parent_cell};
@@ -63,7 +63,7 @@ pub(crate) fn follow(
     };
     if let Some(root) = root {
         follower.compiled.root = Some(if shape.kind == ControlKind::Enable {
-            follower.leaf(shape, root)?
+            follower.leaf(shape, root, None)?
         } else {
             follower.fsm(shape, root, true)?
         });
@@ -83,32 +83,42 @@ struct Follower<'a> {
 
 /// The enable of a child in a compilation group.
 struct ChildEnable {
+    parent: ir::Id,
     group: ir::Id,
     guard: ir::Guard<ir::Nothing>,
 }
 
 impl Follower<'_> {
-    fn group(&mut self, shape: &Shape, group: ir::Id) -> CalyxResult<CompiledId> {
+    fn group(&mut self, shape: &Shape, enable: &ChildEnable) -> CalyxResult<CompiledId> {
         match shape.kind {
-            ControlKind::Enable => self.leaf(shape, group),
-            ControlKind::Par => self.par(shape, group),
-            _ => self.fsm(shape, group, false),
+            ControlKind::Enable => self.leaf(shape, enable.group, Some(enable)),
+            ControlKind::Par => self.par(shape, enable.group),
+            _ => self.fsm(shape, enable.group, false),
         }
     }
 
-    fn leaf(&mut self, shape: &Shape, group: ir::Id) -> CalyxResult<CompiledId> {
+    fn leaf(
+        &mut self,
+        shape: &Shape,
+        group: ir::Id,
+        enable: Option<&ChildEnable>,
+    ) -> CalyxResult<CompiledId> {
         if shape.group != Some(group) {
             return Err(self.lost(group));
         }
-        let own = self
-            .probes
-            .runs
-            .iter()
-            .find(|run| run.group == group && matches!(run.driver, Driver::Control(..)))
-            .map(|run| run.probe);
-        let probe = match own {
-            Some(probe) => probe,
-            None => self.add_probe(group)?,
+        let runs = &self.probes.runs;
+        let shared = shape.run().filter(|&run| runs[run].enable.is_none());
+        let probe = if let (Some(run), Some(enable)) = (shared, enable) {
+            let probe = self.add_enable_probe(enable)?;
+            self.probes.runs[run].enable = Some(probe);
+            probe
+        } else {
+            let own =
+                |run: &&RunProbe| run.group == group && matches!(run.driver, Driver::Control(..));
+            match runs.iter().find(own) {
+                Some(run) => run.probe,
+                None => self.add_probe(group)?,
+            }
         };
         let leaf = self.push(group, shape.source(self.source), probe, CompiledKind::Leaf);
         self.compiled.groups[leaf.index()].island = shape.island();
@@ -131,7 +141,7 @@ impl Follower<'_> {
             let register = self.register(done, RegisterKind::ParDone);
             arms.push(Arm {
                 register,
-                child: self.group(child, enable.group)?,
+                child: self.group(child, &enable)?,
             });
         }
         let probe = self.add_probe(group)?;
@@ -163,7 +173,7 @@ impl Follower<'_> {
             register = Some(cell);
             states.push(State {
                 value,
-                child: self.group(element, enable.group)?,
+                child: self.group(element, &enable)?,
             });
         }
         let done = self.done_guard(group)?;
@@ -246,8 +256,8 @@ impl Follower<'_> {
     }
 
     /// The enables of children in a compilation group, in its order.
-    fn enables(&self, group: ir::Id) -> CalyxResult<Vec<ChildEnable>> {
-        let group = self.find(group)?;
+    fn enables(&self, name: ir::Id) -> CalyxResult<Vec<ChildEnable>> {
+        let group = self.find(name)?;
         let group = group.borrow();
         Ok(group
             .assignments
@@ -257,6 +267,7 @@ impl Follower<'_> {
                 dst.is_hole() && dst.name == "go"
             })
             .map(|assignment| ChildEnable {
+                parent: name,
                 group: assignment.dst.borrow().get_parent_name(),
                 guard: (*assignment.guard).clone(),
             })
@@ -277,21 +288,30 @@ impl Follower<'_> {
             .ok_or_else(|| self.lost(name))
     }
 
+    /// Probes the group `name`.
     fn add_probe(&mut self, name: ir::Id) -> CalyxResult<ProbeName> {
+        self.add_probe_to(name, ProbeKind::CA, ir::Guard::True)
+    }
+
+    /// Probes one of the enables of a group that has several.
+    fn add_enable_probe(&mut self, enable: &ChildEnable) -> CalyxResult<ProbeName> {
+        self.add_probe_to(enable.parent, ProbeKind::EN, enable.guard.clone())
+    }
+
+    /// Adds a probe that is high while the group `name` is active and `guard` holds.
+    fn add_probe_to(
+        &mut self,
+        name: ir::Id,
+        kind: ProbeKind,
+        guard: ir::Guard<ir::Nothing>,
+    ) -> CalyxResult<ProbeName> {
         let group = self.find(name)?;
         let mut builder = ir::Builder::new(self.component, self.lib);
-        let (probe, port) = add_probe(
-            &mut builder,
-            &mut self.probes.count,
-            ProbeKind::CA,
-            self.prefix,
-        );
+        let (probe, port) = add_probe(&mut builder, &mut self.probes.count, kind, self.prefix);
         let on = builder.add_constant(1, 1);
-        let on = on.borrow().get("out");
-        group
-            .borrow_mut()
-            .assignments
-            .push(ir::Assignment::new(port, on));
+        let mut assignment = ir::Assignment::new(port, on.borrow().get("out"));
+        *assignment.guard = guard;
+        group.borrow_mut().assignments.push(assignment);
         Ok(probe)
     }
 

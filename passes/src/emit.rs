@@ -258,6 +258,7 @@ impl Assembler<'_> {
             thread,
             latency: run.latency,
             probe: run.probe,
+            enable: run.enable,
         }
     }
 

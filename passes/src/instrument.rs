@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 use calyx_frontend::ast::NamespaceDef;
 use calyx_ir as ir;
@@ -15,7 +16,8 @@ use crate::align::Shape;
 use crate::session::{Known, Session};
 use crate::sharing::Driver;
 use crate::source::SourceComponent;
-use crate::tree::{GroupRef, NodeKey, Slot, View, ViewMut};
+use crate::tree::{GroupRef, NodeKey, View, ViewMut, called_group};
+use crate::triggers::Trigger;
 
 /// What instrumentation put into a program.
 #[derive(Debug)]
@@ -38,19 +40,25 @@ pub(crate) struct ComponentProbes {
     pub islands: Vec<Schedule<NodeKey>>,
     /// Source statements that became static as a whole, with their latencies.
     pub latencies: HashMap<NodeKey, u64>,
+    /// What each static program starts by a `go`, until [`crate::triggers`] has probed it.
+    pub triggers: Vec<Vec<Trigger>>,
+    /// Groups of the component, to tell those that `static-inline` adds.
+    pub groups: HashSet<ir::Id>,
 }
 
-/// A GA probe.
+/// A GA probe. The runs of one group have the same.
 #[derive(Debug)]
 pub(crate) struct RunProbe {
     pub group: ir::Id,
     pub driver: Driver,
     pub latency: Option<u64>,
     pub probe: ProbeName,
+    /// The probe of what starts the group for this run, where the group has several.
+    pub enable: Option<ProbeName>,
 }
 
 /// A CG, CC or CP probe.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CallProbe {
     /// Index into the runs; `None` for a continuous assignment.
     pub caller: Option<usize>,
@@ -213,6 +221,17 @@ struct Counted<'a> {
     enables: HashMap<NodeKey, usize>,
 }
 
+/// What is right around a control node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// A dynamic statement, or nothing: a static program as a whole is here.
+    Dynamic,
+    /// A `static repeat`, which starts a group that is its whole body by the group's `go`.
+    Repeat,
+    /// Another static statement, into which the body is copied.
+    Static,
+}
+
 struct Instrumenter<'a> {
     component: &'a mut ir::Component,
     lib: &'a ir::LibrarySignatures,
@@ -229,14 +248,34 @@ impl Instrumenter<'_> {
             enables: known.source.enables(),
         };
         self.add_islands(ViewMut::of(&mut control.borrow_mut()), &counted);
-        let mut runs = self.give_each_enable_its_own_group(known);
+        let mut runs = self.enables();
         self.add_called_groups(&mut runs);
+        // For each group its first run, and the calls of that.
+        let mut probed: HashMap<ir::Id, (usize, Range<usize>)> = HashMap::new();
         for (driver, group) in runs {
-            self.instrument_group(driver, &group);
+            match probed.get(&group.name()) {
+                Some((first, calls)) => self.share_probes(driver, *first, calls.clone()),
+                None => {
+                    let (run, first_call) = (self.probes.runs.len(), self.probes.calls.len());
+                    self.instrument_group(driver, &group);
+                    let calls = first_call..self.probes.calls.len();
+                    probed.insert(group.name(), (run, calls));
+                }
+            }
         }
         let continuous = self.component.continuous_assignments.clone();
         let added = self.instrument_calls(None, &continuous);
         self.component.continuous_assignments.extend(added);
+        let component = &self.component;
+        self.probes.groups = component
+            .get_groups()
+            .iter()
+            .map(|g| g.borrow().name())
+            .collect();
+        let static_groups = component.get_static_groups().iter();
+        self.probes
+            .groups
+            .extend(static_groups.map(|g| g.borrow().name()));
         self.probes.cells = self
             .component
             .cells
@@ -332,10 +371,11 @@ impl Instrumenter<'_> {
         statement.or(Some(inner))
     }
 
-    /// Clones groups that several enables run, so that each enable can be observed by itself. A
-    /// group whose `go` or `done` somebody else reads stays as it is; its enables are then told
-    /// apart no further than the statement that contains them all.
-    fn give_each_enable_its_own_group(&mut self, known: &Known) -> Vec<(Driver, GroupRef)> {
+    /// What the control program runs, in preorder. A group stays one group, however many enables it
+    /// has: where it has several, [`crate::compiled`] and [`crate::triggers`] probe what starts it.
+    /// Only inside of a static program are enables given groups of their own, where `static-inline`
+    /// copies the assignments of each of them into the program's group anyway.
+    fn enables(&mut self) -> Vec<(Driver, GroupRef)> {
         let mut uses: HashMap<ir::Id, usize> = HashMap::new();
         let control = std::rc::Rc::clone(&self.component.control);
         View::of(&control.borrow()).walk(&mut |view| {
@@ -343,80 +383,72 @@ impl Instrumenter<'_> {
                 *uses.entry(group.name()).or_default() += 1;
             }
         });
-        let (called, read) = self.referenced_groups();
-        for name in &called {
-            *uses.entry(*name).or_default() += 1;
+        for name in self.called_by_assignments() {
+            *uses.entry(name).or_default() += 1;
         }
-        let mut runs: Vec<(Driver, GroupRef)> = Vec::new();
-        let mut kept: HashMap<ir::Id, Vec<NodeKey>> = HashMap::new();
-        ViewMut::of(&mut control.borrow_mut()).walk(&mut |node| {
-            let Some(group) = node.view().group() else {
-                return;
-            };
-            let Some((key, slot)) = node.view().identity() else {
-                return;
-            };
-            if group.is_delay() {
-                return;
-            }
-            let name = group.name();
-            if uses[&name] == 1 {
-                runs.push((Driver::Control(key, slot), group));
-            } else if read.contains(&name) {
-                kept.entry(name).or_default().push(key);
-                if kept[&name].len() == 1 {
-                    runs.push((Driver::Control(key, Slot::Body), group));
-                }
-            } else {
-                let copy = self.clone_group(&group);
-                node.set_group(&copy);
-                runs.push((Driver::Control(key, slot), copy));
-            }
-        });
-        for (driver, group) in &mut runs {
-            if let Some(keys) = kept.get(&group.name())
-                && let Some(key) = known.source.common_ancestor(keys.iter().copied())
-            {
-                *driver = Driver::Control(key, Slot::Body);
-            }
-        }
+        let mut runs = Vec::new();
+        self.add_enables(
+            ViewMut::of(&mut control.borrow_mut()),
+            Around::Dynamic,
+            &uses,
+            &mut runs,
+        );
         runs
     }
 
-    /// The groups whose `go` some assignment drives, and those whose ports some assignment outside
-    /// of the group reads.
-    fn referenced_groups(&self) -> (HashSet<ir::Id>, HashSet<ir::Id>) {
-        let mut called = HashSet::new();
-        let mut read = HashSet::new();
-        let mut scan = |inside: Option<ir::Id>, reads: Vec<ir::RRC<ir::Port>>, dst: &ir::Port| {
-            if dst.is_hole() && dst.name == "go" {
-                called.insert(dst.get_parent_name());
-            }
-            for port in reads {
-                let port = port.borrow();
-                if port.is_hole() && Some(port.get_parent_name()) != inside {
-                    read.insert(port.get_parent_name());
+    fn add_enables(
+        &mut self,
+        mut node: ViewMut<'_>,
+        around: Around,
+        uses: &HashMap<ir::Id, usize>,
+        runs: &mut Vec<(Driver, GroupRef)>,
+    ) {
+        if node.view().island().is_some() {
+            self.probes.triggers.push(Vec::new());
+        }
+        if let Some(mut group) = node.view().group() {
+            let identity = node.view().identity().filter(|_| !group.is_delay());
+            let shared = identity.is_some() && uses[&group.name()] > 1;
+            let run = (shared && around != Around::Static).then_some(runs.len());
+            if let Some(triggers) = self.probes.triggers.last_mut() {
+                match around {
+                    Around::Dynamic => {}
+                    Around::Repeat => triggers.push(run),
+                    Around::Static => triggers.extend(group.called().iter().map(|_| None)),
                 }
             }
-        };
-        for group in self.component.get_groups().iter() {
-            let group = group.borrow();
-            for a in &group.assignments {
-                scan(Some(group.name()), reads(a), &a.dst.borrow());
+            if let Some(run) = run {
+                node.set_run(run);
+            } else if shared {
+                group = self.clone_group(&group);
+                node.set_group(&group);
             }
+            if let Some((key, slot)) = identity {
+                runs.push((Driver::Control(key, slot), group));
+            }
+        }
+        let around = match node.view() {
+            View::Dynamic(_) => Around::Dynamic,
+            View::Static(ir::StaticControl::Repeat(_)) => Around::Repeat,
+            View::Static(_) => Around::Static,
+        };
+        for child in node.children() {
+            self.add_enables(child, around, uses, runs);
+        }
+    }
+
+    /// The groups whose `go` some assignment drives.
+    fn called_by_assignments(&self) -> HashSet<ir::Id> {
+        let mut called = HashSet::new();
+        for group in self.component.get_groups().iter() {
+            called.extend(GroupRef::Dynamic(group.clone()).called());
         }
         for group in self.component.get_static_groups().iter() {
-            let group = group.borrow();
-            for a in &group.assignments {
-                scan(Some(group.name()), reads(a), &a.dst.borrow());
-            }
+            called.extend(GroupRef::Static(group.clone()).called());
         }
-        for a in &self.component.continuous_assignments {
-            scan(None, reads(a), &a.dst.borrow());
-        }
-        // A group that is called by another one has its `done` read there.
-        read.retain(|name| !called.contains(name));
-        (called, read)
+        let continuous = &self.component.continuous_assignments;
+        called.extend(continuous.iter().filter_map(called_group));
+        called
     }
 
     fn clone_group(&mut self, group: &GroupRef) -> GroupRef {
@@ -470,20 +502,7 @@ impl Instrumenter<'_> {
             let Some((_, group)) = runs.get(at) else {
                 break;
             };
-            called = match group {
-                GroupRef::Dynamic(group) => group
-                    .borrow()
-                    .assignments
-                    .iter()
-                    .filter_map(called_group)
-                    .collect(),
-                GroupRef::Static(group) => group
-                    .borrow()
-                    .assignments
-                    .iter()
-                    .filter_map(called_group)
-                    .collect(),
-            };
+            called = group.called();
             at += 1;
         }
     }
@@ -493,6 +512,30 @@ impl Instrumenter<'_> {
             .find_group(name)
             .map(GroupRef::Dynamic)
             .or_else(|| self.component.find_static_group(name).map(GroupRef::Static))
+    }
+
+    /// Adds a run of a group that is probed already, for the run `first` with its `calls`.
+    fn share_probes(&mut self, driver: Driver, first: usize, calls: Range<usize>) {
+        let run = self.probes.runs.len();
+        let RunProbe {
+            group,
+            latency,
+            probe,
+            enable,
+            ..
+        } = self.probes.runs[first];
+        self.probes.runs.push(RunProbe {
+            group,
+            driver,
+            latency,
+            probe,
+            enable,
+        });
+        for call in calls {
+            let call = self.probes.calls[call].clone();
+            let caller = Some(run);
+            self.probes.calls.push(CallProbe { caller, ..call });
+        }
     }
 
     fn instrument_group(&mut self, driver: Driver, group: &GroupRef) {
@@ -511,6 +554,7 @@ impl Instrumenter<'_> {
             driver,
             latency: group.latency(),
             probe,
+            enable: None,
         });
         match group {
             GroupRef::Dynamic(group) => {
@@ -534,7 +578,7 @@ impl Instrumenter<'_> {
         caller: Option<usize>,
         assignments: &[ir::Assignment<T>],
     ) -> Vec<ir::Assignment<T>> {
-        let mut callees: Vec<(CalleeName, Trigger<T>)> = Vec::new();
+        let mut callees: Vec<(CalleeName, Activation<T>)> = Vec::new();
         for assignment in assignments {
             let Some((callee, go_driven)) = self.callee(assignment, caller.is_some()) else {
                 continue;
@@ -542,7 +586,7 @@ impl Instrumenter<'_> {
             let trigger = match callees.iter_mut().find(|(known, _)| *known == callee) {
                 Some((_, trigger)) => trigger,
                 None => {
-                    callees.push((callee, Trigger::default()));
+                    callees.push((callee, Activation::default()));
                     &mut callees.last_mut().expect("one was just pushed").1
                 }
             };
@@ -615,18 +659,18 @@ impl Instrumenter<'_> {
 }
 
 /// When a callee is active: the sources of its `go`, each with its guard.
-struct Trigger<T> {
+struct Activation<T> {
     /// `None` stands for a constant 1.
     terms: Vec<(Option<ir::RRC<ir::Port>>, ir::Guard<T>)>,
 }
 
-impl<T> Default for Trigger<T> {
+impl<T> Default for Activation<T> {
     fn default() -> Self {
         Self { terms: Vec::new() }
     }
 }
 
-impl<T: Clone + Eq> Trigger<T> {
+impl<T: Clone + Eq> Activation<T> {
     /// Adds a condition; terms with the same source become one, so that no two assignments drive
     /// the probe with the same value at once.
     fn add(&mut self, source: Option<&ir::RRC<ir::Port>>, guard: &ir::Guard<T>) {
@@ -647,17 +691,4 @@ impl<T: Clone + Eq> Trigger<T> {
             }
         }
     }
-}
-
-/// The group whose `go` an assignment drives.
-fn called_group<T>(assignment: &ir::Assignment<T>) -> Option<ir::Id> {
-    let dst = assignment.dst.borrow();
-    (dst.is_hole() && dst.name == "go").then(|| dst.get_parent_name())
-}
-
-/// The ports that an assignment reads.
-fn reads<T>(assignment: &ir::Assignment<T>) -> Vec<ir::RRC<ir::Port>> {
-    let mut ports = assignment.guard.all_ports();
-    ports.push(assignment.src.clone());
-    ports
 }

@@ -20,6 +20,7 @@ mod session;
 mod sharing;
 mod source;
 mod tree;
+mod triggers;
 mod verilog_names;
 
 pub use frontend::{Library, Program};

@@ -314,10 +314,7 @@ fn run_probed(
         if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
             guarded(path, probe, || session.control_compiled(ctx))?;
         } else if session.phase() != Phase::Compiled {
-            guarded(path, encode, || {
-                session.follow(ctx);
-                Ok(())
-            })?;
+            guarded(path, encode, || session.follow(ctx))?;
         }
     }
     guarded(path, probe, || Ok(session.metadata(ctx)))?

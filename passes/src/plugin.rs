@@ -59,7 +59,7 @@ impl Named for EncodeControl {
 impl Visitor for EncodeControl {
     fn start_context(&mut self, ctx: &mut ir::Context) -> VisResult {
         let mut turn = Turn::of(ctx)?;
-        turn.session.follow(ctx);
+        turn.session.follow(ctx)?;
         turn.end(ctx);
         Ok(Action::Stop)
     }
@@ -125,7 +125,7 @@ impl Visitor for Instrumentation {
         let mut turn = Turn::of(ctx)?;
         match turn.session.phase() {
             Phase::Source => {
-                turn.session.follow(ctx);
+                turn.session.follow(ctx)?;
                 turn.session.probe(ctx)?;
             }
             Phase::Probed => turn.session.control_compiled(ctx)?,

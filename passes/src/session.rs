@@ -16,6 +16,7 @@ use crate::instrument::{self, Probes};
 use crate::sharing::Sharing;
 use crate::source::{self, Files, SourceComponent};
 use crate::tree::{NodeKey, View, ViewMut};
+use crate::triggers;
 
 /// One compilation of one program.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ impl Session {
     }
 
     /// Follows the program through the pass that just ran.
-    pub fn follow(&mut self, ctx: &mut ir::Context) {
+    pub fn follow(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
         // Needed only where a control program was copied into another component.
         let before = if self.has_copies(ctx) {
             self.components.clone()
@@ -125,6 +126,7 @@ impl Session {
             known.sharing.observe(component);
             self.components.insert(name, known);
         }
+        triggers::probe_all(ctx, self)
     }
 
     fn record(&mut self, component: &mut ir::Component) -> Known {

@@ -65,6 +65,11 @@ fn island_attribute() -> ir::Attribute {
     ir::Attribute::Unknown("petal_island".into())
 }
 
+/// Tells the run of an enable whose group has others.
+fn run_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown("petal_run".into())
+}
+
 /// A control node to read.
 #[derive(Clone, Copy)]
 pub(crate) enum View<'a> {
@@ -94,6 +99,12 @@ impl<'a> View<'a> {
     /// The number of the static program that this is.
     pub fn island(self) -> Option<usize> {
         let number = self.attributes().get(island_attribute())?;
+        usize::try_from(number).ok()
+    }
+
+    /// The run that this enable is, if its group has others.
+    pub fn run(self) -> Option<usize> {
+        let number = self.attributes().get(run_attribute())?;
         usize::try_from(number).ok()
     }
 
@@ -221,10 +232,7 @@ impl<'a> ViewMut<'a> {
     }
 
     pub fn set_identity(&mut self, key: NodeKey, slot: Slot) {
-        let attributes = match self {
-            Self::Dynamic(control) => control.get_mut_attributes(),
-            Self::Static(control) => control.get_mut_attributes(),
-        };
+        let attributes = self.attributes();
         attributes.insert(key_attribute(), key.0);
         if slot == Slot::Body {
             attributes.remove(slot_attribute());
@@ -234,11 +242,18 @@ impl<'a> ViewMut<'a> {
     }
 
     pub fn set_island(&mut self, number: usize) {
-        let attributes = match self {
+        self.attributes().insert(island_attribute(), number as u64);
+    }
+
+    pub fn set_run(&mut self, number: usize) {
+        self.attributes().insert(run_attribute(), number as u64);
+    }
+
+    fn attributes(&mut self) -> &mut ir::Attributes {
+        match self {
             Self::Dynamic(control) => control.get_mut_attributes(),
             Self::Static(control) => control.get_mut_attributes(),
-        };
-        attributes.insert(island_attribute(), number as u64);
+        }
     }
 
     /// Makes an enable run another group. Does nothing to other nodes.
@@ -328,6 +343,20 @@ impl GroupRef {
         }
     }
 
+    /// The groups whose `go` the group's assignments drive, one for each such assignment.
+    pub fn called(&self) -> Vec<ir::Id> {
+        match self {
+            Self::Dynamic(group) => {
+                let group = group.borrow();
+                group.assignments.iter().filter_map(called_group).collect()
+            }
+            Self::Static(group) => {
+                let group = group.borrow();
+                group.assignments.iter().filter_map(called_group).collect()
+            }
+        }
+    }
+
     /// The cells that the group's assignments drive, one for each assignment; holes and ports of
     /// the component itself give `None`.
     pub fn driven(&self) -> Vec<Option<ir::Id>> {
@@ -336,6 +365,12 @@ impl GroupRef {
             Self::Static(group) => group.borrow().assignments.iter().map(driven_cell).collect(),
         }
     }
+}
+
+/// The group whose `go` an assignment drives.
+pub(crate) fn called_group<T>(assignment: &ir::Assignment<T>) -> Option<ir::Id> {
+    let dst = assignment.dst.borrow();
+    (dst.is_hole() && dst.name == "go").then(|| dst.get_parent_name())
 }
 
 /// The cell whose port an assignment drives.

@@ -248,6 +248,7 @@ impl<'a> Engine<'a> {
                 physical
                     .runs
                     .iter()
+                    .chain(physical.starts.iter().flatten())
                     .chain(&physical.calls)
                     .chain(&physical.compiled)
             })
@@ -627,7 +628,7 @@ impl<'a> Builder<'_, 'a> {
         let component = self.component(physical);
         let own = self.physical(physical);
         let runs: Vec<RunId> = (0..component.runs.len())
-            .filter(|&run| self.high(own.runs[run]))
+            .filter(|&run| self.runs(physical, run))
             .map(RunId::from_index)
             .collect();
         let mut calls = Vec::new();
@@ -641,7 +642,13 @@ impl<'a> Builder<'_, 'a> {
                 continue;
             }
             if call.caller.is_some_and(|caller| !runs.contains(&caller)) {
-                self.warn(physical, own.calls[at], pending);
+                // Other runs of the group have the same probe.
+                let explained = component.calls.iter().zip(&own.calls).any(|(call, &slot)| {
+                    slot == own.calls[at] && call.caller.is_some_and(|run| runs.contains(&run))
+                });
+                if !explained {
+                    self.warn(physical, own.calls[at], pending);
+                }
                 if !pending {
                     continue;
                 }
@@ -662,6 +669,14 @@ impl<'a> Builder<'_, 'a> {
             calls,
             controls,
         }
+    }
+
+    /// Whether a run is active: its group is, and so is what starts the group for this run.
+    fn runs(&self, physical: usize, run: usize) -> bool {
+        let own = self.physical(physical);
+        let starts = &own.starts[run];
+        self.high(own.runs[run])
+            && (starts.is_empty() || starts.iter().any(|&slot| self.high(slot)))
     }
 
     fn warn(&mut self, physical: usize, slot: usize, outlives: bool) {

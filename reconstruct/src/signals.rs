@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use petal_metadata::{CellKind, ComponentId, Metadata, ProbeName};
+use petal_metadata::{Callee, CellKind, ComponentId, Id, Metadata, ProbeName};
 
 /// A signal to watch, as a path of scopes below an optional `TOP`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -57,6 +57,9 @@ pub(crate) struct Physical {
     pub component: ComponentId,
     /// Slot of each run's probe.
     pub runs: Vec<usize>,
+    /// For each run the slots of what starts it, of which one has to be high; none if its own probe
+    /// tells enough.
+    pub starts: Vec<Vec<usize>>,
     /// Slot of each call's probe.
     pub calls: Vec<usize>,
     /// Slot of each compilation group's probe.
@@ -128,11 +131,18 @@ impl Layout {
                 .or_insert_with(|| watch(probe.signal(&metadata.prefix)))
         };
         let runs = component.runs.iter().map(|run| probe(run.probe)).collect();
-        let calls = component
-            .calls
-            .iter()
-            .map(|call| probe(call.probe))
+        let starts = component.runs.iter();
+        let mut starts: Vec<Vec<usize>> = starts
+            .map(|run| run.enable.map(&mut probe).into_iter().collect())
             .collect();
+        let calls = component.calls.iter().map(|call| {
+            let slot = probe(call.probe);
+            if let Callee::Group(run) = call.callee {
+                starts[run.index()].push(slot);
+            }
+            slot
+        });
+        let calls = calls.collect();
         let compiled = component
             .compiled
             .iter()
@@ -147,6 +157,7 @@ impl Layout {
         self.instances.push(Physical {
             component: id,
             runs,
+            starts,
             calls,
             compiled,
             registers,

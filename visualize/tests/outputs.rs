@@ -50,6 +50,7 @@ fn run(group: usize, control: usize, latency: Option<u64>, number: u32) -> Group
             kind: ProbeKind::GA,
             number,
         },
+        enable: None,
     }
 }
 

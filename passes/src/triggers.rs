@@ -1,0 +1,122 @@
+//! Probes what starts a group inside of a static program.
+//!
+//! `static-inline` makes one group of a static program, with copies of what its groups assign. It
+//! copies all but the body of a `static repeat` that is a single enable; that is started by its `go`:
+//!
+//! ```text
+//! before                      after
+//! static repeat 3 { g; }      static group static_repeat<3> { g[go] = 1'd1; }
+//! ```
+//!
+//! Where `g` has other enables, too, a probe beside this assignment tells this one from them.
+
+use calyx_ir as ir;
+use calyx_utils::{CalyxResult, Error};
+use petal_metadata::{ProbeKind, ProbePrefix};
+
+use crate::instrument::{ComponentProbes, add_probe};
+use crate::session::Session;
+use crate::tree::{GroupRef, View, called_group};
+
+/// An assignment to the `go` of a group that a static program makes: the run that it starts, or
+/// `None` where the group has no other.
+pub(crate) type Trigger = Option<usize>;
+
+/// A trigger in the compiled program.
+struct Found {
+    /// The group that makes the assignment.
+    group: ir::RRC<ir::StaticGroup>,
+    guard: ir::Guard<ir::StaticTiming>,
+    run: usize,
+}
+
+/// Adds the probes, if `static-inline` was the last pass.
+pub(crate) fn probe_all(ctx: &mut ir::Context, session: &mut Session) -> CalyxResult<()> {
+    let Some(probes) = &mut session.probes else {
+        return Ok(());
+    };
+    for component in &mut ctx.components {
+        if let Some(own) = probes.components.get_mut(&component.name) {
+            probe(component, &ctx.lib, &probes.prefix, own)?;
+        }
+    }
+    Ok(())
+}
+
+fn probe(
+    component: &mut ir::Component,
+    lib: &ir::LibrarySignatures,
+    prefix: &ProbePrefix,
+    probes: &mut ComponentProbes,
+) -> CalyxResult<()> {
+    if probes.triggers.iter().flatten().all(Option::is_none) {
+        return Ok(());
+    }
+    let mut islands = Vec::new();
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        if let (Some(island), Some(GroupRef::Static(group))) = (view.island(), view.group()) {
+            islands.push((island, group));
+        }
+    });
+    let mut found = Vec::new();
+    for (island, group) in islands {
+        let triggers = std::mem::take(&mut probes.triggers[island]);
+        if triggers.iter().any(Option::is_some) {
+            follow(
+                component,
+                probes,
+                &group,
+                &mut triggers.into_iter(),
+                &mut found,
+            )?;
+        }
+    }
+    for Found { group, guard, run } in found {
+        let mut builder = ir::Builder::new(component, lib);
+        let (probe, port) = add_probe(&mut builder, &mut probes.count, ProbeKind::EN, prefix);
+        let on = builder.add_constant(1, 1);
+        let mut assignment = ir::Assignment::new(port, on.borrow().get("out"));
+        *assignment.guard = guard;
+        group.borrow_mut().assignments.push(assignment);
+        probes.runs[run].enable = Some(probe);
+    }
+    Ok(())
+}
+
+/// Finds the `triggers` in `group` and the groups that `static-inline` made for its parts.
+fn follow(
+    component: &ir::Component,
+    probes: &ComponentProbes,
+    group: &ir::RRC<ir::StaticGroup>,
+    triggers: &mut impl Iterator<Item = Trigger>,
+    found: &mut Vec<Found>,
+) -> CalyxResult<()> {
+    let assignments = group.borrow().assignments.clone();
+    for assignment in assignments {
+        let Some(started) = called_group(&assignment) else {
+            continue;
+        };
+        let lost = || {
+            Error::misc(format!(
+                "petal cannot follow how the compiler built the static group `{}` of component `{}`; \
+                 is a pass in use that petal does not know?",
+                group.borrow().name(),
+                component.name
+            ))
+        };
+        if !probes.groups.contains(&started) {
+            let part = component.find_static_group(started).ok_or_else(lost)?;
+            follow(component, probes, &part, triggers, found)?;
+        } else if let Some(run) = triggers.next().ok_or_else(lost)? {
+            if probes.runs[run].group != started {
+                return Err(lost());
+            }
+            found.push(Found {
+                group: std::rc::Rc::clone(group),
+                guard: (*assignment.guard).clone(),
+                run,
+            });
+        }
+    }
+    Ok(())
+}
