@@ -21,16 +21,19 @@ fn time(design: &Path) -> Result<(), PassesError> {
     let library = Library::new(&[])?;
     let pipeline = Pipeline::parse(ALL, &[])?;
     let start = Instant::now();
-    compile(Program::read(design, &library)?, &pipeline)?;
+    let program = Program::read(design, &library)?;
+    let parsed = start.elapsed();
+    compile(program, &pipeline)?;
     let stock = start.elapsed();
     let start = Instant::now();
     instrument(Program::read(design, &library)?, &pipeline)?;
     let probed = start.elapsed();
     println!(
-        "{}: stock {:.2} s, with probes {:.2} s",
+        "{}: stock {:.1} ms, with probes {:.1} ms, of which the parser takes {:.1} ms",
         design.display(),
-        stock.as_secs_f64(),
-        probed.as_secs_f64()
+        stock.as_secs_f64() * 1e3,
+        probed.as_secs_f64() * 1e3,
+        parsed.as_secs_f64() * 1e3,
     );
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use calyx_frontend::ast::NamespaceDef;
+use calyx_frontend::{PortDef, Primitive, Width};
 use calyx_ir as ir;
 use calyx_utils::CalyxResult;
 use petal_metadata::{ControlKind, Parts, ProbeKind, ProbeName, ProbePrefix, Schedule};
@@ -77,7 +77,7 @@ pub(crate) enum CalleeName {
 pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) -> CalyxResult<()> {
     let names: Vec<String> = all_names(ctx);
     let prefix = ProbePrefix::avoiding(&names.iter().map(String::as_str));
-    add_primitive(ctx, &prefix)?;
+    add_primitive(ctx, &prefix);
     let comb_components: HashSet<ir::Id> = ctx
         .components
         .iter()
@@ -167,15 +167,23 @@ fn primitive_name(prefix: &ProbePrefix) -> String {
     prefix.named("probe")
 }
 
-fn add_primitive(ctx: &mut ir::Context, prefix: &ProbePrefix) -> CalyxResult<()> {
-    let source = format!("primitive {}(in: 1) -> () {{ }}", primitive_name(prefix));
-    let definition = NamespaceDef::construct_from_str(&source)?;
-    for (_, primitives) in definition.externs {
-        for primitive in primitives {
-            ctx.lib.add_inline_primitive(primitive);
-        }
-    }
-    Ok(())
+/// Adds the probes' primitive to the library.
+fn add_primitive(ctx: &mut ir::Context, prefix: &ProbePrefix) {
+    // Not parsed from text: the parser writes to a table of positions that other threads may read.
+    ctx.lib.add_inline_primitive(Primitive {
+        name: primitive_name(prefix).into(),
+        params: Vec::new(),
+        signature: vec![PortDef::new(
+            "in",
+            Width::Const { value: 1 },
+            ir::Direction::Input,
+            ir::Attributes::default(),
+        )],
+        attributes: ir::Attributes::default(),
+        is_comb: false,
+        latency: None,
+        body: Some(String::new()),
+    });
 }
 
 /// A digest of the whole program, the same for the same program in every run.

@@ -19,6 +19,7 @@ mod requirements;
 mod session;
 mod sharing;
 mod source;
+mod structure;
 mod tree;
 mod triggers;
 mod verilog_names;
@@ -28,6 +29,7 @@ pub use pipeline::{
     ALL, Design, Memory, NO_OPT, PassesError, Pipeline, STACK, compile, instrument,
 };
 pub use plugin::{EncodeControl, Instrumentation, register};
+pub use structure::Structure;
 
 /// The version of the Calyx compiler's crates. They do not tell it themselves; petal asks Cargo for
 /// exactly this one, because its passes follow what the compiler's do.

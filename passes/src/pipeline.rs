@@ -19,6 +19,7 @@ use crate::frontend::Program;
 use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
 use crate::session::{Phase, Session};
+use crate::structure::Structure;
 use crate::verilog_names::{self, Renamed};
 
 /// The stock pipeline with optimisations.
@@ -243,6 +244,8 @@ pub struct Design {
     _library: Arc<TempDir>,
     /// The memories of main.
     pub memories: Vec<Memory>,
+    /// What hardware it is, probes left out.
+    pub structure: Structure,
 }
 
 impl Design {
@@ -337,6 +340,7 @@ fn build(
     ctx.bc.enable_verification = true;
     ctx.bc.flat_assign = true;
     run(&mut ctx, &path)?;
+    let structure = Structure::of(&ctx);
     let renamed = verilog_names::rename(&mut ctx);
     let memories = memories(main, external, &renamed);
     Ok((
@@ -345,6 +349,7 @@ fn build(
             path,
             _library: library,
             memories,
+            structure,
         },
         renamed,
     ))
