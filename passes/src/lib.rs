@@ -13,6 +13,7 @@ mod emit;
 mod frontend;
 mod instrument;
 mod nesting;
+mod order;
 mod pipeline;
 mod plugin;
 mod requirements;

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::frontend::Program;
+use crate::order;
 use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
 use crate::session::{Phase, Session};
@@ -362,7 +363,9 @@ fn run(
     pass: &String,
 ) -> Result<(), PassesError> {
     guarded(path, pass, || {
-        manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false)
+        order::kept(ctx, pass, |ctx| {
+            manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false)
+        })
     })
 }
 
