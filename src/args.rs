@@ -187,6 +187,10 @@ pub struct DesignArgs {
     /// Leave out a pass or alias (may be repeated)
     #[arg(short = 'd', long = "disable-pass", value_name = "PASS")]
     pub disable_pass: Vec<String>,
+    /// Give a pass an option, as `PASS:OPTION` or `PASS:OPTION=VALUE` (may be repeated); what passes print goes to
+    /// standard error
+    #[arg(short = 'x', long = "extra-opt", value_name = "OPTION")]
+    pub extra_opt: Vec<String>,
     /// Look for imports in this folder, before the standard library (may be repeated)
     #[arg(short = 'l', long = "library", value_name = "DIR")]
     pub library: Vec<PathBuf>,
@@ -392,6 +396,9 @@ pub struct CompareArgs {
     /// Leave out a pass or alias when a program is compiled (may be repeated)
     #[arg(short = 'd', long = "disable-pass", value_name = "PASS")]
     pub disable_pass: Vec<String>,
+    /// Give a pass an option when a program is compiled, as `PASS:OPTION` or `PASS:OPTION=VALUE` (may be repeated)
+    #[arg(short = 'x', long = "extra-opt", value_name = "OPTION")]
+    pub extra_opt: Vec<String>,
     /// Look for imports of programs in this folder, before the standard library (may be repeated)
     #[arg(short = 'l', long = "library", value_name = "DIR")]
     pub library: Vec<PathBuf>,

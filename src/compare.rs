@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
+use petal_passes::Pipeline;
 use petal_visualize::{Baseline, Comparison, Style, differential};
 
 use crate::args::{
@@ -81,12 +82,13 @@ fn check(args: &CompareArgs) {
     }
     let compiles = !args.passes.is_empty()
         || !args.disable_pass.is_empty()
+        || !args.extra_opt.is_empty()
         || !args.library.is_empty()
         || args.data.is_some();
     if compiles && programs == [false, false] {
         end(
             "no side is a Calyx program (`.futil`), so nothing is compiled: leave out --passes, --disable-pass, \
-             --library and --data",
+             --extra-opt, --library and --data",
         );
     }
 }
@@ -125,6 +127,34 @@ fn of_folder(dir: &Path) -> Result<Baseline, Failure> {
     Ok(counted.baseline(&name, stopped))
 }
 
+/// The options of those passes that run on a side; the other side may be compiled otherwise.
+fn options(args: &CompareArgs, passes: &str) -> Result<Vec<String>, Failure> {
+    let pipelines: Result<Vec<Pipeline>, Failure> = args
+        .passes
+        .iter()
+        .map(String::as_str)
+        .chain([passes])
+        .map(|passes| Ok(Pipeline::parse(passes, &args.disable_pass)?))
+        .collect();
+    let pipelines = pipelines?;
+    let runs = |pipeline: &Pipeline, option: &str| {
+        let pass = option.split(':').next();
+        pipeline
+            .passes()
+            .iter()
+            .any(|known| Some(known.as_str()) == pass)
+    };
+    let (own, others) = pipelines.split_last().expect("this side's is the last");
+    let of_others = |option: &String| {
+        !runs(own, option) && others.iter().any(|pipeline| runs(pipeline, option))
+    };
+    let options = args.extra_opt.iter();
+    Ok(options
+        .filter(|option| !of_others(option))
+        .cloned()
+        .collect())
+}
+
 /// Profiles a program into a folder that is removed at the end.
 fn of_program(
     args: &CompareArgs,
@@ -133,11 +163,13 @@ fn of_program(
 ) -> Result<Baseline, Failure> {
     let folder = tempfile::tempdir()
         .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let passes = passes.map_or(petal_passes::ALL, String::as_str);
     let run = RunArgs {
         design: DesignArgs {
             design: path.to_owned(),
-            passes: passes.map_or(petal_passes::ALL, String::as_str).to_owned(),
+            passes: passes.to_owned(),
             disable_pass: args.disable_pass.clone(),
+            extra_opt: options(args, passes)?,
             library: args.library.clone(),
         },
         data: args.data.clone(),

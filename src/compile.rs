@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use nix::unistd::{dup, dup2_stdout};
 use petal_embedded::Simulation;
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
@@ -16,13 +19,37 @@ use crate::interrupt;
 /// Compiles a design with probes.
 pub fn instrument(args: &DesignArgs) -> Result<(Design, Metadata), Failure> {
     let pipeline = Pipeline::parse(&args.passes, &args.disable_pass)?;
+    let pipeline = pipeline.with_options(&args.extra_opt)?;
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once(library.path());
     let program = Program::read(&args.design, &library)?;
+    let _aside = Aside::new();
     let compiled = petal_passes::instrument(program, &pipeline)?;
     interrupt::check()?;
     Ok(compiled)
+}
+
+/// While it lives, what is printed to standard output goes to standard error: passes print there if
+/// an option tells them to, and what petal prints must stay whole.
+struct Aside(Option<OwnedFd>);
+
+impl Aside {
+    fn new() -> Self {
+        // Without a standard output there is nothing to keep whole.
+        let kept = dup(io::stdout()).ok();
+        let moved = kept.filter(|_| dup2_stdout(io::stderr()).is_ok());
+        Self(moved)
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        let _ = io::stdout().flush();
+        if let Some(kept) = &self.0 {
+            let _ = dup2_stdout(kept);
+        }
+    }
 }
 
 /// The contents of a design's memories, and how they get to the simulation and back.

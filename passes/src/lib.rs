@@ -13,6 +13,7 @@ mod emit;
 mod frontend;
 mod instrument;
 mod nesting;
+mod options;
 mod order;
 mod pipeline;
 mod plugin;

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::frontend::Program;
+use crate::options;
 use crate::order;
 use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
@@ -153,6 +154,14 @@ pub enum PassesError {
         /// Each construct with its place.
         places: String,
     },
+    /// A pass can't be given an option.
+    #[error("`-x {option}`: {problem}")]
+    Option {
+        /// The option, as it was given.
+        option: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The list of passes can't be run.
     #[error("the list of passes is of no use: {0}")]
     Pipeline(String),
@@ -165,6 +174,8 @@ pub enum PassesError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
     passes: Vec<String>,
+    /// Options of passes, in the compiler's own syntax.
+    options: Vec<String>,
 }
 
 impl Pipeline {
@@ -193,12 +204,43 @@ impl Pipeline {
                  start from `all` or `no-opt`"
             )));
         }
-        Ok(Self { passes })
+        Ok(Self {
+            passes,
+            options: Vec::new(),
+        })
+    }
+
+    /// The same passes with options: `PASS:OPTION` or `PASS:OPTION=VALUE` each, as the Calyx compiler
+    /// has them. Of two values for one option the last counts.
+    ///
+    /// # Errors
+    /// When a pass or option is unknown, a value is not one of the option, or a pass does not run.
+    pub fn with_options(mut self, options: &[String]) -> Result<Self, PassesError> {
+        options::check(&stock()?, &self.passes, options)?;
+        self.options.extend_from_slice(options);
+        Ok(self)
     }
 
     /// The names of the passes, in order.
     pub fn passes(&self) -> &[String] {
         &self.passes
+    }
+
+    /// The passes with their options, for the record.
+    fn described(&self) -> Vec<String> {
+        let described = |pass: &String| {
+            let of_pass = self.options.iter().filter(|option| {
+                let name = option.split(':').next();
+                name == Some(pass)
+            });
+            let of_pass: Vec<&str> = of_pass.map(String::as_str).collect();
+            if of_pass.is_empty() {
+                pass.clone()
+            } else {
+                of_pass.join(" ")
+            }
+        };
+        self.passes.iter().map(described).collect()
     }
 }
 
@@ -309,7 +351,7 @@ fn run_probed(
     let encode = EncodeControl::name();
     let probe = Instrumentation::name();
     let mut session = guarded(path, encode, || Ok(Session::of(ctx)))?;
-    session.pipeline.clone_from(&pipeline.passes);
+    session.pipeline = pipeline.described();
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
             guarded(path, probe, || session.probe(ctx))?;
@@ -340,6 +382,7 @@ fn build(
     let external = external_memories(&ctx);
     ctx.bc.enable_verification = true;
     ctx.bc.flat_assign = true;
+    ctx.extra_opts.clone_from(&pipeline.options);
     run(&mut ctx, &path)?;
     let structure = Structure::of(&ctx);
     let renamed = verilog_names::rename(&mut ctx);

@@ -1,0 +1,318 @@
+//! Options of stock passes, as `-x PASS:OPTION` and `-x PASS:OPTION=VALUE` give them.
+//!
+//! Owns the check: the Calyx compiler itself ignores what it does not know, and gives up on a value
+//! that is missing. What an option does is the pass's.
+
+use std::path::Path;
+
+use calyx_opt::pass_manager::PassManager;
+
+use crate::pipeline::PassesError;
+
+/// A pass that reads its options past the compiler's list of them.
+const UNLISTED: (&str, [(&str, Value); 2]) = (
+    "discover-external",
+    [("default", Value::Number), ("strip-suffix", Value::Text)],
+);
+
+/// With it a state of an FSM starts the group of the next one, too.
+const UNFOLLOWED: &str = "tdcc:early-transitions";
+
+/// What an option takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Flag,
+    Number,
+    Numbers,
+    /// A file, `<err>` or `<out>`.
+    File,
+    Text,
+}
+
+impl Value {
+    /// The compiler tells no types, but defaults.
+    fn of_default(default: &str) -> Self {
+        if matches!(default, "true" | "false") {
+            Self::Flag
+        } else if default.starts_with('[') {
+            Self::Numbers
+        } else if default.parse::<i64>().is_ok() {
+            Self::Number
+        } else {
+            Self::File
+        }
+    }
+
+    /// What a value must look like; `None` if `text` does.
+    fn wanted(self, text: Option<&str>) -> Option<&'static str> {
+        let is_number = |text: &str| text.parse::<i64>().is_ok();
+        let fits = match (self, text) {
+            (Self::Flag, None) => true,
+            (_, None) => false,
+            (Self::Flag, Some(text)) => matches!(text, "true" | "false"),
+            (Self::Number, Some(text)) => is_number(text),
+            (Self::Numbers, Some(text)) => text.split(',').all(is_number),
+            (Self::File | Self::Text, Some(text)) => !text.is_empty(),
+        };
+        let wanted = match self {
+            Self::Flag => "`true` or `false`, or nothing, which is `true`",
+            Self::Number => "a whole number",
+            Self::Numbers => "whole numbers with commas",
+            Self::File => "a file name",
+            Self::Text => "a text",
+        };
+        (!fits).then_some(wanted)
+    }
+}
+
+/// Checks that `options` are those of passes of `manager`, and that these run.
+///
+/// # Errors
+/// [`PassesError::Option`] for the first one that is not, and for one with which the compiler builds
+/// what petal can't follow.
+pub(crate) fn check(
+    manager: &PassManager,
+    passes: &[String],
+    options: &[String],
+) -> Result<(), PassesError> {
+    for option in options {
+        check_option(manager, passes, option).map_err(|problem| PassesError::Option {
+            option: option.clone(),
+            problem,
+        })?;
+    }
+    Ok(())
+}
+
+fn check_option(manager: &PassManager, passes: &[String], option: &str) -> Result<(), String> {
+    let Some((pass, rest)) = option.split_once(':') else {
+        return Err("write PASS:OPTION or PASS:OPTION=VALUE".to_owned());
+    };
+    let known = known(manager);
+    let Some((_, options)) = known.iter().find(|(name, _)| name == pass) else {
+        let names = known.iter().map(|(name, _)| name.as_str());
+        return Err(format!("there is no pass `{pass}`{}", nearest(pass, names)));
+    };
+    let (name, value) = match rest.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (rest, None),
+    };
+    let Some((_, kind)) = options.iter().find(|(option, _)| option == name) else {
+        let names: Vec<&str> = options.iter().map(|(name, _)| name.as_str()).collect();
+        let rest = match &names[..] {
+            [] => "; it has none".to_owned(),
+            names => {
+                let near = nearest(name, names.iter().copied());
+                let all = format!("; it has `{}`", names.join("`, `"));
+                if near.is_empty() { all } else { near }
+            }
+        };
+        return Err(format!("the pass `{pass}` has no option `{name}`{rest}"));
+    };
+    if let Some(wanted) = kind.wanted(value) {
+        return Err(format!("the option takes {wanted}"));
+    }
+    let value = value.unwrap_or_default();
+    if value.contains([':', '=']) {
+        return Err("the compiler ends a value at `:` and `=`".to_owned());
+    }
+    if *kind == Value::File && !["-", "<out>", "<err>", "<null>"].contains(&value) {
+        check_file(Path::new(value))?;
+    }
+    if option == UNFOLLOWED || option == format!("{UNFOLLOWED}=true") {
+        return Err("petal cannot tell what runs in a design that is built so".to_owned());
+    }
+    if !passes.iter().any(|known| known == pass) {
+        return Err(format!(
+            "the pass `{pass}` does not run, so the option has no effect; leave it out, or choose other passes with \
+             `--passes`"
+        ));
+    }
+    Ok(())
+}
+
+/// The compiler would write over what is there, and give up on a folder that is not.
+fn check_file(file: &Path) -> Result<(), String> {
+    if file.symlink_metadata().is_ok() {
+        return Err(format!(
+            "{} is there already; the compiler would write over it",
+            file.display()
+        ));
+    }
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(format!("there is no folder {}", folder.display())),
+        _ => Ok(()),
+    }
+}
+
+type Known = Vec<(String, Vec<(String, Value)>)>;
+
+/// All passes with their options, out of the compiler's help.
+fn known(manager: &PassManager) -> Known {
+    let mut known = Known::new();
+    for line in manager.complete_help().lines() {
+        if line == "Aliases:" {
+            break;
+        }
+        let named = |text: &str| text.split_once(": ").map(|(name, _)| name.to_owned());
+        if let Some(name) = line.strip_prefix("- ").and_then(named) {
+            let options = if name == UNLISTED.0 {
+                UNLISTED
+                    .1
+                    .map(|(name, kind)| (name.to_owned(), kind))
+                    .into()
+            } else {
+                Vec::new()
+            };
+            known.push((name, options));
+        } else if let Some(option) = line.strip_prefix("  * ")
+            && let Some(name) = named(option)
+            && let Some((_, options)) = known.last_mut()
+        {
+            let default = option.rsplit_once("(default: ");
+            let default = default.map_or("", |(_, default)| default.trim_end_matches(')'));
+            options.push((name, Value::of_default(default)));
+        }
+    }
+    known
+}
+
+/// A question whether one of `names` is meant, if one is near.
+fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    names
+        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .filter(|(near, _)| *near > 0.75)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map_or_else(String::new, |(_, known)| format!("; is it `{known}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+    use expect_test::expect;
+
+    /// What is wrong with an option; nothing if it is fine.
+    fn problem(option: &str) -> String {
+        let manager = PassManager::default_passes().unwrap();
+        let passes = ["tdcc", "cell-share", "static-promotion"].map(str::to_owned);
+        check_option(&manager, &passes, option)
+            .err()
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn options_that_there_are() {
+        for option in [
+            "tdcc:dump-fsm",
+            "tdcc:dump-fsm=false",
+            "tdcc:early-transitions=false",
+            "static-promotion:threshold=-1",
+            "cell-share:bounds=2,-1,3",
+            "cell-share:print-share-freqs=<err>",
+            "cell-share:print-share-freqs=shares.json",
+        ] {
+            assert_eq!(problem(option), "", "{option}");
+        }
+    }
+
+    #[test]
+    fn options_that_there_are_not() {
+        for (option, expected) in [
+            ("tdcc", "write PASS:OPTION or PASS:OPTION=VALUE"),
+            ("tddc:dump-fsm", "there is no pass `tddc`; is it `tdcc`?"),
+            ("all:dump-fsm", "there is no pass `all`"),
+            (
+                "tdcc:dump",
+                "the pass `tdcc` has no option `dump`; is it `dump-fsm`?",
+            ),
+            (
+                "tdcc:x",
+                "the pass `tdcc` has no option `x`; it has `dump-fsm`, `early-transitions`",
+            ),
+            (
+                "clk-insertion:x",
+                "the pass `clk-insertion` has no option `x`; it has none",
+            ),
+            (
+                "tdcc:dump-fsm=yes",
+                "the option takes `true` or `false`, or nothing, which is `true`",
+            ),
+            (
+                "static-promotion:threshold",
+                "the option takes a whole number",
+            ),
+            (
+                "static-promotion:threshold=a",
+                "the option takes a whole number",
+            ),
+            (
+                "cell-share:bounds=1,",
+                "the option takes whole numbers with commas",
+            ),
+            (
+                "cell-share:print-share-freqs",
+                "the option takes a file name",
+            ),
+            (
+                "cell-share:print-share-freqs=a=b",
+                "the compiler ends a value at `:` and `=`",
+            ),
+            (
+                "cell-share:print-share-freqs=Cargo.toml",
+                "Cargo.toml is there already; the compiler would write over it",
+            ),
+            (
+                "cell-share:print-share-freqs=nowhere/file",
+                "there is no folder nowhere",
+            ),
+            (
+                "tdcc:early-transitions",
+                "petal cannot tell what runs in a design that is built so",
+            ),
+            (
+                "discover-external:default=8",
+                "the pass `discover-external` does not run, so the option has no effect; leave it out, or choose \
+                 other passes with `--passes`",
+            ),
+        ] {
+            assert_eq!(problem(option), expected, "{option}");
+        }
+    }
+
+    /// The types of values are guessed from defaults: these are all there are.
+    #[test]
+    fn all_options_of_the_compiler() {
+        let manager = PassManager::default_passes().unwrap();
+        let mut text = String::new();
+        for (pass, options) in known(&manager) {
+            for (option, kind) in options {
+                writeln!(text, "{pass}:{option} {kind:?}").unwrap();
+            }
+        }
+        expect![[r#"
+            cell-share:print-share-freqs File
+            cell-share:bounds Numbers
+            cell-share:print-par-timing File
+            cell-share:calyx-2020 Flag
+            comb-prop:no-eliminate Flag
+            discover-external:default Number
+            discover-external:strip-suffix Text
+            infer-share:print-dmap File
+            infer-share:print-static-analysis File
+            inline:always Flag
+            inline:new-fsms Flag
+            static-promotion:threshold Number
+            static-promotion:cycle-limit Number
+            static-promotion:if-diff-limit Number
+            static-promotion:compaction Flag
+            tdcc:dump-fsm Flag
+            tdcc:early-transitions Flag
+        "#]]
+        .assert_eq(&text);
+    }
+}
