@@ -16,7 +16,7 @@ use petal_simulate::{Optimisation, Trace};
 use petal_visualize::{Activations, Ledger, Profile, Value, control};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestRunner;
 use support::Traced;
 
 /// What is generated: the shape of a control program.
@@ -837,9 +837,7 @@ const HEAD: &str = "import \"primitives/core.futil\";\n";
 
 /// Random programs, one component for each, and a main that invokes them one after the other.
 fn design(repeats: bool, count: usize) -> (String, Vec<Program>) {
-    let seed: u8 = std::env::var("PETAL_SEED").map_or(0, |seed| seed.parse().expect("a number"));
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), support::rng());
     let strategy = shape(repeats);
     let mut text = HEAD.to_owned();
     let mut programs = Vec::new();

@@ -20,10 +20,17 @@ use petal_reconstruct::{
 use petal_simulate::{
     BuildOptions, Data, MemoryLayout, Optimisation, RunOptions, Trace, Verilator,
 };
+use proptest::test_runner::{RngAlgorithm, TestRng};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Random numbers, the same in every run; the variable `PETAL_SEED` (0 to 255) chooses others.
+pub fn rng() -> TestRng {
+    let seed: u8 = std::env::var("PETAL_SEED").map_or(0, |seed| seed.parse().expect("a number"));
+    TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32])
 }
 
 /// All designs of a folder, by file name.
