@@ -25,6 +25,7 @@ mod structure;
 mod tree;
 mod triggers;
 mod verilog_names;
+mod well_formed;
 
 pub use frontend::{Library, Program};
 pub use pipeline::{

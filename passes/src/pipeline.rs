@@ -9,6 +9,7 @@ use std::sync::{Arc, Once};
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
 use calyx_opt::pass_manager::PassManager;
+use calyx_opt::passes::WellFormed;
 use calyx_opt::traversal::Named;
 use calyx_utils::{CalyxResult, OutputFile};
 use petal_metadata::Metadata;
@@ -23,6 +24,7 @@ use crate::requirements;
 use crate::session::{Phase, Session};
 use crate::structure::Structure;
 use crate::verilog_names::{self, Renamed};
+use crate::well_formed;
 
 /// The stock pipeline with optimisations.
 pub const ALL: &str = "all";
@@ -405,10 +407,14 @@ fn run(
     path: &Path,
     pass: &String,
 ) -> Result<(), PassesError> {
+    let stock =
+        |ctx: &mut ir::Context| manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false);
     guarded(path, pass, || {
-        order::kept(ctx, pass, |ctx| {
-            manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false)
-        })
+        if pass == WellFormed::name() {
+            well_formed::check(ctx, stock)
+        } else {
+            order::kept(ctx, pass, stock)
+        }
     })
 }
 
