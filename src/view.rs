@@ -5,11 +5,14 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
-use tiny_http::{Header, Method, Request, Response, Server};
+use httparse::{EMPTY_HEADER, Request, Status};
 
 use crate::args::ViewerArgs;
 use crate::failure::Failure;
@@ -23,8 +26,18 @@ const VIEWER: &str = "https://ui.perfetto.dev";
 /// nothing would be seen but the outermost one.
 /// `[{"id":"dev.perfetto.ExpandTracksByRegex","args":["(^main|])$"]}]`, percent-encoded (Perfetto's documentation, *Commands Automation Reference*).
 const COMMANDS: &str = "%5B%7B%22id%22%3A%22dev.perfetto.ExpandTracksByRegex%22%2C%22args%22%3A%5B%22(%5Emain%7C%5D)%24%22%5D%7D%5D";
-/// How long to wait between looks for Ctrl-C.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// What lets the viewer, and nobody else, read the answer.
+const HEADERS: &str = "Access-Control-Allow-Origin: https://ui.perfetto.dev\r\n\
+                       Access-Control-Allow-Private-Network: true\r\n\
+                       Cache-Control: no-cache\r\n\
+                       Content-Type: application/octet-stream\r\n";
+/// How long to wait between looks for Ctrl-C and for somebody who asks.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How long to wait for the rest of a request, and for an answer to be taken.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The largest request that is answered, in bytes, and its most headers.
+const MAX_REQUEST: usize = 1 << 16;
+const MAX_HEADERS: usize = 100;
 
 /// `petal view`
 pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
@@ -36,7 +49,7 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
     // Fails before anybody is asked to look.
     File::open(&path).map_err(Failure::io("read the timeline", &path))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
-    let server = Server::http(address).map_err(|error| {
+    let listener = listen(address).map_err(|error| {
         Failure::new(format!(
             "cannot serve the timeline at {address}, the only address from which the viewer takes \
              it: {error}; is another `petal view` running? Or open {} in {VIEWER} by hand",
@@ -52,14 +65,34 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
          asks, let the viewer reach this machine\n"
     ))?;
     open(&link);
+    serve(&listener, &path, address)
+}
+
+/// Listens at the address, without waiting for anybody.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Answers everybody until the timeline got to somebody. Each on a thread of its own, so that nobody
+/// waits for those who ask slowly, or never do.
+fn serve(listener: &TcpListener, path: &Path, address: SocketAddr) -> Result<(), Failure> {
+    let (done, sent) = mpsc::channel();
     loop {
         interrupt::check()?;
-        let request = server
-            .recv_timeout(PATIENCE)
-            .map_err(|error| Failure::new(format!("cannot serve the timeline: {error}")))?;
-        if let Some(request) = request
-            && answer(request, &path, address)?
-        {
+        // One that can't be taken now may be another time, or has gone away.
+        while let Ok((stream, _)) = listener.accept() {
+            let (path, done): (PathBuf, _) = (path.to_owned(), done.clone());
+            // Where there are too many already, this one is not answered.
+            let _ = thread::Builder::new().spawn(move || {
+                // Who goes away meanwhile may come again.
+                if let Ok(true) = answer(&stream, &path, address) {
+                    let _ = done.send(());
+                }
+            });
+        }
+        if sent.recv_timeout(PATIENCE).is_ok() {
             return Ok(());
         }
     }
@@ -80,47 +113,75 @@ fn open(what: impl AsRef<OsStr>) {
     }
 }
 
-/// Answers a request; whether that was the timeline, and it got there.
-fn answer(request: Request, path: &Path, address: SocketAddr) -> Result<bool, Failure> {
-    let host = request
-        .headers()
-        .iter()
-        .find(|header| header.field.equiv("Host"))
-        .map(|header| header.value.as_str().to_owned());
-    // A foreign page that has its name point here gets nothing.
-    let known = host.is_some_and(|host| host == address.to_string())
-        && request.url() == format!("/{}", outputs::TIMELINE);
-    // A viewer that goes away meanwhile may come again.
-    let sent = match request.method() {
-        Method::Get if known => {
-            let file = File::open(path).map_err(Failure::io("read the timeline", path))?;
-            let response = headers()
-                .into_iter()
-                .fold(Response::from_file(file), Response::with_header)
-                .with_chunked_threshold(usize::MAX);
-            return Ok(request.respond(response).is_ok());
+/// Answers the request that comes; whether with the timeline, and it got there. What a request may
+/// have beside its headers is not read.
+fn answer(mut stream: &TcpStream, path: &Path, address: SocketAddr) -> io::Result<bool> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
+    match asked(stream, address)? {
+        Asked::Timeline => {
+            let mut file = File::open(path)?;
+            let length = file.metadata()?.len();
+            let head = format!("200 OK\r\n{HEADERS}Content-Length: {length}");
+            respond(stream, &head)?;
+            let sent = io::copy(&mut file, &mut stream)?;
+            Ok(sent == length)
         }
-        Method::Options if known => {
-            let response = headers()
-                .into_iter()
-                .fold(Response::empty(204), Response::with_header);
-            request.respond(response)
+        Asked::Whether => {
+            respond(stream, &format!("204 No Content\r\n{}", HEADERS.trim_end()))?;
+            Ok(false)
         }
-        _ => request.respond(Response::empty(404)),
-    };
-    drop(sent);
-    Ok(false)
+        Asked::Other => {
+            respond(stream, "404 Not Found\r\nContent-Length: 0")?;
+            Ok(false)
+        }
+    }
 }
 
-/// What lets the viewer, and nobody else, read the answer.
-fn headers() -> Vec<Header> {
-    [
-        ("Access-Control-Allow-Origin", VIEWER),
-        ("Access-Control-Allow-Private-Network", "true"),
-        ("Cache-Control", "no-cache"),
-        ("Content-Type", "application/octet-stream"),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Header::from_bytes(name, value).ok())
-    .collect()
+/// What somebody asks for.
+enum Asked {
+    Timeline,
+    /// Whether the viewer may ask for the timeline.
+    Whether,
+    Other,
+}
+
+/// Reads a request, as far as its headers go.
+fn asked(mut stream: &TcpStream, address: SocketAddr) -> io::Result<Asked> {
+    let mut bytes = Vec::new();
+    let mut part = [0; 4096];
+    while bytes.len() < MAX_REQUEST {
+        let read = stream.read(&mut part)?;
+        if read == 0 {
+            break;
+        }
+        bytes.extend_from_slice(&part[..read]);
+        let mut headers = [EMPTY_HEADER; MAX_HEADERS];
+        let mut request = Request::new(&mut headers);
+        match request.parse(&bytes) {
+            Ok(Status::Complete(_)) => return Ok(known(&request, address)),
+            Ok(Status::Partial) => {}
+            Err(_) => break,
+        }
+    }
+    Ok(Asked::Other)
+}
+
+fn known(request: &Request<'_, '_>, address: SocketAddr) -> Asked {
+    let mut headers = request.headers.iter();
+    let host = headers.find(|header| header.name.eq_ignore_ascii_case("Host"));
+    // A foreign page that has its name point here gets nothing.
+    let here = host.is_some_and(|host| host.value == address.to_string().as_bytes());
+    let timeline = request.path.and_then(|path| path.strip_prefix('/')) == Some(outputs::TIMELINE);
+    match request.method {
+        Some("GET") if here && timeline => Asked::Timeline,
+        Some("OPTIONS") if here && timeline => Asked::Whether,
+        _ => Asked::Other,
+    }
+}
+
+/// Writes what comes before the body: a status and headers.
+fn respond(mut stream: &TcpStream, head: &str) -> io::Result<()> {
+    write!(stream, "HTTP/1.1 {head}\r\nConnection: close\r\n\r\n")
 }

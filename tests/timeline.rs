@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
@@ -140,6 +140,27 @@ fn view_hands_the_timeline_to_the_viewer_and_nothing_to_others() {
         let (head, body) = ask(other, here);
         assert!(head.starts_with("http/1.1 404"), "{other}: {head}");
         assert!(body.is_empty(), "{other}");
+    }
+    // Who announces what never comes, or says nothing at all, is in nobody's way.
+    let _silent = TcpStream::connect(here).unwrap();
+    for other in [
+        "GET /",
+        "POST /timeline.pftrace",
+        "OPTIONS /timeline.pftrace",
+    ] {
+        for length in ["1", "2000", "99999999999", "18446744073709551615", "x"] {
+            let request = format!("{other} HTTP/1.1\r\nContent-Length: {length}\r\nX:");
+            let (head, _) = ask(&request, here);
+            assert!(head.starts_with("http/1.1 "), "{request}: {head}");
+        }
+    }
+    for request in ["", "\r\n\r\n", "GET\r\n\r\n", "\0\u{1}\r\n\r\n"] {
+        let mut odd = TcpStream::connect(here).unwrap();
+        odd.write_all(request.as_bytes()).unwrap();
+        odd.shutdown(Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        odd.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 404"), "{request:?}: {answer}");
     }
     let (head, _) = ask("GET /timeline.pftrace", "evil.example:9001");
     assert!(head.starts_with("http/1.1 404"), "{head}");
