@@ -63,7 +63,7 @@ impl Metadata {
     /// When the file can't be read, is no metadata file, is of another version, or refers to
     /// entries that it does not have.
     pub fn read(path: &Path) -> Result<Self, MetadataError> {
-        let text = std::fs::read_to_string(path).map_err(|source| MetadataError::Read {
+        let text = petal_files::read_to_string(path).map_err(|source| MetadataError::Read {
             path: path.to_owned(),
             source,
         })?;

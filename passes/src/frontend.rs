@@ -9,7 +9,7 @@ use std::sync::Arc;
 use calyx_frontend::Workspace;
 use calyx_frontend::ast::NamespaceDef;
 use calyx_ir as ir;
-use tempfile::TempDir;
+use petal_files::Scratch;
 
 use crate::nesting;
 use crate::pipeline::{PassesError, guarded};
@@ -25,7 +25,7 @@ const CALLS_PER_BYTE: usize = 200;
 /// `core.futil`) behind the given folders, which win.
 #[derive(Debug)]
 pub struct Library {
-    dir: Arc<TempDir>,
+    dir: Arc<Scratch>,
     /// The real paths of the given folders.
     folders: Vec<PathBuf>,
 }
@@ -41,7 +41,7 @@ impl Library {
             move |source| PassesError::Library { path, source }
         };
         let temporary = std::env::temp_dir();
-        let dir = TempDir::with_prefix("petal-lib-").map_err(failed(&temporary))?;
+        let dir = Scratch::new().map_err(failed(&temporary))?;
         let mut real = Vec::new();
         for folder in folders {
             real.push(folder.canonicalize().map_err(failed(folder))?);
@@ -89,8 +89,10 @@ pub struct Program {
     pub(crate) ctx: ir::Context,
     /// Where it is.
     pub(crate) path: PathBuf,
+    /// The files of the user that it is made of.
+    pub(crate) files: Vec<PathBuf>,
     /// The backend reads the library's Verilog at the end.
-    pub(crate) library: Arc<TempDir>,
+    pub(crate) library: Arc<Scratch>,
 }
 
 impl Program {
@@ -101,11 +103,12 @@ impl Program {
     /// When a file is missing, is not Calyx, or is neither in the folder of `file` nor in one of the
     /// library.
     pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
-        let workspace = parse(file, library)?;
+        let (workspace, files) = parse(file, library)?;
         let ctx = guarded(file, "parser", || ir::from_ast::ast_to_ir(workspace))?;
         Ok(Self {
             ctx,
             path: file.to_owned(),
+            files,
             library: Arc::clone(&library.dir),
         })
     }
@@ -123,11 +126,17 @@ fn explain(error: PassesError) -> PassesError {
     }
 }
 
-/// Parses a program and all that it imports, in the order of [`Workspace::construct`].
-fn parse(file: &Path, library: &Library) -> Result<Workspace, PassesError> {
+/// Parses a program and all that it imports, in the order of [`Workspace::construct`]. Returns also
+/// which files of the user these are, and those that their primitives come from.
+fn parse(file: &Path, library: &Library) -> Result<(Workspace, Vec<PathBuf>), PassesError> {
     let mut workspace = Workspace::default();
     let mut folders = library.folders.clone();
     let mut known = HashSet::new();
+    petal_files::check(file).map_err(|source| PassesError::Read {
+        path: file.to_owned(),
+        source,
+    })?;
+    let mut files = vec![file.to_owned()];
     let mut waiting = vec![(file.to_owned(), true)];
     while let Some((path, is_design)) = waiting.pop() {
         let unreadable = |source| PassesError::Read {
@@ -196,10 +205,18 @@ fn parse(file: &Path, library: &Library) -> Result<Workspace, PassesError> {
                     file,
                 });
             }
+            petal_files::check(&file).map_err(|source| PassesError::Read {
+                path: file.clone(),
+                source,
+            })?;
+            files.push(file);
         }
         waiting.extend(guarded(&path, "parser", || {
             workspace.merge_namespace(namespace, is_design, &folder, false, library.path())
         })?);
     }
-    Ok(workspace)
+    if let Some(own) = library.folders.last() {
+        files.retain(|file| !file.starts_with(own));
+    }
+    Ok((workspace, files))
 }

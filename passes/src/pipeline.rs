@@ -12,8 +12,8 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::passes::WellFormed;
 use calyx_opt::traversal::Named;
 use calyx_utils::{CalyxResult, OutputFile};
+use petal_files::Scratch;
 use petal_metadata::Metadata;
-use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::frontend::Program;
@@ -285,8 +285,9 @@ pub struct Design {
     program: ir::Context,
     /// The source.
     path: PathBuf,
+    files: Vec<PathBuf>,
     /// Has the files of the extern primitives.
-    _library: Arc<TempDir>,
+    library: Arc<Scratch>,
     /// The memories of main.
     pub memories: Vec<Memory>,
     /// What hardware it is, probes left out.
@@ -300,12 +301,18 @@ impl Design {
         &self.program
     }
 
+    /// The user's files that the design is made of, in no particular order: the source, what it
+    /// imports, and the Verilog of primitives.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.
     ///
     /// # Errors
     /// When the compiler's backend refuses the design, or the temporary folder can't be written.
     pub fn verilog(&self) -> Result<String, PassesError> {
-        verilog(&self.program, &self.path)
+        verilog(&self.program, &self.path, self.library.path())
     }
 }
 
@@ -377,6 +384,7 @@ fn build(
     let Program {
         mut ctx,
         path,
+        files,
         library,
     } = program;
     let main = ctx.entrypoint;
@@ -393,7 +401,8 @@ fn build(
         Design {
             program: ctx,
             path,
-            _library: library,
+            files,
+            library,
             memories,
             structure,
         },
@@ -419,14 +428,13 @@ fn run(
 }
 
 /// The Verilog of a compiled program. The backend writes to files only, and starts a file anew for
-/// the primitives and for the components.
-fn verilog(ctx: &ir::Context, path: &Path) -> Result<String, PassesError> {
-    let temporary = std::env::temp_dir();
+/// the primitives and for the components: here, in the folder of the library.
+fn verilog(ctx: &ir::Context, path: &Path, library: &Path) -> Result<String, PassesError> {
     let failed = |source| PassesError::Library {
-        path: temporary.clone(),
+        path: library.to_owned(),
         source,
     };
-    let dir = tempfile::tempdir().map_err(failed)?;
+    let dir = tempfile::tempdir_in(library).map_err(failed)?;
     let primitives = dir.path().join("primitives.sv");
     let components = dir.path().join("components.sv");
     guarded(path, "backend", || {

@@ -18,6 +18,12 @@ use crate::model::{
 };
 
 const MAGIC: &str = "petal-trace ";
+
+/// Whether a file that begins with these bytes is a Petal trace, of whichever version.
+pub fn is_trace(start: &[u8]) -> bool {
+    start.starts_with(MAGIC.as_bytes())
+}
+
 const VERSION: &str = "3";
 
 /// The head of a trace for the metadata with this fingerprint.

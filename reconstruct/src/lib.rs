@@ -17,7 +17,7 @@ mod source;
 mod vcd_source;
 
 pub use ahead::Ahead;
-pub use codec::{TraceError, TraceReader, TraceWriter};
+pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;
 pub use engine::{ReconstructError, Reconstruction};
 pub use labels::{FrameKind, FrameLabels};

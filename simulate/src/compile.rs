@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::thread;
@@ -129,16 +129,6 @@ fn excerpt(output: &str, status: &str) -> String {
         let _ = write!(text, "\n({left_out} more lines)");
     }
     text
-}
-
-/// A temporary folder beside `path`'s final place, so that a rename can put it there.
-pub(crate) fn temporary_beside(path: &Path) -> Result<tempfile::TempDir, Error> {
-    let parent = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
-    tempfile::Builder::new()
-        .prefix(".building-")
-        .tempdir_in(parent)
-        .map_err(Error::io("create a folder in", parent))
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@
 //! ```
 
 mod build;
+mod cache;
 mod compile;
 pub mod data;
 mod error;
@@ -41,6 +42,7 @@ mod testbench;
 mod verilator;
 
 pub use build::{BuildOptions, Optimisation, Trace};
+pub use cache::clean_cache;
 pub use data::{Data, MemoryLayout};
 pub use error::{BuildStage, Error};
 pub use run::{Executable, RunOptions, RunOutcome};

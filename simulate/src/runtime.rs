@@ -1,6 +1,6 @@
 //! The parts of an executable that are the same for every design: Verilator's runtime, compiled, and a precompiled header.
 //!
-//! Owns the cache folder: what an entry is called and how it gets there whole. An entry is made in a folder of its own
+//! Owns how an entry gets into the cache folder whole; what it is called is [`crate::cache`]'s. An entry is made in a folder of its own
 //! and then renamed, so others see all of it or none, and of several that make the same entry one wins and all are served.
 
 use std::ffi::OsString;
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
+use petal_files::Scratch;
+
 use crate::Error;
 use crate::build::{BuildOptions, Trace};
-use crate::compile::{Log, run_all, temporary_beside};
+use crate::cache::{EXECUTABLE, HEADER, Kind, VERILOG};
+use crate::compile::{Log, run_all};
 use crate::testbench;
 use crate::verilator::Verilator;
 
 /// The runtime's optimisation does not depend on the design's: it is compiled once, and writing traces needs it fast.
 const RUNTIME_OPTIMISATION: &str = "-O2";
-
-/// The header that all C++ of a design includes first.
-const HEADER: &str = "petal.h";
 
 /// One compilation at a time in this process: threads that need the same entry wait for it instead of making it again.
 static MAKING: Mutex<()> = Mutex::new(());
@@ -46,8 +46,13 @@ impl Runtime {
     ) -> Result<Self, Error> {
         let common = common_flags(options.trace);
         let level = options.optimisation.flag();
-        let runtime = entry_path(cache, "runtime", verilator, &[&common, &sources.join(" ")]);
-        let header = entry_path(cache, "header", verilator, &[&common, level]);
+        let runtime = entry_path(
+            cache,
+            Kind::Runtime,
+            verilator,
+            &[&common, &sources.join(" ")],
+        );
+        let header = entry_path(cache, Kind::Header, verilator, &[&common, level]);
 
         let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let missing_runtime = Entry::missing(&runtime)?;
@@ -90,9 +95,6 @@ pub(crate) struct Built {
 /// How many executables the cache holds.
 const MOST_BUILT: usize = 64;
 
-const VERILOG: &str = "design.sv";
-const EXECUTABLE: &str = "simulation";
-
 impl Built {
     /// The place for the executable of a design.
     pub(crate) fn of(
@@ -113,7 +115,7 @@ impl Built {
         ];
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         Self {
-            path: entry_path(cache, "design", verilator, &parts),
+            path: entry_path(cache, Kind::Design, verilator, &parts),
             cache: cache.to_owned(),
         }
     }
@@ -143,7 +145,7 @@ impl Built {
     fn make_room(&self) {
         let entries = fs::read_dir(&self.cache).into_iter().flatten().flatten();
         let mut built: Vec<_> = entries
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with("design-"))
+            .filter(|entry| entry.file_name().to_str().and_then(Kind::of) == Some(Kind::Design))
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         built.sort();
@@ -156,7 +158,7 @@ impl Built {
 
 /// A cache entry in the making.
 struct Entry {
-    folder: tempfile::TempDir,
+    folder: Scratch,
     path: PathBuf,
 }
 
@@ -166,8 +168,9 @@ impl Entry {
         if path.is_dir() {
             return Ok(None);
         }
+        let cache = path.parent().unwrap_or(Path::new("."));
         Ok(Some(Self {
-            folder: temporary_beside(path)?,
+            folder: Scratch::new_in(cache).map_err(Error::io("create a folder in", cache))?,
             path: path.to_owned(),
         }))
     }
@@ -182,16 +185,12 @@ impl Entry {
     }
 }
 
-fn entry_path(cache: &Path, kind: &str, verilator: &Verilator, parts: &[&str]) -> PathBuf {
+fn entry_path(cache: &Path, kind: Kind, verilator: &Verilator, parts: &[&str]) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     verilator.compiler.version.hash(&mut hasher);
     verilator.root.hash(&mut hasher);
     parts.hash(&mut hasher);
-    cache.join(format!(
-        "{kind}-{}-{:016x}",
-        verilator.version.text,
-        hasher.finish()
-    ))
+    kind.path(cache, verilator, hasher.finish())
 }
 
 /// The flags that all C++ of a design needs, separated by spaces.
