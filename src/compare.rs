@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
+use petal_files::Scratch;
 use petal_passes::Pipeline;
 use petal_visualize::{Baseline, Comparison, Style, differential};
 
@@ -11,15 +12,20 @@ use crate::args::{
     BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs, RunArgs,
     ViewArgs,
 };
-use crate::cache;
 use crate::failure::Failure;
 use crate::folder;
 use crate::outputs;
+use crate::places::Places;
 use crate::run;
 use crate::trace::Folder;
 
 /// `petal baseline`
 pub fn baseline(args: &BaselineArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.out {
+        let mut places = Places::default();
+        places.reads_profile(&args.dir)?;
+        places.writes("--out", path)?;
+    }
     let text = of_folder(&args.dir)?.to_json();
     match &args.out {
         Some(path) => folder::write_whole(path, text.as_bytes()),
@@ -31,8 +37,18 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Failure> {
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     check(args);
     let new = args.new.as_ref().unwrap_or(&args.base);
-    let before = side(args, &args.base, args.passes.first())?;
-    let after = side(args, new, args.passes.last())?;
+    let mut places = Places::default();
+    if let Some(path) = &args.flame {
+        places.writes("--flame", path)?;
+    }
+    for side in [&args.base, new] {
+        match side.is_dir() {
+            true => places.reads_profile(side)?,
+            false => places.reads("the file to compare", side)?,
+        }
+    }
+    let before = side(args, &args.base, args.passes.first(), &mut places)?;
+    let after = side(args, new, args.passes.last(), &mut places)?;
     if args.fail_above.is_some() && Comparison::is_partial(&before, &after) {
         return Err(Failure::new(
             "one of the runs ended before its design was done, so nobody knows which takes longer; leave out \
@@ -100,9 +116,14 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// The baseline of a side.
-fn side(args: &CompareArgs, path: &Path, passes: Option<&String>) -> Result<Baseline, Failure> {
+fn side(
+    args: &CompareArgs,
+    path: &Path,
+    passes: Option<&String>,
+    places: &mut Places,
+) -> Result<Baseline, Failure> {
     if is_program(path) {
-        let mut baseline = of_program(args, path, passes)?;
+        let mut baseline = of_program(args, path, passes, places)?;
         if let (2, Some(passes)) = (args.passes.len(), passes) {
             baseline.design = format!("{} ({passes})", baseline.design);
         }
@@ -111,7 +132,7 @@ fn side(args: &CompareArgs, path: &Path, passes: Option<&String>) -> Result<Base
     if path.is_dir() {
         return of_folder(path);
     }
-    let text = std::fs::read_to_string(path).map_err(Failure::io("read", path))?;
+    let text = petal_files::read_to_string(path).map_err(Failure::io("read", path))?;
     Ok(Baseline::from_json(&text, path)?)
 }
 
@@ -160,8 +181,9 @@ fn of_program(
     args: &CompareArgs,
     path: &Path,
     passes: Option<&String>,
+    places: &mut Places,
 ) -> Result<Baseline, Failure> {
-    let folder = tempfile::tempdir()
+    let folder = Scratch::new()
         .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
     let passes = passes.map_or(petal_passes::ALL, String::as_str);
     let run = RunArgs {
@@ -186,6 +208,6 @@ fn of_program(
             control: ControlArg::Source,
         },
     };
-    run::profile(&run, folder.path(), &cache::dir())?;
+    run::profile(&run, folder.path(), None, places)?;
     of_folder(folder.path())
 }

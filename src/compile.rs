@@ -1,7 +1,6 @@
 //! From the command line's design to instrumented Verilog and its memories.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ pub fn instrument(args: &DesignArgs) -> Result<(Design, Metadata), Failure> {
     let pipeline = pipeline.with_options(&args.extra_opt)?;
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
-    let _ending = interrupt::Ending::at_once(library.path());
+    let _ending = interrupt::Ending::at_once(Some(library.path()));
     let program = Program::read(&args.design, &library)?;
     let _aside = Aside::new();
     let compiled = petal_passes::instrument(program, &pipeline)?;
@@ -52,6 +51,19 @@ impl Drop for Aside {
     }
 }
 
+/// The data file of a run, if there is one.
+pub fn data_file(args: &RunArgs) -> Option<PathBuf> {
+    let beside = Some(beside(args)).filter(|beside| beside.exists());
+    args.data.clone().or(beside)
+}
+
+/// Where the data file of a design is if nothing else is said.
+fn beside(args: &RunArgs) -> PathBuf {
+    let mut name = args.design.design.clone().into_os_string();
+    name.push(".data");
+    PathBuf::from(name)
+}
+
 /// The contents of a design's memories, and how they get to the simulation and back.
 pub struct Memories {
     data: Data,
@@ -70,19 +82,11 @@ impl Memories {
             .iter()
             .map(|memory| (memory.name.clone(), memory.instance.clone()))
             .collect();
-        let beside = {
-            let mut name = args.design.design.clone().into_os_string();
-            name.push(".data");
-            PathBuf::from(name)
-        };
-        let path = args
-            .data
-            .clone()
-            .or_else(|| beside.exists().then(|| beside.clone()));
+        let path = data_file(args);
         let Some(path) = path else {
             let note = format!(
                 "no data file: memories start at zero (give one with --data, or as {})",
-                beside.display()
+                beside(args).display()
             );
             let note = (!layouts.is_empty()).then_some(note);
             return Ok(Self {
@@ -91,7 +95,8 @@ impl Memories {
                 note,
             });
         };
-        let text = fs::read_to_string(&path).map_err(Failure::io("read the data file", &path))?;
+        let text =
+            petal_files::read_to_string(&path).map_err(Failure::io("read the data file", &path))?;
         let data = Data::parse(&text, &path)?;
         data.check(&layouts)?;
         Ok(Self {

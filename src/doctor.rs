@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 use clap::Parser;
 use petal_embedded::CRANELIFT_VERSION;
+use petal_files::Scratch;
 use petal_passes::CALYX_VERSION;
 use petal_simulate::{Error, Verilator, Version, compiler_version};
 use petal_visualize::thousands;
@@ -17,6 +18,7 @@ use crate::cache;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::outputs;
+use crate::places::Places;
 use crate::run;
 use crate::versions;
 
@@ -104,7 +106,7 @@ struct Finding {
 
 /// `petal doctor`
 pub fn doctor() -> Result<(), Failure> {
-    let dir = tempfile::tempdir().map_err(Failure::io("write to", &std::env::temp_dir()))?;
+    let dir = Scratch::new().map_err(Failure::io("write to", &std::env::temp_dir()))?;
     let embedded = try_run("embedded", dir.path());
     let (state, detail) = match &embedded {
         Ok(cycles) => (
@@ -161,7 +163,8 @@ fn try_run(simulator: &str, dir: &Path) -> Result<u64, Failure> {
         return Err(Failure::new("`petal run` is another command"));
     };
     // A cache of its own, so that the compiler is tried too.
-    let (summary, _) = run::profile(&args, &out, &dir.join("cache"))?;
+    let cache = dir.join("cache");
+    let (summary, _) = run::profile(&args, &out, Some(&cache), &mut Places::default())?;
     Ok(summary.cycles)
 }
 
@@ -223,20 +226,23 @@ fn verilator_run(cycles: Result<u64, Failure>, embedded: Option<&u64>) -> Findin
     }
 }
 
+/// The cache and its size in bytes.
+fn cache_size() -> Result<(PathBuf, u64), Failure> {
+    let dir = cache::path()?;
+    cache::make(&dir).map_err(Failure::io("write to", &dir))?;
+    cache::check(&dir)?;
+    tempfile::tempfile_in(&dir).map_err(Failure::io("write to", &dir))?;
+    let bytes = cache::size(&dir).map_err(Failure::io("read", &dir))?;
+    Ok((dir, bytes))
+}
+
 fn cache_finding() -> Finding {
-    let dir = cache::path();
-    let bytes = fs::create_dir_all(&dir)
-        .and_then(|()| tempfile::tempfile_in(&dir))
-        .and_then(|_| cache::size(&dir));
-    let (state, detail) = match bytes {
-        Ok(bytes) => (
+    let (state, detail) = match cache_size() {
+        Ok((dir, bytes)) => (
             State::Works,
             format!("{}, {} bytes", dir.display(), thousands(bytes)),
         ),
-        Err(error) => (
-            State::Missing,
-            format!("cannot write to {}: {error}", dir.display()),
-        ),
+        Err(failure) => (State::Missing, failure.to_string()),
     };
     Finding {
         what: "cache folder",

@@ -1,17 +1,25 @@
 //! The folder of a profile: the names of its files, and how they get there.
 //!
-//! Files are written to a hidden folder beside their place and renamed at the end, `summary.json`
-//! last. So a folder with a summary is whole, and one that a failed run left has none. Of several
-//! commands that write to a folder, one at a time renames, so all files are of the same run.
+//! Files are written to a temporary folder beside their place. Once all are there, its part with the
+//! files becomes the folder [`PENDING`] by one rename: from then on the new files are those of the
+//! profile, and moving them to their places is only a matter of time. A process that is killed
+//! meanwhile leaves it to the next command ([`settle`]), so nobody ever gets a part of a profile, or
+//! none. Other programs can tell by the summary, which goes first and comes back last. What else is
+//! in the folder stays as it is. Of several commands that write to a folder, one at a time moves files.
 
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempDir};
+use petal_files::{Scratch, is_descriptor, is_scratch};
+use petal_reconstruct::is_trace;
+use serde_json::Value as Json;
 
 use crate::failure::Failure;
+use crate::interrupt;
+use crate::outputs;
 
 /// The metadata of the design.
 pub const METADATA: &str = "metadata.json";
@@ -23,10 +31,21 @@ pub const SUMMARY: &str = "summary.json";
 pub const MEMORIES: &str = "memories.json";
 /// The Verilog of the instrumented design; not kept.
 pub const VERILOG: &str = "design.sv";
+/// What is left there of a build that failed.
+pub const LOGS: [&str; 2] = ["verilator.log", "compiler.log"];
+
+/// The folder with new files on their way to their places.
+const PENDING: &str = ".petal-pending";
+/// In it, the new files by their names, and the names of those that there are no more.
+const WRITTEN: &str = "written";
+const REMOVED: &str = "removed";
 
 /// The summary of a folder, which is there if the folder is whole.
 pub fn whole(dir: &Path) -> Result<PathBuf, Failure> {
     let summary = dir.join(SUMMARY);
+    if !summary.exists() && is_folder(&dir.join(PENDING)) {
+        lock(dir)?;
+    }
     if summary.exists() {
         return Ok(summary);
     }
@@ -36,46 +55,176 @@ pub fn whole(dir: &Path) -> Result<PathBuf, Failure> {
     )))
 }
 
+/// What opens files of the profile in `dir`, of one profile even if another takes its place
+/// meanwhile. It gets the path of the summary.
+pub fn consistent<T>(dir: &Path, open: impl Fn(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+    loop {
+        let summary = whole(dir)?;
+        let before = version(&summary);
+        let opened = open(&summary);
+        // The summary is the first to go.
+        if before.is_some() && before == version(&summary) {
+            return opened;
+        }
+        interrupt::check()?;
+    }
+}
+
+/// What differs between two files that are at one place one after the other.
+fn version(path: &Path) -> Option<(u64, u64, i64, i64)> {
+    let file = fs::metadata(path).ok()?;
+    Some((file.dev(), file.ino(), file.ctime(), file.ctime_nsec()))
+}
+
+/// Fails unless a profile can go to `dir` without anything else being there: unless it holds a
+/// profile, nothing, or is not there.
+pub fn check_free(dir: &Path) -> Result<(), Failure> {
+    // What can't be read can't be written to either, which is told then.
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    names.retain(|name| !is_scratch(name) && !is_log(&dir.join(name)));
+    names.sort();
+    match names.first() {
+        Some(first) if !is_profile(dir) => Err(Failure::usage(format!(
+            "the output folder {} holds {} and no profile; choose a new or empty folder with `--out`",
+            dir.display(),
+            first.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the file is the log of a build that failed.
+fn is_log(path: &Path) -> bool {
+    LOGS.iter().any(|name| path.ends_with(name))
+        && petal_files::read(path).is_ok_and(|text| text.starts_with(b"$ "))
+}
+
+/// Whether petal has written a profile to the folder, whether or not all of it is still there. What
+/// `petal instrument` writes is no profile.
+fn is_profile(dir: &Path) -> bool {
+    let summary = || {
+        let text = petal_files::read(&dir.join(SUMMARY)).ok()?;
+        serde_json::from_slice::<Json>(&text).ok()
+    };
+    let trace = || {
+        let mut start = Vec::new();
+        let file = petal_files::open(&dir.join(TRACE)).ok()?;
+        file.take(64).read_to_end(&mut start).ok()?;
+        Some(start)
+    };
+    is_folder(&dir.join(PENDING))
+        || summary().is_some_and(|summary| summary["versions"]["petal"].is_string())
+        || trace().is_some_and(|start| is_trace(&start))
+}
+
+/// The folder of the profile that has a file at `path`.
+pub fn profile_with(path: &Path) -> Option<PathBuf> {
+    let name = outputs::files()
+        .into_iter()
+        .find(|name| path.ends_with(name))?;
+    let dir = path.ancestors().nth(Path::new(name).components().count())?;
+    is_profile(dir).then(|| dir.to_owned())
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| there.is_dir())
+}
+
 /// Files on their way into a profile's folder.
 #[derive(Debug)]
 pub struct Staging {
     target: PathBuf,
-    dir: TempDir,
-    lock: Option<fs::File>,
+    scratch: Scratch,
+    lock: Option<File>,
+    _made: Made,
+}
+
+/// Folders that this command has made, outermost first. Those that are still empty in the end are
+/// removed.
+#[derive(Debug, Default)]
+struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Makes the folder `dir`, and those around it that are not there.
+    fn new(dir: &Path) -> io::Result<Self> {
+        let mut made = Self::default();
+        let missing: Vec<&Path> = dir
+            .ancestors()
+            .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+            .collect();
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => made.0.push(folder.to_owned()),
+                // Another command was faster.
+                Err(_) if folder.is_dir() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        // Fails where `dir` is something else.
+        fs::create_dir_all(dir).map(|()| made)
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            let _ = fs::remove_dir(folder);
+        }
+    }
 }
 
 /// Waits until nobody else writes to the profile in `dir`, and keeps others from it as long as the
 /// result lives. Some file systems have no locks; then it is up to the user.
-pub fn lock(dir: &Path) -> Option<fs::File> {
-    let dir = fs::File::open(dir).ok()?;
-    dir.lock().ok()?;
-    Some(dir)
+pub fn lock(dir: &Path) -> Result<Option<File>, Failure> {
+    let lock = File::open(dir).ok().filter(|dir| dir.lock().is_ok());
+    settle(dir)?;
+    Ok(lock)
 }
 
 impl Staging {
     /// Prepares to write into `target`, which is made if it is not there.
     pub fn new(target: &Path) -> Result<Self, Failure> {
-        fs::create_dir_all(target).map_err(Failure::io("create the output folder", target))?;
-        let dir = TempDir::with_prefix_in(".petal-", target)
-            .map_err(Failure::io("write to the output folder", target))?;
-        Ok(Self {
-            target: target.to_owned(),
-            dir,
-            lock: None,
-        })
+        loop {
+            let made =
+                Made::new(target).map_err(Failure::io("create the output folder", target))?;
+            let scratch = match Scratch::new_in(target) {
+                // A command that failed has removed the folder that it had made.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !target.exists() => {
+                    continue;
+                }
+                scratch => scratch.map_err(Failure::io("write to the output folder", target))?,
+            };
+            let staging = Self {
+                target: target.to_owned(),
+                scratch,
+                lock: None,
+                _made: made,
+            };
+            let written = staging.path("");
+            fs::create_dir_all(&written)
+                .map_err(Failure::io("write to the output folder", target))?;
+            return Ok(staging);
+        }
     }
 
     /// The same, with the folder locked already.
-    pub fn locked(self, lock: Option<fs::File>) -> Self {
+    pub fn locked(self, lock: Option<File>) -> Self {
         Self { lock, ..self }
     }
 
-    /// Where to write the file `name` for now.
+    /// Where to write the file `name` of the profile for now.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        let written = self.scratch.path().join(PENDING).join(WRITTEN);
+        written.join(name)
     }
 
-    /// Writes a file.
+    /// A place for the file or folder `name` that is no part of the profile.
+    pub fn work(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// Writes a file of the profile.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), Failure> {
         let path = self.path(name);
         if let Some(parent) = path.parent() {
@@ -84,51 +233,102 @@ impl Staging {
         fs::write(&path, content).map_err(Failure::io("write", &self.target.join(name)))
     }
 
-    /// Moves the files `names` to their place, in this order; one that was not written is removed
-    /// from there. A summary from before is removed first, so that the folder does not look whole in
-    /// between.
+    /// Moves the files `names` to their places; one that was not written is removed from there.
     pub fn commit(mut self, names: &[&str]) -> Result<(), Failure> {
-        let _lock = self.lock.take().or_else(|| lock(&self.target));
-        for name in names {
-            self.check_place(name)?;
-        }
-        if names.contains(&SUMMARY) {
-            remove(&self.target.join(SUMMARY))?;
-        }
-        for name in names {
-            let place = self.target.join(name);
-            if let Some(parent) = place.parent() {
-                fs::create_dir_all(parent).map_err(Failure::io("create the folder", parent))?;
-            }
-            let written = self.path(name);
-            if written.exists() {
-                fs::rename(written, &place).map_err(Failure::io("write", &place))?;
-            } else {
-                remove(&place)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Fails where a file could not be renamed to its place, or would end up outside of the folder.
-    fn check_place(&self, name: &str) -> Result<(), Failure> {
-        let place = self.target.join(name);
-        let refuse = |path: &Path, what: &str| {
-            Err(Failure::new(format!(
-                "cannot write {}: {} is {what}; remove it",
-                place.display(),
-                path.display()
-            )))
+        let _lock = match self.lock.take() {
+            Some(lock) => Some(lock),
+            None => lock(&self.target)?,
         };
-        if place.is_dir() && !place.is_symlink() {
-            return refuse(&place, "a folder");
-        }
-        match place.parent() {
-            Some(parent) if parent != self.target && parent.is_symlink() => {
-                refuse(parent, "a symbolic link")
+        let mut removed = String::new();
+        for name in names {
+            check_place(&self.target, Path::new(name))?;
+            if !self.path(name).exists() {
+                removed.push_str(name);
+                removed.push('\n');
             }
-            _ => Ok(()),
         }
+        let failed = || Failure::io("write to the output folder", &self.target);
+        let pending = self.scratch.path().join(PENDING);
+        fs::write(pending.join(REMOVED), removed).map_err(failed())?;
+        // An impatient user has to wait for the rest, which takes no time.
+        let _unbroken = interrupt::unbroken();
+        fs::rename(pending, self.target.join(PENDING)).map_err(failed())?;
+        settle(&self.target)
+    }
+}
+
+/// Moves the files that are pending in `dir` to their places. If the process ends on the way, it can
+/// be done again.
+fn settle(dir: &Path) -> Result<(), Failure> {
+    let pending = dir.join(PENDING);
+    if !is_folder(&pending) {
+        return Ok(());
+    }
+    let written = pending.join(WRITTEN);
+    let mut names = BTreeSet::new();
+    list(&written, Path::new(""), &mut names).map_err(Failure::io("read", &pending))?;
+    let summary = names.take(Path::new(SUMMARY));
+    if summary.is_some() {
+        remove(&dir.join(SUMMARY))?;
+    }
+    let removed = petal_files::read_to_string(&pending.join(REMOVED)).unwrap_or_default();
+    for name in removed.lines().map(Path::new) {
+        // Nobody else's list is to lead out of the folder.
+        if name
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+        {
+            check_place(dir, name)?;
+            remove(&dir.join(name))?;
+        }
+    }
+    for name in names.iter().chain(&summary) {
+        check_place(dir, name)?;
+        let place = dir.join(name);
+        if let Some(parent) = place.parent() {
+            fs::create_dir_all(parent).map_err(Failure::io("create the folder", parent))?;
+        }
+        fs::rename(written.join(name), &place).map_err(Failure::io("write", &place))?;
+    }
+    fs::remove_dir_all(&pending).map_err(Failure::io("remove", &pending))
+}
+
+/// The names of all files in the folder `top`, from its subfolder `below` on.
+fn list(top: &Path, below: &Path, names: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    let entries = match fs::read_dir(top.join(below)) {
+        // All of them are in their places.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = below.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            list(top, &name, names)?;
+        } else {
+            names.insert(name);
+        }
+    }
+    Ok(())
+}
+
+/// Fails where the file `name` could not be renamed to its place in `dir`, or would end up outside of
+/// the folder.
+fn check_place(dir: &Path, name: &Path) -> Result<(), Failure> {
+    let place = dir.join(name);
+    let refuse = |path: &Path, what: &str| {
+        Err(Failure::new(format!(
+            "cannot write {}: {} is {what}; remove it",
+            place.display(),
+            path.display()
+        )))
+    };
+    if is_folder(&place) {
+        return refuse(&place, "a folder");
+    }
+    match place.parent() {
+        Some(parent) if parent != dir && parent.is_symlink() => refuse(parent, "a symbolic link"),
+        _ => Ok(()),
     }
 }
 
@@ -144,15 +344,16 @@ fn remove(path: &Path) -> Result<(), Failure> {
 
 /// A file outside of a profile's folder, which gets its name once it is whole.
 pub struct Draft {
-    file: NamedTempFile,
+    scratch: Scratch,
     path: PathBuf,
 }
 
 impl Draft {
     /// Begins the file `path`.
     pub fn new(path: &Path) -> Result<Self, Failure> {
-        // The name of something else, such as /dev/null, is not to be given to a file.
-        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        // The name of something else, such as /dev/null, is not to be given to a file. /dev/stdout may
+        // lead to one, but is itself none.
+        if is_descriptor(path) || fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(Failure::new(format!(
                 "cannot write {}: it is there and no regular file",
                 path.display()
@@ -162,14 +363,9 @@ impl Draft {
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new("."));
-        // For all that the user's umask allows to read it.
-        let anybody = fs::Permissions::from_mode(0o666);
-        let file = tempfile::Builder::new()
-            .permissions(anybody)
-            .tempfile_in(folder)
-            .map_err(Failure::io("write", path))?;
+        let scratch = Scratch::new_in(folder).map_err(Failure::io("write", path))?;
         Ok(Self {
-            file,
+            scratch,
             path: path.to_owned(),
         })
     }
@@ -178,29 +374,25 @@ impl Draft {
     pub fn of(path: &Path, content: &[u8]) -> Result<Self, Failure> {
         let draft = Self::new(path)?;
         draft
-            .open()?
+            .create()?
             .write_all(content)
             .map_err(Failure::io("write", path))?;
         Ok(draft)
     }
 
     /// Where it is for now.
-    pub fn path(&self) -> &Path {
-        self.file.path()
+    pub fn path(&self) -> PathBuf {
+        self.scratch.path().join("file")
     }
 
-    /// Writes to it.
-    pub fn open(&self) -> Result<fs::File, Failure> {
-        self.file.reopen().map_err(Failure::io("write", &self.path))
+    /// Creates it.
+    pub fn create(&self) -> Result<File, Failure> {
+        File::create(self.path()).map_err(Failure::io("write", &self.path))
     }
 
     /// Gives it its name.
     pub fn finish(self) -> Result<(), Failure> {
-        let path = self.path;
-        self.file
-            .persist(&path)
-            .map(drop)
-            .map_err(|error| Failure::io("write", &path)(error.error))
+        fs::rename(self.path(), &self.path).map_err(Failure::io("write", &self.path))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::failure::Failure;
 use crate::messages;
@@ -17,16 +17,16 @@ pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(REQUESTED.get_or_init(Arc::default))
 }
 
-/// The folder to remove at an interrupt that ends the command at once.
-static LEFT: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// Whether an interrupt ends the command at once, and the folder to remove then.
+static LEFT: Mutex<Option<Option<PathBuf>>> = Mutex::new(None);
 
 /// While it lives, the first Ctrl-C ends the command at once.
 pub struct Ending;
 
 impl Ending {
-    /// For what can't be asked to stop and has nothing to clean up but the folder `left`.
-    pub fn at_once(left: &Path) -> Self {
-        *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(left.to_owned());
+    /// For what can't be asked to stop and has nothing to clean up but the folder `left`, if any.
+    pub fn at_once(left: Option<&Path>) -> Self {
+        *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(left.map(Path::to_owned));
         Self
     }
 }
@@ -37,6 +37,13 @@ impl Drop for Ending {
     }
 }
 
+static UNBROKEN: Mutex<()> = Mutex::new(());
+
+/// While the result lives, no Ctrl-C ends the command. For what takes no time.
+pub fn unbroken() -> MutexGuard<'static, ()> {
+    UNBROKEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Lets Ctrl-C set the flag.
 pub fn listen() -> Result<(), Failure> {
     let flag = flag();
@@ -45,11 +52,14 @@ pub fn listen() -> Result<(), Failure> {
         // Held to the end, so that the command does not go on meanwhile.
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = left.take() {
-            let _ = std::fs::remove_dir_all(folder);
+            if let Some(folder) = folder {
+                let _ = std::fs::remove_dir_all(folder);
+            }
             messages::error("interrupted");
             std::process::exit(i32::from(EXIT_CODE));
         }
         if again {
+            let _unbroken = unbroken();
             std::process::exit(i32::from(EXIT_CODE));
         }
     })

@@ -12,6 +12,7 @@ mod generated;
 mod interrupt;
 mod messages;
 mod outputs;
+mod places;
 mod progress;
 mod run;
 mod trace;
@@ -48,8 +49,8 @@ fn main() -> ExitCode {
             ExitCode::from(interrupt::EXIT_CODE)
         }
         Err(failure) => {
-            messages::error(failure);
-            ExitCode::FAILURE
+            messages::error(&failure);
+            ExitCode::from(failure.code())
         }
     }
 }

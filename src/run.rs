@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -19,13 +20,14 @@ use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::{Section, Summary};
 
 use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
-use crate::cache;
+use crate::cache::Cache;
 use crate::compile;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
 use crate::interrupt;
 use crate::messages;
 use crate::outputs::{self, Counted};
+use crate::places::Places;
 use crate::progress::{Progress, Stage};
 
 /// `petal run`: profiles a design.
@@ -35,7 +37,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         .out
         .clone()
         .unwrap_or_else(|| Path::new("petal-out").join(&name));
-    let (summary, memories) = profile(args, &out, &cache::dir())?;
+    let mut places = Places::default();
+    places.writes_profile(&out)?;
+    if let Some(vcd) = &args.vcd {
+        places.writes("--vcd", vcd)?;
+    }
+    let (summary, memories) = profile(args, &out, None, &mut places)?;
     report(&summary, &out, args.json, args.quiet)?;
     if args.memories {
         outputs::print(&memories)?;
@@ -43,11 +50,27 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Profiles a design into the folder `out` without telling of it; `cache` is where Verilator's builds
-/// are kept. Returns the summary and the memories after the run.
-pub fn profile(args: &RunArgs, out: &Path, cache: &Path) -> Result<(Summary, String), Failure> {
+/// Profiles a design into the folder `out` without telling of it. Verilator's builds are kept in
+/// `cache` instead of the user's cache, if there is one; `places` has all that is written. Returns the
+/// summary and the memories after the run.
+pub fn profile(
+    args: &RunArgs,
+    out: &Path,
+    cache: Option<&Path>,
+    places: &mut Places,
+) -> Result<(Summary, String), Failure> {
     let progress = Progress::new(args.quiet);
+    places.reads("the design", &args.design.design)?;
+    if let Some(data) = compile::data_file(args) {
+        places.reads("the data file", &data)?;
+    }
+    if let Some(program) = &args.verilator {
+        places.reads("the Verilator", program)?;
+    }
     let (design, metadata) = progress.stage("compiling", |_| compile::instrument(&args.design))?;
+    for file in design.files() {
+        places.reads("the import", file)?;
+    }
     let memories = compile::Memories::of(args, &design)?;
     if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
         messages::note(note);
@@ -93,7 +116,7 @@ struct Job<'a> {
     name: String,
     staging: Staging,
     out: &'a Path,
-    cache: &'a Path,
+    cache: Option<&'a Path>,
 }
 
 impl<'a> Job<'a> {
@@ -117,7 +140,7 @@ impl<'a> Job<'a> {
             return Ok(None);
         }
         let vcd: Option<Box<dyn Write + Send>> = match self.vcd {
-            Some(draft) => Some(Box::new(BufWriter::new(draft.open()?))),
+            Some(draft) => Some(Box::new(BufWriter::new(draft.create()?))),
             None => None,
         };
         let options = Options {
@@ -176,8 +199,12 @@ impl<'a> Job<'a> {
         }
         let verilator = Verilator::find(self.args.verilator.as_deref())?;
         let verilog = self.design.verilog()?;
-        self.staging.write(folder::VERILOG, verilog)?;
-        let work = self.staging.path("work");
+        let source = self.staging.work(folder::VERILOG);
+        fs::write(&source, verilog).map_err(Failure::io("write", &source))?;
+        let work = self.staging.work("work");
+        let cache = self
+            .cache
+            .map_or_else(Cache::open, |dir| Ok(Cache::of(dir)))?;
         let simulation = self.progress.stage("building the simulation", |_| {
             let probes = self.reconstruction.signals().names();
             let options = BuildOptions {
@@ -185,15 +212,14 @@ impl<'a> Job<'a> {
                 signals: self.vcd.is_none().then(|| probes.into_iter().collect()),
                 ..BuildOptions::default()
             };
-            let verilog = self.staging.path(folder::VERILOG);
             verilator
-                .build(&verilog, &work, self.cache, &options)
+                .build(&source, &work, cache.dir(), &options)
                 .map_err(|error| keep_log(error, self.out))
         })?;
         self.memories.write(&work)?;
         let options = RunOptions {
             data_dir: work.clone(),
-            vcd: self.vcd.map(|draft| draft.path().to_owned()),
+            vcd: self.vcd.map(Draft::path),
             cycle_limit: self.args.cycle_limit,
         };
         let (outcome, counted) = match &options.vcd {
@@ -211,9 +237,10 @@ impl<'a> Job<'a> {
                         stage.tell(|| format!("cycle {cycle}"));
                     })
                 })?;
-                let counted = self
-                    .progress
-                    .stage("reconstructing", |stage| self.output(stage).read_file(vcd))?;
+                let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
+                let counted = self.progress.stage("reconstructing", |stage| {
+                    self.output(stage).read_waveform(vcd, waveform)
+                })?;
                 (outcome, counted)
             }
         };
@@ -261,7 +288,14 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
 
 /// `petal instrument`: compiles a design with probes.
 pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
+    let mut places = Places::default();
+    places.writes("--verilog", &args.verilog)?;
+    places.writes("--metadata", &args.metadata)?;
+    places.reads("the design", &args.design.design)?;
     let (design, metadata) = compile::instrument(&args.design)?;
+    for file in design.files() {
+        places.reads("the import", file)?;
+    }
     let verilog = Draft::of(&args.verilog, design.verilog()?.as_bytes())?;
     let metadata = Draft::of(&args.metadata, metadata.to_json().as_bytes())?;
     interrupt::check()?;
@@ -271,8 +305,13 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
 
 /// `petal reconstruct`: profiles a waveform.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
+    let mut places = Places::default();
+    places.writes_profile(&args.out)?;
+    places.reads("the metadata", &args.metadata)?;
+    places.reads("the waveform", &args.vcd)?;
     let progress = Progress::new(args.quiet);
     let metadata = Metadata::read(&args.metadata)?;
+    let waveform = open_waveform(&args.vcd, args.quiet)?;
     let name = design_name(&args.out);
     let staging = Staging::new(&args.out)?;
     let reconstruction = Reconstruction::new(&metadata);
@@ -284,13 +323,31 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
             view: args.view.control,
             stage,
         };
-        output.read_file(&args.vcd)
+        output.read_waveform(&args.vcd, waveform)
     })?;
     let summary = counted.summary(&name, Vec::new());
     write(&staging, &metadata, &counted, &summary)?;
     interrupt::check()?;
     staging.commit(&outputs::files())?;
     report(&summary, &args.out, args.json, args.quiet)
+}
+
+/// Opens a waveform, which may also come through a pipe while it is made.
+fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
+    let failed = || Failure::io("read the waveform", path);
+    let kind = fs::metadata(path).map_err(failed())?.file_type();
+    if !kind.is_fifo() {
+        return petal_files::open(path).map_err(failed());
+    }
+    if !quiet {
+        messages::note(format!(
+            "waiting for a simulator to write to the pipe {}",
+            path.display()
+        ));
+    }
+    // It may take for ever, and there is nothing to clean up yet.
+    let _ending = interrupt::Ending::at_once(None);
+    File::open(path).map_err(failed())
 }
 
 /// Where a profile goes.
@@ -303,12 +360,6 @@ struct Output<'a, 'b> {
 }
 
 impl<'a> Output<'a, '_> {
-    /// Follows the waveform in a file.
-    fn read_file(&self, vcd: &Path) -> Result<Counted<'a>, Failure> {
-        let file = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
-        self.read_waveform(vcd, file)
-    }
-
     /// Follows a waveform; `name` is what errors call it.
     fn read_waveform(
         &self,
@@ -484,10 +535,15 @@ fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), 
     ))
 }
 
-/// The name of a design: its file's without the extension.
+/// The name of a design: its file's without the extension, if that is a name.
 fn design_name(path: &Path) -> String {
-    path.file_stem().map_or_else(
+    let name = match path.file_stem() {
+        // Of `...futil`: elsewhere these are folders.
+        Some(stem) if stem == "." || stem == ".." => path.file_name(),
+        stem => stem,
+    };
+    name.map_or_else(
         || "design".to_owned(),
-        |stem| stem.to_string_lossy().into_owned(),
+        |name| name.to_string_lossy().into_owned(),
     )
 }

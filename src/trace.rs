@@ -35,13 +35,16 @@ pub struct Folder {
 impl Folder {
     /// Opens the folder that a run wrote.
     pub fn open(dir: &Path) -> Result<Self, Failure> {
-        let summary = folder::whole(dir)?;
+        folder::consistent(dir, |summary| Self::open_files(dir, summary))
+    }
+
+    fn open_files(dir: &Path, summary: &Path) -> Result<Self, Failure> {
         let metadata = Metadata::read(&dir.join(folder::METADATA))?;
         let path = dir.join(folder::TRACE);
-        let file = File::open(&path).map_err(Failure::io("read the trace", &path))?;
+        let file = petal_files::open(&path).map_err(Failure::io("read the trace", &path))?;
         let reader = TraceReader::new(BufReader::new(file), &metadata.fingerprint)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        let text = std::fs::read_to_string(&summary).map_err(Failure::io("read", &summary))?;
+        let text = petal_files::read_to_string(summary).map_err(Failure::io("read", summary))?;
         let damaged = |problem: &dyn std::fmt::Display| {
             let path = summary.display();
             Failure::new(format!(
@@ -194,7 +197,7 @@ fn as_json(
 /// `petal flame`
 pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
     // So that the trace stays that of the folder.
-    let lock = folder::lock(&args.dir);
+    let lock = folder::lock(&args.dir)?;
     let Folder {
         metadata,
         name,
@@ -213,7 +216,7 @@ pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
 
 /// `petal report`
 pub fn report(args: &AgainArgs) -> Result<(), Failure> {
-    let lock = folder::lock(&args.dir);
+    let lock = folder::lock(&args.dir)?;
     let folder = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?.locked(lock);
     let counted = Folder::count(&folder.metadata, folder.reader, args.view.control)?;
@@ -225,7 +228,7 @@ pub fn report(args: &AgainArgs) -> Result<(), Failure> {
 
 /// `petal timeline`
 pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
-    let lock = folder::lock(&args.dir);
+    let lock = folder::lock(&args.dir)?;
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;

@@ -389,7 +389,7 @@ fn memories_are_printed_on_request() {
         "-q",
         "--memories",
         "--out",
-        "out",
+        "again",
         "--data",
         "out/memories.json",
     ];

@@ -198,8 +198,7 @@ fn a_run_that_is_interrupted() {
     let output = interrupted(&RUN);
     assert_eq!(output.status.code(), Some(130));
     tells(&String::from_utf8_lossy(&output.stderr), &["interrupted"]);
-    let left: Vec<_> = fs::read_dir(workshop.path("out")).unwrap().collect();
-    assert!(left.is_empty(), "an interrupted run left {left:?}");
+    assert!(!workshop.path("out").exists(), "it left an empty folder");
 
     let output = interrupted(&[&RUN[..], &["--partial", "--json"]].concat());
     assert!(output.status.success());

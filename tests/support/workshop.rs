@@ -133,7 +133,7 @@ impl Workshop {
                 let path = entry.unwrap().path();
                 let name = path.strip_prefix(&top).unwrap().to_owned();
                 let shown = name.display().to_string();
-                assert!(!shown.starts_with(".petal-"), "{shown} is left");
+                assert!(!shown.contains(".petal-"), "{shown} is left");
                 if path.is_dir() {
                     folders.push(path);
                 } else {

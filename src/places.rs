@@ -1,0 +1,134 @@
+//! The files that a command reads and those that it writes: no output may take the place of an
+//! input, of another output or of a file of a profile.
+//!
+//! Knows all of them before anything is written. Knows nothing of what is in them.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::folder;
+use crate::outputs;
+
+/// What is known of the files of a command.
+#[derive(Debug, Default)]
+pub struct Places {
+    inputs: Vec<Place>,
+    outputs: Vec<Place>,
+}
+
+/// A file, and what it is to the user.
+#[derive(Debug)]
+struct Place {
+    name: String,
+    /// Device and number, if it is there: the same for all links to a file.
+    file: Option<(u64, u64)>,
+    /// Its folder without links, and its name there.
+    path: PathBuf,
+}
+
+impl Places {
+    /// Takes in an input, such as `the design`.
+    ///
+    /// Fails if an output would take its place.
+    pub fn reads(&mut self, what: &str, path: &Path) -> Result<(), Failure> {
+        let input = Place::new(format!("{what} {}", path.display()), path);
+        if let Some(output) = self.outputs.iter().find(|output| output.is(&input)) {
+            return Err(lost(output, &input));
+        }
+        self.inputs.push(input);
+        Ok(())
+    }
+
+    /// Takes in the profile in `dir` as an input.
+    pub fn reads_profile(&mut self, dir: &Path) -> Result<(), Failure> {
+        let mut files = outputs::files().into_iter();
+        files.try_for_each(|name| self.reads("the profile's file", &dir.join(name)))
+    }
+
+    /// Takes in the file that is written because of `option`.
+    ///
+    /// Fails if it would take the place of an input, of another output or of a file of a profile.
+    pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Failure> {
+        let shown = path.display();
+        let output = Place::new(format!("`{option} {shown}`"), path);
+        if let Some(dir) = folder::profile_with(&output.path) {
+            return Err(Failure::usage(format!(
+                "`{option} {shown}` would take the place of a file of the profile in {}; write to another place",
+                dir.display()
+            )));
+        }
+        self.check(&output)?;
+        self.outputs.push(output);
+        Ok(())
+    }
+
+    /// Takes in the folder `dir`, to which a profile is written because of `--out`.
+    ///
+    /// Fails as for [`writes`](Self::writes), and if there is something in it but no profile.
+    pub fn writes_profile(&mut self, dir: &Path) -> Result<(), Failure> {
+        folder::check_free(dir)?;
+        let option = format!("`--out {}`", dir.display());
+        let names = outputs::files().into_iter().chain(folder::LOGS);
+        let mut written = vec![Place::new(option.clone(), dir)];
+        written.extend(names.map(|name| Place::new(format!("{option} ({name})"), &dir.join(name))));
+        written.iter().try_for_each(|output| self.check(output))?;
+        // They may be links to one another: each is replaced for itself.
+        self.outputs.extend(written);
+        Ok(())
+    }
+
+    /// Fails if the output would take the place of an input or of another output.
+    fn check(&self, output: &Place) -> Result<(), Failure> {
+        if let Some(input) = self.inputs.iter().find(|input| input.is(output)) {
+            return Err(lost(output, input));
+        }
+        if let Some(other) = self.outputs.iter().find(|other| other.is(output)) {
+            return Err(Failure::usage(format!(
+                "{} and {} are the same file; give each a place of its own",
+                other.name, output.name
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn lost(output: &Place, input: &Place) -> Failure {
+    Failure::usage(format!(
+        "{} would take the place of {}; write to another place",
+        output.name, input.name
+    ))
+}
+
+impl Place {
+    fn new(name: String, path: &Path) -> Self {
+        let file = fs::metadata(path).ok();
+        Self {
+            name,
+            file: file.map(|file| (file.dev(), file.ino())),
+            path: resolved(path),
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.path == other.path || (self.file.is_some() && self.file == other.file)
+    }
+}
+
+/// The path with all links but its last name followed, as far as it is there.
+fn resolved(path: &Path) -> PathBuf {
+    let mut folder = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut rest: Vec<OsString> = Vec::new();
+    while let Some(Component::Normal(name)) = folder.components().next_back() {
+        rest.push(name.to_owned());
+        folder.pop();
+        if folder.exists() {
+            break;
+        }
+    }
+    let mut path = folder.canonicalize().unwrap_or(folder);
+    path.extend(rest.into_iter().rev());
+    path
+}
