@@ -50,7 +50,7 @@ fn header(clock: &str, scope: &str) -> String {
     };
     format!(
         "$scope module toplevel $end\n{outer}$scope module main $end\n{inner}\
-         $var wire 1 \" go $end\n$var wire 1 # done $end\n$var wire 1 $ marker_in $end\n\
+         $var wire 1 \" go $end\n$var wire 1 & reset $end\n$var wire 1 # done $end\n$var wire 1 $ marker_in $end\n\
          $var wire 1 % a $end\n$var wire 1 a! b $end\n$var wire 8 zz!~ c $end\n\
          $upscope $end\n$upscope $end\n$enddefinitions $end\n"
     )
@@ -66,6 +66,7 @@ fn table() -> SignalTable {
         watched: ["a", "b", "c"].map(main).to_vec(),
         clock: main("clk"),
         tick: signal(&["toplevel"], "tick"),
+        reset: main("reset"),
         go: main("go"),
         done: main("done"),
         marker: main("marker"),
@@ -91,13 +92,21 @@ fn read_vcd(input: impl BufRead) -> Waveform {
     (cycles, error)
 }
 
+/// Metadata, as they would be if they had been written so: with the fingerprint that fits.
+pub fn sealed(input: &[u8]) -> Option<Metadata> {
+    let file = Path::new("metadata.json");
+    // Looking at what comes without it must not fail.
+    let _ = Metadata::from_json(std::str::from_utf8(input).ok()?, file);
+    let mut metadata: Metadata = serde_json::from_slice(input).ok()?;
+    metadata.version = petal_metadata::VERSION;
+    metadata.seal();
+    Metadata::from_json(&metadata.to_json(), file).ok()
+}
+
 /// Metadata: what is accepted is written and read back the same, and reconstructs any run.
 pub fn metadata(input: &[u8]) {
     let file = Path::new("metadata.json");
-    let Ok(text) = std::str::from_utf8(input) else {
-        return;
-    };
-    let Ok(metadata) = Metadata::from_json(text, file) else {
+    let Some(metadata) = sealed(input) else {
         return;
     };
     let again = Metadata::from_json(&metadata.to_json(), file);

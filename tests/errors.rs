@@ -7,7 +7,7 @@ mod workshop;
 use std::fs;
 use std::process::Command;
 
-use petal_metadata::VERSION;
+use petal_metadata::{Metadata, VERSION};
 use workshop::{DATA, DESIGN, Workshop, endless, tells};
 
 const RUN: [&str; 4] = ["run", "design.futil", "--out", "out"];
@@ -370,6 +370,37 @@ fn metadata_of_something_else() {
     );
     let said = workshop.fails(&["reconstruct", "other.json", "wave.vcd", "--out", "out"]);
     tells(&said, &["other.json", "77"]);
+}
+
+#[test]
+fn metadata_that_were_changed() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", "design.futil", "--out", "kept", "-q"]);
+    let path = workshop.path("kept/metadata.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let metadata = Metadata::from_json(&text, &path).unwrap();
+    for (at, before) in text.char_indices() {
+        let after = match before {
+            '0'..='8' => char::from_u32(before as u32 + 1).unwrap(),
+            '9' => '0',
+            'a'..='z' => before.to_ascii_uppercase(),
+            'A'..='Z' => before.to_ascii_lowercase(),
+            _ => continue,
+        };
+        let (head, tail) = text.split_at(at);
+        let changed = format!("{head}{after}{}", &tail[1..]);
+        // The name of an entry that there is not may change.
+        let read = Metadata::from_json(&changed, &path);
+        let told = read.as_ref().is_ok_and(|read| *read != metadata);
+        assert!(!told, "byte {at}: {before} became {after}");
+    }
+
+    // Other consistent metadata.
+    workshop.write("kept/metadata.json", text.replace("\"put\"", "\"get\""));
+    for command in ["stats", "flame", "trace", "annotate", "baseline"] {
+        let said = workshop.fails(&[command, "kept"]);
+        tells(&said, &["metadata.json was changed", "petal run"]);
+    }
 }
 
 #[test]

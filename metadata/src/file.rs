@@ -1,14 +1,16 @@
 //! Reading and writing the metadata file, with its version check.
 
+use std::hash::Hasher as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use siphasher::sip::SipHasher13;
 use thiserror::Error;
 
 use crate::schema::Metadata;
 
 /// Version of the schema. Files of any other version are refused.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Why metadata can't be read.
 #[derive(Debug, Error)]
@@ -49,6 +51,16 @@ pub enum MetadataError {
         /// The table entry, and what it refers to.
         problem: String,
     },
+    /// The file is not what petal wrote.
+    #[error(
+        "{path} was changed after petal wrote it: its contents do not fit its fingerprint {fingerprint}; write it again with `petal run` or `petal instrument`"
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The fingerprint in the file.
+        fingerprint: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -60,8 +72,8 @@ impl Metadata {
     /// Reads the file at `path`.
     ///
     /// # Errors
-    /// When the file can't be read, is no metadata file, is of another version, or refers to
-    /// entries that it does not have.
+    /// When the file can't be read, is no metadata file, is of another version, refers to entries
+    /// that it does not have, or was changed.
     pub fn read(path: &Path) -> Result<Self, MetadataError> {
         let text = petal_files::read_to_string(path).map_err(|source| MetadataError::Read {
             path: path.to_owned(),
@@ -93,7 +105,31 @@ impl Metadata {
                 path: path.to_owned(),
                 problem,
             })?;
+        if metadata.digest() != metadata.fingerprint {
+            return Err(MetadataError::Changed {
+                path: path.to_owned(),
+                fingerprint: metadata.fingerprint,
+            });
+        }
         Ok(metadata)
+    }
+
+    /// Sets the [fingerprint](Self::fingerprint). It has to come last: whatever is changed later
+    /// makes the metadata unreadable.
+    pub fn seal(&mut self) {
+        self.fingerprint = self.digest();
+    }
+
+    /// What the fingerprint has to be: `SipHash-1-3` of the metadata without it, as JSON.
+    fn digest(&self) -> String {
+        let unsealed = Self {
+            fingerprint: String::new(),
+            ..self.clone()
+        };
+        let text = serde_json::to_vec(&unsealed).expect("the schema has only string keys");
+        let mut hasher = SipHasher13::new();
+        hasher.write(&text);
+        format!("{:016x}", hasher.finish())
     }
 
     /// The text of the metadata file.

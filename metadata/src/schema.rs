@@ -19,8 +19,9 @@ pub struct Metadata {
     pub petal: String,
     /// Version of the Calyx compiler that compiled the design.
     pub calyx: String,
-    /// Hexadecimal digest of the instrumented program. The main component of the simulated design
-    /// holds a marker cell with this name ([`ProbePrefix::marker`]).
+    /// Hexadecimal digest of all else here ([`Metadata::seal`]). The main component of the simulated
+    /// design holds a marker cell with it in its name ([`ProbePrefix::marker`]), and a trace has it in
+    /// its head: so neither is taken for one of other metadata.
     pub fingerprint: String,
     /// The passes that ran, in order, without petal's own.
     pub pipeline: Vec<String>,

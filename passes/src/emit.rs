@@ -67,7 +67,8 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
         version: VERSION,
         petal: env!("CARGO_PKG_VERSION").to_owned(),
         calyx: CALYX_VERSION.to_owned(),
-        fingerprint: probes.fingerprint.clone(),
+        // Last of all: see `Metadata::seal`.
+        fingerprint: String::new(),
         pipeline: session.pipeline.clone(),
         files: session.files.table(root.map(|span| span.file)),
         prefix: probes.prefix.clone(),

@@ -4,7 +4,6 @@
 //! primitive, so assignments to it are kept; it is `@external`, so the cell is kept.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use calyx_frontend::{PortDef, Primitive, Width};
@@ -13,6 +12,7 @@ use calyx_utils::CalyxResult;
 use petal_metadata::{ControlKind, Parts, ProbeKind, ProbeName, ProbePrefix, Schedule};
 
 use crate::align::Shape;
+use crate::marker;
 use crate::session::{Known, Session};
 use crate::sharing::Driver;
 use crate::source::SourceComponent;
@@ -23,7 +23,6 @@ use crate::triggers::Trigger;
 #[derive(Debug)]
 pub(crate) struct Probes {
     pub prefix: ProbePrefix,
-    pub fingerprint: String,
     pub components: HashMap<ir::Id, ComponentProbes>,
 }
 
@@ -102,23 +101,9 @@ pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) -> CalyxR
         known.shape = Shape::of(View::of(&component.control.borrow()));
         probes.insert(component.name, found);
     }
-    let fingerprint = fingerprint(ctx);
-    let marker = prefix.marker(&fingerprint);
-    let lib = &ctx.lib;
-    if let Some(main) = ctx.components.iter_mut().find(|c| c.name == ctx.entrypoint) {
-        let mut builder = ir::Builder::new(main, lib);
-        let cell = add_cell(&mut builder, &marker, &prefix);
-        let on = builder.add_constant(1, 1);
-        let assignment = builder.build_assignment(
-            cell.borrow().get("in"),
-            on.borrow().get("out"),
-            ir::Guard::True,
-        );
-        builder.component.continuous_assignments.push(assignment);
-    }
+    marker::add(ctx, &prefix);
     session.probes = Some(Probes {
         prefix,
-        fingerprint,
         components: probes,
     });
     Ok(())
@@ -186,21 +171,11 @@ fn add_primitive(ctx: &mut ir::Context, prefix: &ProbePrefix) {
     });
 }
 
-/// A digest of the whole program, the same for the same program in every run.
-fn fingerprint(ctx: &ir::Context) -> String {
-    let mut text = Vec::new();
-    for component in &ctx.components {
-        // Not the libraries: their paths are no part of the program. Writing to a vector does not
-        // fail.
-        let _ = ir::Printer::write_component(component, &mut text);
-    }
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    env!("CARGO_PKG_VERSION").hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
-}
-
-fn add_cell(builder: &mut ir::Builder<'_>, name: &str, prefix: &ProbePrefix) -> ir::RRC<ir::Cell> {
+pub(crate) fn add_cell(
+    builder: &mut ir::Builder<'_>,
+    name: &str,
+    prefix: &ProbePrefix,
+) -> ir::RRC<ir::Cell> {
     let cell = builder.add_primitive(name, primitive_name(prefix), &[]);
     cell.borrow_mut().add_attribute(ir::BoolAttr::External, 1);
     cell

@@ -12,6 +12,7 @@ mod compiled;
 mod emit;
 mod frontend;
 mod instrument;
+mod marker;
 mod nesting;
 mod options;
 mod order;

@@ -17,6 +17,7 @@ use petal_metadata::Metadata;
 use thiserror::Error;
 
 use crate::frontend::Program;
+use crate::marker;
 use crate::options;
 use crate::order;
 use crate::plugin::{EncodeControl, Instrumentation};
@@ -341,12 +342,14 @@ pub fn instrument(
 ) -> Result<(Design, Metadata), PassesError> {
     let manager = stock()?;
     let mut metadata = None;
-    let (design, renamed) = build(program, pipeline, |ctx, path| {
+    let (mut design, renamed) = build(program, pipeline, |ctx, path| {
         metadata = Some(run_probed(&manager, ctx, path, pipeline)?);
         Ok(())
     })?;
     let mut metadata = metadata.expect("set by the passes, which have run");
     rename_instances(&mut metadata, &renamed);
+    metadata.seal();
+    marker::name(&mut design.program, &metadata);
     Ok((design, metadata))
 }
 

@@ -18,6 +18,7 @@ use calyx_opt::traversal::{
 };
 use calyx_utils::{CalyxResult, Error, OutputFile};
 
+use crate::marker;
 use crate::pipeline::{ALL, COMPILATION, CONTROL_COMPILATION, NO_OPT, expand};
 use crate::session::{Phase, Session};
 
@@ -130,9 +131,11 @@ impl Visitor for Instrumentation {
             }
             Phase::Probed => turn.session.control_compiled(ctx)?,
             Phase::Compiled => {
-                let metadata = turn.session.metadata(ctx).ok_or_else(|| {
+                let mut metadata = turn.session.metadata(ctx).ok_or_else(|| {
                     Error::misc("profiler-instrumentation lost the main component".to_owned())
                 })?;
+                metadata.seal();
+                marker::name(ctx, &metadata);
                 turn.last(ctx);
                 if let Some(file) = &self.metadata {
                     file.get_write()

@@ -7,6 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use calyx_ir as ir;
 
+use crate::marker;
+
 /// The new names of cells: component (by its old name), old name → new name.
 pub(crate) type Renamed = HashMap<(ir::Id, ir::Id), ir::Id>;
 
@@ -122,12 +124,7 @@ fn rename_cells(
         if !is_plain(old) {
             let new = plain(old, &mut taken);
             renamed.insert((component.name, old), new);
-            // A cell's name can't be set, so it becomes another cell with the same content.
-            let mut cell = cell.borrow_mut();
-            let mut replacement = ir::Cell::new(new, cell.prototype.clone());
-            replacement.ports = std::mem::take(&mut cell.ports);
-            replacement.attributes = std::mem::take(&mut cell.attributes);
-            *cell = replacement;
+            marker::rename(&mut cell.borrow_mut(), new);
         }
     }
     component.cells.append(cells.into_iter());

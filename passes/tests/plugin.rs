@@ -69,6 +69,7 @@ impl Place {
         let pipeline = Pipeline::parse(ALL, &[]).unwrap();
         let (_, mut expected) = instrument(program, &pipeline).unwrap();
         expected.pipeline.clear();
+        expected.seal();
         let emitted = Metadata::read(Path::new(&self.emitted(name))).unwrap();
         assert_eq!(emitted, expected, "{name}");
     }
