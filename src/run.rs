@@ -326,6 +326,13 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
         output.read_waveform(&args.vcd, waveform)
     })?;
     let summary = counted.summary(&name, Vec::new());
+    if summary.cycles == 0 && !metadata.component(metadata.main).control.is_empty() {
+        return Err(Failure::new(format!(
+            "{}: `done` is high in cycle 0, although the design has a control program to run before; \
+             simulate it again, with a reset before the run",
+            args.vcd.display()
+        )));
+    }
     write(&staging, &metadata, &counted, &summary)?;
     interrupt::check()?;
     staging.commit(&outputs::files())?;

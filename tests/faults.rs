@@ -525,6 +525,19 @@ fn a_waveform_with_unknown_values() {
 }
 
 #[test]
+fn a_waveform_that_is_done_at_once() {
+    let (workshop, vcd, _) = simulated("embedded");
+    let vcd = String::from_utf8(vcd).unwrap();
+    let low = format!("\n0{}\n", code(&vcd, "done"));
+    assert!(vcd.contains(&low));
+    workshop.write("wave.vcd", vcd.replacen(&low, &low.replace('0', "1"), 1));
+    tells(
+        &workshop.fails(&RECONSTRUCT),
+        &["wave.vcd", "`done` is high in cycle 0", "reset"],
+    );
+}
+
+#[test]
 fn a_waveform_with_the_probes_of_another_design() {
     let (workshop, vcd, _) = simulated("embedded");
     let vcd = String::from_utf8(vcd).unwrap();

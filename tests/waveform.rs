@@ -3,6 +3,7 @@
 mod support;
 
 use std::io::{BufReader, Read};
+use std::process::Command;
 
 use petal_metadata::Metadata;
 use petal_reconstruct::{Ahead, Event, Reconstruction, VcdSource};
@@ -62,4 +63,59 @@ fn all_ways_to_read_a_waveform_agree() {
         support::events(&reconstruction, &mut Ahead::new(source), &"the waveform") == expected,
         "ahead"
     );
+}
+
+/// A testbench as some write it: `go` is a constant.
+const TESTBENCH: &str = r#"
+module toplevel;
+  logic clk = 0, reset = 1, done;
+  main main(.go(1'b1), .clk(clk), .reset(reset), .done(done));
+  always #5 clk = ~clk;
+  initial begin
+    $dumpfile("wave.vcd");
+    $dumpvars;
+    repeat (3) @(negedge clk);
+    reset = 0;
+    wait (done);
+    repeat (2) @(posedge clk);
+    $finish;
+  end
+endmodule
+"#;
+
+#[test]
+fn a_run_begins_after_the_reset() {
+    let dir = tempfile::tempdir().unwrap();
+    let design = dir.path().join("design.futil");
+    let text = r#"import "primitives/core.futil";
+        component main() -> () {
+          cells { x = std_reg(8); y = std_reg(8); lt = std_lt(8); add = std_add(8); }
+          wires {
+            group put { x.in = 8'd1; x.write_en = 1'd1; put[done] = x.done; }
+            group incr { add.left = y.out; add.right = 8'd1; y.in = add.out; y.write_en = 1'd1; incr[done] = y.done; }
+            comb group less { lt.left = y.out; lt.right = 8'd3; }
+          }
+          control { seq { while lt.out with less { incr; } par { put; incr; } } }
+        }"#;
+    std::fs::write(&design, text).unwrap();
+    let (compiled, metadata) = support::instrument(&design, "no-opt");
+    let (_, expected) = support::embedded(&design, &compiled, &metadata);
+
+    std::fs::write(dir.path().join("design.sv"), compiled.verilog().unwrap()).unwrap();
+    std::fs::write(dir.path().join("testbench.sv"), TESTBENCH).unwrap();
+    let run = |program: &str, args: &[&str]| {
+        let output = Command::new(program)
+            .args(args)
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} said:\n{said}");
+    };
+    let quick = ["--binary", "--trace", "-Wno-fatal", "-CFLAGS", "-O0"];
+    let files = ["--top-module", "toplevel", "testbench.sv", "design.sv"];
+    run("verilator", &[&quick[..], &files].concat());
+    run("obj_dir/Vtoplevel", &[]);
+    let vcd = std::fs::File::open(dir.path().join("wave.vcd")).unwrap();
+    assert_eq!(read(&metadata, vcd, 1 << 16), expected);
 }

@@ -29,6 +29,8 @@ pub struct SignalTable {
     pub clock: Signal,
     /// In a waveform with one time a cycle: changes at each.
     pub tick: Signal,
+    /// High while the main component is reset: the run begins after that.
+    pub reset: Signal,
     /// High while the main component is told to run.
     pub go: Signal,
     /// High when the main component has run.
@@ -40,7 +42,7 @@ pub struct SignalTable {
 impl SignalTable {
     /// The names that a waveform with one time a cycle has to have, whatever else is left out.
     pub fn names(&self) -> BTreeSet<String> {
-        let own = [&self.tick, &self.go, &self.done];
+        let own = [&self.tick, &self.reset, &self.go, &self.done];
         self.watched
             .iter()
             .chain(own)
@@ -93,6 +95,7 @@ impl Layout {
                 scope: metadata.scope.iter().take(1).cloned().collect(),
                 name: "tick".to_owned(),
             },
+            reset: signal("reset"),
             go: signal("go"),
             done: signal("done"),
             marker: Signal {

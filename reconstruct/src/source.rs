@@ -60,7 +60,7 @@ pub enum SourceError {
     },
     /// The cycles of the run can't be counted.
     #[error(
-        "the waveform is odd in cycle {cycle}, which ends at time {time}: {problem}; simulate the design again, with a clock that ticks evenly"
+        "the waveform is odd in cycle {cycle}, which ends at time {time}: {problem}; simulate the design again, with one reset before the run and a clock that ticks evenly"
     )]
     Odd {
         /// The cycle.

@@ -2,7 +2,8 @@
 //!
 //! A sample is what holds just before the clock rises: the values after all earlier timestamps,
 //! without those of the timestamp at which the clock goes from 0 to 1. In a waveform with one time
-//! a cycle, a signal that changes at each of them is in the clock's place.
+//! a cycle, a signal that changes at each of them is in the clock's place. The run begins with the
+//! first sample in which `go` is high and `reset` is not.
 
 mod codes;
 #[cfg(test)]
@@ -35,6 +36,9 @@ pub struct VcdSource<R: BufRead> {
     phase: Phase,
     pace: Pace,
     cycles: u64,
+    /// The name of `go`, and whether it was low in the run.
+    go: String,
+    paused: bool,
     warned: Vec<bool>,
     warnings: Vec<Warning>,
 }
@@ -55,10 +59,11 @@ enum Phase {
     Over,
 }
 
-/// A rising edge of the clock, with `go` and `done` just before it.
+/// A rising edge of the clock, with `reset`, `go` and `done` just before it.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     time: u64,
+    reset: bool,
     go: bool,
     done: bool,
 }
@@ -75,11 +80,12 @@ fn bit(byte: u8) -> Option<(u64, bool)> {
 
 /// Signals behind the watched ones.
 const CLOCK: usize = 0;
-const GO: usize = 1;
-const DONE: usize = 2;
-const OWN: usize = 3;
+const RESET: usize = 1;
+const GO: usize = 2;
+const DONE: usize = 3;
+const OWN: usize = 4;
 
-/// The values of the signals. The first ones are the clock, `go` and `done`.
+/// The values of the signals. The first ones are the clock, `reset`, `go` and `done`.
 #[derive(Default)]
 struct Values {
     /// Whether each change of the clock is an edge.
@@ -157,12 +163,15 @@ impl Values {
         if std::mem::take(&mut self.toggles) > 1 {
             self.odd = Some("the clock changes more than once at one time");
         }
-        if self.unknown[DONE] {
-            self.odd = Some("`done` is x or z");
+        for (slot, odd) in [(RESET, "`reset` is x or z"), (DONE, "`done` is x or z")] {
+            if self.unknown[slot] {
+                self.odd = Some(odd);
+            }
         }
         let rises = self.clock != self.settled[CLOCK] && (self.ticks || self.clock == 1);
         let edge = rises.then(|| Edge {
             time: self.time,
+            reset: self.settled[RESET] == 1,
             go: self.settled[GO] == 1,
             done: self.settled[DONE] == 1,
         });
@@ -241,9 +250,10 @@ impl<R: BufRead> VcdSource<R> {
             codes.add(tick, CLOCK);
         }
         let clock = tick.is_none().then_some((CLOCK, &table.clock));
-        for (slot, signal) in clock
-            .into_iter()
-            .chain([(GO, &table.go), (DONE, &table.done)])
+        for (slot, signal) in
+            clock
+                .into_iter()
+                .chain([(RESET, &table.reset), (GO, &table.go), (DONE, &table.done)])
         {
             let code = main.get(signal.name.as_str());
             let code = code.ok_or_else(|| SourceError::Missing {
@@ -280,6 +290,8 @@ impl<R: BufRead> VcdSource<R> {
             phase: Phase::BeforeRun,
             pace: Pace::default(),
             cycles: 0,
+            go: table.go.to_string(),
+            paused: false,
             warned: vec![false; count],
             warnings: Vec::new(),
         })
@@ -544,14 +556,20 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
             if self.phase == Phase::Over {
                 return Ok(false);
             }
-            let Some(Edge { time, go, done }) = self.next_edge()? else {
+            let Some(edge) = self.next_edge()? else {
                 return Err(SourceError::Unfinished {
                     cycles: self.cycles,
                 });
             };
+            let Edge {
+                time,
+                reset,
+                go,
+                done,
+            } = edge;
             let odd = self.state.odd.take();
             if self.phase == Phase::BeforeRun {
-                if !go {
+                if reset || !go {
                     self.pace.edge = Some(time);
                     continue;
                 }
@@ -563,7 +581,11 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
                     .map(|(slot, &value)| Change { slot, value })
                     .collect();
             }
-            let odd = odd.map(str::to_owned).or_else(|| self.pace.step(time));
+            let is_reset = reset && !done;
+            let odd = odd
+                .or(is_reset.then_some("the design is reset in the middle of its run"))
+                .map(str::to_owned)
+                .or_else(|| self.pace.step(time));
             if let Some(problem) = odd {
                 return Err(SourceError::Odd {
                     cycle: self.cycles,
@@ -575,6 +597,13 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
             if done {
                 self.phase = Phase::Over;
                 return Ok(false);
+            }
+            if !go && !std::mem::replace(&mut self.paused, true) {
+                self.warnings.push(Warning {
+                    cycle: Cycle::from_cycles(self.cycles),
+                    signal: self.go.clone(),
+                    text: "is low before the design is done; it may wait".to_owned(),
+                });
             }
             self.cycles += 1;
             return Ok(true);

@@ -3,7 +3,7 @@ use expect_test::{Expect, expect};
 use super::*;
 
 const HEADER: &str = "$scope module toplevel $end $scope module main $end
-$var wire 1 ! clk $end $var wire 1 \" go $end $var wire 1 # done $end $var wire 1 $ marker_in $end
+$var wire 1 ! clk $end $var wire 1 \" go $end $var wire 1 & reset $end $var wire 1 # done $end $var wire 1 $ marker_in $end
 $var wire 1 % a $end $var wire 8 ab b $end
 $upscope $end $upscope $end $enddefinitions $end
 ";
@@ -22,6 +22,7 @@ fn read(file: &str) -> String {
         watched: vec![main("a"), main("b")],
         clock: main("clk"),
         tick: main("tick"),
+        reset: main("reset"),
         go: main("go"),
         done: main("done"),
         marker: main("marker"),
@@ -138,17 +139,17 @@ fn what_is_x_or_z() {
     check(
         &BODY.replace("1#\n", "x#\n"),
         &expect![[r#"
-        a=1
-        a=0 b=5
-        the waveform is odd in cycle 2, which ends at time 35: `done` is x or z; simulate the design again, with a clock that ticks evenly
-    "#]],
+            a=1
+            a=0 b=5
+            the waveform is odd in cycle 2, which ends at time 35: `done` is x or z; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
     );
     check(
         &BODY.replace("#20\n0!", "#20\nx!"),
         &expect![[r#"
-        a=1
-        the waveform is odd in cycle 1, which ends at time 25: the clock is x or z; simulate the design again, with a clock that ticks evenly
-    "#]],
+            a=1
+            the waveform is odd in cycle 1, which ends at time 25: the clock is x or z; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
     );
     // Before the run, nobody minds.
     same(|body| {
@@ -158,36 +159,70 @@ fn what_is_x_or_z() {
 }
 
 #[test]
+fn a_run_begins_after_the_reset() {
+    // `go` is high all the time, and so are the probes.
+    same(|body| {
+        let reset = "#0\n0!\n1\"\n1&\n0#\n1%\nb0 ab\n#2\n1!\n#6\n0!\n";
+        body.replace("#0\n0!\n0\"\n0#\n0%\nb0 ab\n#5\n1!\n1\"\n1%\n", reset)
+            .replace("#10\n", "#7\n1!\n0&\n#10\n")
+    });
+    check(
+        &BODY.replace("#15\n1!\n", "#15\n1!\n1&\n"),
+        &expect![[r#"
+            a=1
+            the waveform is odd in cycle 1, which ends at time 25: the design is reset in the middle of its run; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
+    );
+    check(
+        &BODY.replace("#15\n1!\n", "#15\n1!\nx&\n"),
+        &expect![[r#"
+            a=1
+            the waveform is odd in cycle 1, which ends at time 25: `reset` is x or z; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
+    );
+    check(
+        &BODY.replace("#15\n1!\n", "#15\n1!\n0\"\n"),
+        &expect![[r#"
+            a=1
+            cycle 1: toplevel.main.go is low before the design is done; it may wait
+            a=0 b=5
+        "#]],
+    );
+    let without = HEADER.replace("$var wire 1 & reset $end", "");
+    expect!["the waveform lacks 1 of 1 signals that petal needs, the first is `toplevel.main.reset`; simulate the design again with all of its signals traced"].assert_eq(&read(&format!("{without}{BODY}")));
+}
+
+#[test]
 fn clocks_that_lose_or_add_cycles() {
     // An edge is missing.
     check(
         &BODY.replace("#15\n1!\n", "#15\n"),
         &expect![[r#"
-        b=5
-        the waveform is odd in cycle 1, which ends at time 35: the cycle takes 10 units of time, but the first one 20; simulate the design again, with a clock that ticks evenly
-    "#]],
+            b=5
+            the waveform is odd in cycle 1, which ends at time 35: the cycle takes 10 units of time, but the first one 20; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
     );
     check(
         &BODY.replace("#20\n0!\n", "#20\n"),
         &expect![[r#"
-        a=1
-        the waveform is odd in cycle 1, which ends at time 35: the cycle takes 20 units of time, but the first one 10; simulate the design again, with a clock that ticks evenly
-    "#]],
+            a=1
+            the waveform is odd in cycle 1, which ends at time 35: the cycle takes 20 units of time, but the first one 10; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
     );
     // One is too many: at a time of its own, and together with another one.
     check(
         &BODY.replace("#20\n0!\n", "#18\n0!\n#19\n1!\n#20\n0!\n"),
         &expect![[r#"
-        a=1
-        the waveform is odd in cycle 1, which ends at time 19: the cycle takes 4 units of time, but the first one 10; simulate the design again, with a clock that ticks evenly
-    "#]],
+            a=1
+            the waveform is odd in cycle 1, which ends at time 19: the cycle takes 4 units of time, but the first one 10; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
     );
     check(
         &BODY.replace("#20\n0!\n", "#20\n0!\n1!\n0!\n"),
         &expect![[r#"
-        a=1
-        the waveform is odd in cycle 1, which ends at time 25: the clock changes more than once at one time; simulate the design again, with a clock that ticks evenly
-    "#]],
+            a=1
+            the waveform is odd in cycle 1, which ends at time 25: the clock changes more than once at one time; simulate the design again, with one reset before the run and a clock that ticks evenly
+        "#]],
     );
     // There is no clock at all.
     check(
