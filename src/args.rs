@@ -411,6 +411,9 @@ pub struct CompareArgs {
     /// Fail if the run got longer by more than this: `2%` or `100cycles`
     #[arg(long, value_name = "LIMIT")]
     pub fail_above: Option<Limit>,
+    /// Compare designs that have nothing in common, too
+    #[arg(long)]
+    pub force: bool,
     /// Write the differential flame graph to this file: red grew, blue shrank
     #[arg(long, value_name = "FILE.svg")]
     pub flame: Option<PathBuf>,

@@ -55,6 +55,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
              `--fail-above`, or profile it to its end",
         ));
     }
+    if let Some(reason) = Comparison::refusal(&before, &after).filter(|_| !args.force) {
+        refuse(&format!("{reason}; `--force` compares them nevertheless"));
+    }
     let comparison = Comparison::new(&before, &after);
     if let Some(path) = &args.flame {
         let mut image = Vec::new();
@@ -78,23 +81,25 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
+/// Ends the command because its arguments make no sense together.
+fn refuse(message: &str) -> ! {
+    Cli::command()
+        .error(ErrorKind::ArgumentConflict, message)
+        .exit()
+}
+
 /// Ends the command if its arguments make no sense together.
 fn check(args: &CompareArgs) {
-    let end = |message: &str| {
-        Cli::command()
-            .error(ErrorKind::ArgumentConflict, message)
-            .exit()
-    };
     if args.passes.len() > 2 {
-        end("there are two sides, so `--passes` can be given twice at most");
+        refuse("there are two sides, so `--passes` can be given twice at most");
     }
     let new = args.new.as_ref().unwrap_or(&args.base);
     let programs = [&args.base, new].map(|path| is_program(path));
     if args.new.is_none() && !(programs[0] && args.passes.len() == 2) {
-        end("name two sides, or one Calyx program with two `--passes`");
+        refuse("name two sides, or one Calyx program with two `--passes`");
     }
     if args.passes.len() == 2 && programs != [true, true] {
-        end("`--passes` can be given twice only if both sides are Calyx programs");
+        refuse("`--passes` can be given twice only if both sides are Calyx programs");
     }
     let compiles = !args.passes.is_empty()
         || !args.disable_pass.is_empty()
@@ -102,7 +107,7 @@ fn check(args: &CompareArgs) {
         || !args.library.is_empty()
         || args.data.is_some();
     if compiles && programs == [false, false] {
-        end(
+        refuse(
             "no side is a Calyx program (`.futil`), so nothing is compiled: leave out --passes, --disable-pass, \
              --extra-opt, --library and --data",
         );

@@ -650,6 +650,43 @@ fn bad_sides_are_refused_with_the_way_out() {
 }
 
 #[test]
+fn designs_with_nothing_in_common_are_refused() {
+    let bench = Bench::new();
+    let long = example("dot-product.futil");
+    let short = example("switch-case-par.futil");
+    for more in [&[][..], &["--fail-above", "0%"], &["--flame", "f.svg"]] {
+        let said = bench.fails(2, &[&["compare", &long, &short], more].concat());
+        for part in [
+            "dot-product and switch-case-par",
+            "nothing in common",
+            "--force",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+    }
+    assert!(!bench.path("f.svg").exists());
+    bench.succeeds(&["compare", &long, &short, "--force", "--fail-above", "0%"]);
+    bench.fails(
+        1,
+        &["compare", &short, &long, "--force", "--fail-above", "0%"],
+    );
+
+    // A renamed file, other passes, and two ways to write one program.
+    fs::copy(&long, bench.path("other.futil")).unwrap();
+    fs::copy(format!("{long}.data"), bench.path("other.futil.data")).unwrap();
+    bench.succeeds(&["compare", &long, "other.futil"]);
+    bench.succeeds(&["compare", &long, "--passes", "no-opt", "--passes", "all"]);
+    for (one, other) in [
+        ("switch-case-par", "switch-case-if"),
+        ("while-comb", "while-reg"),
+        ("while-comb", "while-par"),
+    ] {
+        let [one, other] = [one, other].map(|name| example(&format!("{name}.futil")));
+        bench.succeeds(&["compare", &one, &other]);
+    }
+}
+
+#[test]
 fn arguments_that_make_no_sense_together_are_refused() {
     let bench = Bench::new();
     let design = example("while-comb.futil");

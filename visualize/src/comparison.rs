@@ -4,6 +4,7 @@
 mod export;
 mod flame;
 mod matching;
+mod related;
 mod report;
 mod statements;
 mod verdict;
