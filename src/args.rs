@@ -194,6 +194,9 @@ pub struct DesignArgs {
     /// Look for imports in this folder, before the standard library (may be repeated)
     #[arg(short = 'l', long = "library", value_name = "DIR")]
     pub library: Vec<PathBuf>,
+    /// Do not make sure that the design without probes runs alike; outputs tell it
+    #[arg(long)]
+    pub unverified: bool,
 }
 
 /// What simulates a design.
@@ -402,6 +405,9 @@ pub struct CompareArgs {
     /// Look for imports of programs in this folder, before the standard library (may be repeated)
     #[arg(short = 'l', long = "library", value_name = "DIR")]
     pub library: Vec<PathBuf>,
+    /// Do not make sure that programs run alike without probes
+    #[arg(long)]
+    pub unverified: bool,
     /// How to print it
     #[arg(long, value_enum, default_value = "text")]
     pub format: ComparisonArg,

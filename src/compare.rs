@@ -198,6 +198,7 @@ fn of_program(
             disable_pass: args.disable_pass.clone(),
             extra_opt: options(args, passes)?,
             library: args.library.clone(),
+            unverified: args.unverified,
         },
         data: args.data.clone(),
         out: None,

@@ -4,41 +4,66 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nix::unistd::{dup, dup2_stdout};
 use petal_embedded::Simulation;
 use petal_metadata::Metadata;
-use petal_passes::{Design, Library, Pipeline, Program};
+use petal_passes::{Design, Library, Parsed, Pipeline, Program};
 use petal_simulate::{Data, MemoryLayout};
 
 use crate::args::{DesignArgs, RunArgs};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::verify::Verification;
 
-/// Compiles a design with probes.
-pub fn instrument(args: &DesignArgs) -> Result<(Design, Metadata), Failure> {
+/// A design with probes.
+pub struct Compiled {
+    pub design: Design,
+    pub metadata: Metadata,
+    /// Whether the plain design is the same, unless nobody wants to know.
+    pub verification: Option<Verification>,
+}
+
+/// Compiles a design with probes, and begins to compile the plain one.
+pub fn instrument(args: &DesignArgs) -> Result<Compiled, Failure> {
     let pipeline = Pipeline::parse(&args.passes, &args.disable_pass)?;
     let pipeline = pipeline.with_options(&args.extra_opt)?;
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once(Some(library.path()));
     let program = Program::read(&args.design, &library)?;
-    let _aside = Aside::new();
-    let compiled = petal_passes::instrument(program, &pipeline)?;
+    let aside = Aside::new();
+    let verification = if args.unverified {
+        None
+    } else {
+        let plain = Parsed::read(&args.design, &library)?;
+        Some(Verification::begin(
+            plain,
+            pipeline.clone(),
+            library.path(),
+            aside.clone(),
+        )?)
+    };
+    let (design, metadata) = petal_passes::instrument(program, &pipeline)?;
     interrupt::check()?;
-    Ok(compiled)
+    Ok(Compiled {
+        design,
+        metadata,
+        verification,
+    })
 }
 
 /// While it lives, what is printed to standard output goes to standard error: passes print there if
 /// an option tells them to, and what petal prints must stay whole.
-struct Aside(Option<OwnedFd>);
+pub struct Aside(Option<OwnedFd>);
 
 impl Aside {
-    fn new() -> Self {
+    pub fn new() -> Arc<Self> {
         // Without a standard output there is nothing to keep whole.
         let kept = dup(io::stdout()).ok();
         let moved = kept.filter(|_| dup2_stdout(io::stderr()).is_ok());
-        Self(moved)
+        Arc::new(Self(moved))
     }
 }
 

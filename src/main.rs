@@ -16,6 +16,7 @@ mod places;
 mod progress;
 mod run;
 mod trace;
+mod verify;
 mod versions;
 mod view;
 

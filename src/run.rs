@@ -29,6 +29,7 @@ use crate::messages;
 use crate::outputs::{self, Counted};
 use crate::places::Places;
 use crate::progress::{Progress, Stage};
+use crate::verify;
 
 /// `petal run`: profiles a design.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -67,11 +68,23 @@ pub fn profile(
     if let Some(program) = &args.verilator {
         places.reads("the Verilator", program)?;
     }
-    let (design, metadata) = progress.stage("compiling", |_| compile::instrument(&args.design))?;
+    let compile::Compiled {
+        design,
+        metadata,
+        verification,
+    } = progress.stage("compiling", |_| compile::instrument(&args.design))?;
     for file in design.files() {
         places.reads("the import", file)?;
     }
-    let memories = compile::Memories::of(args, &design)?;
+    let memories = Arc::new(compile::Memories::of(args, &design)?);
+    if let Some(verification) = &verification {
+        let run = verify::Run {
+            memories: Arc::clone(&memories),
+            cycle_limit: args.cycle_limit,
+            verilator: args.verilator.clone(),
+        };
+        verification.compare(&design, Some(run));
+    }
     if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
         messages::note(note);
     }
@@ -89,10 +102,17 @@ pub fn profile(
         out,
         cache,
     };
-    let (summary, memories) = match job.embedded()? {
+    let (counted, mut summary, memories) = match job.embedded()? {
         Some(simulation) => job.run_embedded(simulation)?,
         None => job.run_verilator()?,
     };
+    if let Some(verification) = verification {
+        let stopped = summary.stopped.is_some();
+        summary.verified = job.progress.stage("verifying", |_| {
+            verification.finish(summary.cycles, &memories, stopped)
+        })?;
+    }
+    write(&job.staging, job.metadata, &counted, &summary)?;
     job.staging.write(folder::MEMORIES, &memories)?;
     if !args.partial {
         interrupt::check()?;
@@ -111,7 +131,7 @@ struct Job<'a> {
     design: Design,
     metadata: &'a Metadata,
     reconstruction: Reconstruction<'a>,
-    memories: compile::Memories,
+    memories: Arc<compile::Memories>,
     vcd: Option<&'a Draft>,
     name: String,
     staging: Staging,
@@ -168,7 +188,10 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn run_embedded(&self, simulation: Simulation) -> Result<(Summary, String), Failure> {
+    fn run_embedded(
+        &self,
+        simulation: Simulation,
+    ) -> Result<(Counted<'a>, Summary, String), Failure> {
         for ports in simulation.loops() {
             if !self.args.quiet {
                 messages::note(format!(
@@ -187,11 +210,10 @@ impl<'a> Job<'a> {
         let versions = vec![("cranelift".to_owned(), CRANELIFT_VERSION.to_owned())];
         let mut summary = counted.summary(&self.name, versions);
         summary.stopped = simulation.stopped().map(ToString::to_string);
-        write(&self.staging, self.metadata, &counted, &summary)?;
-        Ok((summary, self.memories.store(&mut simulation)))
+        Ok((counted, summary, self.memories.store(&mut simulation)))
     }
 
-    fn run_verilator(&self) -> Result<(Summary, String), Failure> {
+    fn run_verilator(&self) -> Result<(Counted<'a>, Summary, String), Failure> {
         if self.args.partial {
             return Err(Failure::new(
                 "Verilator cannot make a partial profile; leave out `--partial`",
@@ -256,8 +278,7 @@ impl<'a> Job<'a> {
                 outcome.cycles, summary.cycles
             )));
         }
-        write(&self.staging, self.metadata, &counted, &summary)?;
-        Ok((summary, memories))
+        Ok((counted, summary, memories))
     }
 }
 
@@ -292,9 +313,22 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
     places.writes("--verilog", &args.verilog)?;
     places.writes("--metadata", &args.metadata)?;
     places.reads("the design", &args.design.design)?;
-    let (design, metadata) = compile::instrument(&args.design)?;
+    let compile::Compiled {
+        design,
+        metadata,
+        verification,
+    } = compile::instrument(&args.design)?;
     for file in design.files() {
         places.reads("the import", file)?;
+    }
+    if let Some(verification) = verification {
+        verification.compare(&design, None);
+        if !verification.is_same()? {
+            return Err(Failure::new(
+                "the probes change how the design is built; `petal run` finds out whether they change its run, \
+                 and `--unverified` goes on nevertheless",
+            ));
+        }
     }
     let verilog = Draft::of(&args.verilog, design.verilog()?.as_bytes())?;
     let metadata = Draft::of(&args.metadata, metadata.to_json().as_bytes())?;
@@ -535,9 +569,10 @@ fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), 
     }
     outputs::print(&format!(
         "{}\n\n{}\n  {out}/report.html   open in a browser\n  {out}/flame.svg     open in a browser\n  \
-         {out}/stats/        tables\n  `petal view {out}` opens the timeline\n",
+         {out}/stats/        tables\n  `petal view {out}` opens the timeline\n\n  {}\n",
         summary.design,
         summary.text(),
+        summary.verified.text(),
         out = out.display(),
     ))
 }

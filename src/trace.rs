@@ -11,7 +11,8 @@ use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
     Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, check,
 };
-use petal_visualize::{Section, thousands};
+use petal_visualize::{Section, Verified, thousands};
+use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
 use terminal_size::Width;
 
@@ -27,6 +28,8 @@ pub struct Folder {
     pub name: String,
     /// Why the run ended early, if it did.
     pub stopped: Option<String>,
+    /// How it was made sure that the plain design runs alike.
+    verified: Verified,
     /// Versions of the tools that made it.
     versions: Vec<(String, String)>,
     pub reader: TraceReader<BufReader<File>>,
@@ -59,6 +62,8 @@ impl Folder {
             metadata,
             name: known("design").ok_or_else(|| damaged(&"it does not name the design"))?,
             stopped: known("stopped"),
+            verified: Verified::deserialize(&summary["verified"])
+                .map_err(|error| damaged(&format_args!("`verified`: {error}")))?,
             versions: versions
                 .filter_map(|(tool, version)| Some((tool.clone(), version.as_str()?.to_owned())))
                 .collect(),
@@ -222,6 +227,7 @@ pub fn report(args: &AgainArgs) -> Result<(), Failure> {
     let counted = Folder::count(&folder.metadata, folder.reader, args.view.control)?;
     let mut summary = counted.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
+    summary.verified = folder.verified;
     counted.write_report(&staging, &summary)?;
     staging.commit(&[outputs::REPORT])
 }

@@ -84,6 +84,53 @@ impl Library {
     }
 }
 
+/// A parsed Calyx program. Other than a [`Program`] it can go to another thread; only one thread may
+/// parse at a time, and none may compile meanwhile, because the parser's table of positions is global.
+pub struct Parsed {
+    workspace: Workspace,
+    path: PathBuf,
+    files: Vec<PathBuf>,
+    library: Arc<Scratch>,
+}
+
+impl Parsed {
+    /// Parses the program in `file` and all that it imports. For programs that nest deep, this and
+    /// all that is done with them needs a thread with [`STACK`](crate::STACK).
+    ///
+    /// # Errors
+    /// When a file is missing, is not Calyx, or is neither in the folder of `file` nor in one of the
+    /// library.
+    pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
+        let (workspace, files) = parse(file, library)?;
+        Ok(Self {
+            workspace,
+            path: file.to_owned(),
+            files,
+            library: Arc::clone(&library.dir),
+        })
+    }
+
+    /// Checks names and types.
+    ///
+    /// # Errors
+    /// When the Calyx compiler refuses the program.
+    pub fn program(self) -> Result<Program, PassesError> {
+        let Self {
+            workspace,
+            path,
+            files,
+            library,
+        } = self;
+        let ctx = guarded(&path, "parser", || ir::from_ast::ast_to_ir(workspace))?;
+        Ok(Program {
+            ctx,
+            path,
+            files,
+            library,
+        })
+    }
+}
+
 /// A parsed and type-checked Calyx program.
 pub struct Program {
     pub(crate) ctx: ir::Context,
@@ -96,21 +143,13 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads the program in `file` and all that it imports. For programs that nest deep, this and
-    /// all that is done with them needs a thread with [`STACK`](crate::STACK).
+    /// Reads the program in `file` and all that it imports, as [`Parsed::read`] and
+    /// [`Parsed::program`] do.
     ///
     /// # Errors
-    /// When a file is missing, is not Calyx, or is neither in the folder of `file` nor in one of the
-    /// library.
+    /// As for these.
     pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
-        let (workspace, files) = parse(file, library)?;
-        let ctx = guarded(file, "parser", || ir::from_ast::ast_to_ir(workspace))?;
-        Ok(Self {
-            ctx,
-            path: file.to_owned(),
-            files,
-            library: Arc::clone(&library.dir),
-        })
+        Parsed::read(file, library)?.program()
     }
 }
 

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use calyx_frontend::{PortDef, Primitive, Width};
 use calyx_ir as ir;
-use calyx_utils::CalyxResult;
 use petal_metadata::{ControlKind, Parts, ProbeKind, ProbeName, ProbePrefix, Schedule};
 
 use crate::align::Shape;
@@ -73,7 +72,7 @@ pub(crate) enum CalleeName {
 }
 
 /// Adds all probes but those of compilation groups to the program.
-pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) -> CalyxResult<()> {
+pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) {
     let names: Vec<String> = all_names(ctx);
     let prefix = ProbePrefix::avoiding(&names.iter().map(String::as_str));
     add_primitive(ctx, &prefix);
@@ -106,7 +105,6 @@ pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) -> CalyxR
         prefix,
         components: probes,
     });
-    Ok(())
 }
 
 /// All names that a probe must not be mistaken for.

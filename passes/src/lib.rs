@@ -28,7 +28,7 @@ mod triggers;
 mod verilog_names;
 mod well_formed;
 
-pub use frontend::{Library, Program};
+pub use frontend::{Library, Parsed, Program};
 pub use pipeline::{
     ALL, Design, Memory, NO_OPT, PassesError, Pipeline, STACK, compile, instrument,
 };

@@ -224,6 +224,11 @@ impl Pipeline {
         Ok(self)
     }
 
+    /// Whether a pass has an option.
+    pub fn has_options(&self) -> bool {
+        !self.options.is_empty()
+    }
+
     /// The names of the passes, in order.
     pub fn passes(&self) -> &[String] {
         &self.passes
@@ -366,7 +371,10 @@ fn run_probed(
     session.pipeline = pipeline.described();
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
-            guarded(path, probe, || session.probe(ctx))?;
+            guarded(path, probe, || {
+                session.probe(ctx);
+                Ok(())
+            })?;
         }
         run(manager, ctx, path, pass)?;
         if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {

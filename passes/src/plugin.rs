@@ -127,7 +127,7 @@ impl Visitor for Instrumentation {
         match turn.session.phase() {
             Phase::Source => {
                 turn.session.follow(ctx)?;
-                turn.session.probe(ctx)?;
+                turn.session.probe(ctx);
             }
             Phase::Probed => turn.session.control_compiled(ctx)?,
             Phase::Compiled => {

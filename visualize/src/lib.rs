@@ -41,7 +41,7 @@ pub use keys::{Item, Key};
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use profile::Profile;
 pub use report::{Order, Report};
-pub use summary::{RankedGroup, RankedStatement, Summary};
+pub use summary::{RankedGroup, RankedStatement, Summary, Verified};
 pub use table::{Align, Column, Table, Value};
 pub use text::{printable, thousands};
 pub use timeline::{

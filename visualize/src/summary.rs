@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use petal_metadata::{Id, Metadata, Origin, labels};
 use petal_reconstruct::Overhead;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
 use crate::keys::Item;
@@ -52,6 +52,34 @@ pub struct RankedStatement {
     pub cycles: u64,
 }
 
+/// How it was made sure that the plain design runs as the profiled one does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verified {
+    /// Not at all.
+    #[default]
+    No,
+    /// Both are the same hardware, but for the probes.
+    Structure,
+    /// Both took as many cycles and left the same memories.
+    Simulation,
+}
+
+impl Verified {
+    /// What it means, as a line.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::No => "not verified: nobody made sure that the design runs alike without probes",
+            Self::Structure => {
+                "verified by structure: but for its probes, this is the design that the stock compiler builds"
+            }
+            Self::Simulation => {
+                "verified by simulation: without probes, the design took as many cycles and left the same memories"
+            }
+        }
+    }
+}
+
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
@@ -59,6 +87,8 @@ pub struct Summary {
     pub design: String,
     /// Why the run ended before the design was done, if it did: then the profile is a partial one.
     pub stopped: Option<String>,
+    /// How it was made sure that the plain design runs alike: `structure`, `simulation` or `no`.
+    pub verified: Verified,
     /// Length of the run in cycles.
     pub cycles: u64,
     /// Cycles in which something useful ran, conditions included.
@@ -92,6 +122,7 @@ impl Summary {
         Self {
             design: design.to_owned(),
             stopped: None,
+            verified: Verified::No,
             cycles: profile.total(),
             useful_cycles: ledger.useful + ledger.condition,
             condition_cycles: ledger.condition,

@@ -2,8 +2,10 @@
 
 function showSummary() {
   const versions = Object.entries(data.versions).map(([tool, version]) => `${tool} ${version}`);
-  byId("origin").textContent = versions.join(", ");
+  const verified = data.verified !== "no";
+  byId("origin").textContent = verified ? `${versions.join(", ")}; ${data.verification}` : versions.join(", ");
   const notes = data.warnings.map((warning) => `Warning: ${warning}`);
+  if (!verified) notes.unshift(`Warning: ${data.verification}`);
   if (data.stopped) notes.unshift(`Partial profile: ${data.stopped}`);
   byId("notes").append(...notes.map((note) => element("p", {}, note)));
   const useful = classes[0].cycles + classes[1].cycles;

@@ -27,7 +27,7 @@ use crate::control::control;
 use crate::groups::groups;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use crate::summary::Summary;
+use crate::summary::{Summary, Verified};
 
 /// What a report is made of.
 #[derive(Debug)]
@@ -53,6 +53,9 @@ pub struct Report<'a> {
 struct Data<'a> {
     design: &'a str,
     stopped: Option<&'a str>,
+    verified: Verified,
+    /// What that means.
+    verification: &'a str,
     warnings: &'a [String],
     versions: &'a BTreeMap<String, String>,
     cycles: u64,
@@ -110,6 +113,8 @@ impl Report<'_> {
         let data = Data {
             design: &self.summary.design,
             stopped: self.summary.stopped.as_deref(),
+            verified: self.summary.verified,
+            verification: self.summary.verified.text(),
             warnings: &self.summary.warnings,
             versions: &self.summary.versions,
             cycles: self.profile.total(),

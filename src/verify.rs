@@ -1,0 +1,310 @@
+//! Whether the profiled design is the design that is built.
+//!
+//! The plain design is compiled beside the one with probes, on a thread of its own. If both are the
+//! same hardware but for the probes, their runs are the same. If not, the plain design is simulated,
+//! too, and has to take as many cycles and leave the same memories.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use petal_embedded::{Options, Simulation};
+use petal_passes::{Design, Parsed, Pipeline, Structure};
+use petal_reconstruct::ProbeSource as _;
+use petal_simulate::{BuildOptions, RunOptions, Trace, Verilator};
+use petal_visualize::Verified;
+
+use crate::compile::{Aside, Memories};
+use crate::failure::Failure;
+use crate::folder;
+use crate::interrupt;
+
+/// A check that goes on beside a run.
+pub struct Verification {
+    thread: Option<JoinHandle<Result<Finding, Failure>>>,
+    profiled: Sender<Profiled>,
+    library: PathBuf,
+}
+
+/// What the plain design is held against, and what it needs to run.
+struct Profiled {
+    structure: Structure,
+    run: Option<Run>,
+}
+
+/// How the plain design is to run.
+pub struct Run {
+    /// The memories before the run.
+    pub memories: Arc<Memories>,
+    /// Cycles after which the run ends with an error.
+    pub cycle_limit: u64,
+    /// Verilator, for designs that the embedded simulator can't take.
+    pub verilator: Option<PathBuf>,
+}
+
+/// What came out.
+enum Finding {
+    /// The designs are the same hardware.
+    Same,
+    /// They are not, and nobody asked for a run.
+    Different,
+    /// They are not; this is how the plain one ran.
+    Ran { cycles: u64, memories: String },
+}
+
+impl Verification {
+    /// Begins to compile the plain design. `library` is the folder that it needs; what its passes print
+    /// goes where it does as long as `aside` lives.
+    pub fn begin(
+        design: Parsed,
+        pipeline: Pipeline,
+        library: &Path,
+        aside: Arc<Aside>,
+    ) -> Result<Self, Failure> {
+        let (profiled, wanted) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .stack_size(petal_passes::STACK)
+            .spawn(move || {
+                let plain = compile(design, &pipeline, &wanted)?;
+                drop(aside);
+                plain.map_or(Ok(Finding::Different), |(plain, profiled)| {
+                    check(&plain, profiled)
+                })
+            })
+            .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))?;
+        Ok(Self {
+            thread: Some(thread),
+            profiled,
+            library: library.to_owned(),
+        })
+    }
+
+    /// Tells which design is being profiled; it is simulated as `run` says if need be.
+    pub fn compare(&self, design: &Design, run: Option<Run>) {
+        let structure = design.structure;
+        // If the thread has failed, its result tells.
+        let _ = self.profiled.send(Profiled { structure, run });
+    }
+
+    /// What was found out about a design that is not run: whether the plain one is the same.
+    pub fn is_same(mut self) -> Result<bool, Failure> {
+        Ok(matches!(self.finding()?, Finding::Same))
+    }
+
+    /// What was found out, when the run with probes took `cycles` and left `memories`; `stopped` tells
+    /// that it ended early.
+    pub fn finish(
+        mut self,
+        cycles: u64,
+        memories: &str,
+        stopped: bool,
+    ) -> Result<Verified, Failure> {
+        let way_out = "`--unverified` profiles it nevertheless";
+        match self.finding()? {
+            Finding::Same => Ok(Verified::Structure),
+            Finding::Ran {
+                cycles: plain,
+                memories: left,
+            } if !stopped => {
+                if plain != cycles {
+                    return Err(Failure::new(format!(
+                        "the design takes {plain} cycles, and {cycles} with probes, so a profile would not be \
+                         true; please report this with the design ({way_out})"
+                    )));
+                }
+                if left != memories {
+                    return Err(Failure::new(format!(
+                        "the design leaves other memories with probes than without, after {cycles} cycles each, \
+                         so a profile would not be true; please report this with the design ({way_out})"
+                    )));
+                }
+                Ok(Verified::Simulation)
+            }
+            Finding::Ran { .. } | Finding::Different => Err(Failure::new(format!(
+                "the probes change how the design is built, and whether they change its run cannot be \
+                 checked in a part of the run ({way_out})"
+            ))),
+        }
+    }
+
+    fn finding(&mut self) -> Result<Finding, Failure> {
+        let thread = self.thread.take().expect("this is called once");
+        let result = thread.join();
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Drop for Verification {
+    fn drop(&mut self) {
+        // The command fails, and nobody waits for the thread, which might clean up too late.
+        if self.thread.is_some() {
+            let _ = fs::remove_dir_all(&self.library);
+        }
+    }
+}
+
+/// The plain design, and what it is held against; `None` if nobody waits for it any more.
+fn compile(
+    design: Parsed,
+    pipeline: &Pipeline,
+    profiled: &Receiver<Profiled>,
+) -> Result<Option<(Design, Profiled)>, Failure> {
+    let compile =
+        || -> Result<Design, Failure> { Ok(petal_passes::compile(design.program()?, pipeline)?) };
+    // Options may make passes print, which two at once should not do.
+    if pipeline.has_options() {
+        let profiled = profiled.recv().ok();
+        return profiled
+            .map(|profiled| Ok((compile()?, profiled)))
+            .transpose();
+    }
+    let plain = compile()?;
+    Ok(profiled.recv().ok().map(|profiled| (plain, profiled)))
+}
+
+fn check(plain: &Design, Profiled { structure, run }: Profiled) -> Result<Finding, Failure> {
+    if plain.structure == structure {
+        return Ok(Finding::Same);
+    }
+    let Some(run) = run else {
+        return Ok(Finding::Different);
+    };
+    let (cycles, memories) = simulate(plain, &run).map_err(|failure| {
+        Failure::new(format!(
+            "with probes the design runs to its end, without them it does not: {failure}"
+        ))
+    })?;
+    Ok(Finding::Ran { cycles, memories })
+}
+
+/// Cycles of a run of the plain design, and the memories after it.
+fn simulate(design: &Design, run: &Run) -> Result<(u64, String), Failure> {
+    let options = Options {
+        cycle_limit: run.cycle_limit,
+        interrupt: interrupt::flag(),
+        partial: false,
+        vcd: None,
+    };
+    let mut simulation = match Simulation::new(design.program(), &[], options) {
+        Ok(simulation) => simulation,
+        Err(petal_embedded::Error::Unsupported { .. }) => return with_verilator(design, run),
+        Err(error) => return Err(error.into()),
+    };
+    run.memories.load(&mut simulation);
+    let mut cycles = 0;
+    while simulation.next_cycle()? {
+        cycles += 1;
+    }
+    Ok((cycles, run.memories.store(&mut simulation)))
+}
+
+fn with_verilator(design: &Design, run: &Run) -> Result<(u64, String), Failure> {
+    let verilator = Verilator::find(run.verilator.as_deref())?;
+    let work = tempfile::tempdir()
+        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let work = work.path();
+    let verilog = work.join(folder::VERILOG);
+    fs::write(&verilog, design.verilog()?).map_err(Failure::io("write", &verilog))?;
+    let options = BuildOptions {
+        trace: Trace::Off,
+        ..BuildOptions::default()
+    };
+    let simulation =
+        verilator.build(&verilog, &work.join("build"), &work.join("cache"), &options)?;
+    run.memories.write(work)?;
+    let options = RunOptions {
+        data_dir: work.to_owned(),
+        vcd: None,
+        cycle_limit: run.cycle_limit,
+    };
+    let outcome = simulation.run(&options, &mut |_| {})?;
+    Ok((outcome.cycles, run.memories.read(work)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use petal_passes::{ALL, Library, Program};
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    /// What comes of a profile of the program `profiled` when `plain` is the plain one.
+    fn verify(plain: &str, profiled: &str) -> Result<Verified, Failure> {
+        let dir = tempfile::tempdir().unwrap();
+        let [plain, profiled] = [("plain", plain), ("profiled", profiled)].map(|(name, body)| {
+            let path = dir.path().join(name).with_extension("futil");
+            fs::write(&path, program(body)).unwrap();
+            path
+        });
+        let library = Library::new(&[])?;
+        let pipeline = Pipeline::parse(ALL, &[])?;
+        let program = Program::read(&profiled, &library)?;
+        let plain = Parsed::read(&plain, &library)?;
+        let verification =
+            Verification::begin(plain, pipeline.clone(), library.path(), Aside::new())?;
+        let (design, _) = petal_passes::instrument(program, &pipeline)?;
+        let Command::Run(args) =
+            Cli::parse_from(["petal".as_ref(), "run".as_ref(), profiled.as_os_str()]).command
+        else {
+            unreachable!("it is a run");
+        };
+        let run = || Run {
+            memories: Arc::new(Memories::of(&args, &design).unwrap()),
+            cycle_limit: args.cycle_limit,
+            verilator: None,
+        };
+        let (cycles, memories) = simulate(&design, &run())?;
+        verification.compare(&design, Some(run()));
+        verification.finish(cycles, &memories, false)
+    }
+
+    /// A program that writes `value` to a memory in a group of so many cycles.
+    fn program(body: &str) -> String {
+        format!(
+            r#"import "primitives/core.futil";
+            import "primitives/memories/comb.futil";
+            component main() -> () {{
+              cells {{ @external m = comb_mem_d1(8, 1, 1); r = std_reg(8); }}
+              wires {{
+                group load {{ r.in = 8'd5; r.write_en = 1'd1; load[done] = r.done; }}
+                group store {{
+                  m.addr0 = 1'd0; m.write_data = r.out; m.write_en = 1'd1; store[done] = m.done;
+                }}
+                {body}
+            }}"#
+        )
+    }
+
+    #[test]
+    fn designs_that_are_built_in_another_way_are_run() {
+        // One test for all: only one thread may parse at a time.
+        let twice = "} control { seq { load; store; load; } }";
+        let loads = "group more { r.in = 8'd6; r.write_en = 1'd1; more[done] = r.done; }";
+        let cases = [
+            (twice.to_owned(), Ok(Verified::Structure)),
+            (
+                format!("{loads} }} control {{ seq {{ load; store; more; }} }}"),
+                Ok(Verified::Simulation),
+            ),
+            (
+                "} control { seq { load; store; load; load; } }".to_owned(),
+                Err("takes 4 cycles, and 3 with probes"),
+            ),
+            (
+                format!("{loads} }} control {{ seq {{ more; store; load; }} }}"),
+                Err("other memories with probes than without, after 3 cycles each"),
+            ),
+        ];
+        for (plain, expected) in cases {
+            let found = verify(&plain, twice).map_err(|failure| failure.to_string());
+            match (&found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(*found, expected, "{plain}"),
+                (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+                _ => panic!("{plain}: {found:?} is not {expected:?}"),
+            }
+        }
+    }
+}
