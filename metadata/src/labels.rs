@@ -1,11 +1,12 @@
 //! How control nodes, cells and primitives are written in outputs: `while@L74`,
 //! `while@L74:9` where two nodes of the component begin on line 74, `while@lib.futil:L74` in an
-//! imported file, `adder [add4]` for a component cell, `add (primitive)` for a primitive.
+//! imported file, `adder [add4]` for a component cell, `add (primitive)` for a primitive,
+//! `save` for a group.
 
 use std::collections::HashMap;
 
 use crate::ids::{CellId, ControlId, Id};
-use crate::schema::{CellKind, Component, ControlKind, Metadata, Span};
+use crate::schema::{CellKind, Component, ControlKind, Group, Metadata, Origin, Span};
 
 impl ControlKind {
     /// The statement's keyword as outputs write it.
@@ -97,6 +98,20 @@ pub fn control_places(metadata: &Metadata, component: &Component) -> Vec<String>
 /// The label of one control node; for many, use [`control_labels`].
 pub fn control_label(metadata: &Metadata, component: &Component, node: ControlId) -> String {
     control_labels(metadata, component).swap_remove(node.index())
+}
+
+/// The labels of all groups of a component, indexed by [`GroupId`](crate::GroupId): their names. Where inlining brought
+/// groups into a component that has others of the same names, `save (from sub)` tells them apart.
+pub fn group_labels(component: &Component) -> Vec<String> {
+    let mut named: HashMap<&str, u32> = HashMap::new();
+    for group in &component.groups {
+        *named.entry(&group.name).or_default() += 1;
+    }
+    let label = |group: &Group| match &group.origin {
+        Origin::Inlined(from) if named[&*group.name] > 1 => format!("{} (from {from})", group.name),
+        _ => group.name.clone(),
+    };
+    component.groups.iter().map(label).collect()
 }
 
 /// The label of a cell.

@@ -197,7 +197,7 @@ impl<W: Write> TraceWriter<W> {
                     Activity::Useful => self.number(USEFUL),
                     Activity::Condition => self.number(CONDITION),
                     Activity::Overhead(Charge { kind, statement }) => {
-                        self.number(OVERHEAD + kind as u64);
+                        self.number(OVERHEAD + kind.index() as u64);
                         // 0 for none.
                         self.number(statement.map_or(0, |id| id.index() as u64 + 1));
                     }

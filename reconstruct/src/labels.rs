@@ -1,6 +1,6 @@
 //! How nodes of call trees are written in every output.
 
-use petal_metadata::{ComponentId, ControlId, Id, Metadata, Origin, labels};
+use petal_metadata::{ComponentId, ControlId, GroupId, Id, Metadata, Origin, labels};
 
 use crate::model::{CallTree, Charge, Instance, InstanceId, Node};
 
@@ -41,6 +41,8 @@ struct ComponentLabels {
     name: String,
     control: Vec<String>,
     groups: Vec<String>,
+    /// Those of `groups`, without what made them.
+    names: Vec<String>,
     cells: Vec<String>,
 }
 
@@ -56,11 +58,13 @@ impl FrameLabels {
                 groups: component
                     .groups
                     .iter()
-                    .map(|group| match group.origin {
-                        Origin::Compiler => format!("{} (compiler)", group.name),
-                        Origin::Source | Origin::Inlined(_) => group.name.clone(),
+                    .zip(labels::group_labels(component))
+                    .map(|(group, label)| match group.origin {
+                        Origin::Compiler => format!("{label} (compiler)"),
+                        Origin::Source | Origin::Inlined(_) => label,
                     })
                     .collect(),
+                names: labels::group_labels(component),
                 cells: (0..component.cells.len())
                     .map(|cell| labels::cell_label(metadata, component, Id::from_index(cell)))
                     .collect(),
@@ -99,6 +103,11 @@ impl FrameLabels {
     /// The label of a control node.
     pub fn control(&self, component: ComponentId, node: ControlId) -> &str {
         &self.components[component.index()].control[node.index()]
+    }
+
+    /// The name of a group, without what made it.
+    pub fn group(&self, component: ComponentId, group: GroupId) -> &str {
+        &self.components[component.index()].names[group.index()]
     }
 
     /// The overhead of a cell of `component`: `fsm-update of while@L12`.

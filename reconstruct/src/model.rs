@@ -91,7 +91,35 @@ impl Overhead {
         Self::StartFinish,
         Self::Other,
     ];
+
+    /// Its position in [`Overhead::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The kind as people read it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::FsmUpdate => "FSM update",
+            Self::ParDone => "par-done update",
+            Self::Both => "both",
+            Self::StaticWait => "static wait",
+            Self::Barrier => "barrier",
+            Self::StartFinish => "start/finish",
+            Self::Other => "other",
+        }
+    }
 }
+
+const _: () = {
+    // Whatever has cycles by kind counts all kinds, in this order.
+    let mut at = 0;
+    while at < Overhead::ALL.len() {
+        assert!(Overhead::ALL[at].index() == at);
+        at += 1;
+    }
+    assert!(Overhead::Other.index() + 1 == Overhead::ALL.len());
+};
 
 impl std::fmt::Display for Overhead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

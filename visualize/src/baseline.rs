@@ -300,7 +300,7 @@ mod kinds {
                 .into_iter()
                 .find(|kind| kind.to_string() == name)
                 .ok_or_else(|| D::Error::custom(format!("`{name}` is no kind of overhead")))?;
-            overhead[kind as usize] = cycles;
+            overhead[kind.index()] = cycles;
         }
         Ok(overhead)
     }

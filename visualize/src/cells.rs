@@ -9,7 +9,7 @@ use crate::activations::Activations;
 use crate::keys::Item;
 use crate::ledger::ByKind;
 use crate::profile::Profile;
-use crate::table::{Column, Table, Value};
+use crate::table::{Column, RowId, Table, Value};
 
 /// The path of an instance in the design: `main.a.b`.
 pub(crate) fn path(
@@ -63,7 +63,7 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
         row.extend(sums.overhead.map(Value::from));
         let parts = std::iter::once(sums.useful).chain(sums.overhead);
         row.extend(parts.map(|part| Value::percent(part, cycles)));
-        table.push(row);
+        table.push_of(RowId::Cell(*instance), row);
     }
     table
 }
@@ -117,7 +117,7 @@ impl Sums {
                 self.useful += cycles;
                 self.condition += cycles;
             }
-            Activity::Overhead(charge) => self.overhead[charge.kind as usize] += cycles,
+            Activity::Overhead(charge) => self.overhead[charge.kind.index()] += cycles,
         }
     }
 }

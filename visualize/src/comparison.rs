@@ -199,8 +199,8 @@ impl Comparison {
                 .into_iter()
                 .map(|kind| {
                     let change = Change {
-                        before: before.overhead[kind as usize],
-                        after: after.overhead[kind as usize],
+                        before: before.overhead[kind.index()],
+                        after: after.overhead[kind.index()],
                     };
                     (kind.to_string(), change)
                 })

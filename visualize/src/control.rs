@@ -12,7 +12,7 @@ use crate::activations::{Activations, Durations};
 use crate::cells::column_of;
 use crate::keys::Item;
 use crate::ledger::Ledger;
-use crate::table::{Column, Table, Value};
+use crate::table::{Column, RowId, Table, Value};
 
 /// The table of statements, in source order of each component. All instances of the component count
 /// together. An enable counts the cycles of its group.
@@ -39,6 +39,7 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
     for id in metadata.component_ids() {
         let component = metadata.component(id);
         let names = labels::control_labels(metadata, component);
+        let groups = labels::group_labels(component);
         for (at, node) in component.control.iter().enumerate() {
             let statement = ControlId::from_index(at);
             let entered = counts.entered(id, statement);
@@ -48,7 +49,7 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
                 .copied()
                 .unwrap_or_default();
             let name = match node.group {
-                Some(group) => component.group(group).name.as_str(),
+                Some(group) => groups[group.index()].as_str(),
                 None => &names[at],
             };
             let bound = |cycles: u64| {
@@ -83,7 +84,7 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
                 bound(entered.max),
                 Value::average(entered.total, entered.count),
             ]);
-            table.push(row);
+            table.push_of(RowId::Statement(id, statement), row);
         }
     }
     table

@@ -10,7 +10,7 @@ use petal_metadata::{
 
 use crate::activations::{Activations, Durations};
 use crate::keys::Item;
-use crate::table::{Column, Table, Value};
+use crate::table::{Column, RowId, Table, Value};
 
 /// The table of groups. One row for each group that control or another group runs, most cycles
 /// first; the activations of all instances of the component count together.
@@ -70,7 +70,7 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
                 cycles.into()
             }
         };
-        table.push(vec![
+        let row = vec![
             component.name.as_str().into(),
             group.name.as_str().into(),
             keyword(group.kind).into(),
@@ -90,7 +90,8 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
             Value::average(durations.total, durations.count),
             fixed.into(),
             effects.of(id, group_id).join(", ").into(),
-        ]);
+        ];
+        table.push_of(RowId::Group(id, group_id), row);
     }
     table
 }

@@ -85,7 +85,7 @@ impl Ledger {
             Class::Overhead(instance, charge) => Some((instance, charge)),
         };
         if let Some((instance, charge)) = charged {
-            let kind = charge.kind as usize;
+            let kind = charge.kind.index();
             self.overhead[kind] += cycles;
             match charge.statement {
                 Some(statement) => {

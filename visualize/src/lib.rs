@@ -42,7 +42,7 @@ pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use profile::Profile;
 pub use report::{Order, Report};
 pub use summary::{RankedGroup, RankedStatement, Summary, Verified};
-pub use table::{Align, Column, Table, Value};
+pub use table::{Align, Column, RowId, Table, Value};
 pub use text::{printable, thousands};
 pub use timeline::{
     Begin, ChromeJson, Content, Detail, End, Format, Lane, LaneId, Moment, Perfetto, Section,

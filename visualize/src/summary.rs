@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use petal_metadata::{Id, Metadata, Origin, labels};
+use petal_metadata::{ComponentId, GroupId, Id, Metadata, Origin, labels};
 use petal_reconstruct::Overhead;
 use serde::{Deserialize, Serialize};
 
@@ -17,21 +17,11 @@ use crate::text::thousands;
 /// How many groups and statements the summary names.
 const RANKED: usize = 5;
 
-/// The lines for kinds of overhead: the kind, and how people read it.
-pub(crate) const KINDS: [(&str, &str); 7] = [
-    ("fsm-update", "  FSM update"),
-    ("par-done", "  par-done update"),
-    ("both", "  both"),
-    ("static-wait", "  static wait"),
-    ("barrier", "  barrier"),
-    ("start-finish", "  start/finish"),
-    ("other", "  other"),
-];
-
 /// An expensive group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RankedGroup {
-    /// Component and name: `main.read`.
+    /// Component and name: `main.read`, or `main.read (from sub)` if inlining brought it into a
+    /// component that has another group of that name.
     pub name: String,
     /// Cycles in which it was active, in all instances together.
     pub cycles: u64,
@@ -185,8 +175,9 @@ impl Summary {
         line("useful", self.useful_cycles);
         line("  only conditions", self.condition_cycles);
         line("control overhead", self.cycles - self.useful_cycles);
-        for (kind, name) in KINDS {
-            line(name, self.overhead.get(kind).copied().unwrap_or(0));
+        for kind in Overhead::ALL {
+            let cycles = self.overhead.get(&kind.to_string());
+            line(&format!("  {}", kind.title()), cycles.copied().unwrap_or(0));
         }
         let mut groups = Table::new(vec![
             Column::text("most expensive groups"),
@@ -231,29 +222,37 @@ impl Summary {
 }
 
 fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<RankedGroup> {
-    let mut entries: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut entries: BTreeMap<(ComponentId, GroupId), (u64, u64)> = BTreeMap::new();
     for (key, durations) in activations.durations() {
         let Item::Group(run) = key.item else { continue };
-        let component = metadata.component(activations.component_of(key));
-        let group = component.group(component.run(run).group);
-        if group.origin == Origin::Compiler {
+        let id = activations.component_of(key);
+        let component = metadata.component(id);
+        let group = component.run(run).group;
+        if component.group(group).origin == Origin::Compiler {
             continue;
         }
-        let entry = entries
-            .entry(format!("{}.{}", component.name, group.name))
-            .or_default();
+        let entry = entries.entry((id, group)).or_default();
         entry.0 += durations.total;
         entry.1 += durations.count;
     }
+    let labels: Vec<Vec<String>> = metadata
+        .components
+        .iter()
+        .map(labels::group_labels)
+        .collect();
     let mut ranked: Vec<RankedGroup> = entries
         .into_iter()
-        .map(|(name, (cycles, times))| RankedGroup {
-            name,
+        .map(|((id, group), (cycles, times))| RankedGroup {
+            name: format!(
+                "{}.{}",
+                metadata.component(id).name,
+                labels[id.index()][group.index()]
+            ),
             cycles,
             times,
         })
         .collect();
-    ranked.sort_by_key(|entry| std::cmp::Reverse(entry.cycles));
+    ranked.sort_by(|a, b| b.cycles.cmp(&a.cycles).then_with(|| a.name.cmp(&b.name)));
     ranked.truncate(RANKED);
     ranked
 }

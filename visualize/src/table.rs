@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use petal_metadata::{ComponentId, ControlId, GroupId};
+use petal_reconstruct::InstanceId;
 use serde_json::{Map, Value as Json};
 use unicode_width::UnicodeWidthStr;
 
@@ -129,6 +131,17 @@ impl From<u64> for Value {
     }
 }
 
+/// What a row tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RowId {
+    /// A component cell.
+    Cell(InstanceId),
+    /// A group of a component.
+    Group(ComponentId, GroupId),
+    /// A statement of a component.
+    Statement(ComponentId, ControlId),
+}
+
 /// Texts of at least this many columns are not shortened further.
 const SHORTEST: usize = 12;
 /// What a spreadsheet takes for the begin of a formula, or skips before looking for one (OWASP, *CSV
@@ -142,6 +155,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Value>>,
+    ids: Vec<Option<RowId>>,
 }
 
 impl Table {
@@ -150,13 +164,24 @@ impl Table {
         Self {
             columns,
             rows: Vec::new(),
+            ids: Vec::new(),
         }
     }
 
     /// Appends a row: a value for each column.
     pub fn push(&mut self, row: Vec<Value>) {
+        self.append(None, row);
+    }
+
+    /// Appends a row that tells of `id`.
+    pub fn push_of(&mut self, id: RowId, row: Vec<Value>) {
+        self.append(Some(id), row);
+    }
+
+    fn append(&mut self, id: Option<RowId>, row: Vec<Value>) {
         debug_assert_eq!(row.len(), self.columns.len());
         self.rows.push(row);
+        self.ids.push(id);
     }
 
     /// The columns.
@@ -167,6 +192,11 @@ impl Table {
     /// The rows.
     pub fn rows(&self) -> &[Vec<Value>] {
         &self.rows
+    }
+
+    /// What each row tells of, where it is one thing of the design.
+    pub fn ids(&self) -> &[Option<RowId>] {
+        &self.ids
     }
 
     /// The values of the column `name`.

@@ -11,8 +11,8 @@ use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
 };
 use petal_visualize::{
-    Activations, ChromeJson, Flame, Ledger, Profile, Section, Summary, Timeline, Value, Weighting,
-    cells, control, groups,
+    Activations, ChromeJson, Flame, Ledger, Order, Profile, Report, Section, Summary, Timeline,
+    Value, Weighting, cells, control, groups,
 };
 use proptest::prelude::*;
 
@@ -409,6 +409,71 @@ fn a_timeline() {
             ]}
         "#]],
     );
+}
+
+#[test]
+fn groups_with_one_name_stay_apart() {
+    let mut metadata = metadata(["save", "save", "c", "tick"]);
+    metadata.components[0].groups[1].origin = Origin::Inlined("sub".to_owned());
+    let all = events(&SAMPLE);
+    let seen = Seen::new(&metadata, &all);
+    let ledger = seen.ledger();
+    let summary = Summary::new(
+        &metadata,
+        &seen.profile,
+        &ledger,
+        &seen.activations,
+        "sample",
+        [],
+    );
+    let ranked = summary.groups.iter();
+    let ranked: Vec<_> = ranked
+        .map(|group| (&*group.name, group.cycles, group.times))
+        .collect();
+    let expected = [
+        ("main.save", 8, 3),
+        ("main.save (from sub)", 5, 1),
+        ("sub.tick", 4, 2),
+    ];
+    assert_eq!(ranked, expected);
+    let flame = Flame::new(&metadata, &seen.profile, Weighting::Flat).folded();
+    for line in [
+        "main;seq@L10;save 4\n",
+        "main;seq@L10;save (from sub);r (primitive) 1\n",
+    ] {
+        assert!(flame.contains(line), "{line} is not in:\n{flame}");
+    }
+    let timeline = timeline(&metadata, &all);
+    assert_eq!(timeline.matches("\"name\":\"save\"").count(), 3);
+    assert_eq!(timeline.matches("\"name\":\"save (from sub)\"").count(), 1);
+    let statements = control(&metadata, &ledger, &seen.activations).csv();
+    for row in ["main,save,enable", "main,save (from sub),enable"] {
+        assert!(statements.contains(row), "{row} is not in:\n{statements}");
+    }
+
+    // Each row of the report's table of groups leads to its own line.
+    let mut order = Order::new(&metadata);
+    for event in &all {
+        order.event(event);
+    }
+    let report = Report {
+        metadata: &metadata,
+        summary: &summary,
+        profile: &seen.profile,
+        shown: &seen.profile,
+        activations: &seen.activations,
+        ledger: &ledger,
+        order: &order,
+    };
+    let page = report.html();
+    let start = page
+        .find("{\"design\":\"sample\"")
+        .expect("the page has data");
+    let mut data =
+        serde_json::Deserializer::from_str(&page[start..]).into_iter::<serde_json::Value>();
+    let data = data.next().unwrap().unwrap();
+    let places = &data["tables"][1]["places"];
+    assert_eq!(*places, serde_json::json!([[0, 3], [0, 4], [0, 20]]));
 }
 
 fn timeline(metadata: &Metadata, events: &[Event]) -> String {

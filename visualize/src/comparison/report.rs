@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use petal_reconstruct::Overhead;
+
 use super::{Change, Comparison, Fate, Subject, percent_text};
-use crate::summary::KINDS;
 use crate::table::{Column, Table, Value};
 use crate::text::{markdown, printable, signed, thousands};
 
@@ -97,10 +98,10 @@ impl Comparison {
         line("useful", self.useful);
         line("  only conditions", self.condition);
         line("control overhead", self.overhead);
-        for (kind, name) in KINDS {
-            let change = self.overhead_by_kind.get(kind).copied().unwrap_or_default();
-            if change != Change::default() {
-                line(name, change);
+        for kind in Overhead::ALL {
+            let change = self.overhead_by_kind.get(&kind.to_string());
+            if let Some(&change) = change.filter(|change| **change != Change::default()) {
+                line(&format!("  {}", kind.title()), change);
             }
         }
         table

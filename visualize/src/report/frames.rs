@@ -12,6 +12,7 @@ use super::tables::{Row, Tables};
 use crate::flame::{Weighting, units, weights};
 use crate::ledger::Class;
 use crate::profile::Profile;
+use crate::table::RowId;
 
 /// A line of the source: file, and number from 1.
 pub(crate) type Place = (FileId, u32);
@@ -217,12 +218,15 @@ impl<'a> Frames<'a> {
                 });
                 (
                     vec![cell, metadata.component(component).span],
-                    self.tables.cell(instance).into_iter().collect(),
+                    self.tables.row(RowId::Cell(instance)).into_iter().collect(),
                 )
             }
             Node::Control { component, control } => (
                 vec![metadata.component(component).node(control).span],
-                vec![self.tables.control(component, control)],
+                self.tables
+                    .row(RowId::Statement(component, control))
+                    .into_iter()
+                    .collect(),
             ),
             Node::Group {
                 component,
@@ -234,9 +238,9 @@ impl<'a> Frames<'a> {
                 let control = run.control.map(|control| holder.node(control).span);
                 let enable = run.control.filter(|&id| holder.node(id).kind.is_enable());
                 let rows = enable
-                    .map(|control| self.tables.control(component, control))
+                    .and_then(|control| self.tables.row(RowId::Statement(component, control)))
                     .into_iter()
-                    .chain(self.tables.group(component, run.group));
+                    .chain(self.tables.row(RowId::Group(component, run.group)));
                 let whole = holder.group(run.group).span;
                 (
                     vec![control.flatten(), holder.group(group).span, whole],

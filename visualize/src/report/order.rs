@@ -50,7 +50,7 @@ impl<'a> Order<'a> {
             Event::Tree(tree) => self.classes.push(match Class::of(self.metadata, tree) {
                 Class::Useful => 0,
                 Class::Condition => 1,
-                Class::Overhead(_, charge) => 2 + charge.kind as usize,
+                Class::Overhead(_, charge) => 2 + charge.kind.index(),
             }),
             Event::Run(Run { tree, cycles, .. }) => {
                 // The lowest bit tells whether a length follows.

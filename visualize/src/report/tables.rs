@@ -2,21 +2,16 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{ComponentId, ControlId, GroupId, Id, Metadata};
-use petal_reconstruct::{Instance, InstanceId};
+use petal_metadata::{Id, Metadata, Span};
+use petal_reconstruct::Instance;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::frames::{Place, place};
-use crate::cells::path;
-use crate::table::{Align, Table, Value};
+use crate::table::{Align, RowId, Table, Value};
 
 /// A row: which table, and which of its rows.
 pub(crate) type Row = (usize, usize);
-
-const CELLS: usize = 0;
-const GROUPS: usize = 1;
-const CONTROL: usize = 2;
 
 /// A table as the page shows it.
 #[derive(Debug, Serialize)]
@@ -50,10 +45,7 @@ impl View {
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub views: [View; 3],
-    cells: Vec<Option<usize>>,
-    groups: HashMap<(ComponentId, GroupId), usize>,
-    /// The row of each component's first statement.
-    control: Vec<usize>,
+    rows: HashMap<RowId, Row>,
 }
 
 impl Tables {
@@ -65,82 +57,35 @@ impl Tables {
             View::new("groups", groups),
             View::new("control", control),
         ];
-        let paths = keys(cells, ["cell", "component"]);
-        let cells: Vec<Option<usize>> = instances
-            .iter()
-            .enumerate()
-            .map(|(at, instance)| {
-                let component = metadata.component(instance.component);
-                let path = path(metadata, instances, InstanceId::from_index(at));
-                let row = paths
-                    .get(&(path.as_str(), component.name.as_str()))
-                    .copied();
-                if let Some(row) = row {
-                    let cell = instance.parent.and_then(|(holder, cell)| {
-                        let holder = instances[holder.index()].component;
-                        metadata.component(holder).cell(cell).span
-                    });
-                    views[CELLS].places[row] = place(cell.or(component.span));
-                }
-                row
-            })
-            .collect();
-        let names = keys(groups, ["component", "group"]);
-        let mut groups = HashMap::new();
-        let mut first = Vec::new();
-        let mut statements = 0;
-        for id in metadata.component_ids() {
-            let component = metadata.component(id);
-            for (at, group) in component.groups.iter().enumerate() {
-                let name = (component.name.as_str(), group.name.as_str());
-                if let Some(&row) = names.get(&name) {
-                    groups.insert((id, GroupId::from_index(at)), row);
-                    views[GROUPS].places[row] = place(group.span);
-                }
+        let mut rows = HashMap::new();
+        for (number, table) in tables.into_iter().enumerate() {
+            for (row, id) in table.ids().iter().enumerate() {
+                let Some(id) = *id else { continue };
+                rows.insert(id, (number, row));
+                views[number].places[row] = place(span(metadata, instances, id));
             }
-            // The table has the statements of all components, in order.
-            first.push(statements);
-            for (at, node) in component.control.iter().enumerate() {
-                views[CONTROL].places[statements + at] = place(node.span);
-            }
-            statements += component.control.len();
         }
-        Self {
-            views,
-            cells,
-            groups,
-            control: first,
-        }
+        Self { views, rows }
     }
 
-    /// The row of a cell, if it ran.
-    pub fn cell(&self, id: InstanceId) -> Option<Row> {
-        self.cells[id.index()].map(|row| (CELLS, row))
-    }
-
-    /// The row of a group, if it has one.
-    pub fn group(&self, component: ComponentId, id: GroupId) -> Option<Row> {
-        let row = self.groups.get(&(component, id))?;
-        Some((GROUPS, *row))
-    }
-
-    /// The row of a statement.
-    pub fn control(&self, component: ComponentId, id: ControlId) -> Row {
-        (CONTROL, self.control[component.index()] + id.index())
+    /// The row that tells of `id`, if there is one.
+    pub fn row(&self, id: RowId) -> Option<Row> {
+        self.rows.get(&id).copied()
     }
 }
 
-/// The rows of a table by two texts that name them.
-fn keys<'t>(table: &'t Table, names: [&str; 2]) -> HashMap<(&'t str, &'t str), usize> {
-    let [first, second] = names.map(|name| table.column(name).unwrap_or_default());
-    let text = |value: &'t Value| match value {
-        Value::Text(text) => text.as_str(),
-        _ => "",
-    };
-    first
-        .into_iter()
-        .zip(second)
-        .map(|(first, second)| (text(first), text(second)))
-        .zip(0..)
-        .collect()
+/// Where something is written.
+fn span(metadata: &Metadata, instances: &[Instance], id: RowId) -> Option<Span> {
+    match id {
+        RowId::Cell(id) => {
+            let Instance { component, parent } = instances[id.index()];
+            let cell = parent.and_then(|(holder, cell)| {
+                let holder = instances[holder.index()].component;
+                metadata.component(holder).cell(cell).span
+            });
+            cell.or(metadata.component(component).span)
+        }
+        RowId::Group(id, group) => metadata.component(id).group(group).span,
+        RowId::Statement(id, statement) => metadata.component(id).node(statement).span,
+    }
 }

@@ -56,7 +56,10 @@ pub(super) fn describe(
             details.extend(source(metadata, component.node(node).span));
             (labels.control(id, node).to_owned(), "control")
         }
-        Item::Group(run) => (group(metadata, effects, id, run, &mut details), "group"),
+        Item::Group(run) => {
+            let name = group(metadata, effects, labels, id, run, &mut details);
+            (name, "group")
+        }
         Item::Primitive(cell) => {
             let cell = component.cell(cell);
             details.extend(source(metadata, cell.span));
@@ -80,6 +83,7 @@ pub(super) fn describe(
 fn group(
     metadata: &Metadata,
     effects: &Effects,
+    labels: &FrameLabels,
     id: ComponentId,
     run: RunId,
     details: &mut Vec<(&'static str, Detail)>,
@@ -101,9 +105,10 @@ fn group(
         Origin::Compiler => details.push(("made by", Detail::Text("the compiler".to_owned()))),
         Origin::Inlined(from) => details.push(("inlined from", Detail::Text(from.clone()))),
     }
+    let name = labels.group(id, run.group);
     match run.part {
-        Some(part) => format!("{} ({})", group.name, component.group(part).name),
-        None => group.name.clone(),
+        Some(part) => format!("{name} ({})", component.group(part).name),
+        None => name.to_owned(),
     }
 }
 
