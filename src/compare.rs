@@ -42,9 +42,10 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         places.writes("--flame", path)?;
     }
     for side in [&args.base, new] {
-        match side.is_dir() {
-            true => places.reads_profile(side)?,
-            false => places.reads("the file to compare", side)?,
+        if side.is_dir() {
+            places.reads_profile(side)?;
+        } else {
+            places.reads("the file to compare", side)?;
         }
     }
     let before = side(args, &args.base, args.passes.first(), &mut places)?;

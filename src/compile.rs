@@ -31,7 +31,7 @@ pub fn instrument(args: &DesignArgs) -> Result<Compiled, Failure> {
     let pipeline = pipeline.with_options(&args.extra_opt)?;
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
-    let _ending = interrupt::Ending::at_once(Some(library.path()));
+    let _ending = interrupt::Ending::at_once(&[library.path()]);
     let program = Program::read(&args.design, &library)?;
     let aside = Aside::new();
     let verification = if args.unverified {

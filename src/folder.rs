@@ -8,10 +8,12 @@
 //! in the folder stays as it is. Of several commands that write to a folder, one at a time moves files.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use petal_files::{Scratch, is_descriptor, is_scratch};
 use petal_reconstruct::is_trace;
@@ -33,6 +35,9 @@ pub const MEMORIES: &str = "memories.json";
 pub const VERILOG: &str = "design.sv";
 /// What is left there of a build that failed.
 pub const LOGS: [&str; 2] = ["verilator.log", "compiler.log"];
+
+/// How long to wait between looks whether a folder is free.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The folder with new files on their way to their places.
 const PENDING: &str = ".petal-pending";
@@ -177,7 +182,20 @@ impl Drop for Made {
 /// Waits until nobody else writes to the profile in `dir`, and keeps others from it as long as the
 /// result lives. Some file systems have no locks; then it is up to the user.
 pub fn lock(dir: &Path) -> Result<Option<File>, Failure> {
-    let lock = File::open(dir).ok().filter(|dir| dir.lock().is_ok());
+    let mut lock = File::open(dir).ok();
+    // A partial profile is written although there was an interrupt.
+    let asked_before = interrupt::requested();
+    while let Some(opened) = &lock {
+        match opened.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if asked_before => thread::sleep(PATIENCE),
+            Err(TryLockError::WouldBlock) => {
+                interrupt::check()?;
+                thread::sleep(PATIENCE);
+            }
+            Err(TryLockError::Error(_)) => lock = None,
+        }
+    }
     settle(dir)?;
     Ok(lock)
 }

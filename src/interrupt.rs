@@ -17,16 +17,17 @@ pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(REQUESTED.get_or_init(Arc::default))
 }
 
-/// Whether an interrupt ends the command at once, and the folder to remove then.
-static LEFT: Mutex<Option<Option<PathBuf>>> = Mutex::new(None);
+/// The folders to remove at an interrupt, if it ends the command at once.
+static LEFT: Mutex<Option<Vec<PathBuf>>> = Mutex::new(None);
 
 /// While it lives, the first Ctrl-C ends the command at once.
 pub struct Ending;
 
 impl Ending {
-    /// For what can't be asked to stop and has nothing to clean up but the folder `left`, if any.
-    pub fn at_once(left: Option<&Path>) -> Self {
-        *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(left.map(Path::to_owned));
+    /// For what can't be asked to stop and has nothing to clean up but the folders `left`.
+    pub fn at_once(left: &[&Path]) -> Self {
+        let left = left.iter().map(|&folder| folder.to_owned()).collect();
+        *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
         Self
     }
 }
@@ -51,8 +52,8 @@ pub fn listen() -> Result<(), Failure> {
         let again = flag.swap(true, Ordering::Relaxed);
         // Held to the end, so that the command does not go on meanwhile.
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(folder) = left.take() {
-            if let Some(folder) = folder {
+        if let Some(folders) = left.take() {
+            for folder in folders {
                 let _ = std::fs::remove_dir_all(folder);
             }
             messages::error("interrupted");

@@ -387,7 +387,7 @@ fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
         ));
     }
     // It may take for ever, and there is nothing to clean up yet.
-    let _ending = interrupt::Ending::at_once(None);
+    let _ending = interrupt::Ending::at_once(&[]);
     File::open(path).map_err(failed())
 }
 

@@ -616,6 +616,39 @@ fn a_failed_run_leaves_no_folder() {
     assert!(workshop.path("new/deep").exists() && !workshop.path("new/deep/out").exists());
 }
 
+#[test]
+fn a_command_that_waits_for_another_can_be_interrupted() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", "design.futil", "-q", "--out", "out"]);
+    let before = workshop.files("out");
+    let held = fs::File::open(workshop.path("out")).unwrap();
+    held.lock().unwrap();
+    // Those that only read wait for nobody.
+    workshop.succeeds(&["stats", "out"]);
+    for args in [
+        &[
+            "run",
+            "design.futil",
+            "-q",
+            "--out",
+            "out",
+            "--passes",
+            "no-opt",
+        ][..],
+        &["flame", "out"],
+    ] {
+        let mut run = workshop.command(args).spawn().unwrap();
+        thread::sleep(Duration::from_secs(2));
+        assert!(run.try_wait().unwrap().is_none(), "{args:?} does not wait");
+        let pid = Pid::from_raw(i32::try_from(run.id()).unwrap());
+        kill(pid, Signal::SIGINT).unwrap();
+        assert_eq!(run.wait().unwrap().code(), Some(130), "{args:?}");
+        assert!(workshop.files("out") == before, "{args:?}");
+    }
+    drop(held);
+    workshop.succeeds(&["flame", "out"]);
+}
+
 /// A library that kills the process before it changes names in a folder for the nth time.
 const KILLER: &str = r#"
 #define _GNU_SOURCE
@@ -626,10 +659,12 @@ const KILLER: &str = r#"
 #include <unistd.h>
 static void count(const char *path) {
     static int calls;
-    if (strstr(path, "out/") && ++calls == atoi(getenv("KILL_AT"))) kill(getpid(), SIGKILL);
+    int counts = strstr(path, "out/") || !strcmp(path, "written") || !strcmp(path, "removed");
+    if (counts && ++calls == atoi(getenv("KILL_AT"))) kill(getpid(), SIGKILL);
 }
 #define NEXT(name) __typeof__(name) *next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 int rename(const char *from, const char *to) { NEXT(rename); count(to); return next(from, to); }
+int unlinkat(int dir, const char *path, int flags) { NEXT(unlinkat); count(path); return next(dir, path, flags); }
 int unlink(const char *path) { NEXT(unlink); count(path); return next(path); }
 "#;
 

@@ -139,7 +139,7 @@ mod tests {
         ] {
             write(made);
         }
-        let mut others = vec![
+        let mut others = [
             write("design-5.006-fedcba9876543210/notes.txt"),
             write("design-notes/simulation"),
             write("design-5.006-0123456789ABCDEF/simulation"),
