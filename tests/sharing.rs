@@ -419,10 +419,14 @@ impl Writer<'_> {
             Shape::Static(shape) => self.static_shape(shape),
             Shape::Invoke(call) => self.invoke(call),
             Shape::Seq(parts) => self.block("seq", |writer| {
-                parts.iter().for_each(|part| writer.shape(part));
+                for part in parts {
+                    writer.shape(part);
+                }
             }),
             Shape::Par(arms) => self.block("par", |writer| {
-                arms.iter().for_each(|arm| writer.shape(arm));
+                for arm in arms {
+                    writer.shape(arm);
+                }
             }),
             Shape::Twins(arm, later) => self.block("par", |writer| {
                 writer.shape(arm);
@@ -469,7 +473,9 @@ impl Writer<'_> {
                     for group in CONDITIONS[chosen].counts.iter().filter(|_| counts) {
                         writer.enable(*group);
                     }
-                    barriers.iter().for_each(|barrier| writer.line(barrier));
+                    for barrier in barriers {
+                        writer.line(barrier);
+                    }
                 });
             });
         });
@@ -556,27 +562,32 @@ impl Writer<'_> {
                 self.line(&format!("static<2> invoke s{number}(x = 8'd{number})();"));
             }
             StaticShape::Seq(parts) => self.block("static seq", |writer| {
-                parts.iter().for_each(|part| writer.static_shape(part));
+                for part in parts {
+                    writer.static_shape(part);
+                }
             }),
             StaticShape::Par(arms) => self.block("static par", |writer| {
-                arms.iter().for_each(|arm| writer.static_shape(arm));
+                for arm in arms {
+                    writer.static_shape(arm);
+                }
             }),
             StaticShape::If(branches) => {
                 self.conditions.insert(3);
                 self.block("static if soon.out", |writer| {
-                    writer.static_shape(&branches.0)
+                    writer.static_shape(&branches.0);
                 });
                 self.block("else", |writer| writer.static_shape(&branches.1));
             }
             StaticShape::Repeat(times, body) => {
                 self.block(&format!("static repeat {times}"), |writer| {
-                    writer.static_shape(body)
+                    writer.static_shape(body);
                 });
             }
         }
     }
 
-    /// The component as a whole. Main stores what is in `stored` in the end.
+    /// The component as a whole. Where it is `observed`, its registers decide about its output, or
+    /// main stores them.
     fn finish(mut self, name: &str, observed: bool) -> (String, BTreeSet<Formal>) {
         // Some read the counters of others.
         self.groups.insert(Group::Count);

@@ -525,6 +525,19 @@ component main() -> () {
             compare(&file, &library)
         };
         assert!(matches!(compare(RICH), Some(Ok(_))));
+        let mut rich = Program::read(&file, &library).unwrap();
+        check(&mut rich.ctx, |ctx| {
+            let main = ctx.components.iter().find(|c| c.name == "main").unwrap();
+            assert!(main.continuous_assignments.is_empty());
+            let add = main.find_static_group("add").unwrap();
+            assert_eq!(
+                add.borrow().assignments.len(),
+                1,
+                "the one with a condition"
+            );
+            Ok(())
+        })
+        .unwrap();
         for (old, new, message) in REFUSED {
             assert!(RICH.contains(old), "{old}");
             match compare(&RICH.replacen(old, new, 1)) {
