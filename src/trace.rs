@@ -9,7 +9,8 @@ use std::path::Path;
 use clap::ValueEnum;
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
-    Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, check,
+    Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, actual_path,
+    check,
 };
 use petal_visualize::{Section, Verified, thousands};
 use serde::Deserialize as _;
@@ -127,9 +128,9 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
                 if !cycles.is_empty() {
                     let tree = &trees[run.tree.index()];
                     let text = if args.json {
-                        as_json(&cycles, tree, &labels, &instances)
+                        as_json(&metadata, &cycles, tree, &labels, &instances)
                     } else {
-                        as_text(&cycles, tree, &labels, &instances)
+                        as_text(&metadata, &cycles, tree, &labels, &instances)
                     };
                     outputs::print(&text)?;
                 }
@@ -141,6 +142,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
 }
 
 fn as_text(
+    metadata: &Metadata,
     cycles: &Range<u64>,
     tree: &CallTree,
     labels: &FrameLabels,
@@ -153,9 +155,13 @@ fn as_text(
     for (depth, node) in tree.preorder() {
         let indent = "  ".repeat(depth + 1);
         let _ = write!(text, "{indent}{}", labels.label(node, instances));
+        if let Some(actual) = actual_path(metadata, instances, node) {
+            let _ = write!(text, " = {actual}");
+        }
         if let Node::Cell {
             instance,
             activity: Activity::Overhead(charge),
+            ..
         } = node
         {
             let component = instances[instance.index()].component;
@@ -167,6 +173,7 @@ fn as_text(
 }
 
 fn as_json(
+    metadata: &Metadata,
     cycles: &Range<u64>,
     tree: &CallTree,
     labels: &FrameLabels,
@@ -180,9 +187,13 @@ fn as_json(
                 "kind": FrameLabels::kind(node).name(),
                 "label": labels.label(node, instances),
             });
+            if let Some(actual) = actual_path(metadata, instances, node) {
+                object["actual"] = json!(actual);
+            }
             if let Node::Cell {
                 instance,
                 activity: Activity::Overhead(charge),
+                ..
             } = node
             {
                 let component = instances[instance.index()].component;

@@ -1,8 +1,8 @@
 //! Every design of `calyx-examples` and `tests/corpus`, under `all` and `no-opt`: petal's probes
 //! change neither cycles nor results, every call tree keeps the rules, and every breakdown adds up.
 //! The cells of every group are held against those that it drives in the source. Under `no-opt` the
-//! groups of every call tree are held against the `go` signals of the design
-//! without probes.
+//! groups of every call tree are held against the `go` signals of the design without probes, and so
+//! are the `ref` cells and what they stand for.
 //!
 //! `PETAL_UPDATE=1 cargo test --test corpus` writes the cycles of the plain design into the
 //! `.expect` files. Memories in there are computed by hand and never written.
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use petal_metadata::{CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
+use petal_metadata::{Cell, CellId, CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
 use petal_reconstruct::{CallTree, Event, InstanceId, Node, NodeId, Overhead, check::Checker};
 use petal_simulate::{Optimisation, Trace};
 use petal_visualize::{
@@ -192,6 +192,7 @@ fn check_pipeline(
             .as_deref()
             .ok_or("no waveform of the plain design")?;
         check_groups(&metadata, &traced, vcd)?;
+        check_references(&metadata, &traced, vcd)?;
     }
     Ok(overhead)
 }
@@ -466,6 +467,98 @@ fn check_groups(metadata: &Metadata, traced: &Traced, plain: &Path) -> Result<()
     Ok(())
 }
 
+/// Which `ref` cells of which instances are active, by the signals of the design without probes that
+/// start what they stand for: those by which the component that has the `ref` cell drives it, and
+/// those of the cell itself.
+fn check_references(metadata: &Metadata, traced: &Traced, plain: &Path) -> Result<(), String> {
+    let mut wave = Wave::read(plain)?;
+    // The signal that starts a cell, in the scope of who holds it. Combinational cells have none, and
+    // static components go on after it.
+    let start = |wave: &Wave, path: &[String], name: &str, cell: &Cell| {
+        let is_static = match cell.kind {
+            CellKind::Component(id) => metadata.component(id).latency.is_some(),
+            CellKind::Primitive(_) => false,
+        };
+        let ports = ["content_en", "write_en", "go"];
+        let mut signals = ports.into_iter().map(|port| format!("{name}_{port}"));
+        let signal = signals.find(|signal| wave.has(path, signal));
+        signal.filter(|_| !is_static)
+    };
+    let mut cycle = 0;
+    for run in &traced.runs {
+        let tree = &traced.trees[run.tree.index()];
+        let component_of =
+            |instance: InstanceId| metadata.component(traced.instances[instance.index()].component);
+        let mut active: BTreeSet<InstanceId> = BTreeSet::new();
+        // Who has a `ref` cell, and the cell.
+        let mut shown: BTreeSet<(InstanceId, CellId)> = BTreeSet::new();
+        // The instances around those.
+        let mut around: BTreeSet<InstanceId> = BTreeSet::new();
+        let mut watched = Vec::new();
+        for (id, node) in tree.nodes() {
+            let (formal, (holder, actual)) = match node {
+                Node::Cell {
+                    instance, formal, ..
+                } => {
+                    active.insert(instance);
+                    let actual = traced.instances[instance.index()].parent;
+                    match formal.zip(actual) {
+                        Some(((_, formal), actual)) => (formal, actual),
+                        None => continue,
+                    }
+                }
+                Node::Primitive {
+                    cell,
+                    actual: Some(actual),
+                    ..
+                } => (cell, actual),
+                _ => continue,
+            };
+            let parent = tree.parent(id).ok_or("the root is no `ref` cell")?;
+            let caller = cell_of(tree, parent);
+            shown.insert((caller, formal));
+            let above = tree.path(parent).into_iter().map(|id| tree.node(id));
+            let above = above.filter_map(|node| match node {
+                Node::Cell { instance, .. } => Some(instance),
+                _ => None,
+            });
+            around.extend(above.filter(|instance| *instance != caller));
+            let path = hardware(metadata, traced, holder);
+            let actual = component_of(holder).cell(actual);
+            let name = actual.instance.as_deref().ok_or("it stands for nothing")?;
+            if let Some(signal) = start(&wave, &path, name, actual) {
+                watched.push((wave.code(&path, &signal), signal, true));
+            }
+        }
+        for &instance in &active {
+            let path = hardware(metadata, traced, instance);
+            let cells = component_of(instance).cells.iter().enumerate();
+            for (at, cell) in cells.filter(|(_, cell)| cell.is_reference()) {
+                let is_shown = shown.contains(&(instance, CellId::from_index(at)));
+                // What is handed on is driven from below.
+                if let Some(signal) = start(&wave, &path, &cell.name, cell)
+                    && (is_shown || !around.contains(&instance))
+                {
+                    watched.push((wave.code(&path, &signal), signal, is_shown));
+                }
+            }
+        }
+        for _ in 0..run.cycles {
+            let high = wave.cycle(cycle)?;
+            for (code, signal, is_shown) in &watched {
+                if high.contains(code) != *is_shown {
+                    return Err(format!(
+                        "cycle {cycle}: {signal} is {}, but the call tree says otherwise",
+                        if *is_shown { "low" } else { "high" }
+                    ));
+                }
+            }
+            cycle += 1;
+        }
+    }
+    Ok(())
+}
+
 /// The instance that a node belongs to.
 fn cell_of(tree: &CallTree, node: NodeId) -> InstanceId {
     tree.path(node)
@@ -485,7 +578,8 @@ fn hardware(metadata: &Metadata, traced: &Traced, instance: InstanceId) -> Vec<S
         Some((parent, cell)) => {
             let mut path = hardware(metadata, traced, parent);
             let component = traced.instances[parent.index()].component;
-            path.push(metadata.component(component).cell(cell).instance.clone());
+            let cell = metadata.component(component).cell(cell);
+            path.extend(cell.instance.clone());
             path
         }
     }
@@ -498,10 +592,10 @@ fn scopes(metadata: &Metadata) -> Vec<(Vec<String>, usize)> {
     while let Some((path, component)) = open.pop() {
         for cell in &metadata.component(component).cells {
             if let CellKind::Component(child) = cell.kind
-                && cell.instance == cell.name
+                && cell.instance.as_ref() == Some(&cell.name)
             {
                 let mut inner = path.clone();
-                inner.push(cell.instance.clone());
+                inner.push(cell.name.clone());
                 open.push((inner, child));
             }
         }

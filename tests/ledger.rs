@@ -27,7 +27,10 @@ fn check(example: &str, expected: &Expect) {
         let Event::Run(run) = event else { continue };
         let first = run.start.cycles();
         let tree = &traced.trees[run.tree.index()];
-        let Node::Cell { instance, activity } = tree.node(NodeId::from_index(0)) else {
+        let Node::Cell {
+            instance, activity, ..
+        } = tree.node(NodeId::from_index(0))
+        else {
             panic!("the root of a call tree is a cell");
         };
         let told = match activity {

@@ -794,6 +794,7 @@ fn seen(
         Node::Cell {
             instance: own,
             activity,
+            ..
         } if own == instance => Some((id, activity)),
         _ => None,
     })?;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use petal_metadata::Id;
-use petal_reconstruct::{Activity, FrameLabels, Node};
+use petal_reconstruct::{Activity, FrameLabels, Node, actual_path};
 use petal_simulate::{Optimisation, Trace};
 
 /// Profiles `program` and compares its whole trace.
@@ -38,6 +38,7 @@ fn render(design: &std::path::Path, passes: &str) -> String {
             if let Node::Cell {
                 instance,
                 activity: Activity::Overhead(charge),
+                ..
             } = node
             {
                 let cell = labels.instance(instance, &traced.instances);
@@ -47,8 +48,13 @@ fn render(design: &std::path::Path, passes: &str) -> String {
             }
         }
         text.push('\n');
-        for line in labels.render(tree, &traced.instances).lines() {
-            writeln!(text, "  {line}").unwrap();
+        let lines = labels.render(tree, &traced.instances);
+        for (line, (_, node)) in lines.lines().zip(tree.nodes()) {
+            write!(text, "  {line}").unwrap();
+            if let Some(actual) = actual_path(&metadata, &traced.instances, node) {
+                write!(text, " = {actual}").unwrap();
+            }
+            text.push('\n');
         }
     }
     for warning in &traced.warnings {
@@ -622,10 +628,10 @@ fn an_invoke_with_a_memory() {
                 seq@L15
                   invoke@L16
                     invoke0 (compiler)
-                      mem (primitive)
                       s [store]
                         seq@L6
                           put
+                            m (primitive) = main.mem
             cycle 1, s [store]: fsm-update of seq@L6
               main
                 seq@L15
@@ -638,10 +644,10 @@ fn an_invoke_with_a_memory() {
                 seq@L15
                   invoke@L16
                     invoke0 (compiler)
-                      mem (primitive)
                       s [store]
                         seq@L6
                           put
+                            m (primitive) = main.mem
             cycle 3, s [store]: fsm-update of seq@L6
               main
                 seq@L15
@@ -681,5 +687,264 @@ fn a_group_that_runs_a_group() {
               main
                 seq@L15
         "#]],
+    );
+}
+
+#[test]
+fn a_ref_cell_works_only_when_it_is_driven() {
+    let program = r#"
+import "primitives/core.futil";
+component steps() -> () {
+  cells { ref add = std_add(8); a = std_reg(8); b = std_reg(8); c = std_reg(8); }
+  wires {
+    group one { a.in = 8'd1; a.write_en = 1'd1; one[done] = a.done; }
+    group two { add.left = a.out; add.right = 8'd2; b.in = add.out; b.write_en = 1'd1; two[done] = b.done; }
+    group three { c.in = b.out; c.write_en = 1'd1; three[done] = c.done; }
+  }
+  control { seq { one; two; three; } }
+}
+component main() -> () {
+  cells { adder = std_add(8); s = steps(); }
+  wires {}
+  control { invoke s[add = adder]()(); }
+}
+"#;
+    check(
+        program,
+        "no-opt",
+        &expect![[r#"
+        cycle 0
+          main
+            invoke@L14
+              invoke0 (compiler)
+                s [steps]
+                  seq@L9
+                    one
+                      a (primitive)
+        cycle 1, s [steps]: fsm-update of seq@L9
+          main
+            invoke@L14
+              invoke0 (compiler)
+                s [steps]
+                  seq@L9
+        cycle 2
+          main
+            invoke@L14
+              invoke0 (compiler)
+                s [steps]
+                  seq@L9
+                    two
+                      b (primitive)
+                      add (primitive) = main.adder
+        cycle 3, s [steps]: fsm-update of seq@L9
+          main
+            invoke@L14
+              invoke0 (compiler)
+                s [steps]
+                  seq@L9
+        cycle 4
+          main
+            invoke@L14
+              invoke0 (compiler)
+                s [steps]
+                  seq@L9
+                    three
+                      c (primitive)
+        cycle 5, s [steps]: fsm-update of seq@L9
+          main
+            invoke@L14
+              invoke0 (compiler)
+                s [steps]
+                  seq@L9
+    "#]],
+    );
+}
+
+#[test]
+fn ref_cells_are_handed_on() {
+    let program = r#"
+import "primitives/core.futil";
+component put(v: 8) -> () {
+  cells { ref r = std_reg(8); n = std_reg(8); }
+  wires {
+    group note { n.in = v; n.write_en = 1'd1; note[done] = n.done; }
+    group write { r.in = n.out; r.write_en = 1'd1; write[done] = r.done; }
+  }
+  control { seq { note; write; } }
+}
+component twice() -> () {
+  cells { ref p = put(); ref out = std_reg(8); own = std_reg(8); }
+  wires {}
+  control {
+    seq {
+      invoke p[r = own](v = 8'd1)();
+      invoke p[r = out](v = 8'd2)();
+    }
+  }
+}
+component main() -> () {
+  cells { @external x = std_reg(8); y = std_reg(8); w = put(); t = twice(); }
+  wires {}
+  control {
+    seq {
+      invoke t[p = w, out = x]()();
+      invoke w[r = y](v = 8'd3)();
+    }
+  }
+}
+"#;
+    check(
+        program,
+        "no-opt",
+        &expect![[r#"
+        cycle 0
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L15
+                        invoke0 (compiler)
+                          p [put] = main.w
+                            seq@L8
+                              note
+                                n (primitive)
+        cycle 1, w [put]: fsm-update of seq@L8
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L15
+                        invoke0 (compiler)
+                          p [put] = main.w
+                            seq@L8
+        cycle 2
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L15
+                        invoke0 (compiler)
+                          p [put] = main.w
+                            seq@L8
+                              write
+                                r (primitive) = main.t.own
+        cycle 3, w [put]: fsm-update of seq@L8
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L15
+                        invoke0 (compiler)
+                          p [put] = main.w
+                            seq@L8
+        cycle 4, t [twice]: fsm-update of seq@L14
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+        cycle 5
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L16
+                        invoke1 (compiler)
+                          p [put] = main.w
+                            seq@L8
+                              note
+                                n (primitive)
+        cycle 6, w [put]: fsm-update of seq@L8
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L16
+                        invoke1 (compiler)
+                          p [put] = main.w
+                            seq@L8
+        cycle 7
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L16
+                        invoke1 (compiler)
+                          p [put] = main.w
+                            seq@L8
+                              write
+                                r (primitive) = main.x
+        cycle 8, w [put]: fsm-update of seq@L8
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+                      invoke@L16
+                        invoke1 (compiler)
+                          p [put] = main.w
+                            seq@L8
+        cycle 9, t [twice]: fsm-update of seq@L14
+          main
+            seq@L24
+              invoke@L25
+                invoke0 (compiler)
+                  t [twice]
+                    seq@L14
+        cycle 10, main: fsm-update of seq@L24
+          main
+            seq@L24
+        cycle 11
+          main
+            seq@L24
+              invoke@L26
+                invoke1 (compiler)
+                  w [put]
+                    seq@L8
+                      note
+                        n (primitive)
+        cycle 12, w [put]: fsm-update of seq@L8
+          main
+            seq@L24
+              invoke@L26
+                invoke1 (compiler)
+                  w [put]
+                    seq@L8
+        cycle 13
+          main
+            seq@L24
+              invoke@L26
+                invoke1 (compiler)
+                  w [put]
+                    seq@L8
+                      write
+                        r (primitive) = main.y
+        cycle 14, w [put]: fsm-update of seq@L8
+          main
+            seq@L24
+              invoke@L26
+                invoke1 (compiler)
+                  w [put]
+                    seq@L8
+        cycle 15, main: fsm-update of seq@L24
+          main
+            seq@L24
+    "#]],
     );
 }

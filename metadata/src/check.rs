@@ -2,7 +2,9 @@
 
 use crate::ids::{ComponentId, Id};
 use crate::schedule::Schedule;
-use crate::schema::{Callee, CellKind, CompiledKind, Component, Metadata, Span};
+use crate::schema::{
+    Binding, Callee, Cell, CellKind, CompiledKind, Component, ControlNode, Metadata, Span,
+};
 
 /// How many signals all instances of a design may have, and how many groups one may call.
 const MOST: u64 = 1 << 22;
@@ -91,6 +93,7 @@ impl Checker<'_> {
             if let Some(cell) = node.cell {
                 self.index("cell", cell, component.cells.len(), &from)?;
             }
+            self.bindings(node, &from)?;
         }
         for thread in &component.threads {
             if let Some((par, _)) = thread.arm {
@@ -99,6 +102,34 @@ impl Checker<'_> {
         }
         self.runs_and_calls()?;
         self.compiled()
+    }
+
+    fn bindings(&self, node: &ControlNode, from: &str) -> Result<(), String> {
+        let component = self.component;
+        let invoked = node.cell.map(|cell| &component.cell(cell).kind);
+        for &Binding { formal, actual } in &node.bindings {
+            let Some(&CellKind::Component(invoked)) = invoked else {
+                return Err(format!(
+                    "component `{}`: {from} hands over cells, but invokes no component",
+                    component.name
+                ));
+            };
+            let invoked = self.metadata.component(invoked);
+            self.index("`ref` cell", formal, invoked.cells.len(), from)?;
+            self.index("cell", actual, component.cells.len(), from)?;
+            let (formal, actual) = (invoked.cell(formal), component.cell(actual));
+            let of_component = |cell: &Cell| match cell.kind {
+                CellKind::Component(id) => Some(id),
+                CellKind::Primitive(_) => None,
+            };
+            if !formal.is_reference() || of_component(formal) != of_component(actual) {
+                return Err(format!(
+                    "component `{}`: {from} hands `{}` to `{}`, which does not take it",
+                    component.name, actual.name, formal.name
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn runs_and_calls(&self) -> Result<(), String> {
@@ -201,8 +232,18 @@ impl Metadata {
             let instances = component.instances().map(|(_, child)| child.index());
             (own as u64, instances.collect())
         });
-        let signals = signals
-            .map_err(|at| format!("component `{}` contains itself", self.components[at].name))?;
+        let contains_itself =
+            |at: usize| format!("component `{}` contains itself", self.components[at].name);
+        let signals = signals.map_err(contains_itself)?;
+        // Nor may it be handed over to itself: call trees go down from `ref` cells, too.
+        let known = totals(components, |at| {
+            let component = &self.components[at];
+            let below = component
+                .instances()
+                .chain(component.component_references());
+            (0, below.map(|(_, child)| child.index()).collect())
+        });
+        known.map_err(contains_itself)?;
         if signals[self.main.index()] > MOST {
             return Err("it has more signals than any design that could be simulated".to_owned());
         }
@@ -233,6 +274,76 @@ impl Metadata {
 #[cfg(test)]
 mod tests {
     use super::totals;
+    use crate::{CellKind, ComponentId, Id, Metadata};
+
+    /// What is wrong with the metadata of a design with `ref` cells after `edit`.
+    fn problem(edit: impl FnOnce(&mut Metadata)) -> String {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../fuzz/corpus/metadata/struct-ref-component"
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut metadata: Metadata = serde_json::from_str(&text).unwrap();
+        edit(&mut metadata);
+        metadata.check().err().unwrap_or_default()
+    }
+
+    #[test]
+    fn what_is_handed_over_is_taken() {
+        /// The first component with an invoke that hands something over.
+        fn caller(metadata: &mut Metadata) -> &mut crate::Component {
+            let mut components = metadata.components.iter_mut();
+            let component = components.find(|c| c.control.iter().any(|n| !n.bindings.is_empty()));
+            component.unwrap()
+        }
+        fn binding(metadata: &mut Metadata) -> &mut crate::Binding {
+            let nodes = caller(metadata).control.iter_mut();
+            nodes.flat_map(|node| &mut node.bindings).next().unwrap()
+        }
+        assert_eq!(problem(|_| {}), "");
+        let missing = problem(|metadata| binding(metadata).formal = Id::from_index(99));
+        assert!(missing.contains("refers to `ref` cell 99"), "{missing}");
+        let missing = problem(|metadata| binding(metadata).actual = Id::from_index(99));
+        assert!(missing.contains("refers to cell 99"), "{missing}");
+        let other = problem(|metadata| {
+            let cells = &mut caller(metadata).cells;
+            let component = |cell: &crate::Cell| matches!(cell.kind, CellKind::Component(_));
+            let component = cells.iter().position(component).unwrap();
+            binding(metadata).actual = Id::from_index(component);
+        });
+        assert!(other.contains("does not take it"), "{other}");
+        let no_reference = problem(|metadata| {
+            let cells = metadata.components.iter_mut().flat_map(|c| &mut c.cells);
+            for cell in cells {
+                cell.instance.get_or_insert_with(|| cell.name.clone());
+            }
+        });
+        assert!(no_reference.contains("does not take it"), "{no_reference}");
+        let nothing = problem(|metadata| {
+            for node in &mut caller(metadata).control {
+                node.cell = None;
+            }
+        });
+        assert!(nothing.contains("invokes no component"), "{nothing}");
+    }
+
+    #[test]
+    fn nothing_is_handed_to_itself() {
+        let itself = problem(|metadata| {
+            let refers = |c: &crate::Component| c.component_references().next().is_some();
+            let at = metadata.components.iter().position(refers).unwrap();
+            let component = &mut metadata.components[at];
+            let (cell, _) = component.component_references().next().unwrap();
+            component.cells[cell.index()].kind = CellKind::Component(ComponentId::from_index(at));
+            for component in &mut metadata.components {
+                component
+                    .control
+                    .iter_mut()
+                    .for_each(|node| node.bindings.clear());
+            }
+        });
+        assert!(itself.contains("contains itself"), "{itself}");
+    }
 
     fn of(next: &[&[usize]]) -> Result<Vec<u64>, usize> {
         totals(next.len(), |at| (1, next[at].to_vec()))

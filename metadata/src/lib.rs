@@ -20,7 +20,7 @@ pub use ids::{
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
 pub use schedule::{Parts, Schedule};
 pub use schema::{
-    Arm, Call, Callee, Cell, CellKind, CompiledGroup, CompiledKind, Component, ControlKind,
-    ControlNode, ControlRegister, Group, GroupKind, GroupRun, Metadata, Origin, RegisterKind,
-    RunRole, SourceFile, Span, State, Thread,
+    Arm, Binding, Call, Callee, Cell, CellKind, CompiledGroup, CompiledKind, Component,
+    ControlKind, ControlNode, ControlRegister, Group, GroupKind, GroupRun, Metadata, Origin,
+    RegisterKind, RunRole, SourceFile, Span, State, Thread,
 };

@@ -160,21 +160,31 @@ impl Component {
     /// Where it works for several, that is the one it is named after, or else the first.
     pub fn instances(&self) -> impl Iterator<Item = (CellId, ComponentId)> + '_ {
         let components = self.cells.iter().enumerate().filter_map(|(at, cell)| {
-            let CellKind::Component(component) = cell.kind else {
+            let (CellKind::Component(component), Some(instance)) = (&cell.kind, &cell.instance)
+            else {
                 return None;
             };
-            Some((CellId::from_index(at), cell, component))
+            Some((CellId::from_index(at), instance.as_str(), *component))
         });
         let mut chosen: HashMap<&str, CellId> = HashMap::new();
-        for (id, cell, _) in components.clone() {
-            let first = chosen.entry(&cell.instance).or_insert(id);
-            if cell.instance == cell.name {
+        for (id, instance, _) in components.clone() {
+            let first = chosen.entry(instance).or_insert(id);
+            if instance == self.cell(id).name {
                 *first = id;
             }
         }
         components
-            .filter(move |(id, cell, _)| chosen[&*cell.instance] == *id)
+            .filter(move |(id, instance, _)| chosen[instance] == *id)
             .map(|(id, _, component)| (id, component))
+    }
+
+    /// The `ref` cells that are cells of components, each with its component.
+    pub fn component_references(&self) -> impl Iterator<Item = (CellId, ComponentId)> + '_ {
+        let cells = self.cells.iter().enumerate();
+        cells.filter_map(|(at, cell)| match cell.kind {
+            CellKind::Component(id) if cell.is_reference() => Some((CellId::from_index(at), id)),
+            _ => None,
+        })
     }
 
     /// The schedules of the component's static programs.
@@ -209,8 +219,22 @@ pub struct Cell {
     /// Where it is declared.
     pub span: Option<Span>,
     /// The Verilog instance that does the cell's work. Differs from the name when the compiler let
-    /// the cell share the hardware of another one.
-    pub instance: String,
+    /// the cell share the hardware of another one. `None` for a `ref` cell: the invoke of its
+    /// component tells which cell it stands for ([`ControlNode::bindings`]).
+    pub instance: Option<String>,
+}
+
+impl Cell {
+    /// Whether it is a `ref` cell.
+    pub fn is_reference(&self) -> bool {
+        self.instance.is_none()
+    }
+
+    /// The other instance whose hardware does the cell's work, if it has none of its own.
+    pub fn shares_hardware_of(&self) -> Option<&str> {
+        let instance = self.instance.as_deref()?;
+        (instance != self.name).then_some(instance)
+    }
 }
 
 /// What a cell is an instance of.
@@ -299,9 +323,20 @@ pub struct ControlNode {
     pub group: Option<GroupId>,
     /// The cell that an invoke runs.
     pub cell: Option<CellId>,
+    /// What the `ref` cells of that cell's component stand for during the invoke.
+    pub bindings: Vec<Binding>,
     /// Cycles of one run of the statement, where the compiler fixed them: it was written as static
     /// or promoted to it, together with all that it contains.
     pub latency: Option<u64>,
+}
+
+/// A `ref` cell of an invoked component, and the cell that the invoke hands to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    /// The `ref` cell, in the invoked component.
+    pub formal: CellId,
+    /// The cell that it stands for, in the component of the invoke; may be a `ref` cell there.
+    pub actual: CellId,
 }
 
 /// One way in which a group comes to run: by a control node or by another group. Two enables of

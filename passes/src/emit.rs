@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use calyx_ir as ir;
 use petal_metadata::{
-    Call, Callee, Cell, CellId, CellKind, CompiledGroup, Component, ComponentId, ControlId,
-    ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, Id, Metadata, Origin, RunId,
-    RunRole, Thread, ThreadId, VERSION,
+    Binding, Call, Callee, Cell, CellId, CellKind, CompiledGroup, Component, ComponentId,
+    ControlId, ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, Id, Metadata, Origin,
+    RunId, RunRole, Thread, ThreadId, VERSION,
 };
 
 use crate::CALYX_VERSION;
 use crate::compiled::Compiled;
 use crate::instrument::{CalleeName, ComponentProbes};
+use crate::references::References;
 use crate::session::{Known, Session};
 use crate::sharing::Driver;
 use crate::tree::{NodeKey, Slot};
@@ -36,6 +37,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
             component,
             ids: &ids,
             known: &session.components[&component.name],
+            references: &session.references,
             probes: probes.components.get(&component.name)?,
             compiled: session
                 .compiled
@@ -82,6 +84,8 @@ struct Assembler<'a> {
     component: &'a ir::Component,
     ids: &'a HashMap<ir::Id, ComponentId>,
     known: &'a Known,
+    /// Of every component.
+    references: &'a HashMap<ir::Id, References>,
     probes: &'a ComponentProbes,
     compiled: &'a Compiled,
     groups: Vec<Group>,
@@ -100,6 +104,8 @@ impl Assembler<'_> {
             .map(|(index, &key)| (key, ControlId::from_index(index)))
             .collect();
         let (threads, thread_of) = self.threads(&order, &control_ids);
+        // They come first, so that invokes of the component know where they are.
+        self.add_references();
         let runs: Vec<GroupRun> = self
             .probes
             .runs
@@ -123,6 +129,7 @@ impl Assembler<'_> {
                         Callee::Group(RunId::from_index(run))
                     }
                     CalleeName::Cell(name) => Callee::Cell(self.called_cell(driver, *name)?),
+                    CalleeName::Reference(at) => Callee::Cell(CellId::from_index(*at)),
                 };
                 Some(Call {
                     caller: call.caller.map(RunId::from_index),
@@ -312,12 +319,21 @@ impl Assembler<'_> {
             return Some(id);
         }
         let cell = self.component.find_cell(instance)?;
-        let cell = cell.borrow();
-        let kind = match &cell.prototype {
-            ir::CellType::Component { name } => CellKind::Component(*self.ids.get(name)?),
-            ir::CellType::Primitive { name, .. } => CellKind::Primitive(name.to_string()),
-            ir::CellType::ThisComponent | ir::CellType::Constant { .. } => return None,
-        };
+        let kind = self.kind(&cell.borrow().prototype)?;
+        Some(self.add_cell(name, kind, Some(instance)))
+    }
+
+    fn kind(&self, prototype: &ir::CellType) -> Option<CellKind> {
+        match prototype {
+            ir::CellType::Component { name } => {
+                self.ids.get(name).map(|id| CellKind::Component(*id))
+            }
+            ir::CellType::Primitive { name, .. } => Some(CellKind::Primitive(name.to_string())),
+            ir::CellType::ThisComponent | ir::CellType::Constant { .. } => None,
+        }
+    }
+
+    fn add_cell(&mut self, name: ir::Id, kind: CellKind, instance: Option<ir::Id>) -> CellId {
         let in_source = self
             .known
             .source
@@ -334,10 +350,40 @@ impl Assembler<'_> {
                 Origin::Compiler
             },
             span: in_source.and_then(|(_, span)| *span),
-            instance: instance.to_string(),
+            instance: instance.map(|instance| instance.to_string()),
         });
         self.cell_ids.insert(name, id);
-        Some(id)
+        id
+    }
+
+    /// Entries for all `ref` cells, in order.
+    fn add_references(&mut self) {
+        for reference in &self.references[&self.component.name].cells {
+            if let Some(kind) = self.kind(&reference.prototype) {
+                self.add_cell(reference.name, kind, None);
+            }
+        }
+    }
+
+    /// What an invoke of a cell of `component` hands over.
+    fn bindings(&mut self, component: ir::Id, handed_over: &[(ir::Id, ir::Id)]) -> Vec<Binding> {
+        let references = self.references.get(&component);
+        let binding = |&(formal, actual): &(ir::Id, ir::Id)| {
+            let formal = references?.position(formal)?;
+            let actual = match self.kind(&references?.cells[formal].prototype)? {
+                CellKind::Component(_) => self.cell(actual, actual)?,
+                // The optimiser may have done without it in the end.
+                kind @ CellKind::Primitive(_) => match self.cell(actual, actual) {
+                    Some(cell) => cell,
+                    None => self.add_cell(actual, kind, Some(actual)),
+                },
+            };
+            Some(Binding {
+                formal: CellId::from_index(formal),
+                actual,
+            })
+        };
+        handed_over.iter().filter_map(binding).collect()
     }
 
     /// Entries for all component cells that have hardware of their own.
@@ -370,6 +416,12 @@ impl Assembler<'_> {
         let cell = node
             .cell
             .and_then(|name| self.cell(name, self.known.sharing.lives_in(name)));
+        let bindings = match (cell, node.cell_type) {
+            (Some(_), Some(component)) if node.origin == Origin::Source => {
+                self.bindings(component, &node.handed_over)
+            }
+            _ => Vec::new(),
+        };
         ControlNode {
             kind: node.kind,
             span: node.span,
@@ -378,6 +430,7 @@ impl Assembler<'_> {
             thread: thread_of[&key],
             group,
             cell,
+            bindings,
             latency: self.probes.latencies.get(&key).copied(),
         }
     }

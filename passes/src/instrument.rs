@@ -12,6 +12,7 @@ use petal_metadata::{ControlKind, Parts, ProbeKind, ProbeName, ProbePrefix, Sche
 
 use crate::align::Shape;
 use crate::marker;
+use crate::references::{RefPort, References};
 use crate::session::{Known, Session};
 use crate::sharing::Driver;
 use crate::source::SourceComponent;
@@ -69,6 +70,8 @@ pub(crate) struct CallProbe {
 pub(crate) enum CalleeName {
     Group(ir::Id),
     Cell(ir::Id),
+    /// The n-th `ref` cell of the component.
+    Reference(usize),
 }
 
 /// Adds all probes but those of compilation groups to the program.
@@ -92,6 +95,7 @@ pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) {
             lib: &ctx.lib,
             prefix: &prefix,
             comb_components: &comb_components,
+            references: &session.references,
             probes: ComponentProbes::default(),
         };
         instrumenter.run(known);
@@ -218,6 +222,8 @@ struct Instrumenter<'a> {
     lib: &'a ir::LibrarySignatures,
     prefix: &'a ProbePrefix,
     comb_components: &'a HashSet<ir::Id>,
+    /// Of every component.
+    references: &'a HashMap<ir::Id, References>,
     probes: ComponentProbes,
 }
 
@@ -585,6 +591,10 @@ impl Instrumenter<'_> {
                     Some(cell) if cell.borrow().is_component() => ProbeKind::CC,
                     _ => ProbeKind::CP,
                 },
+                CalleeName::Reference(at) => match self.own_references().cells[*at].prototype {
+                    ir::CellType::Component { .. } => ProbeKind::CC,
+                    _ => ProbeKind::CP,
+                },
             };
             let mut builder = ir::Builder::new(self.component, self.lib);
             let (probe, port) = add_probe(&mut builder, &mut self.probes.count, kind, self.prefix);
@@ -617,25 +627,61 @@ impl Instrumenter<'_> {
             return Some((CalleeName::Group(group), true));
         }
         let dst = assignment.dst.borrow();
-        if dst.is_hole() {
+        if dst.is_hole() || self.is_handed_over(&assignment.src.borrow()) {
             return None;
         }
         let cell = dst.cell_parent();
         let cell = cell.borrow();
-        let started = match &cell.prototype {
-            ir::CellType::ThisComponent | ir::CellType::Constant { .. } => return None,
+        let has_state = |prototype: &ir::CellType| match prototype {
             ir::CellType::Component { name } => !self.comb_components.contains(name),
-            ir::CellType::Primitive { .. } => true,
-        } && cell.find_all_with_attr(ir::NumAttr::Go).next().is_some();
-        let callee = CalleeName::Cell(cell.name());
+            _ => true,
+        };
+        let (callee, started, go) = match &cell.prototype {
+            ir::CellType::Constant { .. } => return None,
+            ir::CellType::ThisComponent => {
+                let references = self.own_references();
+                let RefPort::Own(at, go) = references.port(dst.name)? else {
+                    return None;
+                };
+                let reference = &references.cells[at];
+                let started = reference.is_started() && has_state(&reference.prototype);
+                (CalleeName::Reference(at), started, go)
+            }
+            prototype => {
+                let started = cell.find_all_with_attr(ir::NumAttr::Go).next().is_some();
+                let go = dst.attributes.has(ir::NumAttr::Go);
+                let callee = CalleeName::Cell(cell.name());
+                (callee, started && has_state(prototype), go)
+            }
+        };
         if started {
-            dst.attributes
-                .has(ir::NumAttr::Go)
-                .then_some((callee, true))
+            go.then_some((callee, true))
         } else {
             // What is only driven continuously computes all the time; that tells nothing.
             in_group.then_some((callee, false))
         }
+    }
+
+    /// Whether `port` carries what an invoked component drives a `ref` cell with: whoever wires it to
+    /// the cell calls nothing by that, the component does.
+    fn is_handed_over(&self, port: &ir::Port) -> bool {
+        if port.is_hole() {
+            return false;
+        }
+        match port.cell_parent().borrow().prototype {
+            ir::CellType::Component { name } => self
+                .references
+                .get(&name)
+                .is_some_and(|references| references.port(port.name).is_some()),
+            ir::CellType::ThisComponent => {
+                self.own_references().port(port.name) == Some(RefPort::HandedOn)
+            }
+            _ => false,
+        }
+    }
+
+    fn own_references(&self) -> &References {
+        &self.references[&self.component.name]
     }
 }
 

@@ -18,6 +18,7 @@ mod options;
 mod order;
 mod pipeline;
 mod plugin;
+mod references;
 mod requirements;
 mod session;
 mod sharing;

@@ -507,8 +507,9 @@ fn rename_instances(metadata: &mut Metadata, renamed: &Renamed) {
     };
     for component in &mut metadata.components {
         for cell in &mut component.cells {
-            if let Some(name) = new_name(&component.name, &cell.instance) {
-                cell.instance = name;
+            let renamed = |name: &String| new_name(&component.name, name);
+            if let Some(name) = cell.instance.as_ref().and_then(renamed) {
+                cell.instance = Some(name);
             }
         }
         for register in &mut component.registers {

@@ -13,6 +13,7 @@ use crate::align::{self, Shape};
 use crate::compiled::{self, Compiled};
 use crate::emit;
 use crate::instrument::{self, Probes};
+use crate::references::{self, References};
 use crate::sharing::Sharing;
 use crate::source::{self, Files, SourceComponent};
 use crate::tree::{NodeKey, View, ViewMut};
@@ -25,6 +26,8 @@ pub(crate) struct Session {
     pub files: Files,
     next_key: u64,
     pub components: HashMap<ir::Id, Known>,
+    /// The `ref` cells of every component.
+    pub references: HashMap<ir::Id, References>,
     /// What instrumentation put into the program, once it has.
     pub probes: Option<Probes>,
     /// How control was compiled, once it has been.
@@ -63,6 +66,7 @@ impl Session {
             files: Files::default(),
             next_key: 0,
             components: HashMap::new(),
+            references: HashMap::new(),
             probes: None,
             compiled: HashMap::new(),
             main: ctx.entrypoint,
@@ -71,6 +75,8 @@ impl Session {
         for component in &mut ctx.components {
             let known = session.record(component);
             session.components.insert(component.name, known);
+            let references = References::of(component);
+            session.references.insert(component.name, references);
         }
         session
     }
@@ -98,6 +104,9 @@ impl Session {
     }
 
     /// Follows the program through the pass that just ran.
+    ///
+    /// # Errors
+    /// When the pass did what petal can't follow.
     pub fn follow(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
         // Needed only where a control program was copied into another component.
         let before = if self.has_copies(ctx) {
@@ -125,6 +134,7 @@ impl Session {
             known.sharing.observe(component);
             self.components.insert(name, known);
         }
+        references::follow(&mut self.references, ctx)?;
         triggers::probe_all(ctx, self)
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct SourceNode {
     pub cell: Option<ir::Id>,
     /// The type of that cell.
     pub cell_type: Option<ir::Id>,
+    /// The `ref` cells of that type, and the cells that they stand for.
+    pub handed_over: Vec<(ir::Id, ir::Id)>,
 }
 
 /// A group of the source.
@@ -245,6 +247,7 @@ impl Recorder<'_> {
             group,
             cell: view.invoked().map(|cell| cell.borrow().name()),
             cell_type: view.invoked().and_then(|cell| cell.borrow().type_name()),
+            handed_over: view.handed_over(),
         };
         self.nodes.insert(key, node);
         for (position, child) in view.children().into_iter().enumerate() {

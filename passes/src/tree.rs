@@ -182,6 +182,19 @@ impl<'a> View<'a> {
         }
     }
 
+    /// What an invoke hands over: the `ref` cells of the invoked component, by name, and the cells
+    /// that they stand for.
+    pub fn handed_over(self) -> Vec<(ir::Id, ir::Id)> {
+        let cells = match self {
+            Self::Dynamic(ir::Control::Invoke(node)) => &node.ref_cells,
+            Self::Static(ir::StaticControl::Invoke(node)) => &node.ref_cells,
+            _ => return Vec::new(),
+        };
+        let names =
+            |(formal, actual): &(ir::Id, ir::RRC<ir::Cell>)| (*formal, actual.borrow().name());
+        cells.iter().map(names).collect()
+    }
+
     /// The comb group of a `with`.
     pub fn comb_group(self) -> Option<ir::RRC<ir::CombGroup>> {
         match self {

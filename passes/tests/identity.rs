@@ -69,10 +69,10 @@ fn render(metadata: &Metadata, component: &Component) -> String {
                 }
                 Callee::Cell(cell) => {
                     let cell = component.cell(cell);
-                    let lives = if cell.instance == cell.name {
-                        ""
-                    } else {
-                        " (shares its hardware)"
+                    let lives = match cell.shares_hardware_of() {
+                        _ if cell.is_reference() => " (`ref` cell)",
+                        None => "",
+                        Some(_) => " (shares its hardware)",
                     };
                     writeln!(text, "  calls {}{lives}", cell.name).unwrap();
                 }
@@ -470,4 +470,67 @@ fn machines_of_their_own() {
         tdcc0 runs seq@L8: 0=wa0 1=tdcc 2=wb1
     "#]],
     );
+}
+
+#[test]
+fn ref_cells() {
+    let others = "component sub() -> () {
+  cells { ref add = std_add(8); ref to = std_reg(8); a = std_reg(8); }
+  wires {
+    group one { a.in = 8'd1; a.write_en = 1'd1; one[done] = a.done; }
+    group two { add.left = a.out; add.right = 8'd2; to.in = add.out; to.write_en = 1'd1; two[done] = to.done; }
+  }
+  control { seq { one; two; } }
+}
+";
+    let program = "
+  cells { @external r = std_reg(8); x = std_add(8); s = sub(); }
+  wires {}
+  control { invoke s[add = x, to = r]()(); }
+";
+    let bound = |passes: &str| {
+        let metadata = metadata(program, others, passes);
+        let main = metadata.component(metadata.main);
+        let Some(sub) = metadata.components.iter().find(|c| c.name == "sub") else {
+            panic!("the component is there");
+        };
+        let bindings = main.control[0].bindings.iter().map(|binding| {
+            let (formal, actual) = (sub.cell(binding.formal), main.cell(binding.actual));
+            assert!(formal.is_reference() && !actual.is_reference());
+            format!("{} = {}", formal.name, actual.name)
+        });
+        assert_eq!(bindings.collect::<Vec<_>>(), ["add = x", "to = r"]);
+        (render(&metadata, main), render(&metadata, sub))
+    };
+    // The wires between the ports of `s` and the cells are no calls.
+    let (main, sub) = bound("no-opt");
+    expect![[r#"
+        invoke0: Body of invoke at 4:13
+          calls s
+    "#]]
+    .assert_eq(&main);
+    expect![[r#"
+        one: Body of enable at 12:19
+          calls a
+        two: Body of enable at 12:24
+          calls to (`ref` cell)
+          calls add (`ref` cell)
+        tdcc runs seq@L12: 0=one 1=two
+    "#]]
+    .assert_eq(&sub);
+    let (main, sub) = bound("all");
+    expect![[r#"
+        invoke0: Body of invoke at 4:13
+          calls s
+    "#]]
+    .assert_eq(&main);
+    expect![[r#"
+        one: Body of enable at 12:19
+          calls a
+        two: Body of enable at 12:24
+          calls to (`ref` cell)
+          calls add (`ref` cell)
+        tdcc runs seq@L12: 0=invoke0 1=two
+    "#]]
+    .assert_eq(&sub);
 }

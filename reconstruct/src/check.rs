@@ -114,6 +114,7 @@ impl<'a> Checker<'a> {
             let Some(parent) = tree.parent(id) else {
                 let main = Node::Cell {
                     instance: InstanceId::from_index(0),
+                    formal: None,
                     activity: match node {
                         Node::Cell { activity, .. } => activity,
                         _ => return Err(Violation::Rule("the root is the main cell")),
@@ -133,8 +134,21 @@ impl<'a> Checker<'a> {
             Ok(self.metadata.component(id))
         };
         match node {
-            Node::Cell { instance, activity } => {
+            Node::Cell {
+                instance,
+                formal,
+                activity,
+            } => {
                 within(instance, self.instances.len(), "component cell")?;
+                if let Some((holder, cell)) = formal {
+                    let holder = component(holder)?;
+                    within(cell, holder.cells.len(), "cell")?;
+                    let (formal, own) = (holder.cell(cell), self.instances[instance.index()]);
+                    rule(
+                        formal.is_reference() && formal.kind == CellKind::Component(own.component),
+                        "a `ref` cell stands for a cell of its type",
+                    )?;
+                }
                 match activity {
                     Activity::Overhead(Charge {
                         statement: Some(statement),
@@ -162,11 +176,26 @@ impl<'a> Checker<'a> {
             Node::Primitive {
                 component: id,
                 cell,
+                actual,
             } => {
-                let holder = component(id)?;
-                within(cell, holder.cells.len(), "cell")?;
-                let is_primitive = matches!(holder.cell(cell).kind, CellKind::Primitive(_));
-                rule(is_primitive, "a primitive is a cell of a primitive")
+                let primitive = |id: ComponentId, cell| {
+                    let holder = component(id)?;
+                    within(cell, holder.cells.len(), "cell")?;
+                    let cell = holder.cell(cell);
+                    let is_primitive = matches!(cell.kind, CellKind::Primitive(_));
+                    rule(is_primitive, "a primitive is a cell of a primitive")?;
+                    Ok(cell)
+                };
+                let cell = primitive(id, cell)?;
+                let Some((holder, actual)) = actual else {
+                    return Ok(());
+                };
+                within(holder, self.instances.len(), "component cell")?;
+                let actual = primitive(self.instances[holder.index()].component, actual)?;
+                rule(
+                    cell.is_reference() && !actual.is_reference(),
+                    "only a `ref` cell stands for another one",
+                )
             }
         }
     }
@@ -181,6 +210,10 @@ impl<'a> Checker<'a> {
         let own = self.component(node);
         // A cell's children are of its component, and so is what calls it.
         let around = match node {
+            Node::Cell {
+                formal: Some((component, _)),
+                ..
+            } => component,
             Node::Cell { instance, .. } => {
                 let (holder, _) = self.instances[instance.index()]
                     .parent

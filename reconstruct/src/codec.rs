@@ -43,6 +43,9 @@ const CONTROL: u64 = 1;
 const GROUP: u64 = 2;
 const CONTINUOUS: u64 = 3;
 const PRIMITIVE: u64 = 4;
+/// The same by a `ref` cell.
+const CELL_BY_REFERENCE: u64 = 5;
+const PRIMITIVE_BY_REFERENCE: u64 = 6;
 
 const USEFUL: u64 = 0;
 const CONDITION: u64 = 1;
@@ -190,8 +193,12 @@ impl<W: Write> TraceWriter<W> {
 
     fn node(&mut self, node: Node) {
         match node {
-            Node::Cell { instance, activity } => {
-                self.number(CELL);
+            Node::Cell {
+                instance,
+                formal,
+                activity,
+            } => {
+                self.tag(CELL, CELL_BY_REFERENCE, formal);
                 self.id(instance);
                 match activity {
                     Activity::Useful => self.number(USEFUL),
@@ -222,9 +229,25 @@ impl<W: Write> TraceWriter<W> {
                 self.number(CONTINUOUS);
                 self.id(component);
             }
-            Node::Primitive { component, cell } => {
-                self.number(PRIMITIVE);
+            Node::Primitive {
+                component,
+                cell,
+                actual,
+            } => {
+                self.tag(PRIMITIVE, PRIMITIVE_BY_REFERENCE, actual);
                 self.id(component);
+                self.id(cell);
+            }
+        }
+    }
+
+    /// `plain`, or `by_reference` with the other cell and who holds it.
+    fn tag(&mut self, plain: u64, by_reference: u64, other: Option<(impl Id, CellId)>) {
+        match other {
+            None => self.number(plain),
+            Some((holder, cell)) => {
+                self.number(by_reference);
+                self.id(holder);
                 self.id(cell);
             }
         }
@@ -373,7 +396,11 @@ impl<R: BufRead> TraceReader<R> {
 
     fn node(&mut self) -> Result<Node, TraceError> {
         Ok(match self.number()? {
-            CELL => Node::Cell {
+            tag @ (CELL | CELL_BY_REFERENCE) => Node::Cell {
+                formal: match tag {
+                    CELL => None,
+                    _ => Some((self.id::<ComponentId>(ANY)?, self.id::<CellId>(ANY)?)),
+                },
                 instance: self.id::<InstanceId>(self.instances)?,
                 activity: self.activity()?,
             },
@@ -389,7 +416,14 @@ impl<R: BufRead> TraceReader<R> {
             CONTINUOUS => Node::Continuous {
                 component: self.id::<ComponentId>(ANY)?,
             },
-            PRIMITIVE => Node::Primitive {
+            tag @ (PRIMITIVE | PRIMITIVE_BY_REFERENCE) => Node::Primitive {
+                actual: match tag {
+                    PRIMITIVE => None,
+                    _ => {
+                        let holder = self.id::<InstanceId>(self.instances)?;
+                        Some((holder, self.id::<CellId>(ANY)?))
+                    }
+                },
                 component: self.id::<ComponentId>(ANY)?,
                 cell: self.id::<CellId>(ANY)?,
             },
@@ -495,6 +529,7 @@ mod tests {
                 0,
                 Node::Cell {
                     instance,
+                    formal: Some((component, CellId::from_index(5))),
                     activity: overhead,
                 },
             ),
@@ -518,6 +553,15 @@ mod tests {
                 Node::Primitive {
                     component,
                     cell: CellId::from_index(4),
+                    actual: None,
+                },
+            ),
+            (
+                3,
+                Node::Primitive {
+                    component,
+                    cell: CellId::from_index(5),
+                    actual: Some((instance, CellId::from_index(6))),
                 },
             ),
             (1, Node::Continuous { component }),

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{
-    Arm, CallId, Callee, CellId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId,
-    ControlKind, Id, Metadata, Origin, RegisterId, RegisterKind, RunId, RunRole, Schedule, State,
+    Arm, Binding, CallId, Callee, CellId, CellKind, CompiledGroup, CompiledId, CompiledKind,
+    Component, ComponentId, ControlId, ControlKind, Id, Metadata, Origin, RegisterId, RegisterKind,
+    RunId, RunRole, Schedule, State,
 };
 use thiserror::Error;
 
@@ -481,7 +482,14 @@ impl<'a> Engine<'a> {
             owners: Vec::new(),
             pending: Vec::new(),
         };
-        builder.cell(0, InstanceId::from_index(0), None, 0);
+        let main = Entry {
+            physical: 0,
+            instance: InstanceId::from_index(0),
+            formal: None,
+            actuals: Actuals::new(),
+            position: None,
+        };
+        builder.cell(main, 0);
         let Builder {
             nodes,
             owners,
@@ -569,12 +577,34 @@ struct Builder<'e, 'a> {
     pending: Vec<Pending>,
 }
 
+/// A hardware instance, and the source instance that it works for.
+#[derive(Debug, Clone, Copy)]
+struct Holder {
+    physical: usize,
+    instance: InstanceId,
+}
+
+/// What the `ref` cells of a component stand for: each with the cell, and who holds that.
+type Actuals = Vec<(CellId, (Holder, CellId))>;
+
+/// How a cell is entered.
+struct Entry {
+    physical: usize,
+    instance: InstanceId,
+    /// The `ref` cell by which it is called, and its component.
+    formal: Option<(ComponentId, CellId)>,
+    actuals: Actuals,
+    /// Cycles of a static component so far.
+    position: Option<u64>,
+}
+
 /// What is active in one instance.
 struct Active {
     runs: Vec<RunId>,
     /// Calls, with whether the caller itself is active.
     calls: Vec<CallId>,
     controls: BTreeSet<ControlId>,
+    actuals: Actuals,
 }
 
 impl<'a> Builder<'_, 'a> {
@@ -592,10 +622,16 @@ impl<'a> Builder<'_, 'a> {
         self.engine.now[slot] == 1
     }
 
-    /// `position` counts the cycles of a static component.
-    fn cell(&mut self, physical: usize, instance: InstanceId, position: Option<u64>, depth: usize) {
+    fn cell(&mut self, entry: Entry, depth: usize) {
+        let Entry {
+            physical,
+            instance,
+            formal,
+            actuals,
+            position,
+        } = entry;
         self.owners.push((physical, instance));
-        let mut active = self.active(physical);
+        let mut active = self.active(physical, actuals);
         let activity = self.activity(physical, &active, position);
         if let Activity::Overhead(Charge {
             statement: Some(statement),
@@ -605,7 +641,12 @@ impl<'a> Builder<'_, 'a> {
             let component = self.component(physical);
             active.controls.extend(component.ancestry(statement));
         }
-        self.nodes.push((depth, Node::Cell { instance, activity }));
+        let node = Node::Cell {
+            instance,
+            formal,
+            activity,
+        };
+        self.nodes.push((depth, node));
         self.level(physical, instance, &active, None, depth + 1);
         let continuous: Vec<CallId> = active
             .calls
@@ -624,7 +665,7 @@ impl<'a> Builder<'_, 'a> {
         }
     }
 
-    fn active(&mut self, physical: usize) -> Active {
+    fn active(&mut self, physical: usize, actuals: Actuals) -> Active {
         let component = self.component(physical);
         let own = self.physical(physical);
         let runs: Vec<RunId> = (0..component.runs.len())
@@ -668,6 +709,7 @@ impl<'a> Builder<'_, 'a> {
             runs,
             calls,
             controls,
+            actuals,
         }
     }
 
@@ -677,6 +719,50 @@ impl<'a> Builder<'_, 'a> {
         let starts = &own.starts[run];
         self.high(own.runs[run])
             && (starts.is_empty() || starts.iter().any(|&slot| self.high(slot)))
+    }
+
+    /// The cell that `cell` is: itself, or what it stands for; `None` for a `ref` cell that nobody
+    /// handed over.
+    fn resolve(
+        &self,
+        physical: usize,
+        instance: InstanceId,
+        active: &Active,
+        cell: CellId,
+    ) -> Option<(Holder, CellId)> {
+        if self.component(physical).cell(cell).is_reference() {
+            let mut actuals = active.actuals.iter();
+            actuals
+                .find(|(formal, _)| *formal == cell)
+                .map(|known| known.1)
+        } else {
+            let holder = Holder { physical, instance };
+            Some((holder, cell))
+        }
+    }
+
+    /// What the `ref` cells of `cell`'s component stand for while `call` is made.
+    fn actuals(
+        &self,
+        physical: usize,
+        instance: InstanceId,
+        active: &Active,
+        call: CallId,
+        cell: CellId,
+    ) -> Actuals {
+        let component = self.component(physical);
+        let caller = component.calls[call.index()].caller;
+        let invoke = caller.and_then(|run| component.run(run).control);
+        let invoke = invoke.map(|node| component.node(node)).filter(|node| {
+            let invoked = node.cell.map(|cell| &component.cell(cell).kind);
+            invoked == Some(&component.cell(cell).kind)
+        });
+        let bindings = invoke.map_or(&[][..], |node| &node.bindings);
+        let actual = |binding: &Binding| {
+            let actual = self.resolve(physical, instance, active, binding.actual)?;
+            Some((binding.formal, actual))
+        };
+        bindings.iter().filter_map(actual).collect()
     }
 
     fn warn(&mut self, physical: usize, slot: usize, outlives: bool) {
@@ -985,18 +1071,21 @@ impl<'a> Builder<'_, 'a> {
                         continue;
                     }
                     seen.push(cell);
-                    match self.physical(physical).cells[cell.index()] {
-                        Some(child) => {
-                            self.component_cell(physical, instance, call, cell, child, depth);
-                        }
-                        None => self.nodes.push((
-                            depth,
-                            Node::Primitive {
-                                component: id,
-                                cell,
-                            },
-                        )),
+                    if let CellKind::Component(_) = component.cell(cell).kind {
+                        self.component_cell(physical, instance, active, (call, cell), depth);
+                        continue;
                     }
+                    let is_reference = component.cell(cell).is_reference();
+                    let actual = self.resolve(physical, instance, active, cell);
+                    let actual = actual.filter(|_| is_reference);
+                    self.nodes.push((
+                        depth,
+                        Node::Primitive {
+                            component: id,
+                            cell,
+                            actual: actual.map(|(holder, cell)| (holder.instance, cell)),
+                        },
+                    ));
                 }
             }
         }
@@ -1006,16 +1095,23 @@ impl<'a> Builder<'_, 'a> {
         &mut self,
         physical: usize,
         instance: InstanceId,
-        call: CallId,
-        cell: CellId,
-        child: usize,
+        active: &Active,
+        (call, cell): (CallId, CellId),
         depth: usize,
     ) {
+        let Some((holder, actual)) = self.resolve(physical, instance, active, cell) else {
+            return;
+        };
+        let Some(child) = self.physical(holder.physical).cells[actual.index()] else {
+            return;
+        };
         let component = self.physical(child).component;
         let inner = self.engine.instance(Instance {
             component,
-            parent: Some((instance, cell)),
+            parent: Some((holder.instance, actual)),
         });
+        let own = self.physical(physical).component;
+        let is_reference = self.component(physical).cell(cell).is_reference();
         let mut position = None;
         if let Some(latency) = self.engine.metadata.component(component).latency {
             let left = self
@@ -1036,6 +1132,13 @@ impl<'a> Builder<'_, 'a> {
                 }
             }
         }
-        self.cell(child, inner, position, depth);
+        let entry = Entry {
+            physical: child,
+            instance: inner,
+            formal: is_reference.then_some((own, cell)),
+            actuals: self.actuals(physical, instance, active, call, cell),
+            position,
+        };
+        self.cell(entry, depth);
     }
 }

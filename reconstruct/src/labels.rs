@@ -1,6 +1,6 @@
 //! How nodes of call trees are written in every output.
 
-use petal_metadata::{ComponentId, ControlId, GroupId, Id, Metadata, Origin, labels};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, Metadata, Origin, labels};
 
 use crate::model::{CallTree, Charge, Instance, InstanceId, Node};
 
@@ -46,6 +46,42 @@ struct ComponentLabels {
     cells: Vec<String>,
 }
 
+/// The path of an instance in the design: `main.a.b`.
+pub fn instance_path(metadata: &Metadata, instances: &[Instance], id: InstanceId) -> String {
+    match instances[id.index()].parent {
+        None => metadata.component(metadata.main).name.clone(),
+        Some((holder, cell)) => cell_path(metadata, instances, holder, cell),
+    }
+}
+
+/// The path of a cell in the design: `main.a.x`.
+fn cell_path(
+    metadata: &Metadata,
+    instances: &[Instance],
+    holder: InstanceId,
+    cell: CellId,
+) -> String {
+    let component = metadata.component(instances[holder.index()].component);
+    let path = instance_path(metadata, instances, holder);
+    format!("{path}.{}", component.cell(cell).name)
+}
+
+/// The path of the cell that a node stands for, if the node is a `ref` cell.
+pub fn actual_path(metadata: &Metadata, instances: &[Instance], node: Node) -> Option<String> {
+    match node {
+        Node::Cell {
+            instance,
+            formal: Some(_),
+            ..
+        } => Some(instance_path(metadata, instances, instance)),
+        Node::Primitive {
+            actual: Some((holder, cell)),
+            ..
+        } => Some(cell_path(metadata, instances, holder, cell)),
+        _ => None,
+    }
+}
+
 impl FrameLabels {
     /// The labels of a design.
     pub fn new(metadata: &Metadata) -> Self {
@@ -88,15 +124,19 @@ impl FrameLabels {
     /// The label of a node of a valid tree.
     pub fn label(&self, node: Node, instances: &[Instance]) -> &str {
         match node {
+            Node::Cell {
+                formal: Some((component, cell)),
+                ..
+            } => &self.components[component.index()].cells[cell.index()],
             Node::Cell { instance, .. } => self.instance(instance, instances),
             Node::Control { component, control } => self.control(component, control),
             Node::Group {
                 component, group, ..
             } => &self.components[component.index()].groups[group.index()],
             Node::Continuous { .. } => "continuous assignments",
-            Node::Primitive { component, cell } => {
-                &self.components[component.index()].cells[cell.index()]
-            }
+            Node::Primitive {
+                component, cell, ..
+            } => &self.components[component.index()].cells[cell.index()],
         }
     }
 

@@ -20,7 +20,7 @@ pub use ahead::Ahead;
 pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;
 pub use engine::{ReconstructError, Reconstruction};
-pub use labels::{FrameKind, FrameLabels};
+pub use labels::{FrameKind, FrameLabels, actual_path, instance_path};
 pub use model::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead,
     RegisterUpdate, Run, TreeId, Warning,

@@ -162,8 +162,10 @@ pub enum Activity {
 pub enum Node {
     /// A component cell, or main at the root.
     Cell {
-        /// Which one.
+        /// Which one. For a `ref` cell, the one that it stands for.
         instance: InstanceId,
+        /// The `ref` cell by which it is called, and its component.
+        formal: Option<(ComponentId, CellId)>,
         /// What it does in these cycles.
         activity: Activity,
     },
@@ -195,6 +197,9 @@ pub enum Node {
         component: ComponentId,
         /// The primitive's cell.
         cell: CellId,
+        /// For a `ref` cell, the one that it stands for, and who holds that. `None` also if nobody
+        /// handed one over.
+        actual: Option<(InstanceId, CellId)>,
     },
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Physical {
     pub compiled: Vec<usize>,
     /// Slot of each control register.
     pub registers: Vec<usize>,
-    /// For each cell, the instance that does its work, if it is a component cell.
+    /// For each cell, the instance that does its work, if it is a component cell and no `ref` cell.
     pub cells: Vec<Option<usize>>,
     /// The instance that holds this one and the cell there; `None` for main.
     pub parent: Option<(usize, petal_metadata::CellId)>,
@@ -169,15 +169,17 @@ impl Layout {
         });
         let mut by_instance: HashMap<&str, usize> = HashMap::new();
         for (id, child) in component.instances() {
-            let instance = &component.cell(id).instance;
+            let Some(instance) = &component.cell(id).instance else {
+                continue;
+            };
             let mut inner = scope.to_vec();
             inner.push(instance.clone());
             let child = self.add(metadata, child, &inner, Some((at, id)));
             by_instance.insert(instance, child);
         }
         for (index, cell) in component.cells.iter().enumerate() {
-            if matches!(cell.kind, CellKind::Component(_)) {
-                self.instances[at].cells[index] = by_instance.get(cell.instance.as_str()).copied();
+            if let (CellKind::Component(_), Some(instance)) = (&cell.kind, &cell.instance) {
+                self.instances[at].cells[index] = by_instance.get(instance.as_str()).copied();
             }
         }
         at

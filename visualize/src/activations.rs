@@ -100,7 +100,7 @@ impl Counting {
                 run.latency
             }
             Item::Control(node) => component.node(node).latency,
-            Item::Cell | Item::Primitive(_) => None,
+            Item::Cell | Item::Primitive(..) => None,
         };
         match latency {
             Some(latency) if latency > 0 => Self::Latency(latency),

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{Id, Metadata};
-use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead};
+use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead, actual_path};
+
+pub(crate) use petal_reconstruct::instance_path as path;
 
 use crate::activations::Activations;
 use crate::keys::Item;
@@ -11,29 +13,11 @@ use crate::ledger::ByKind;
 use crate::profile::Profile;
 use crate::table::{Column, RowId, Table, Value};
 
-/// The path of an instance in the design: `main.a.b`.
-pub(crate) fn path(
-    metadata: &Metadata,
-    instances: &[petal_reconstruct::Instance],
-    id: InstanceId,
-) -> String {
-    match instances[id.index()].parent {
-        None => metadata.component(metadata.main).name.clone(),
-        Some((parent, cell)) => {
-            let holder = metadata.component(instances[parent.index()].component);
-            format!(
-                "{}.{}",
-                path(metadata, instances, parent),
-                holder.cell(cell).name
-            )
-        }
-    }
-}
-
 /// The table of component cells, in the order in which they first ran.
 ///
 /// `useful` and the kinds of overhead add up to `cycles`; main's row adds up to the run.
-/// `condition` is the part of `useful` in which only conditions are computed.
+/// `condition` is the part of `useful` in which only conditions are computed. `ref cells` tells which
+/// `ref` cells it drove, and what they stood for; a component cell has its row where it lives.
 pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'_>) -> Table {
     let all = sums(profile, activations);
     let kinds = || Overhead::ALL.map(column_of).into_iter();
@@ -48,7 +32,9 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
     ];
     columns.extend(kinds().map(Column::number));
     columns.extend(parts().map(|part| Column::number(format!("{part} %"))));
+    columns.push(Column::text("ref cells"));
     let mut table = Table::new(columns);
+    let references = references(metadata, profile);
     for (instance, sums) in &all {
         let cycles = sums.cycles();
         let component = profile.instances()[instance.index()].component;
@@ -63,9 +49,45 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
         row.extend(sums.overhead.map(Value::from));
         let parts = std::iter::once(sums.useful).chain(sums.overhead);
         row.extend(parts.map(|part| Value::percent(part, cycles)));
+        let known = references.get(instance).into_iter().flatten();
+        let known: Vec<&str> = known.map(String::as_str).collect();
+        row.push(known.join(", ").into());
         table.push_of(RowId::Cell(*instance), row);
     }
     table
+}
+
+/// For each instance the `ref` cells that it drove, each with a cell that it stood for:
+/// `total = main.x`.
+fn references(metadata: &Metadata, profile: &Profile) -> BTreeMap<InstanceId, BTreeSet<String>> {
+    let instances = profile.instances();
+    let mut references: BTreeMap<InstanceId, BTreeSet<String>> = BTreeMap::new();
+    for (tree, _) in profile.trees() {
+        for (id, node) in tree.nodes() {
+            let Some(actual) = actual_path(metadata, instances, node) else {
+                continue;
+            };
+            let (component, formal) = match node {
+                Node::Cell {
+                    formal: Some(formal),
+                    ..
+                } => formal,
+                Node::Primitive {
+                    component, cell, ..
+                } => (component, cell),
+                _ => continue,
+            };
+            let above = tree.path(id).into_iter().rev().skip(1);
+            let holder = above.map(|id| tree.node(id)).find_map(|node| match node {
+                Node::Cell { instance, .. } => Some(instance),
+                _ => None,
+            });
+            let formal = &metadata.component(component).cell(formal).name;
+            let known = holder.map(|holder| references.entry(holder).or_default());
+            known.map(|known| known.insert(format!("{formal} = {actual}")));
+        }
+    }
+    references
 }
 
 /// What the cycles of each instance went to.
@@ -75,7 +97,9 @@ pub(crate) fn sums(profile: &Profile, activations: &Activations<'_>) -> BTreeMap
         let cells: BTreeSet<(InstanceId, Activity)> = tree
             .nodes()
             .filter_map(|(_, node)| match node {
-                Node::Cell { instance, activity } => Some((instance, activity)),
+                Node::Cell {
+                    instance, activity, ..
+                } => Some((instance, activity)),
                 _ => None,
             })
             .collect();

@@ -123,7 +123,7 @@ impl Counts {
                     };
                     of.entry((id, node)).or_default().merge(&found);
                 }
-                Item::Cell | Item::Primitive(_) => {}
+                Item::Cell | Item::Primitive(..) => {}
             }
         }
         counts

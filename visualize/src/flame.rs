@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use inferno::flamegraph::color::{BackgroundColor, Color, MultiPalette, PaletteMap, StrokeColor};
 use inferno::flamegraph::{Options, Palette, TextTruncateDirection};
 use petal_metadata::Metadata;
-use petal_reconstruct::{FrameKind, FrameLabels};
+use petal_reconstruct::{FrameKind, FrameLabels, actual_path};
 
 use crate::profile::Profile;
 
@@ -23,8 +23,9 @@ pub enum Weighting {
 #[derive(Debug)]
 pub struct Flame {
     weighting: Weighting,
-    /// Stack → weight in units of 1 / `denominator` cycles.
-    stacks: BTreeMap<String, u128>,
+    /// Stack, and as images show it: with the cells that `ref` cells stand for → weight in units of
+    /// 1 / `denominator` cycles.
+    stacks: BTreeMap<(String, String), u128>,
     denominator: u128,
     kinds: HashMap<String, FrameKind>,
     cycles: u64,
@@ -48,19 +49,27 @@ impl Flame {
         };
         for (tree, cycles) in profile.trees() {
             let mut stack: Vec<String> = Vec::new();
+            let mut shown: Vec<String> = Vec::new();
             let leaves: Vec<_> = tree.leaves().collect();
             let weights = weights(weighting, leaves.len(), u128::from(cycles) * denominator);
             let mut next_leaf = leaves.iter().zip(weights).peekable();
             for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
                 stack.truncate(depth);
-                let frame = frame(labels.label(node, profile.instances()));
+                shown.truncate(depth);
+                let label = labels.label(node, profile.instances());
+                stack.push(frame(label));
+                let frame = match actual_path(metadata, profile.instances(), node) {
+                    Some(actual) => frame(&format!("{label} = {actual}")),
+                    None => frame(label),
+                };
                 flame
                     .kinds
                     .entry(frame.clone())
                     .or_insert(FrameLabels::kind(node));
-                stack.push(frame);
+                shown.push(frame);
                 if let Some((_, weight)) = next_leaf.next_if(|&(&leaf, _)| leaf == id) {
-                    *flame.stacks.entry(stack.join(";")).or_default() += weight;
+                    let stack = (stack.join(";"), shown.join(";"));
+                    *flame.stacks.entry(stack).or_default() += weight;
                 }
             }
         }
@@ -75,7 +84,11 @@ impl Flame {
     /// The folded stacks: a line `frame;frame;frame weight` for each, weights in cycles.
     pub fn folded(&self) -> String {
         let mut text = String::new();
-        for (stack, &weight) in &self.stacks {
+        let mut stacks: BTreeMap<&str, u128> = BTreeMap::new();
+        for ((stack, _), weight) in &self.stacks {
+            *stacks.entry(stack).or_default() += weight;
+        }
+        for (stack, weight) in stacks {
             text.push_str(stack);
             text.push(' ');
             text.push_str(&decimal(weight, self.denominator));
@@ -94,7 +107,7 @@ impl Flame {
         let lines: Vec<String> = self
             .stacks
             .iter()
-            .map(|(stack, &weight)| (stack, weight * units / self.denominator))
+            .map(|((_, stack), &weight)| (stack, weight * units / self.denominator))
             .map(|(stack, weight)| format!("{stack} {}", weight.max(1)))
             .collect();
         let mut palette = PaletteMap::default();

@@ -162,10 +162,10 @@ fn effects(component: &Component) -> Vec<Vec<String>> {
         ];
         let known = known.into_iter().filter(|(holds, _)| *holds);
         let cells = found.cells.into_iter().map(|cell| component.cell(cell));
-        let shared = cells.filter(|cell| cell.name != cell.instance);
+        let shared = cells.filter_map(|cell| Some((&cell.name, cell.shares_hardware_of()?)));
         known
             .map(|(_, effect)| effect.to_owned())
-            .chain(shared.map(|cell| format!("shares {} in {}", cell.name, cell.instance)))
+            .chain(shared.map(|(cell, other)| format!("shares {cell} in {other}")))
             .collect()
     };
     component.groups.iter().zip(found).map(effects).collect()

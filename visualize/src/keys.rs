@@ -13,8 +13,8 @@ pub enum Item {
     Control(ControlId),
     /// A group, by the run that activates it.
     Group(RunId),
-    /// A primitive.
-    Primitive(CellId),
+    /// A primitive; for a `ref` cell also the cell that it stands for, and who holds that.
+    Primitive(CellId, Option<(InstanceId, CellId)>),
 }
 
 /// Something that can be active in a design.
@@ -39,6 +39,9 @@ pub(crate) struct Keys {
     depths: Vec<usize>,
     /// The keys of each tree, ascending.
     trees: Vec<Vec<KeyId>>,
+    /// The component cells of the newest tree that are called by a `ref` cell, each with that cell and
+    /// who holds it.
+    called_by_reference: Vec<(KeyId, (InstanceId, CellId))>,
 }
 
 impl Keys {
@@ -67,6 +70,12 @@ impl Keys {
         self.trees.last().map_or(&[], Vec::as_slice)
     }
 
+    /// The component cells of the newest tree that are called by a `ref` cell, each with that cell and
+    /// who holds it.
+    pub fn called_by_reference(&self) -> &[(KeyId, (InstanceId, CellId))] {
+        &self.called_by_reference
+    }
+
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
         match event {
@@ -83,18 +92,26 @@ impl Keys {
         // The innermost cell at each depth above the current node.
         let mut cells: Vec<(usize, InstanceId)> = Vec::new();
         let mut keys = Vec::new();
+        self.called_by_reference.clear();
         for (depth, node) in tree.preorder() {
             while cells.last().is_some_and(|&(above, _)| above >= depth) {
                 cells.pop();
             }
+            let mut formal = None;
             let item = match node {
-                Node::Cell { instance, .. } => {
+                Node::Cell {
+                    instance,
+                    formal: known,
+                    ..
+                } => {
+                    let holder = cells.last().map(|&(_, holder)| holder);
+                    formal = holder.zip(known.map(|(_, cell)| cell));
                     cells.push((depth, instance));
                     Item::Cell
                 }
                 Node::Control { control, .. } => Item::Control(control),
                 Node::Group { run, .. } => Item::Group(run),
-                Node::Primitive { cell, .. } => Item::Primitive(cell),
+                Node::Primitive { cell, actual, .. } => Item::Primitive(cell, actual),
                 Node::Continuous { .. } => continue,
             };
             let Some(&(_, instance)) = cells.last() else {
@@ -108,6 +125,8 @@ impl Keys {
                 self.depths.push(depth);
             }
             keys.push(id);
+            self.called_by_reference
+                .extend(formal.map(|formal| (id, formal)));
         }
         keys.sort_unstable();
         keys.dedup();

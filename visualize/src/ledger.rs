@@ -228,6 +228,7 @@ impl Found {
                 Node::Cell {
                     instance: own,
                     activity,
+                    ..
                 } => {
                     let charge = match activity {
                         Activity::Overhead(charge) => {

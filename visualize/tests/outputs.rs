@@ -65,6 +65,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         thread: id(0),
         group: group.map(id::<GroupId>),
         cell: None,
+        bindings: vec![],
         latency: None,
     };
     let main = Component {
@@ -77,14 +78,14 @@ fn metadata(names: [&str; 4]) -> Metadata {
                 kind: CellKind::Component(id(1)),
                 origin: Origin::Source,
                 span: None,
-                instance: cell.to_owned(),
+                instance: Some(cell.to_owned()),
             },
             Cell {
                 name: "r".to_owned(),
                 kind: CellKind::Primitive("std_reg".to_owned()),
                 origin: Origin::Source,
                 span: None,
-                instance: "r".to_owned(),
+                instance: Some("r".to_owned()),
             },
         ],
         groups: vec![
@@ -133,6 +134,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
 fn main_cell(activity: Activity) -> Node {
     Node::Cell {
         instance: id::<InstanceId>(0),
+        formal: None,
         activity,
     }
 }
@@ -154,6 +156,7 @@ const WORK: fn() -> Node = || Node::Group {
 const R: fn() -> Node = || Node::Primitive {
     component: id(0),
     cell: id::<CellId>(1),
+    actual: None,
 };
 
 /// The trees of the sample: an FSM update, `load`, and `work` with the cell useful or not.
@@ -167,6 +170,7 @@ fn trees() -> Vec<CallTree> {
     let update = overhead(Overhead::FsmUpdate);
     let cell = |activity| Node::Cell {
         instance: id::<InstanceId>(1),
+        formal: None,
         activity,
     };
     let tick = Node::Group {
@@ -304,7 +308,7 @@ fn tables() {
     check(
         &seen.cells().text(),
         &expect![[r#"
-            cell    component  times active  cycles  useful  condition  fsm update  par done  both  static wait  barrier  start finish  other  useful %  fsm update %  par done %  both %  static wait %  barrier %  start finish %  other %
+            cell    component  times active  cycles  useful  condition  fsm update  par done  both  static wait  barrier  start finish  other  useful %  fsm update %  par done %  both %  static wait %  barrier %  start finish %  other %  ref cells
             main    main                  1      12       9          0           3         0     0            0        0             0      0     75.00         25.00        0.00    0.00           0.00       0.00            0.00     0.00
             main.c  sub                   1       5       4          0           0         0     0            0        0             0      1     80.00          0.00        0.00    0.00           0.00       0.00            0.00    20.00
         "#]],
@@ -484,6 +488,54 @@ fn timeline(metadata: &Metadata, events: &[Event]) -> String {
         timeline.event(event).unwrap();
     }
     String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn what_a_ref_cell_stands_for_is_told_beside_it() {
+    let mut metadata = metadata(NAMES);
+    let [_, r] = &metadata.components[0].cells[..] else {
+        panic!("main has two cells");
+    };
+    let formal = Cell {
+        name: "f".to_owned(),
+        instance: None,
+        ..r.clone()
+    };
+    metadata.components[1].cells.push(formal);
+    let mut events = events(&[(2, 3)]);
+    for event in &mut events {
+        let Event::Tree(tree) = event else {
+            continue;
+        };
+        let mut nodes: Vec<(usize, Node)> = tree.preorder().collect();
+        let tick = |&(_, node): &(usize, Node)| matches!(node, Node::Group { component, .. } if component == id(1));
+        let Some(at) = nodes.iter().position(tick) else {
+            continue;
+        };
+        let primitive = Node::Primitive {
+            component: id(1),
+            cell: id(0),
+            actual: Some((id(0), id(1))),
+        };
+        nodes.insert(at + 1, (nodes[at].0 + 1, primitive));
+        **tree = CallTree::from_preorder(nodes).unwrap();
+    }
+    let seen = Seen::new(&metadata, &events);
+    let flame = Flame::new(&metadata, &seen.profile, Weighting::Flat);
+    let stack = "main;seq@L10;work;c [sub];tick;f (primitive) 3\n";
+    assert!(flame.folded().contains(stack), "{}", flame.folded());
+    let mut svg = Vec::new();
+    flame.svg("design", &mut svg).unwrap();
+    let svg = String::from_utf8(svg).unwrap();
+    assert!(svg.contains("<title>f (primitive) = main.r (3 cycles"));
+    let told = [Value::from(""), Value::from("f = main.r")];
+    let table = seen.cells();
+    assert_eq!(table.column("ref cells"), Some(told.iter().collect()));
+    let json: serde_json::Value = serde_json::from_str(&timeline(&metadata, &events)).unwrap();
+    let slices = json["traceEvents"].as_array().unwrap().iter();
+    let slice = slices.filter(|event| event["name"] == "f" && event["ph"] == "X");
+    let actual: Vec<_> = slice.map(|slice| slice["args"]["actual"].clone()).collect();
+    assert_eq!(actual, ["main.r"]);
 }
 
 #[test]

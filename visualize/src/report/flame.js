@@ -36,9 +36,9 @@ const shareText = (weight) =>
   `${counted(Math.round(weight * 100) / 100, "cycle")}, ${percent(weight, flame.weights[0])}`;
 
 function detail(node) {
-  const { kind, label, places } = frameOf(node);
+  const { kind, places } = frameOf(node);
   const place = places.length ? `, ${placeName(places[0])}` : "";
-  byId("frame-detail").textContent = `${label} (${kind}${place}): ${shareText(flame.weights[node])}`;
+  byId("frame-detail").textContent = `${fullName(frameOf(node))} (${kind}${place}): ${shareText(flame.weights[node])}`;
 }
 
 function drawFlame() {
@@ -89,7 +89,7 @@ function frameBox(node, depth, left, share, path) {
       "data-node": node,
       "aria-level": depth + 1,
       "aria-selected": selection.frames.has(data.nodes.frames[node]),
-      "aria-label": `${label}, ${kind}, ${shareText(flame.weights[node])}`,
+      "aria-label": `${fullName(frameOf(node))}, ${kind}, ${shareText(flame.weights[node])}`,
     },
     label,
   );

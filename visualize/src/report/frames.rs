@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{ComponentId, ControlId, FileId, GroupId, Id, Metadata, Span};
-use petal_reconstruct::{Activity, CallTree, FrameLabels, Instance, InstanceId, Node};
+use petal_metadata::{CellId, ComponentId, ControlId, FileId, GroupId, Id, Metadata, Span};
+use petal_reconstruct::{Activity, CallTree, FrameLabels, Instance, InstanceId, Node, actual_path};
 use serde::Serialize;
 
 use super::order::Packed;
@@ -25,6 +25,9 @@ const MAX_BYTES: usize = 1 << 20;
 pub(crate) struct Frame {
     kind: &'static str,
     label: String,
+    /// The cell that a `ref` cell stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual: Option<String>,
     /// The line that the frame stands for, and others that have to do with it.
     places: Vec<Place>,
     /// The rows of tables that tell of it.
@@ -57,7 +60,8 @@ pub(crate) struct Nodes {
 /// What a frame stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
-    Cell(InstanceId),
+    /// A component cell, and the `ref` cell by which it is called.
+    Cell(InstanceId, Option<(ComponentId, CellId)>),
     /// A group: as a control statement runs it, or as another group does.
     Group(ComponentId, GroupId, Option<ControlId>),
     /// A node that stands for itself wherever it is.
@@ -139,7 +143,10 @@ impl<'a> Frames<'a> {
             }
             nodes.push(at);
             packed.number(at as u64);
-            if let Node::Cell { instance, activity } = node {
+            if let Node::Cell {
+                instance, activity, ..
+            } = node
+            {
                 let activity = self.class(match activity {
                     Activity::Useful => Class::Useful,
                     Activity::Condition => Class::Condition,
@@ -174,7 +181,9 @@ impl<'a> Frames<'a> {
 
     fn frame(&mut self, node: Node) -> usize {
         let key = match node {
-            Node::Cell { instance, .. } => Key::Cell(instance),
+            Node::Cell {
+                instance, formal, ..
+            } => Key::Cell(instance, formal),
             Node::Group {
                 component,
                 group,
@@ -199,6 +208,7 @@ impl<'a> Frames<'a> {
             self.list.push(Frame {
                 kind: FrameLabels::kind(node).name(),
                 label: self.labels.label(node, self.instances).to_owned(),
+                actual: actual_path(self.metadata, self.instances, node),
                 places,
                 rows,
             });
@@ -209,15 +219,18 @@ impl<'a> Frames<'a> {
     /// Where a node comes from, the most particular first, and the rows of tables about it.
     fn origin(&self, node: Node) -> (Vec<Option<Span>>, Vec<Row>) {
         let metadata = self.metadata;
+        let span = |holder: ComponentId, cell| metadata.component(holder).cell(cell).span;
         match node {
-            Node::Cell { instance, .. } => {
+            Node::Cell {
+                instance, formal, ..
+            } => {
                 let Instance { component, parent } = self.instances[instance.index()];
+                let formal = formal.and_then(|(holder, cell)| span(holder, cell));
                 let cell = parent.and_then(|(holder, cell)| {
-                    let holder = self.instances[holder.index()].component;
-                    metadata.component(holder).cell(cell).span
+                    span(self.instances[holder.index()].component, cell)
                 });
                 (
-                    vec![cell, metadata.component(component).span],
+                    vec![formal, cell, metadata.component(component).span],
                     self.tables.row(RowId::Cell(instance)).into_iter().collect(),
                 )
             }
@@ -250,10 +263,16 @@ impl<'a> Frames<'a> {
             Node::Continuous { component } => {
                 (vec![metadata.component(component).span], Vec::new())
             }
-            Node::Primitive { component, cell } => (
-                vec![metadata.component(component).cell(cell).span],
-                Vec::new(),
-            ),
+            Node::Primitive {
+                component,
+                cell,
+                actual,
+            } => {
+                let actual = actual.and_then(|(holder, cell)| {
+                    span(self.instances[holder.index()].component, cell)
+                });
+                (vec![span(component, cell), actual], Vec::new())
+            }
         }
     }
 }

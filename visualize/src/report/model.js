@@ -20,6 +20,9 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** A frame's label; for a `ref` cell with the cell that it stands for. */
+const fullName = ({ label, actual }) => (actual ? `${label} = ${actual}` : label);
+
 const placeKey = ([file, line]) => `${file}:${line}`;
 
 /** A place as people read it. */

@@ -27,10 +27,10 @@ function lineSelection(place) {
 }
 
 function frameSelection(at) {
-  const { label, places, rows } = data.frames[at];
+  const { places, rows } = data.frames[at];
   const chosen = noRows();
   for (const [table, row] of rows) chosen[table].add(row);
-  return { title: label, lines: new Set(places.map(placeKey)), frames: new Set([at]), rows: chosen };
+  return { title: fullName(data.frames[at]), lines: new Set(places.map(placeKey)), frames: new Set([at]), rows: chosen };
 }
 
 function rowSelection(table, row) {

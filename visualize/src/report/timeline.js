@@ -320,8 +320,8 @@ function showTree() {
 }
 
 function treeLine(node, activity) {
-  const { label, kind } = frameOf(node);
-  const pick = element("button", { type: "button", class: "link", onclick: () => chooseFrame(data.nodes.frames[node]) }, label);
+  const { kind } = frameOf(node);
+  const pick = element("button", { type: "button", class: "link", onclick: () => chooseFrame(data.nodes.frames[node]) }, fullName(frameOf(node)));
   const line = element("li", {}, element("span", { class: `chip ${kind}`, "aria-hidden": "true" }), pick);
   line.style.setProperty("--depth", String(pathOf(node).length - 1));
   if (activity > 1) line.append(" ← ", reasonLink(activity));

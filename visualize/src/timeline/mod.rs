@@ -178,6 +178,9 @@ impl<'a, F: Format> Timeline<'a, F> {
         match event {
             Event::Instance(_) => self.enter(),
             Event::Tree(tree) => {
+                for &(key, formal) in self.keys.called_by_reference() {
+                    self.numbers.call_by_reference(key, formal);
+                }
                 let counts = self.counts_of(tree);
                 self.trees.push(counts);
                 Ok(())
@@ -444,7 +447,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             Item::Cell => Track::Cell,
             Item::Control(node) => Track::Control(component.node(node).thread),
             Item::Group(run) => Track::Groups(component.run(run).thread),
-            Item::Primitive(cell) => Track::Primitive(cell),
+            Item::Primitive(cell, _) => Track::Primitive(cell),
         }
     }
 
@@ -491,7 +494,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         };
         [
             active(|item| matches!(item, Item::Group(_))),
-            active(|item| matches!(item, Item::Primitive(_))),
+            active(|item| matches!(item, Item::Primitive(..))),
             u64::from(matches!(
                 Class::of(self.metadata, tree),
                 Class::Overhead(..)

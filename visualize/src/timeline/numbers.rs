@@ -31,8 +31,9 @@ struct Known {
     since: u64,
     /// Where the arrows to the component cells that it runs are.
     calls: Box<[usize]>,
-    /// Where the arrow to the cell that it is, is.
-    called: Option<usize>,
+    /// Where the arrows to the cell that it is, are: as a cell, and as what `ref` cells stand for. One at
+    /// most leads to it at a time.
+    called: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -105,12 +106,22 @@ impl<'a> Numbers<'a> {
         let calls = calls.collect();
         let cell = instances[key.instance.index()].parent;
         let called = cell.filter(|_| key.item == Item::Cell).map(arrow);
+        let called = called.into_iter().collect();
         self.keys.push(Known {
             count,
             since: 0,
             calls,
             called,
         });
+    }
+
+    /// Takes in that a component cell is called by the `ref` cell `formal`.
+    pub fn call_by_reference(&mut self, key: KeyId, formal: (InstanceId, CellId)) {
+        let arrow = number(&mut self.cells, &mut self.arrows, formal);
+        let called = &mut self.keys[key].called;
+        if !called.contains(&arrow) {
+            called.push(arrow);
+        }
     }
 
     /// Whether the ends of a key's slices have a number.
@@ -130,7 +141,7 @@ impl<'a> Numbers<'a> {
 
     /// Whether arrows end at a key's slices.
     pub fn is_called(&self, key: KeyId) -> bool {
-        self.keys[key].called.is_some()
+        !self.keys[key].called.is_empty()
     }
 
     /// Something becomes active.
@@ -183,8 +194,10 @@ impl<'a> Numbers<'a> {
             self.arrows[cell] = self.last_arrow;
             numbers.push(self.last_arrow);
         }
-        if let Some(cell) = known.called {
-            numbers.push(std::mem::take(&mut self.arrows[cell]));
+        if let Some(&first) = known.called.first() {
+            let mut called = known.called.iter();
+            let arrow = called.find(|&&cell| self.arrows[cell] > 0);
+            numbers.push(std::mem::take(&mut self.arrows[*arrow.unwrap_or(&first)]));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the slices of a timeline tell: their names and details.
 
 use petal_metadata::{ComponentId, Id, Metadata, Origin, RunId, Span};
-use petal_reconstruct::{FrameLabels, Instance};
+use petal_reconstruct::{FrameLabels, Instance, Node, actual_path};
 
 use super::lanes::LaneId;
 use crate::groups::Effects;
@@ -60,11 +60,18 @@ pub(super) fn describe(
             let name = group(metadata, effects, labels, id, run, &mut details);
             (name, "group")
         }
-        Item::Primitive(cell) => {
+        Item::Primitive(cell, actual) => {
+            let node = Node::Primitive {
+                component: id,
+                cell,
+                actual,
+            };
+            let actual = actual_path(metadata, instances, node);
+            details.extend(actual.map(|path| ("actual", Detail::Text(path))));
             let cell = component.cell(cell);
             details.extend(source(metadata, cell.span));
-            if cell.instance != cell.name {
-                let hardware = Detail::Text(cell.instance.clone());
+            if let Some(hardware) = cell.shares_hardware_of() {
+                let hardware = Detail::Text(hardware.to_owned());
                 details.push(("shares the hardware of", hardware));
             }
             (cell.name.clone(), "primitive")
