@@ -49,6 +49,38 @@ fn a_design_that_calyx_refuses() {
 }
 
 #[test]
+fn an_inlined_component_that_hands_over_cells() {
+    let design = r#"import "primitives/core.futil";
+component leaf() -> () {
+  cells { ref r = std_reg(8); a = std_reg(8); }
+  wires {
+    group note { a.in = 8'd1; a.write_en = 1'd1; note[done] = a.done; }
+    group put { r.in = a.out; r.write_en = 1'd1; put[done] = r.done; }
+  }
+  control { seq { note; put; } }
+}
+component middle() -> () {
+  cells { l = leaf(); own = std_reg(8); }
+  wires {}
+  control { invoke l[r = own]()(); }
+}
+component main() -> () {
+  cells { @inline m = middle(); }
+  wires {}
+  control { invoke m()(); }
+}
+"#;
+    let workshop = Workshop::new();
+    workshop.write("design.futil", design.to_owned());
+    let said = workshop.fails(&RUN);
+    tells(
+        &said,
+        &["design.futil", "16 |", "`m`", "--disable-pass inline"],
+    );
+    workshop.succeeds(&[&RUN[..], &["--disable-pass", "inline"]].concat());
+}
+
+#[test]
 fn a_construct_that_the_pipeline_cannot_compile() {
     let workshop = Workshop::new();
     workshop.write(

@@ -136,6 +136,17 @@ pub enum PassesError {
         /// The innermost, with its place.
         place: String,
     },
+    /// A component that hands over cells would be inlined.
+    #[error(
+        "the pass `inline` breaks the cell `{cell}`, whose component invokes another one with cells for its `ref` cells:\n\
+         {place}\nremove `@inline` or leave the pass out with `--disable-pass inline`"
+    )]
+    Inlined {
+        /// The cell.
+        cell: String,
+        /// Where it is declared.
+        place: String,
+    },
     /// A pass of petal's own gave up.
     #[error(
         "petal fails on the design {path} ({stage}): {message}; please report this with the design"

@@ -80,9 +80,44 @@ pub(crate) fn check(ctx: &ir::Context, passes: &[String]) -> Result<(), PassesEr
             places: problems.trim_end().to_owned(),
         });
     }
+    if passes.iter().any(|pass| pass == "inline") {
+        check_inlining(ctx)?;
+    }
     if passes.iter().any(|pass| pass == "cell-share") {
         for component in &ctx.components {
             check_loops(View::of(&component.control.borrow()), 0)?;
+        }
+    }
+    Ok(())
+}
+
+/// `inline` copies an invoke, but what the copy hands over are still the cells of the original.
+fn check_inlining(ctx: &ir::Context) -> Result<(), PassesError> {
+    let is_inlined = |cell: &ir::Cell| cell.get_attribute(ir::BoolAttr::Inline).is_some();
+    let hands_over = |component: &ir::Component| {
+        let mut found = false;
+        View::of(&component.control.borrow()).walk(&mut |view| {
+            let stays = |cell: &ir::RRC<ir::Cell>| !is_inlined(&cell.borrow());
+            found |= !view.handed_over().is_empty() && view.invoked().is_some_and(stays);
+        });
+        found
+    };
+    let broken: Vec<ir::Id> = ctx
+        .components
+        .iter()
+        .filter(|c| hands_over(c))
+        .map(|c| c.name)
+        .collect();
+    for component in &ctx.components {
+        for cell in component.cells.iter().map(|cell| cell.borrow()) {
+            if is_inlined(&cell) && cell.type_name().is_some_and(|name| broken.contains(&name)) {
+                let place = cell.attributes.copy_span().into_option();
+                return Err(PassesError::Inlined {
+                    cell: cell.name().to_string(),
+                    place: place
+                        .map_or_else(String::new, |place| place.format("").trim_end().to_owned()),
+                });
+            }
         }
     }
     Ok(())
