@@ -189,8 +189,10 @@ fn of_program(
     passes: Option<&String>,
     places: &mut Places,
 ) -> Result<Baseline, Failure> {
-    let folder = Scratch::new()
+    let scratch = Scratch::new()
         .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    // Not the folder itself, which is locked.
+    let folder = scratch.path().join("profile");
     let passes = passes.map_or(petal_passes::ALL, String::as_str);
     let run = RunArgs {
         design: DesignArgs {
@@ -215,6 +217,6 @@ fn of_program(
             control: ControlArg::Source,
         },
     };
-    run::profile(&run, folder.path(), None, places)?;
-    of_folder(folder.path())
+    run::profile(&run, &folder, None, places)?;
+    of_folder(&folder)
 }
