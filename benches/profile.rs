@@ -2,7 +2,8 @@
 //!
 //! `cargo bench` times, for `calyx-examples/packet-scheduler.futil`: the build and the run of it in
 //! the embedded simulator and in Verilator; and, on one waveform, a plain loop of the `vcd` crate
-//! over it, reconstruction, and all outputs.
+//! over it, reconstruction, and all outputs. Then whole runs, with the check that the plain design is
+//! the same and without.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -201,4 +202,23 @@ fn reconstruction_and_all_outputs(bencher: divan::Bencher<'_, '_>) {
             let status = petal.status().expect("petal was just built");
             assert!(status.success());
         });
+}
+
+/// What `petal run` takes from the start to the end, with and without the check that the plain design
+/// is the same.
+#[divan::bench(sample_count = 21, sample_size = 1, args = [
+    "switch-case-par", "switch-case-par --unverified", "packet-scheduler", "packet-scheduler --unverified",
+])]
+fn whole_run(bencher: divan::Bencher<'_, '_>, design: &str) {
+    let mut words = design.split(' ');
+    let name = words.next().expect("a text has a first word");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench/whole");
+    let design = example().with_file_name(name).with_extension("futil");
+    let mut petal = Command::new(env!("CARGO_BIN_EXE_petal"));
+    petal.args(["run", "--quiet", "--out"]).arg(&out);
+    petal.arg(design).args(words);
+    bencher.bench_local(|| {
+        let status = petal.status().expect("petal was just built");
+        assert!(status.success());
+    });
 }

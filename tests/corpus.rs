@@ -140,6 +140,7 @@ fn check_pipeline(
 ) -> Result<ByKind, String> {
     let independent = passes == "no-opt" && cycles < LONG;
     let plain = support::compile(design, passes);
+    let structure = plain.structure;
     let trace = if independent { Trace::Vcd } else { Trace::Off };
     // Test builds are quick to make, not to run.
     let optimisation = if cycles < LONG {
@@ -157,6 +158,7 @@ fn check_pipeline(
         )?;
     }
     let (instrumented, metadata) = support::instrument(design, passes);
+    same("structure", &instrumented.structure, &structure)?;
     let simulated = support::simulate(design, &instrumented, Trace::Vcd, optimisation);
     same("instrumented cycles", &simulated.cycles, &cycles)?;
     same(

@@ -859,11 +859,16 @@ fn check(
     let pipeline = Pipeline::parse(passes, left_out).expect("the passes are known");
     let read = || Program::read(file, library).map_err(|error| error.to_string());
     let refused = |error: petal_passes::PassesError| Outcome::Refused(error.to_string());
-    let without = match petal_passes::compile(read()?, &pipeline) {
+    let without = petal_passes::compile(read()?, &pipeline);
+    let with = petal_passes::instrument(read()?, &pipeline);
+    if let (Ok(without), Ok((with, _))) = (&without, &with) {
+        same("structure", &with.structure, &without.structure)?;
+    }
+    let without = match without {
         Ok(design) => plain(&design)?,
         Err(error) => refused(error),
     };
-    let with = match petal_passes::instrument(read()?, &pipeline) {
+    let with = match with {
         Ok((design, metadata)) => profiled(&design, &metadata)?,
         Err(error) => refused(error),
     };
