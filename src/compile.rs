@@ -45,6 +45,10 @@ pub fn instrument(args: &DesignArgs) -> Result<Compiled, Failure> {
             aside.clone(),
         )?)
     };
+    let pipeline = match verification {
+        Some(_) => pipeline.verified(),
+        None => pipeline,
+    };
     let (design, metadata) = petal_passes::instrument(program, &pipeline)?;
     interrupt::check()?;
     Ok(Compiled {

@@ -21,6 +21,7 @@ use crate::args::{AgainArgs, ControlArg, FormatArg, StatsArgs, TableArg, Timelin
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
+use crate::messages;
 use crate::outputs::{self, Counted};
 
 /// A profile's folder, opened.
@@ -59,6 +60,9 @@ impl Folder {
             serde_json::from_str(&text).map_err(|error| damaged(&error))?;
         let known = |key: &str| Some(summary.get(key)?.as_str()?.to_owned());
         let versions = summary["versions"].as_object().into_iter().flatten();
+        if !metadata.verified {
+            messages::note(format_args!("{}: {}", dir.display(), Verified::No.text()));
+        }
         Ok(Self {
             metadata,
             name: known("design").ok_or_else(|| damaged(&"it does not name the design"))?,

@@ -86,6 +86,8 @@ fn a_run_tells_where_the_cycles_went() {
           petal-out/switch-case-par/flame.svg     open in a browser
           petal-out/switch-case-par/stats/        tables
           `petal view petal-out/switch-case-par` opens the timeline
+
+          verified by structure: but for its probes, this is the design that the stock compiler builds
     "#]]
     .assert_eq(&printed);
     let files: Vec<String> = files(&dir.path().join("petal-out/switch-case-par"))

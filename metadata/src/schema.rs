@@ -23,6 +23,9 @@ pub struct Metadata {
     /// design holds a marker cell with it in its name ([`ProbePrefix::marker`]), and a trace has it in
     /// its head: so neither is taken for one of other metadata.
     pub fingerprint: String,
+    /// Whether whoever compiled the design makes sure that the plain design runs alike: petal does, but
+    /// for `--unverified`.
+    pub verified: bool,
     /// The passes that ran, in order, without petal's own.
     pub pipeline: Vec<String>,
     /// Source files that something of the design comes from.

@@ -71,6 +71,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
         calyx: CALYX_VERSION.to_owned(),
         // Last of all: see `Metadata::seal`.
         fingerprint: String::new(),
+        verified: false,
         pipeline: session.pipeline.clone(),
         files: session.files.table(root.map(|span| span.file)),
         prefix: probes.prefix.clone(),

@@ -190,6 +190,7 @@ pub struct Pipeline {
     passes: Vec<String>,
     /// Options of passes, in the compiler's own syntax.
     options: Vec<String>,
+    verified: bool,
 }
 
 impl Pipeline {
@@ -221,6 +222,7 @@ impl Pipeline {
         Ok(Self {
             passes,
             options: Vec::new(),
+            verified: false,
         })
     }
 
@@ -233,6 +235,16 @@ impl Pipeline {
         options::check(&stock()?, &self.passes, options)?;
         self.options.extend_from_slice(options);
         Ok(self)
+    }
+
+    /// The same passes, for a caller that compares the [structure](Design::structure) or the run of the
+    /// design with those of the plain one. The metadata tell it.
+    #[must_use]
+    pub fn verified(self) -> Self {
+        Self {
+            verified: true,
+            ..self
+        }
     }
 
     /// Whether a pass has an option.
@@ -364,6 +376,7 @@ pub fn instrument(
     })?;
     let mut metadata = metadata.expect("set by the passes, which have run");
     rename_instances(&mut metadata, &renamed);
+    metadata.verified = pipeline.verified;
     metadata.seal();
     marker::name(&mut design.program, &metadata);
     Ok((design, metadata))

@@ -31,6 +31,9 @@ pub struct Baseline {
     /// Why the run ended before the design was done, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// Whether it was made sure that the plain design runs alike.
+    #[serde(default)]
+    pub verified: bool,
     /// How much was odd in the waveform.
     pub warnings: u64,
     /// Length of the run in cycles.

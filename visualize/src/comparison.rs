@@ -232,6 +232,11 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
         if let Some(stopped) = &run.stopped {
             notes.push(format!("the run {which} is a partial one: {stopped}"));
         }
+        if !run.verified {
+            notes.push(format!(
+                "the run {which} is not verified: nobody made sure that the design runs alike without probes"
+            ));
+        }
         if run.warnings > 0 {
             notes.push(format!(
                 "the waveform of the run {which} was odd in {} places",

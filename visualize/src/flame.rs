@@ -29,6 +29,7 @@ pub struct Flame {
     denominator: u128,
     kinds: HashMap<String, FrameKind>,
     cycles: u64,
+    verified: bool,
 }
 
 /// Beyond this, shares of a cycle are rounded. Reached only when cycles differ wildly in how many
@@ -46,6 +47,7 @@ impl Flame {
             denominator,
             kinds: HashMap::new(),
             cycles: profile.total(),
+            verified: metadata.verified,
         };
         for (tree, cycles) in profile.trees() {
             let mut stack: Vec<String> = Vec::new();
@@ -119,7 +121,8 @@ impl Flame {
             Weighting::Flat => "every active leaf of a cycle counts 1",
             Weighting::Scaled => "parallel leaves share a cycle",
         };
-        let mut options = image(title, subtitle.to_owned());
+        let mark = if self.verified { "" } else { "; not verified" };
+        let mut options = image(title, format!("{subtitle}{mark}"));
         options.colors = Palette::Multi(MultiPalette::Rust);
         // The root of the image has no name of its own.
         palette.insert(

@@ -53,6 +53,8 @@ pub enum Verified {
     Structure,
     /// Both took as many cycles and left the same memories.
     Simulation,
+    /// Whoever compiled it said so; nobody has the plain design now.
+    AtCompilation,
 }
 
 impl Verified {
@@ -66,6 +68,7 @@ impl Verified {
             Self::Simulation => {
                 "verified by simulation: without probes, the design took as many cycles and left the same memories"
             }
+            Self::AtCompilation => "verified when it was compiled",
         }
     }
 }
@@ -77,7 +80,8 @@ pub struct Summary {
     pub design: String,
     /// Why the run ended before the design was done, if it did: then the profile is a partial one.
     pub stopped: Option<String>,
-    /// How it was made sure that the plain design runs alike: `structure`, `simulation` or `no`.
+    /// How it was made sure that the plain design runs alike: `structure`, `simulation`,
+    /// `at-compilation` (for the waveform of a design that petal compiled before) or `no`.
     pub verified: Verified,
     /// Length of the run in cycles.
     pub cycles: u64,
@@ -112,7 +116,11 @@ impl Summary {
         Self {
             design: design.to_owned(),
             stopped: None,
-            verified: Verified::No,
+            verified: if metadata.verified {
+                Verified::AtCompilation
+            } else {
+                Verified::No
+            },
             cycles: profile.total(),
             useful_cycles: ledger.useful + ledger.condition,
             condition_cycles: ledger.condition,

@@ -118,6 +118,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         petal: "0.0.0".to_owned(),
         calyx: "0.0.0".to_owned(),
         fingerprint: "0".to_owned(),
+        verified: true,
         pipeline: vec![],
         files: vec![SourceFile {
             name: "d.futil".to_owned(),

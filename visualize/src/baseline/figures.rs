@@ -38,6 +38,7 @@ impl Baseline {
             design: design.to_owned(),
             passes: metadata.pipeline.clone(),
             stopped,
+            verified: metadata.verified,
             warnings: profile.warnings().len() as u64,
             cycles: profile.total(),
             useful: ledger.useful + ledger.condition,

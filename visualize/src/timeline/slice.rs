@@ -50,6 +50,9 @@ pub(super) fn describe(
     let (name, category) = match key.item {
         Item::Cell => {
             details.push(("component", Detail::Text(component.name.clone())));
+            if !metadata.verified && key.instance.index() == 0 {
+                details.push(("verified", Detail::Text("no".to_owned())));
+            }
             (labels.instance(key.instance, instances).to_owned(), "cell")
         }
         Item::Control(node) => {
