@@ -52,11 +52,21 @@ fn the_links_of_the_documents_lead_somewhere() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
         let folder = folder.parent().expect("a file is in a folder");
         for link in between(&text, "](", ')') {
-            let local = !link.contains("://");
-            assert!(
-                !local || folder.join(link).exists(),
-                "{document} links to {link}"
-            );
+            if link.contains("://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let file = folder.join(file);
+            assert!(file.exists(), "{document} links to {link}");
+            if !heading.is_empty() {
+                let text = std::fs::read_to_string(file).unwrap();
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                let links_to = |line: &str| {
+                    let title = line.trim_start_matches('#').trim();
+                    title.to_lowercase().replace(' ', "-") == heading
+                };
+                assert!(headings.any(links_to), "{document} links to {link}");
+            }
         }
     }
 }
