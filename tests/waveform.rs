@@ -119,3 +119,86 @@ fn a_run_begins_after_the_reset() {
     let vcd = std::fs::File::open(dir.path().join("wave.vcd")).unwrap();
     assert_eq!(read(&metadata, vcd, 1 << 16), expected);
 }
+
+/// A part of the values of a waveform.
+fn changed_lines(vcd: &str) -> Vec<(usize, &str)> {
+    let body = vcd.find("#0\n").expect("the body begins at time 0");
+    let lines = vcd[body..].match_indices('\n');
+    let lines = lines.map(|(at, _)| body + at + 1);
+    lines
+        .filter_map(|at| Some((at, vcd[at..].lines().next()?)))
+        .filter(|(_, line)| line.starts_with(['0', '1', 'b']))
+        .collect()
+}
+
+/// What reconstruction makes of a waveform: its trees, and whether it tells that something is wrong.
+fn made_of(metadata: &Metadata, vcd: &str) -> (Vec<Event>, bool) {
+    let reconstruction = Reconstruction::new(metadata);
+    let mut events = Vec::new();
+    let mut read = || {
+        let mut source = VcdSource::new(vcd.as_bytes(), reconstruction.signals()).ok()?;
+        let sink = &mut |event| {
+            events.push(event);
+            Ok::<_, std::convert::Infallible>(())
+        };
+        reconstruction.run(&mut source, sink).ok()
+    };
+    let failed = read().is_none_or(|cycles| cycles == 0);
+    let told = events
+        .iter()
+        .any(|event| matches!(event, Event::Warning(_)));
+    events.retain(|event| matches!(event, Event::Tree(_) | Event::Run(_) | Event::End { .. }));
+    (events, failed || told)
+}
+
+#[test]
+fn waveforms_that_contradict_themselves_are_told() {
+    let design = support::root().join("calyx-examples/switch-case-par.futil");
+    let dir = tempfile::tempdir().unwrap();
+    let vcd = dir.path().join("wave.vcd");
+    let output = Command::new(env!("CARGO_BIN_EXE_petal"))
+        .args(["run", "-q", "--vcd", "wave.vcd", "--out", "out"])
+        .arg(&design)
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let metadata = Metadata::read(&dir.path().join("out/metadata.json")).unwrap();
+    let vcd = std::fs::read_to_string(vcd).unwrap();
+    let (right, told) = made_of(&metadata, &vcd);
+    assert!(!told, "the waveform is right");
+
+    let lines = changed_lines(&vcd);
+    let count = |change: &dyn Fn(&str) -> Option<String>| {
+        let [mut tried, mut silent] = [0, 0];
+        for (at, line) in &lines {
+            let Some(changed) = change(line) else {
+                continue;
+            };
+            let changed = format!("{}{changed}{}", &vcd[..*at], &vcd[at + line.len()..]);
+            let (made, told) = made_of(&metadata, &changed);
+            tried += 1;
+            if made != right && !told {
+                silent += 1;
+                println!("silent: {line} at byte {at}");
+            }
+        }
+        (tried, silent)
+    };
+    let (deleted, silent) = count(&|_| Some(String::new()));
+    println!("deleted: {silent} of {deleted} are silent");
+    assert!(
+        100 * silent <= 3 * deleted,
+        "{silent} of {deleted} deleted lines"
+    );
+    let (flipped, silent) = count(&|line| match line.split_at(1) {
+        ("0", code) => Some(format!("1{code}")),
+        ("1", code) => Some(format!("0{code}")),
+        _ => None,
+    });
+    println!("flipped: {silent} of {flipped} are silent");
+    assert!(
+        100 * silent <= 3 * flipped,
+        "{silent} of {flipped} flipped lines"
+    );
+}

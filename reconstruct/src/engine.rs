@@ -11,6 +11,7 @@ use petal_metadata::{
 };
 use thiserror::Error;
 
+use crate::contradictions::{self, Contradiction, Values};
 use crate::model::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate,
     Run, TreeId, Warning,
@@ -74,6 +75,9 @@ impl<'a> Reconstruction<'a> {
             }
         }
         let cycles = engine.cycle;
+        if let Some(found) = contradictions::at_the_end(self.metadata, &self.layout, &engine.next) {
+            engine.tell(found);
+        }
         engine.flush();
         engine.events.push(Event::End { cycles });
         for event in engine.events.drain(..) {
@@ -496,6 +500,7 @@ impl<'a> Engine<'a> {
             pending,
             ..
         } = builder;
+        self.tell_contradictions(&owners);
         let tree = match self.trees.get(&nodes) {
             Some(&tree) => tree,
             None => {
@@ -511,6 +516,34 @@ impl<'a> Engine<'a> {
             tree,
             owners,
             pending,
+        }
+    }
+}
+
+impl Engine<'_> {
+    /// Tells what can't be in the cycle, in which these hardware instances run.
+    fn tell_contradictions(&mut self, owners: &Owners) {
+        let mut running = vec![false; self.layout.instances.len()];
+        for &(physical, _) in owners {
+            running[physical] = true;
+        }
+        let values = Values {
+            now: &self.now,
+            next: &self.next,
+        };
+        for found in contradictions::find(self.metadata, self.layout, values, &running) {
+            self.tell(found);
+        }
+    }
+
+    /// Tells of a signal, once.
+    fn tell(&mut self, (physical, slot, text): Contradiction) {
+        if self.warned.insert((physical, slot)) {
+            self.events.push(Event::Warning(Box::new(Warning {
+                cycle: Cycle::from_cycles(self.cycle),
+                signal: self.layout.table.watched[slot].to_string(),
+                text: text.to_owned(),
+            })));
         }
     }
 }

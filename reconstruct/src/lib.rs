@@ -9,6 +9,7 @@ mod blocks;
 pub mod check;
 mod codec;
 mod compiled_view;
+mod contradictions;
 mod engine;
 mod labels;
 mod model;

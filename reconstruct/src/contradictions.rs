@@ -1,0 +1,235 @@
+//! What in the values of a cycle contradicts itself: no run of the design can have it, so the waveform
+//! was changed or is not of this design, and the call tree of the cycle may be wrong.
+//!
+//! Only looks at what the hardware can't do by construction. What is missing altogether, such as
+//! a group that did not run although it could have, is not to be seen.
+
+use petal_metadata::{
+    Callee, CompiledId, CompiledKind, Component, ControlKind, Id, Metadata, RegisterId,
+    RegisterKind,
+};
+
+use crate::signals::{Layout, Physical};
+
+/// The values of all signals in a cycle and in the next one.
+#[derive(Clone, Copy)]
+pub(crate) struct Values<'a> {
+    pub now: &'a [u64],
+    pub next: &'a [u64],
+}
+
+impl Values<'_> {
+    fn high(self, slot: usize) -> bool {
+        self.now[slot] == 1
+    }
+
+    fn changes(self, slot: usize) -> bool {
+        self.now[slot] != self.next[slot]
+    }
+}
+
+/// A signal, by hardware instance and slot, and what is wrong with it.
+pub(crate) type Contradiction = (usize, usize, &'static str);
+
+/// The contradictions of a cycle in which these hardware instances run.
+pub(crate) fn find(
+    metadata: &Metadata,
+    layout: &Layout,
+    values: Values<'_>,
+    running: &[bool],
+) -> Vec<Contradiction> {
+    let mut found = Vec::new();
+    for (at, own) in layout.instances.iter().enumerate() {
+        let component = metadata.component(own.component);
+        let instance = Instance {
+            component,
+            own,
+            values,
+        };
+        let mut tell = |slot, text| found.push((at, slot, text));
+        if !running[at] {
+            instance.idle(&mut tell);
+        } else if let Some(root) = component.root {
+            instance.control(root, &mut tell);
+        }
+    }
+    if let Some(slot) = main_waits(metadata, layout, values) {
+        found.push((0, slot, "is low although the design runs"));
+    }
+    found
+}
+
+/// The FSM register of main that is not in its last state although the run ends.
+pub(crate) fn at_the_end(
+    metadata: &Metadata,
+    layout: &Layout,
+    values: &[u64],
+) -> Option<Contradiction> {
+    let main = root_of_main(metadata)?;
+    let component = metadata.component(metadata.main);
+    let CompiledKind::Fsm { register, last, .. } = &component.compiled(main).kind else {
+        return None;
+    };
+    let slot = layout.instances[0].registers[register.index()];
+    let text = "is not in its last state although `done` is high";
+    (values[slot] != *last).then_some((0, slot, text))
+}
+
+/// The compilation group that runs the control of main, where `go` and `done` of the design are
+/// main's own.
+fn root_of_main(metadata: &Metadata) -> Option<CompiledId> {
+    let is_top = metadata.scope.len() == 2;
+    is_top.then(|| metadata.component(metadata.main).root)?
+}
+
+fn main_waits(metadata: &Metadata, layout: &Layout, values: Values<'_>) -> Option<usize> {
+    let root = root_of_main(metadata)?;
+    let slot = layout.instances[0].compiled[root.index()];
+    (!values.high(slot)).then_some(slot)
+}
+
+/// One hardware instance in a cycle.
+#[derive(Clone, Copy)]
+struct Instance<'a> {
+    component: &'a Component,
+    own: &'a Physical,
+    values: Values<'a>,
+}
+
+impl Instance<'_> {
+    /// Nobody calls the instance, so its groups can't run, unless continuous assignments start some.
+    fn idle(self, tell: &mut impl FnMut(usize, &'static str)) {
+        let calls = &self.component.calls;
+        let by_itself = |callee| matches!(callee, Callee::Group(_));
+        if calls
+            .iter()
+            .any(|c| c.caller.is_none() && by_itself(c.callee))
+        {
+            return;
+        }
+        let calls = calls.iter().zip(&self.own.calls);
+        let calls = calls.filter(|(call, _)| call.caller.is_some());
+        let slots = self.own.runs.iter().chain(&self.own.compiled);
+        for &slot in slots.chain(calls.map(|(_, slot)| slot)) {
+            if self.values.high(slot) {
+                tell(slot, "is high although nothing runs the cell that it is in");
+            }
+        }
+    }
+
+    /// Follows control from its root, and looks for what is active elsewhere.
+    fn control(self, root: CompiledId, tell: &mut impl FnMut(usize, &'static str)) {
+        let mut entered = vec![false; self.component.compiled.len()];
+        self.enter(root, &mut entered, tell);
+        // A probe may be that of several groups, if the compiler has made one of them.
+        let explained = |slot: usize| {
+            let groups = self.own.compiled.iter().zip(&entered);
+            let mut runs = self.component.runs.iter().zip(&self.own.runs);
+            groups.clone().any(|(&of, &entered)| of == slot && entered)
+                || runs.any(|(run, &of)| of == slot && run.control.is_none())
+        };
+        for (&slot, &entered) in self.own.compiled.iter().zip(&entered) {
+            if !entered && self.values.high(slot) && !explained(slot) {
+                tell(slot, "is high although control is elsewhere");
+            }
+        }
+        if !self.values.high(self.own.compiled[root.index()]) {
+            for &slot in &self.own.runs {
+                if self.values.high(slot) && !explained(slot) {
+                    tell(
+                        slot,
+                        "is high although the control of its cell does not run",
+                    );
+                }
+            }
+        }
+        let running = |register: RegisterId| {
+            let groups = self.component.compiled.iter().zip(&entered);
+            groups.clone().any(|(group, &entered)| {
+                entered
+                    && match &group.kind {
+                        CompiledKind::Leaf => false,
+                        CompiledKind::Fsm { register: own, .. } => *own == register,
+                        CompiledKind::Par { arms } => {
+                            arms.iter().any(|arm| arm.register == register)
+                        }
+                    }
+            })
+        };
+        for (at, (register, &slot)) in self
+            .component
+            .registers
+            .iter()
+            .zip(&self.own.registers)
+            .enumerate()
+        {
+            let counts = register.kind == RegisterKind::StaticFsm;
+            // Back to 0 is the reset after the last state, which comes a cycle later.
+            let moves = self.values.changes(slot) && self.values.next[slot] != 0;
+            if !counts && moves && !running(RegisterId::from_index(at)) {
+                tell(
+                    slot,
+                    "changes although the control that it is of does not run",
+                );
+            }
+        }
+    }
+
+    /// Whether the state of a child may follow itself, with a cycle between: in a loop.
+    fn may_repeat(self, child: CompiledId) -> bool {
+        let node = self.component.compiled(child).node;
+        node.is_none_or(|node| {
+            let mut around = self.component.ancestry(node);
+            around.any(|node| {
+                matches!(
+                    self.component.node(node).kind,
+                    ControlKind::While | ControlKind::Repeat
+                )
+            })
+        })
+    }
+
+    fn enter(
+        self,
+        id: CompiledId,
+        entered: &mut [bool],
+        tell: &mut impl FnMut(usize, &'static str),
+    ) {
+        if !self.values.high(self.own.compiled[id.index()]) {
+            return;
+        }
+        entered[id.index()] = true;
+        match &self.component.compiled(id).kind {
+            CompiledKind::Leaf => {}
+            CompiledKind::Fsm {
+                register, states, ..
+            } => {
+                let slot = self.own.registers[register.index()];
+                let value = self.values.now[slot];
+                for state in states.iter().filter(|state| state.value == value) {
+                    let child = self.own.compiled[state.child.index()];
+                    let waits = !self.values.changes(slot)
+                        && !self.values.high(child)
+                        && (!self.may_repeat(state.child) || self.values.next[child] != 1);
+                    if waits {
+                        tell(child, "is low although control waits for it");
+                    }
+                    self.enter(state.child, entered, tell);
+                }
+            }
+            CompiledKind::Par { arms } => {
+                for arm in arms {
+                    let done = self.own.registers[arm.register.index()];
+                    let child = self.own.compiled[arm.child.index()];
+                    let is_done = self.values.now[done] == 1;
+                    if !is_done && !self.values.high(child) && !self.values.changes(done) {
+                        tell(child, "is low although control waits for it");
+                    }
+                    if !is_done {
+                        self.enter(arm.child, entered, tell);
+                    }
+                }
+            }
+        }
+    }
+}
