@@ -249,6 +249,9 @@ pub struct RunArgs {
     /// Give up after this many cycles
     #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES")]
     pub cycle_limit: u64,
+    /// Refuse designs whose simulation may take more memory, such as 512M or 20G [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
     /// Profile what ran, if the run ends before the design is done: by Ctrl-C, at the cycle limit,
     /// or because the design stops itself
     #[arg(long)]
@@ -408,6 +411,9 @@ pub struct CompareArgs {
     /// Do not make sure that programs run alike without probes
     #[arg(long)]
     pub unverified: bool,
+    /// Refuse programs whose simulation may take more memory, such as 512M or 20G [default: half of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub max_memory: Option<u64>,
     /// How to print it
     #[arg(long, value_enum, default_value = "text")]
     pub format: ComparisonArg,
@@ -466,6 +472,21 @@ pub struct ReconstructArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub view: ViewArgs,
+}
+
+/// A number of bytes: with K, M, G or T, of so many times 1024 of them.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].trim().to_ascii_uppercase().as_str() {
+        "" | "B" => Some(0),
+        "K" | "KB" | "KIB" => Some(10),
+        "M" | "MB" | "MIB" => Some(20),
+        "G" | "GB" | "GIB" => Some(30),
+        "T" | "TB" | "TIB" => Some(40),
+        _ => None,
+    };
+    let size = shift.and_then(|shift| digits.parse::<u64>().ok()?.checked_mul(1 << shift));
+    size.ok_or_else(|| "write a whole number with K, M, G or T, such as 20G".to_owned())
 }
 
 fn parse_cycles(text: &str) -> Result<Range<u64>, String> {

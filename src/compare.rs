@@ -208,6 +208,7 @@ fn of_program(
         simulator: None,
         verilator: None,
         cycle_limit: CYCLE_LIMIT,
+        max_memory: args.max_memory,
         partial: false,
         vcd: None,
         memories: false,

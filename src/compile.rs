@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nix::unistd::{dup, dup2_stdout};
 use petal_embedded::Simulation;
 use petal_metadata::Metadata;
-use petal_passes::{Design, Library, Parsed, Pipeline, Program};
+use petal_passes::{Design, Library, Parsed, PassesError, Pipeline, Program};
 use petal_simulate::{Data, MemoryLayout};
 
 use crate::args::{DesignArgs, RunArgs};
@@ -25,14 +25,34 @@ pub struct Compiled {
     pub verification: Option<Verification>,
 }
 
-/// Compiles a design with probes, and begins to compile the plain one.
-pub fn instrument(args: &DesignArgs) -> Result<Compiled, Failure> {
+/// What a simulation may take unless the user says otherwise, in bytes: half of the machine's memory.
+pub fn memory_limit() -> u64 {
+    /// Where the system does not tell.
+    const UNKNOWN: u64 = 8 << 30;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use nix::unistd::{SysconfVar, sysconf};
+        let ask = |what| u64::try_from(sysconf(what).ok()??).ok();
+        let pages = ask(SysconfVar::_PHYS_PAGES);
+        let bytes = pages.and_then(|pages| pages.checked_mul(ask(SysconfVar::PAGE_SIZE)?));
+        bytes.map_or(UNKNOWN, |bytes| bytes / 2)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    UNKNOWN
+}
+
+/// Compiles a design with probes, and begins to compile the plain one. A simulation may take `limit`
+/// bytes of memory, if there is to be one.
+pub fn instrument(args: &DesignArgs, limit: Option<u64>) -> Result<Compiled, Failure> {
     let pipeline = Pipeline::parse(&args.passes, &args.disable_pass)?;
     let pipeline = pipeline.with_options(&args.extra_opt)?;
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
-    let _ending = interrupt::Ending::at_once(&[library.path()]);
+    let _ending = interrupt::Ending::at_once([library.path()]);
     let program = Program::read(&args.design, &library)?;
+    if let Some(limit) = limit {
+        program.check_size(limit)?;
+    }
     let aside = Aside::new();
     let verification = if args.unverified {
         None
@@ -49,7 +69,21 @@ pub fn instrument(args: &DesignArgs) -> Result<Compiled, Failure> {
         Some(_) => pipeline.verified(),
         None => pipeline,
     };
-    let (design, metadata) = petal_passes::instrument(program, &pipeline)?;
+    let (design, metadata) = match petal_passes::instrument(program, &pipeline) {
+        Ok(compiled) => compiled,
+        // Where the compiler fails without petal's passes, too, they only met what it had left.
+        Err(error @ PassesError::Bug { .. }) => {
+            let plain = match verification {
+                Some(verification) => verification.failure(),
+                None => Program::read(&args.design, &library)
+                    .and_then(|program| petal_passes::compile(program, &pipeline))
+                    .err()
+                    .map(Failure::from),
+            };
+            return Err(plain.unwrap_or_else(|| error.into()));
+        }
+        Err(error) => return Err(error.into()),
+    };
     interrupt::check()?;
     Ok(Compiled {
         design,

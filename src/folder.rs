@@ -142,7 +142,7 @@ pub struct Staging {
     target: PathBuf,
     scratch: Scratch,
     lock: Option<File>,
-    _made: Made,
+    made: Made,
 }
 
 /// Folders that this command has made, outermost first. Those that are still empty in the end are
@@ -217,7 +217,7 @@ impl Staging {
                 target: target.to_owned(),
                 scratch,
                 lock: None,
-                _made: made,
+                made,
             };
             let written = staging.path("");
             fs::create_dir_all(&written)
@@ -229,6 +229,11 @@ impl Staging {
     /// The same, with the folder locked already.
     pub fn locked(self, lock: Option<File>) -> Self {
         Self { lock, ..self }
+    }
+
+    /// The folders that were made for it, innermost first.
+    pub fn made(&self) -> impl Iterator<Item = &Path> {
+        self.made.0.iter().rev().map(PathBuf::as_path)
     }
 
     /// Where to write the file `name` of the profile for now.

@@ -17,18 +17,38 @@ pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(REQUESTED.get_or_init(Arc::default))
 }
 
-/// The folders to remove at an interrupt, if it ends the command at once.
-static LEFT: Mutex<Option<Vec<PathBuf>>> = Mutex::new(None);
+/// What to remove at an interrupt that ends the command at once; `None` if it does not.
+static LEFT: Mutex<Option<Left>> = Mutex::new(None);
+
+/// What a command that ends at once would leave.
+#[derive(Default)]
+struct Left {
+    /// Folders and files.
+    whole: Vec<PathBuf>,
+    /// Folders that are somebody else's, too, if there is anything else in them; inner ones first.
+    empty: Vec<PathBuf>,
+}
 
 /// While it lives, the first Ctrl-C ends the command at once.
 pub struct Ending;
 
 impl Ending {
-    /// For what can't be asked to stop and has nothing to clean up but the folders `left`.
-    pub fn at_once(left: &[&Path]) -> Self {
-        let left = left.iter().map(|&folder| folder.to_owned()).collect();
+    /// For what can't be asked to stop and has nothing to clean up but the folders and files `left`.
+    pub fn at_once<'a>(left: impl IntoIterator<Item = &'a Path>) -> Self {
+        let left = Left {
+            whole: left.into_iter().map(Path::to_owned).collect(),
+            empty: Vec::new(),
+        };
         *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
         Self
+    }
+
+    /// The same; it also removes those of `folders` that are empty then, inner ones first.
+    pub fn with_empty<'a>(self, folders: impl IntoIterator<Item = &'a Path>) -> Self {
+        if let Some(left) = &mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner) {
+            left.empty = folders.into_iter().map(Path::to_owned).collect();
+        }
+        self
     }
 }
 
@@ -52,9 +72,10 @@ pub fn listen() -> Result<(), Failure> {
         let again = flag.swap(true, Ordering::Relaxed);
         // Held to the end, so that the command does not go on meanwhile.
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(folders) = left.take() {
-            for folder in folders {
-                let _ = std::fs::remove_dir_all(folder);
+        if let Some(left) = left.take() {
+            left.whole.iter().for_each(|path| remove(path));
+            for folder in left.empty {
+                let _ = std::fs::remove_dir(folder);
             }
             messages::error("interrupted");
             std::process::exit(i32::from(EXIT_CODE));
@@ -65,6 +86,17 @@ pub fn listen() -> Result<(), Failure> {
         }
     })
     .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
+}
+
+/// Removes a file or folder.
+fn remove(path: &Path) {
+    // The command goes on writing to it meanwhile.
+    for _ in 0..100 {
+        if std::fs::remove_file(path).is_ok() || !path.exists() {
+            return;
+        }
+        let _ = std::fs::remove_dir_all(path);
+    }
 }
 
 /// Whether the user asked to stop.

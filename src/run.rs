@@ -24,7 +24,7 @@ use crate::cache::Cache;
 use crate::compile;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::interrupt;
+use crate::interrupt::{self, Ending};
 use crate::messages;
 use crate::outputs::{self, Counted};
 use crate::places::Places;
@@ -68,14 +68,18 @@ pub fn profile(
     if let Some(program) = &args.verilator {
         places.reads("the Verilator", program)?;
     }
+    let limit = args.max_memory.unwrap_or_else(compile::memory_limit);
     let compile::Compiled {
         design,
         metadata,
         verification,
-    } = progress.stage("compiling", |_| compile::instrument(&args.design))?;
+    } = progress.stage("compiling", |_| {
+        compile::instrument(&args.design, Some(limit))
+    })?;
     for file in design.files() {
         places.reads("the import", file)?;
     }
+    let loading = Ending::at_once([design.folder()]);
     let memories = Arc::new(compile::Memories::of(args, &design)?);
     if let Some(verification) = &verification {
         let run = verify::Run {
@@ -88,13 +92,15 @@ pub fn profile(
     if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
         messages::note(note);
     }
+    let reconstruction = Reconstruction::new(&metadata);
+    drop(loading);
     let vcd = args.vcd.as_deref().map(Draft::new).transpose()?;
     let job = Job {
         args,
         progress,
         design,
         metadata: &metadata,
-        reconstruction: Reconstruction::new(&metadata),
+        reconstruction,
         memories,
         vcd: vcd.as_ref(),
         name: design_name(&args.design.design),
@@ -106,6 +112,7 @@ pub fn profile(
         Some(simulation) => job.run_embedded(simulation)?,
         None => job.run_verilator()?,
     };
+    let ending = job.ending();
     if let Some(verification) = verification {
         let stopped = summary.stopped.is_some();
         summary.verified = job.progress.stage("verifying", |_| {
@@ -114,6 +121,7 @@ pub fn profile(
     }
     write(&job.staging, job.metadata, &counted, &summary)?;
     job.staging.write(folder::MEMORIES, &memories)?;
+    drop(ending);
     if !args.partial {
         interrupt::check()?;
     }
@@ -150,6 +158,14 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// While it lives, Ctrl-C ends the command at once.
+    fn ending(&self) -> Ending {
+        let scratch = self.staging.work("");
+        let vcd = self.vcd.map(Draft::path);
+        let left = [self.design.folder(), &scratch].into_iter();
+        Ending::at_once(left.chain(vcd.as_deref())).with_empty(self.staging.made())
+    }
+
     /// The run in the embedded simulator, unless it is for Verilator.
     fn embedded(&self) -> Result<Option<Simulation>, Failure> {
         let chosen = match self.args.verilator {
@@ -170,6 +186,7 @@ impl<'a> Job<'a> {
             vcd,
         };
         let probes = &self.reconstruction.signals().watched;
+        let _ending = self.ending();
         match Simulation::new(self.design.program(), probes, options) {
             Ok(mut simulation) => {
                 self.memories.load(&mut simulation);
@@ -205,6 +222,7 @@ impl<'a> Job<'a> {
             // The simulation itself looks for interrupts.
             self.output(stage).profile(&mut source)
         })?;
+        let _ending = self.ending();
         let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
         let versions = vec![("cranelift".to_owned(), CRANELIFT_VERSION.to_owned())];
@@ -220,9 +238,11 @@ impl<'a> Job<'a> {
             ));
         }
         let verilator = Verilator::find(self.args.verilator.as_deref())?;
+        let writing = self.ending();
         let verilog = self.design.verilog()?;
         let source = self.staging.work(folder::VERILOG);
         fs::write(&source, verilog).map_err(Failure::io("write", &source))?;
+        drop(writing);
         let work = self.staging.work("work");
         let cache = self
             .cache
@@ -238,7 +258,9 @@ impl<'a> Job<'a> {
                 .build(&source, &work, cache.dir(), &options)
                 .map_err(|error| keep_log(error, self.out))
         })?;
+        let writing = self.ending();
         self.memories.write(&work)?;
+        drop(writing);
         let options = RunOptions {
             data_dir: work.clone(),
             vcd: self.vcd.map(Draft::path),
@@ -269,6 +291,7 @@ impl<'a> Job<'a> {
         if !self.args.quiet && !outcome.output.is_empty() {
             messages::plain(outcome.output.trim_end());
         }
+        let _ending = self.ending();
         let memories = self.memories.read(&work)?;
         let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
         let summary = counted.summary(&self.name, versions);
@@ -317,7 +340,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
         design,
         metadata,
         verification,
-    } = compile::instrument(&args.design)?;
+    } = compile::instrument(&args.design, None)?;
     for file in design.files() {
         places.reads("the import", file)?;
     }
@@ -387,7 +410,7 @@ fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
         ));
     }
     // It may take for ever, and there is nothing to clean up yet.
-    let _ending = interrupt::Ending::at_once(&[]);
+    let _ending = interrupt::Ending::at_once([]);
     File::open(path).map_err(failed())
 }
 

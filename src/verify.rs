@@ -93,6 +93,13 @@ impl Verification {
         Ok(matches!(self.finding()?, Finding::Same))
     }
 
+    /// Why the plain design can't be compiled either, if it can't.
+    pub fn failure(mut self) -> Option<Failure> {
+        // Nobody profiles it.
+        self.profiled = mpsc::channel().0;
+        self.finding().err()
+    }
+
     /// What was found out, when the run with probes took `cycles` and left `memories`; `stopped` tells
     /// that it ended early.
     pub fn finish(

@@ -282,3 +282,127 @@ fn values_of_a_thousand_bits() {
     let read = |name: &str| fs::read(workshop.path(name)).unwrap();
     assert_eq!(read("out/trace.petal"), read("kept/trace.petal"));
 }
+
+/// A memory of `words` words, with as many bits for an index.
+fn memory(words: u64, bits: u32, external: &str) -> String {
+    main_of(
+        &format!("{external} mem = comb_mem_d1(32, {words}, {bits}); {REGISTER}"),
+        &format!(
+            "group put {{ mem.addr0 = {bits}'d{last}; mem.write_data = 32'd5; mem.write_en = 1'd1; put[done] = mem.done; }}
+             group get {{ mem.addr0 = {bits}'d{last}; r.in = 8'd7; r.write_en = mem.read_data == 32'd5 ? 1'd1;
+               get[done] = r.done; }}",
+            last = words - 1
+        ),
+        "seq { put; get; }",
+    )
+}
+
+#[test]
+fn what_takes_too_much_memory_is_told() {
+    let workshop = Workshop::new();
+    let fails = |design: &str, args: &[&str]| {
+        workshop.write("design.futil", design);
+        workshop.fails(&[&["run", "design.futil", "--out", "out"], args].concat())
+    };
+    for simulator in ["embedded", "verilator"] {
+        for external in ["@external", ""] {
+            let design = memory(1 << 40, 40, external);
+            let said = fails(&design, &["--simulator", simulator]);
+            tells(
+                &said,
+                &[
+                    "design.futil:4: ",
+                    "`mem`",
+                    "1099511627776 words",
+                    "8 TiB",
+                    "--max-memory",
+                ],
+            );
+        }
+    }
+    let design = memory(1 << 20, 20, "");
+    let said = fails(&design, &["--max-memory", "8M"]);
+    tells(
+        &said,
+        &["1048576 words of 32 bits", "and 8 MiB are allowed"],
+    );
+    workshop.succeeds(&[
+        "run",
+        "design.futil",
+        "--out",
+        "fits",
+        "-q",
+        "--max-memory",
+        "9M",
+    ]);
+    // Its number of words has 65 bits.
+    let cells = "mem = comb_mem_d4(32, 65536, 65536, 65536, 65536, 16, 16, 16, 16);";
+    let said = fails(
+        &main_of(&format!("{REGISTER} {cells}"), &group("g"), "g;"),
+        &[],
+    );
+    tells(
+        &said,
+        &["design.futil:4: ", "18446744073709551616 words", "128 EiB"],
+    );
+    // Each of many may be small.
+    let part = main_of(
+        "mem = seq_mem_d1(64, 1024, 10); r = std_reg(8);",
+        &group("g"),
+        "g;",
+    );
+    let part = part.replace("component main", "component part");
+    let cells = repeated(100, |at| format!("p{at} = part(); "));
+    let calls = repeated(100, |at| format!("invoke p{at}()(); "));
+    let main = main_of(&cells, "", &format!("seq {{ {calls} }}")).replace(HEAD, "");
+    let design = (part + &main).replace("comb.futil", "seq.futil");
+    let said = fails(&design, &["--max-memory", "1M"]);
+    tells(&said, &["`part`", "100 "]);
+}
+
+/// Components with two cells each of the one before.
+fn doubled(levels: usize) -> String {
+    let mut design = main_of("r = std_reg(8);", &group("g"), "g;").replace("main", "c0");
+    for level in 1..=levels {
+        let cells = format!("a = c{0}(); b = c{0}();", level - 1);
+        let part = main_of(&cells, "", "seq { invoke a()(); invoke b()(); }").replace(HEAD, "");
+        design += &part.replace("component main", &format!("component c{level}"));
+    }
+    design.replace(&format!("component c{levels}("), "component main(")
+}
+
+#[test]
+fn too_many_instances_are_told() {
+    let workshop = Workshop::new();
+    for levels in [30, 100] {
+        workshop.write("design.futil", doubled(levels));
+        for simulator in ["embedded", "verilator"] {
+            let run = [
+                "run",
+                "design.futil",
+                "--out",
+                "out",
+                "--simulator",
+                simulator,
+            ];
+            let said = workshop.fails(&run);
+            tells(
+                &said,
+                &[
+                    "design.futil:10: ",
+                    "instances of component `c0`",
+                    "--max-memory",
+                ],
+            );
+        }
+    }
+    let said = workshop.fails(&[
+        "compare",
+        "design.futil",
+        "--passes",
+        "all",
+        "--passes",
+        "no-opt",
+    ]);
+    tells(&said, &["instances of component `c0`"]);
+}

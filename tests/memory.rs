@@ -28,6 +28,7 @@ fn profile(dir: &Path, design: &str) -> (u64, u64) {
     std::fs::write(dir.join("design.futil"), design).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_petal"))
         .args(["run", "design.futil", "--json", "--out", "out"])
+        .args(["--max-memory", "4G"])
         .current_dir(dir)
         .env(
             "XDG_CACHE_HOME",
@@ -63,6 +64,44 @@ component main() -> () {{
 fn memory_does_not_grow_with_the_run() {
     check(looping);
     check(counting);
+    sparse();
+}
+
+/// Of a memory of 2 GiB takes room what is used.
+fn sparse() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = 1 << 28;
+    let design = format!(
+        r#"import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {{
+  cells {{ @external mem = comb_mem_d1(32, {words}, 28); }}
+  wires {{
+    group put {{ mem.addr0 = 28'd{}; mem.write_data = 32'd5; mem.write_en = 1'd1; put[done] = mem.done; }}
+  }}
+  control {{ seq {{ put; put; }} }}
+}}
+"#,
+        words - 1
+    );
+    let format = r#"{"numeric_type": "bitnum", "is_signed": false, "width": 32}"#;
+    let data = format!(
+        r#"{{"mem": {{"data": {{"sizes": [{words}], "words": {{"3": 9}}}}, "format": {format}}}}}"#
+    );
+    let place = dir.path().join("design.futil.data");
+    std::fs::write(&place, data).unwrap();
+    let memories = || -> serde_json::Value {
+        let (_, taken) = profile(dir.path(), &design);
+        assert!(taken < 100 << 20, "{taken} bytes");
+        let text = std::fs::read_to_string(dir.path().join("out/memories.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let first = memories();
+    let expected = serde_json::json!({"3": 9, "268435455": 5});
+    assert_eq!(first["mem"]["data"]["words"], expected);
+    // What comes out may go in again.
+    std::fs::copy(dir.path().join("out/memories.json"), place).unwrap();
+    assert_eq!(memories(), first);
 }
 
 fn check(design: fn(u64) -> String) {

@@ -5,6 +5,7 @@
 //! function grows faster than its length.
 #![allow(unsafe_code, reason = "machine code is called by address")]
 
+use std::alloc;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -19,10 +20,14 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use num_bigint::BigUint;
 
 use crate::error::Error;
-use crate::graph::{Graph, Input, Kind, NodeId, Op, Write};
+use crate::graph::{Graph, Input, Kind, Mem, NodeId, Op, Write};
 
 /// Nodes in a function.
 const CHUNK: usize = 1000;
+
+/// Words that a function adds to before it writes them: each takes a register, and the time to find
+/// registers grows faster than the number of values.
+const MOST_ADDED: usize = 8;
 
 /// Words of the environment with a meaning of their own, all of them 0 or not 0.
 pub(crate) mod word {
@@ -161,6 +166,26 @@ unsafe extern "C" fn perform(call: *const Call, state: *const u64, env: *mut u64
     store(&result, target);
 }
 
+/// Room for a memory. The system gives it page by page, as words are written: what is never written
+/// takes none.
+fn zeroed(memory: &Mem) -> Result<Box<[u64]>, Error> {
+    let allocated = usize::try_from(memory.size.max(1))
+        .ok()
+        .and_then(|size| size.checked_mul(words(memory.width)))
+        .and_then(|size| Some((size, alloc::Layout::array::<u64>(size).ok()?)))
+        .and_then(|(size, layout)| {
+            // SAFETY: the layout has a size, as neither factor is 0.
+            let words = unsafe { alloc::alloc_zeroed(layout) }.cast::<u64>();
+            // SAFETY: the allocator of boxes gave it, with this layout, full of zeros.
+            (!words.is_null())
+                .then(|| unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(words, size)) })
+        });
+    allocated.ok_or(Error::Memory {
+        size: memory.size,
+        width: memory.width,
+    })
+}
+
 fn index(word: u64) -> usize {
     usize::try_from(word).expect("a memory's words fit in memory")
 }
@@ -286,11 +311,8 @@ impl<'a> Compiler<'a> {
         let perform = module
             .declare_function("perform", Linkage::Import, &signature)
             .map_err(|error| failed(&error))?;
-        let memories = graph
-            .mems
-            .iter()
-            .map(|mem| vec![0; index(mem.size.max(1)) * words(mem.width)].into_boxed_slice())
-            .collect();
+        let memories: Result<_, _> = graph.mems.iter().map(zeroed).collect();
+        let memories = memories?;
         let mut compiler = Self {
             graph,
             module,
@@ -441,10 +463,27 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// The nodes with sinks that are not computed.
+    fn leaves(&self) -> Vec<NodeId> {
+        let sinks = self.sinks.keys().copied();
+        let mut leaves: Vec<NodeId> = sinks
+            .filter(|node| !self.chunk_of.contains_key(node))
+            .collect();
+        leaves.sort_unstable();
+        leaves
+    }
+
     fn run(mut self) -> Result<Code, Error> {
         let mut ids = Vec::new();
-        let chunks = self.order.len().div_ceil(CHUNK).max(1);
-        for chunk in 0..chunks {
+        for leaves in self.leaves().chunks(CHUNK) {
+            ids.push(self.function(|function| {
+                for &node in leaves {
+                    function.drain(node);
+                }
+                function.add();
+            })?);
+        }
+        for chunk in 0..self.order.len().div_ceil(CHUNK) {
             let nodes: Vec<NodeId> = self
                 .order
                 .iter()
@@ -453,9 +492,6 @@ impl<'a> Compiler<'a> {
                 .take(CHUNK)
                 .collect();
             ids.push(self.function(|function| {
-                if chunk == 0 {
-                    function.leaves();
-                }
                 for node in nodes {
                     function.compute(node);
                 }
@@ -670,21 +706,6 @@ impl Function<'_, '_> {
         value
     }
 
-    /// What is to be done with values that are not computed.
-    fn leaves(&mut self) {
-        let mut leaves: Vec<NodeId> = self
-            .compiler
-            .sinks
-            .keys()
-            .filter(|node| !self.compiler.chunk_of.contains_key(node))
-            .copied()
-            .collect();
-        leaves.sort_unstable();
-        for node in leaves {
-            self.drain(node);
-        }
-    }
-
     /// Computes a node and does what is to be done with its value.
     fn compute(&mut self, node: NodeId) {
         let graph = self.compiler.graph;
@@ -742,7 +763,12 @@ impl Function<'_, '_> {
     fn raise(&mut self, word: usize, value: Value) {
         let value = match self.added.get(&word) {
             Some(&known) => self.builder.ins().bor(known, value),
-            None => value,
+            None => {
+                if self.added.len() == MOST_ADDED {
+                    self.add();
+                }
+                value
+            }
         };
         self.added.insert(word, value);
     }

@@ -20,6 +20,14 @@ pub enum Error {
     /// Machine code can't be made.
     #[error("the embedded simulator cannot compile the design: {0}")]
     Compile(String),
+    /// The design's memories need more than there is.
+    #[error("there is no room for a memory of {size} words of {width} bits")]
+    Memory {
+        /// The number of words.
+        size: u64,
+        /// Bits per word.
+        width: u32,
+    },
     /// A signal that is to be watched is not there.
     #[error("the design has no signal `{0}`: compile it with petal's passes")]
     NoSignal(String),

@@ -1,5 +1,6 @@
 //! A design that runs, cycle by cycle.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -52,24 +53,37 @@ impl Machine {
         })
     }
 
-    /// Sets the contents of an external memory, in the order of its indices. Words that
-    /// are not given stay as they are.
-    pub fn write_memory(&mut self, name: &str, contents: &[BigUint]) {
+    /// Sets words of an external memory, by their indices. Those that are not given stay as they are.
+    pub fn write_memory(&mut self, name: &str, contents: &BTreeMap<u64, BigUint>) {
         if let Some((width, memory)) = self.memory(name) {
-            let size = code::words(width);
-            for (value, place) in contents.iter().zip(memory.chunks_exact_mut(size)) {
+            let mut words = memory.chunks_exact_mut(code::words(width));
+            let mut next = 0;
+            for (&index, value) in contents {
+                let between = usize::try_from(index - next).unwrap_or(usize::MAX);
+                let Some(place) = words.nth(between) else {
+                    break;
+                };
                 code::store(value, place);
+                next = index + 1;
             }
         }
     }
 
-    /// The contents of an external memory; `None` if it has no such memory.
-    pub fn read_memory(&mut self, name: &str) -> Option<Vec<BigUint>> {
+    /// The words of an external memory that are not 0, by their indices; `None` if it has no such
+    /// memory.
+    pub fn read_memory(&mut self, name: &str) -> Option<BTreeMap<u64, BigUint>> {
+        /// Elements that are looked at together: most of a large memory is 0.
+        const BLOCK: usize = 512;
         let (width, memory) = self.memory(name)?;
+        let size = code::words(width);
+        let zeros = vec![0; BLOCK * size];
+        let blocks = memory.chunks(zeros.len()).zip((0..).step_by(BLOCK));
+        let used = blocks.filter(|(block, _)| **block != zeros[..block.len()]);
+        let words = used.flat_map(|(block, first)| (first..).zip(block.chunks_exact(size)));
+        let nonzero = words.filter(|(_, words)| words.iter().any(|word| *word != 0));
         Some(
-            memory
-                .chunks_exact(code::words(width))
-                .map(code::load)
+            nonzero
+                .map(|(index, words)| (index, code::load(words)))
                 .collect(),
         )
     }

@@ -345,7 +345,7 @@ impl Cell<'_> {
     }
 
     fn comb_memory(&self, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Unit {
-        let words = sizes.iter().map(|(size, _)| size).product();
+        let words = words(&sizes);
         let memory = graph.mem(self.width("WIDTH"), words);
         let done = graph.reg(1);
         let addresses: Vec<String> = (0..sizes.len()).map(|dim| format!("addr{dim}")).collect();
@@ -393,7 +393,7 @@ impl Cell<'_> {
     }
 
     fn seq_memory(&self, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Unit {
-        let words: u64 = sizes.iter().map(|(size, _)| size).product();
+        let words = words(&sizes);
         let width = self.width("WIDTH");
         let memory = graph.mem(width, words);
         let (done, out) = (graph.reg(1), graph.reg(width));
@@ -438,6 +438,13 @@ impl Cell<'_> {
             ..Unit::default()
         }
     }
+}
+
+/// The words of a memory, or the largest number there is: there is no room for so many.
+fn words(sizes: &[(u64, u32)]) -> u64 {
+    sizes
+        .iter()
+        .fold(1, |words, (size, _)| words.saturating_mul(*size))
 }
 
 fn comb(build: impl FnOnce(&mut Graph, &Inputs<'_>) -> NodeId + 'static) -> Unit {

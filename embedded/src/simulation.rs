@@ -1,6 +1,6 @@
 //! A run as a source of probe values.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -64,7 +64,8 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
-    /// [`Error::NoSignal`] if a probe is not there.
+    /// [`Error::NoSignal`] if a probe is not there, [`Error::Memory`] if there is not enough memory for
+    /// those of the design.
     pub fn new(program: &ir::Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
         let design = elaborate::elaborate(program)?;
         let probes = find(&design, probes)?;
@@ -90,15 +91,15 @@ impl Simulation {
         })
     }
 
-    /// Sets the contents of an external memory, row by row. Words that are not
-    /// given stay as they are: 0 at first.
-    pub fn write_memory(&mut self, name: &str, words: &[BigUint]) {
+    /// Sets words of an external memory, by their indices in row-major order. Words that are not given
+    /// stay as they are: 0 at first.
+    pub fn write_memory(&mut self, name: &str, words: &BTreeMap<u64, BigUint>) {
         self.machine.write_memory(name, words);
     }
 
-    /// The contents of an external memory, row by row; `None` if there is no
-    /// such memory.
-    pub fn read_memory(&mut self, name: &str) -> Option<Vec<BigUint>> {
+    /// The words of an external memory that are not 0, by their indices in row-major order; `None` if
+    /// there is no such memory.
+    pub fn read_memory(&mut self, name: &str) -> Option<BTreeMap<u64, BigUint>> {
         self.machine.read_memory(name)
     }
 

@@ -13,6 +13,7 @@ use petal_files::Scratch;
 
 use crate::nesting;
 use crate::pipeline::{PassesError, guarded};
+use crate::size;
 
 /// Steps that the parser may take for a file. Valid ones take 10 to 50 for each byte; imported files
 /// are usually small.
@@ -150,6 +151,17 @@ impl Program {
     /// As for these.
     pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
         Parsed::read(file, library)?.program()
+    }
+}
+
+impl Program {
+    /// Checks that a simulation takes at most `limit` bytes of memory, if every word of the program's
+    /// memories is written.
+    ///
+    /// # Errors
+    /// [`PassesError::Size`] if it may take more.
+    pub fn check_size(&self, limit: u64) -> Result<(), PassesError> {
+        size::check(&self.ctx, &self.path, limit)
     }
 }
 

@@ -22,6 +22,7 @@ mod references;
 mod requirements;
 mod session;
 mod sharing;
+mod size;
 mod source;
 mod structure;
 mod tree;

@@ -168,6 +168,21 @@ pub enum PassesError {
         /// Each construct with its place.
         places: String,
     },
+    /// A simulation of the design would take too much memory.
+    #[error(
+        "{place}: {what}; a simulation of the design takes up to {bytes} of memory, and {limit} are allowed: \
+         `--max-memory SIZE` allows more"
+    )]
+    Size {
+        /// What takes most: the file and the line, counted from 1.
+        place: String,
+        /// What it is, with its number.
+        what: String,
+        /// What the whole design takes.
+        bytes: String,
+        /// What it may take.
+        limit: String,
+    },
     /// A pass can't be given an option.
     #[error("`-x {option}`: {problem}")]
     Option {
@@ -334,6 +349,11 @@ impl Design {
     /// imports, and the Verilog of primitives.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
+    }
+
+    /// The temporary folder that it needs: it is removed with the design.
+    pub fn folder(&self) -> &Path {
+        self.library.path()
     }
 
     /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.

@@ -30,13 +30,29 @@ pub struct MemoryLayout {
     pub dims: Vec<u64>,
 }
 
-/// One memory: its words in row-major order, the order in which Calyx memories are indexed.
+impl MemoryLayout {
+    /// The number of words, or the largest number there is.
+    pub fn size(&self) -> u64 {
+        size(&self.dims)
+    }
+}
+
+/// The number of words of a memory with these sizes, or the largest number there is.
+fn size(dims: &[u64]) -> u64 {
+    dims.iter().fold(1, |size, dim| size.saturating_mul(*dim))
+}
+
+/// The words of a memory that are not 0, by their indices in row-major order, the order in which
+/// Calyx memories are indexed. So a large memory that is hardly used takes little room.
+pub type Words = BTreeMap<u64, BigUint>;
+
+/// One memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
     name: String,
     format: Format,
     dims: Vec<u64>,
-    words: Vec<BigUint>,
+    words: Words,
 }
 
 impl Memory {
@@ -55,9 +71,14 @@ impl Memory {
         &self.dims
     }
 
-    /// The words as bit patterns below 2^width, row-major; as many as the product of the sizes.
-    pub fn words(&self) -> &[BigUint] {
+    /// The words as bit patterns below 2^width; all others are 0.
+    pub fn words(&self) -> &Words {
         &self.words
+    }
+
+    /// The number of words, with those that are 0.
+    pub fn size(&self) -> u64 {
+        size(&self.dims)
     }
 }
 
@@ -96,14 +117,11 @@ impl Data {
     pub fn zeros(layouts: &[MemoryLayout]) -> Self {
         let memories: Vec<_> = layouts
             .iter()
-            .map(|layout| {
-                let size: u64 = layout.dims.iter().product();
-                Memory {
-                    name: layout.name.clone(),
-                    format: Format::unsigned(layout.width),
-                    dims: layout.dims.clone(),
-                    words: (0..size).map(|_| BigUint::ZERO).collect(),
-                }
+            .map(|layout| Memory {
+                name: layout.name.clone(),
+                format: Format::unsigned(layout.width),
+                dims: layout.dims.clone(),
+                words: Words::new(),
             })
             .collect();
         Self {
@@ -181,7 +199,8 @@ impl Data {
         self.all_fine_or(problems)
     }
 
-    /// Writes a file `NAME.dat` for each memory into `dir`, as a simulation loads it: one word a line, hexadecimal.
+    /// Writes a file `NAME.dat` for each memory into `dir`, as a simulation loads it: one word a line, hexadecimal. Words
+    /// that are 0 may be left out.
     ///
     /// # Errors
     ///
@@ -200,21 +219,20 @@ impl Data {
         dat::read(self, dir)
     }
 
-    /// The same memories with other contents: what `words` tells of each, by name, as many words as it has.
+    /// The same memories with other contents: what `words` tells of each, by name.
     #[must_use]
-    pub fn filled(&self, mut words: impl FnMut(&str) -> Option<Vec<BigUint>>) -> Self {
+    pub fn filled(&self, mut words: impl FnMut(&str) -> Option<Words>) -> Self {
         let mut filled = self.clone();
         for memory in &mut filled.memories {
-            if let Some(words) =
-                words(&memory.name).filter(|words| words.len() == memory.words.len())
-            {
+            if let Some(words) = words(&memory.name) {
                 memory.words = words;
             }
         }
         filled
     }
 
-    /// The memories in the Calyx data format, readable again by [`Data::parse`], ending with a newline.
+    /// The memories in the Calyx data format, readable again by [`Data::parse`], ending with a newline. The data of a
+    /// memory of more than 2^24 words is an object with its sizes and those of its words that are not 0.
     pub fn to_json(&self) -> String {
         json::write(self)
     }

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use num_bigint::BigUint;
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
@@ -18,7 +17,7 @@ use petal_reconstruct::{
     CallTree, Event, Instance, ProbeSource, Reconstruction, Run, VcdSource, Warning,
 };
 use petal_simulate::{
-    BuildOptions, Data, MemoryLayout, Optimisation, RunOptions, Trace, Verilator,
+    BuildOptions, Data, MemoryLayout, Optimisation, RunOptions, Trace, Verilator, data::Words,
 };
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -189,8 +188,8 @@ fn data(source: &Path, design: &Design) -> (Data, BTreeMap<String, String>) {
 pub struct Memories {
     /// Nested as in data files.
     nested: BTreeMap<String, serde_json::Value>,
-    /// Row by row, and exact.
-    words: BTreeMap<String, Vec<BigUint>>,
+    /// Exact, by their indices in row-major order; without those that are 0.
+    words: BTreeMap<String, Words>,
 }
 
 impl Memories {
@@ -204,7 +203,7 @@ impl Memories {
                 .map(|(name, memory)| (name.clone(), memory["data"].clone()))
                 .collect(),
             words: words
-                .map(|memory| (memory.name().to_owned(), memory.words().to_vec()))
+                .map(|memory| (memory.name().to_owned(), memory.words().clone()))
                 .collect(),
         }
     }
@@ -214,8 +213,8 @@ impl Memories {
         self.nested.get(name)
     }
 
-    /// The words of every memory, by its name.
-    pub fn words(&self) -> &BTreeMap<String, Vec<BigUint>> {
+    /// The words of every memory that are not 0, by its name.
+    pub fn words(&self) -> &BTreeMap<String, Words> {
         &self.words
     }
 }

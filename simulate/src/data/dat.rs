@@ -2,13 +2,13 @@
 //!
 //! Owns the hexadecimal form (IEEE 1800-2017, section 21.4) and the files' names. Knows no number formats.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 use num_bigint::BigUint;
 
-use super::{Data, Memory};
+use super::{Data, Memory, Words};
 use crate::Error;
 
 /// Writes `NAME.dat` for each memory.
@@ -18,10 +18,16 @@ pub(super) fn write(data: &Data, dir: &Path) -> Result<(), Error> {
         let file = File::create(&path).map_err(Error::io("create", &path))?;
         let mut file = BufWriter::new(file);
         let digits = memory.format.width().div_ceil(4) as usize;
-        memory
-            .words
-            .iter()
-            .try_for_each(|word| writeln!(file, "{word:0digits$x}"))
+        // All words are 0 before the file is loaded.
+        let mut next = 0;
+        let words = memory.words.iter().try_for_each(|(&index, word)| {
+            if index != next {
+                writeln!(file, "@{index:x}")?;
+            }
+            next = index + 1;
+            writeln!(file, "{word:0digits$x}")
+        });
+        words
             .and_then(|()| file.flush())
             .map_err(Error::io("write", &path))?;
     }
@@ -33,22 +39,24 @@ pub(super) fn read(before: &Data, dir: &Path) -> Result<Data, Error> {
     let mut after = before.clone();
     for memory in &mut after.memories {
         let path = dir.join(format!("{}.out", memory.name));
-        let text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        memory.words = words(&text, memory).map_err(|(line, message)| Error::MemoryFile {
-            path,
-            line,
-            message,
-        })?;
+        memory.words = words(&path, memory)?;
     }
     Ok(after)
 }
 
-/// The words in a memory file, or the line and what is wrong in it.
-fn words(text: &str, memory: &Memory) -> Result<Vec<BigUint>, (usize, String)> {
-    let expected = memory.words.len();
-    let mut found = Vec::with_capacity(expected);
+/// The words in a memory file.
+fn words(path: &Path, memory: &Memory) -> Result<Words, Error> {
+    let wrong = |line, message| Error::MemoryFile {
+        path: path.to_owned(),
+        line,
+        message,
+    };
+    let file = File::open(path).map_err(Error::io("read", path))?;
+    let mut found = Words::new();
+    let mut count = 0;
     let mut line_number = 0;
-    for line in text.lines() {
+    for line in BufReader::new(file).lines() {
+        let line = line.map_err(Error::io("read", path))?;
         line_number += 1;
         let code = line.split("//").next().unwrap_or_default();
         for token in code.split_whitespace() {
@@ -56,20 +64,20 @@ fn words(text: &str, memory: &Memory) -> Result<Vec<BigUint>, (usize, String)> {
                 .filter(|word| word.bits() <= u64::from(memory.format.width()))
                 .ok_or_else(|| {
                     let width = memory.format.width();
-                    (
-                        line_number,
-                        format!("`{token}` is not a hexadecimal word of {width} bits"),
-                    )
+                    let message = format!("`{token}` is not a hexadecimal word of {width} bits");
+                    wrong(line_number, message)
                 })?;
-            found.push(word);
+            if word != BigUint::ZERO {
+                found.insert(count, word);
+            }
+            count += 1;
         }
     }
-    if found.len() == expected {
+    let expected = memory.size();
+    if count == expected {
         Ok(found)
     } else {
-        Err((
-            line_number.max(1),
-            format!("{} words, but the memory has {expected}", found.len()),
-        ))
+        let message = format!("{count} words, but the memory has {expected}");
+        Err(wrong(line_number.max(1), message))
     }
 }

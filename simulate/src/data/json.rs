@@ -16,8 +16,12 @@ use serde_json::value::RawValue;
 use super::format::{Format, FormatText};
 use super::number;
 use super::problem::{DataProblem, Position, Problem};
-use super::{Data, Memory};
+use super::{Data, Memory, Words};
 use crate::Error;
+
+/// Memories of up to so many words are written as lists of all words, as the Calyx ecosystem has them. Beyond, nobody
+/// would write all words, and tools that read them would fall over.
+const MOST_LISTED: u64 = 1 << 24;
 
 /// Calyx has memories of up to this many dimensions.
 const DIMENSIONS: usize = 4;
@@ -56,7 +60,12 @@ pub(super) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
         let format = Format::try_from(format)
             .map_err(|message| source.error(source.position(entry.format.get()), named(message)))?;
         let mut values = Values::new(&source, format);
-        match values.list(entry.data, 0) {
+        let read = if entry.data.get().starts_with('{') {
+            values.object(entry.data)
+        } else {
+            values.list(entry.data, 0)
+        };
+        match read {
             Err(Rejected::Syntax(error)) => return Err(error),
             Err(Rejected::Value(position, problem)) => report(position, problem),
             Ok(()) => {
@@ -173,6 +182,18 @@ struct Entry<'a> {
     format: &'a RawValue,
 }
 
+/// The data of a memory whose words are mostly 0.
+#[derive(serde::Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with `sizes`, outermost first, and `words` by their indices"
+)]
+struct Sparse<'a> {
+    sizes: Vec<u64>,
+    #[serde(borrow)]
+    words: &'a RawValue,
+}
+
 /// Why a memory's values are refused.
 enum Rejected {
     Syntax(Error),
@@ -187,7 +208,9 @@ struct Values<'s, 'a> {
     dims: Vec<u64>,
     /// How many lists the values are in; `None` before the first value.
     depth: Option<usize>,
-    words: Vec<BigUint>,
+    words: Words,
+    /// How many words there were so far.
+    count: u64,
     /// The index of the item that is being read.
     index: Vec<u64>,
 }
@@ -199,9 +222,39 @@ impl<'s, 'a> Values<'s, 'a> {
             format,
             dims: Vec::new(),
             depth: None,
-            words: Vec::new(),
+            words: Words::new(),
+            count: 0,
             index: Vec::new(),
         }
+    }
+
+    /// Reads an object with the sizes and those words that are not 0.
+    fn object(&mut self, raw: &'a RawValue) -> Result<(), Rejected> {
+        let sparse: Sparse<'a> = self.source.read(raw.get()).map_err(Rejected::Syntax)?;
+        if sparse.sizes.len() > DIMENSIONS {
+            return Err(self.rejected(raw, Problem::TooDeep { limit: DIMENSIONS }));
+        }
+        self.dims = sparse.sizes;
+        let size = super::size(&self.dims);
+        let words: Members<'a> = self
+            .source
+            .read(sparse.words.get())
+            .map_err(Rejected::Syntax)?;
+        for (text, raw) in words.0 {
+            let Some(index) = text.parse().ok().filter(|index| *index < size) else {
+                return Err(self.rejected(raw, Problem::Index { text, size }));
+            };
+            self.index = vec![index];
+            let word = self.value(raw)?;
+            if word != BigUint::ZERO && self.words.insert(index, word).is_some() {
+                let problem = Problem::At {
+                    index: vec![index],
+                    problem: Box::new(Problem::Duplicate),
+                };
+                return Err(self.rejected(raw, problem));
+            }
+        }
+        Ok(())
     }
 
     /// Reads what must be a list, `level` lists deep.
@@ -251,21 +304,29 @@ impl<'s, 'a> Values<'s, 'a> {
             return Err(self.ragged(raw, list_of(self.dims[level]), "a single value".to_owned()));
         }
         self.depth = Some(level);
+        let word = self.value(raw)?;
+        if word != BigUint::ZERO {
+            self.words.insert(self.count, word);
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Reads a value.
+    fn value(&self, raw: &'a RawValue) -> Result<BigUint, Rejected> {
         let text = if raw.get().starts_with('"') {
             let text: Cow<'_, str> = self.source.read(raw.get()).map_err(Rejected::Syntax)?;
             text
         } else {
             Cow::Borrowed(raw.get())
         };
-        let bits = number::to_bits(&text, self.format).map_err(|problem| {
+        number::to_bits(&text, self.format).map_err(|problem| {
             let problem = Problem::At {
                 index: self.index.clone(),
                 problem: Box::new(problem),
             };
             self.rejected(raw, problem)
-        })?;
-        self.words.push(bits);
-        Ok(())
+        })
     }
 
     fn rejected(&self, raw: &RawValue, problem: Problem) -> Rejected {
@@ -302,12 +363,20 @@ struct FileView<'a>(&'a Data);
 impl Serialize for FileView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.memories.iter().map(|memory| {
-            let view = MemoryView {
-                data: Rows {
-                    format: memory.format,
+            let data = if memory.size() > MOST_LISTED {
+                DataView::Sparse {
+                    sizes: &memory.dims,
+                    words: Nonzero(memory),
+                }
+            } else {
+                DataView::Listed(Rows {
+                    memory,
                     dims: &memory.dims,
-                    words: &memory.words,
-                },
+                    first: 0,
+                })
+            };
+            let view = MemoryView {
+                data,
                 format: memory.format.to_text(),
             };
             (&memory.name, view)
@@ -318,40 +387,66 @@ impl Serialize for FileView<'_> {
 /// A memory, as it is written.
 #[derive(serde::Serialize)]
 struct MemoryView<'a> {
-    data: Rows<'a>,
+    data: DataView<'a>,
     format: FormatText,
+}
+
+/// A memory's values, as they are written.
+#[derive(serde::Serialize)]
+#[serde(untagged)]
+enum DataView<'a> {
+    Listed(Rows<'a>),
+    Sparse {
+        sizes: &'a [u64],
+        words: Nonzero<'a>,
+    },
+}
+
+/// The values of a memory that are not 0, by their indices.
+struct Nonzero<'a>(&'a Memory);
+
+impl Serialize for Nonzero<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let format = self.0.format;
+        let value = |word| RawValue::from_string(number::to_text(word, format));
+        let words = self.0.words.iter();
+        let values: Result<Vec<_>, _> = words
+            .map(|(index, word)| Ok((index, value(word)?)))
+            .collect();
+        serializer.collect_map(values.map_err(serde::ser::Error::custom::<serde_json::Error>)?)
+    }
 }
 
 /// A part of a memory's values, as lists.
 struct Rows<'a> {
-    format: Format,
+    memory: &'a Memory,
     dims: &'a [u64],
-    words: &'a [BigUint],
+    /// The index of the first value.
+    first: u64,
 }
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.dims {
             [] | [_] => {
-                let values: Vec<String> = self
-                    .words
-                    .iter()
-                    .map(|word| number::to_text(word, self.format))
+                let format = self.memory.format;
+                let zero = number::to_text(&BigUint::ZERO, format);
+                let last = self.first + super::size(self.dims);
+                let values: Vec<Cow<'_, str>> = (self.first..last)
+                    .map(|index| match self.memory.words.get(&index) {
+                        Some(word) => Cow::Owned(number::to_text(word, format)),
+                        None => Cow::Borrowed(zero.as_str()),
+                    })
                     .collect();
                 RawValue::from_string(format!("[{}]", values.join(", ")))
                     .map_err(serde::ser::Error::custom)?
                     .serialize(serializer)
             }
-            [size, inner @ ..] => {
-                // The words of a memory are in memory, so their number fits.
-                let size = usize::try_from(*size).map_err(serde::ser::Error::custom)?;
-                let length = self.words.len().checked_div(size).unwrap_or(0);
-                serializer.collect_seq((0..size).map(|row| Rows {
-                    format: self.format,
-                    dims: inner,
-                    words: &self.words[row * length..][..length],
-                }))
-            }
+            [size, inner @ ..] => serializer.collect_seq((0..*size).map(|row| Rows {
+                memory: self.memory,
+                dims: inner,
+                first: self.first + row * super::size(inner),
+            })),
         }
     }
 }

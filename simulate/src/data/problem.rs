@@ -117,6 +117,17 @@ pub enum Problem {
         /// What it is.
         actual: String,
     },
+    /// A word has an index that there is not.
+    #[error(
+        "`{}` is not the index of a word: there are {size}, from 0 on",
+        shortened(text)
+    )]
+    Index {
+        /// The index in the file.
+        text: String,
+        /// The number of words.
+        size: u64,
+    },
     /// A value has a problem of its own.
     #[error("`data{}`: {problem}", place(index))]
     At {

@@ -29,9 +29,9 @@ const FIXED: &str =
 /// The words of the memory, in hexadecimal.
 fn check_words(data: &str, format: &str, expected: &Expect) {
     let data = parse(&file(data, format)).unwrap();
-    let words: Vec<String> = data.memories()[0]
-        .words()
-        .iter()
+    let memory = &data.memories()[0];
+    let words: Vec<String> = (0..memory.size())
+        .map(|index| memory.words().get(&index).cloned().unwrap_or_default())
         .map(|word| format!("{word:x}"))
         .collect();
     expected.assert_eq(&words.join(" "));
@@ -383,10 +383,94 @@ fn any_memory() -> impl Strategy<Value = Memory> {
                 words: words
                     .iter()
                     .map(|bytes| BigUint::from_bytes_le(bytes) % (BigUint::from(1_u32) << width))
+                    .zip(0..)
+                    .filter(|(word, _)| *word != BigUint::ZERO)
+                    .map(|(word, index)| (index, word))
                     .collect(),
             })
         },
     )
+}
+
+#[test]
+fn large_memories_have_only_their_words_that_are_not_0() {
+    let layouts = [layout("m", 8, &[1 << 14, 1 << 40])];
+    let zeros = Data::zeros(&layouts);
+    let filled = zeros.filled(|_| Some([(3, 7_u8.into()), (1 << 53, 255_u8.into())].into()));
+    let text = filled.to_json();
+    expect![[r#"
+        {
+          "m": {
+            "data": {
+              "sizes": [
+                16384,
+                1099511627776
+              ],
+              "words": {
+                "3": 7,
+                "9007199254740992": 255
+              }
+            },
+            "format": {
+              "numeric_type": "bitnum",
+              "is_signed": false,
+              "width": 8
+            }
+          }
+        }
+    "#]]
+    .assert_eq(&text);
+    let again = parse(&text).unwrap();
+    assert_eq!(again, filled);
+    again.check(&layouts).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    again.write_dat(dir.path()).unwrap();
+    let written = std::fs::read_to_string(dir.path().join("m.dat")).unwrap();
+    assert_eq!(written, "@3\n07\n@20000000000000\nff\n");
+}
+
+#[test]
+fn sparse_data_may_be_given_for_any_memory() {
+    check_words(
+        r#"{"sizes": [2, 3], "words": {"5": 1, "0": "2", "2": 0}}"#,
+        BITNUM,
+        &expect!["2 0 0 0 0 1"],
+    );
+    let check = |data: &str, expected: &Expect| check_error(&file(data, BITNUM), expected);
+    check(
+        r#"{"sizes": [2, 3], "words": {"6": 1}}"#,
+        &expect![[r#"
+        the memories do not fit:
+        in.json:2:50: memory `m`: `6` is not the index of a word: there are 6, from 0 on"#]],
+    );
+    check(
+        r#"{"sizes": [2], "words": {"-1": 1}}"#,
+        &expect![[r#"
+        the memories do not fit:
+        in.json:2:48: memory `m`: `-1` is not the index of a word: there are 2, from 0 on"#]],
+    );
+    check(
+        r#"{"sizes": [2], "words": {"1": 256}}"#,
+        &expect![[r#"
+        the memories do not fit:
+        in.json:2:47: memory `m`: `data[1]`: 256 is out of range: unsigned bitnum of width 8 is 0 to 255"#]],
+    );
+    check(
+        r#"{"sizes": [2], "words": {"1": 1, "01": 1}}"#,
+        &expect![[r#"
+            the memories do not fit:
+            in.json:2:56: memory `m`: `data[1]`: the file has it more than once"#]],
+    );
+    check(
+        r#"{"sizes": [1, 1, 1, 1, 1], "words": {}}"#,
+        &expect![[r#"
+        the memories do not fit:
+        in.json:2:17: memory `m`: a memory has at most 4 dimensions"#]],
+    );
+    check(
+        r#"{"size": [2], "words": {}}"#,
+        &expect!["in.json:2:23: unknown field `size`, expected `sizes` or `words`"],
+    );
 }
 
 proptest! {
@@ -400,7 +484,20 @@ proptest! {
 
         let dir = tempfile::tempdir().unwrap();
         again.write_dat(dir.path()).unwrap();
-        std::fs::rename(dir.path().join("m.dat"), dir.path().join("m.out")).unwrap();
+        let written = std::fs::read_to_string(dir.path().join("m.dat")).unwrap();
+        // What a simulation makes of it.
+        let mut words = vec!["0"; usize::try_from(again.memories()[0].size()).unwrap()];
+        let mut at = 0;
+        for line in written.lines() {
+            match line.strip_prefix('@') {
+                Some(address) => at = usize::from_str_radix(address, 16).unwrap(),
+                None => {
+                    words[at] = line;
+                    at += 1;
+                }
+            }
+        }
+        std::fs::write(dir.path().join("m.out"), words.join("\n")).unwrap();
         let after = Data::zeros(&layouts).read_out(dir.path()).unwrap();
         prop_assert_eq!(after.memories()[0].words(), data.memories()[0].words());
         prop_assert_eq!(again.read_out(dir.path()).unwrap().to_json(), data.to_json());
@@ -415,7 +512,8 @@ proptest! {
         let number = f64::from(value) / f64::from(fraction).exp2();
         let data = parse(&file(&format!("[{number}]"), &format)).unwrap();
         let bits = BigUint::from(value.cast_unsigned());
-        prop_assert_eq!(data.memories()[0].words(), [bits]);
+        let words = data.memories()[0].words();
+        prop_assert_eq!(words.get(&0).cloned().unwrap_or_default(), bits);
     }
 
     #[test]
