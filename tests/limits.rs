@@ -326,6 +326,7 @@ fn what_takes_too_much_memory_is_told() {
         &said,
         &["1048576 words of 32 bits", "and 8 MiB are allowed"],
     );
+    workshop.write("design.futil.data", "{}");
     workshop.succeeds(&[
         "run",
         "design.futil",
