@@ -753,7 +753,7 @@ enum Outcome {
         cycles: u64,
         /// Why it did not finish.
         stopped: Option<String>,
-        memory: Option<Vec<BigUint>>,
+        memory: Option<std::collections::BTreeMap<u64, BigUint>>,
     },
 }
 
