@@ -77,6 +77,8 @@ component main() -> () {
         &said,
         &["design.futil", "16 |", "`m`", "--disable-pass inline"],
     );
+    // It has no memories.
+    fs::remove_file(workshop.path("design.futil.data")).unwrap();
     workshop.succeeds(&[&RUN[..], &["--disable-pass", "inline"]].concat());
 }
 
