@@ -15,6 +15,7 @@ use petal_simulate::{Data, MemoryLayout};
 use crate::args::{DesignArgs, RunArgs};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::places::Places;
 use crate::verify::Verification;
 
 /// A design with probes.
@@ -42,14 +43,27 @@ pub fn memory_limit() -> u64 {
 }
 
 /// Compiles a design with probes, and begins to compile the plain one. A simulation may take `limit`
-/// bytes of memory, if there is to be one.
-pub fn instrument(args: &DesignArgs, limit: Option<u64>) -> Result<Compiled, Failure> {
+/// bytes of memory, if there is to be one. Fails if what passes write, or what `places` has, would take
+/// the place of a source.
+pub fn instrument(
+    args: &DesignArgs,
+    limit: Option<u64>,
+    places: &mut Places,
+) -> Result<Compiled, Failure> {
+    places.reads("the design", &args.design)?;
+    for file in Pipeline::files_of(&args.extra_opt)? {
+        places.writes("-x", &file)?;
+    }
     let pipeline = Pipeline::parse(&args.passes, &args.disable_pass)?;
     let pipeline = pipeline.with_options(&args.extra_opt)?;
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once([library.path()]);
-    let program = Program::read(&args.design, &library)?;
+    let parsed = Parsed::read(&args.design, &library)?;
+    for file in parsed.files() {
+        places.reads("the import", file)?;
+    }
+    let program = parsed.program()?;
     if let Some(limit) = limit {
         program.check_size(limit)?;
     }

@@ -61,7 +61,6 @@ pub fn profile(
     places: &mut Places,
 ) -> Result<(Summary, String), Failure> {
     let progress = Progress::new(args.quiet);
-    places.reads("the design", &args.design.design)?;
     if let Some(data) = compile::data_file(args) {
         places.reads("the data file", &data)?;
     }
@@ -74,11 +73,8 @@ pub fn profile(
         metadata,
         verification,
     } = progress.stage("compiling", |_| {
-        compile::instrument(&args.design, Some(limit))
+        compile::instrument(&args.design, Some(limit), places)
     })?;
-    for file in design.files() {
-        places.reads("the import", file)?;
-    }
     let loading = Ending::at_once([design.folder()]);
     let memories = Arc::new(compile::Memories::of(args, &design)?);
     if let Some(verification) = &verification {
@@ -335,15 +331,11 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
     let mut places = Places::default();
     places.writes("--verilog", &args.verilog)?;
     places.writes("--metadata", &args.metadata)?;
-    places.reads("the design", &args.design.design)?;
     let compile::Compiled {
         design,
         metadata,
         verification,
-    } = compile::instrument(&args.design, None)?;
-    for file in design.files() {
-        places.reads("the import", file)?;
-    }
+    } = compile::instrument(&args.design, None, &mut places)?;
     if let Some(verification) = verification {
         verification.compare(&design, None);
         if !verification.is_same()? {

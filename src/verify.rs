@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use petal_embedded::{Options, Simulation};
+use petal_files::Scratch;
 use petal_passes::{Design, Parsed, Pipeline, Structure};
 use petal_reconstruct::ProbeSource as _;
 use petal_simulate::{BuildOptions, RunOptions, Trace, Verilator};
@@ -209,7 +210,7 @@ fn simulate(design: &Design, run: &Run) -> Result<(u64, String), Failure> {
 
 fn with_verilator(design: &Design, run: &Run) -> Result<(u64, String), Failure> {
     let verilator = Verilator::find(run.verilator.as_deref())?;
-    let work = tempfile::tempdir()
+    let work = Scratch::new()
         .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
     let work = work.path();
     let verilog = work.join(folder::VERILOG);

@@ -376,6 +376,19 @@ fn no_output_takes_the_place_of_another() {
         &["run", "design.futil", "-q", "--out", "new", "--vcd", "new"],
         &["--out new", "--vcd new"],
     );
+    // Those of passes of the compiler.
+    let option = |file: &str| format!("cell-share:print-share-freqs={file}");
+    let run = ["run", "design.futil", "-q", "-x"];
+    for other in ["design.futil", "kept/trace.petal"] {
+        refuses(
+            &workshop,
+            &[&run[..], &[&option(other)]].concat(),
+            &["-x", other],
+        );
+    }
+    let written = option("same");
+    let same = [&run[..], &[&written, "--vcd", "here/same"]].concat();
+    refuses(&workshop, &same, &["-x same", "--vcd here/same"]);
     // What is beside a profile's files may be replaced.
     workshop.succeeds(&["baseline", "kept", "--out", "kept/base.json"]);
     workshop.succeeds(&["baseline", "kept", "--out", "kept/base.json"]);

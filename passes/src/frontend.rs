@@ -111,6 +111,12 @@ impl Parsed {
         })
     }
 
+    /// The user's files that the program is made of, in no particular order: the source, what it
+    /// imports, and the Verilog of primitives.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// Checks names and types.
     ///
     /// # Errors
@@ -119,16 +125,11 @@ impl Parsed {
         let Self {
             workspace,
             path,
-            files,
             library,
+            ..
         } = self;
         let ctx = guarded(&path, "parser", || ir::from_ast::ast_to_ir(workspace))?;
-        Ok(Program {
-            ctx,
-            path,
-            files,
-            library,
-        })
+        Ok(Program { ctx, path, library })
     }
 }
 
@@ -137,8 +138,6 @@ pub struct Program {
     pub(crate) ctx: ir::Context,
     /// Where it is.
     pub(crate) path: PathBuf,
-    /// The files of the user that it is made of.
-    pub(crate) files: Vec<PathBuf>,
     /// The backend reads the library's Verilog at the end.
     pub(crate) library: Arc<Scratch>,
 }

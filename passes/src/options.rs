@@ -3,7 +3,7 @@
 //! Owns the check: the Calyx compiler itself ignores what it does not know, and gives up on a value
 //! that is missing. What an option does is the pass's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use calyx_opt::pass_manager::PassManager;
 
@@ -17,6 +17,9 @@ const UNLISTED: (&str, [(&str, Value); 2]) = (
 
 /// With it a state of an FSM starts the group of the next one, too.
 const UNFOLLOWED: &str = "tdcc:early-transitions";
+
+/// What the compiler takes for no file.
+const STREAMS: [&str; 4] = ["-", "<out>", "<err>", "<null>"];
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +119,7 @@ fn check_option(manager: &PassManager, passes: &[String], option: &str) -> Resul
     if value.contains([':', '=']) {
         return Err("the compiler ends a value at `:` and `=`".to_owned());
     }
-    if *kind == Value::File && !["-", "<out>", "<err>", "<null>"].contains(&value) {
+    if *kind == Value::File && !STREAMS.contains(&value) {
         check_file(Path::new(value))?;
     }
     if option == UNFOLLOWED || option == format!("{UNFOLLOWED}=true") {
@@ -146,6 +149,19 @@ fn check_file(file: &Path) -> Result<(), String> {
         Some(folder) if !folder.is_dir() => Err(format!("there is no folder {}", folder.display())),
         _ => Ok(()),
     }
+}
+
+/// The files that passes write because of `options`.
+pub(crate) fn files(manager: &PassManager, options: &[String]) -> Vec<PathBuf> {
+    let known = known(manager);
+    let file = |option: &String| {
+        let (pass, rest) = option.split_once(':')?;
+        let (name, value) = rest.split_once('=')?;
+        let (_, options) = known.iter().find(|(known, _)| known == pass)?;
+        let is_file = options.contains(&(name.to_owned(), Value::File));
+        (is_file && !STREAMS.contains(&value)).then(|| PathBuf::from(value))
+    };
+    options.iter().filter_map(file).collect()
 }
 
 type Known = Vec<(String, Vec<(String, Value)>)>;

@@ -267,6 +267,14 @@ impl Pipeline {
         !self.options.is_empty()
     }
 
+    /// The files that passes would write if they were given these options.
+    ///
+    /// # Errors
+    /// When the compiler's passes can't be listed.
+    pub fn files_of(options: &[String]) -> Result<Vec<PathBuf>, PassesError> {
+        Ok(options::files(&stock()?, options))
+    }
+
     /// The names of the passes, in order.
     pub fn passes(&self) -> &[String] {
         &self.passes
@@ -329,7 +337,6 @@ pub struct Design {
     program: ir::Context,
     /// The source.
     path: PathBuf,
-    files: Vec<PathBuf>,
     /// Has the files of the extern primitives.
     library: Arc<Scratch>,
     /// The memories of main.
@@ -343,12 +350,6 @@ impl Design {
     /// assignments, primitives and component instances.
     pub fn program(&self) -> &ir::Context {
         &self.program
-    }
-
-    /// The user's files that the design is made of, in no particular order: the source, what it
-    /// imports, and the Verilog of primitives.
-    pub fn files(&self) -> &[PathBuf] {
-        &self.files
     }
 
     /// The temporary folder that it needs: it is removed with the design.
@@ -439,7 +440,6 @@ fn build(
     let Program {
         mut ctx,
         path,
-        files,
         library,
     } = program;
     let main = ctx.entrypoint;
@@ -456,7 +456,6 @@ fn build(
         Design {
             program: ctx,
             path,
-            files,
             library,
             memories,
             structure,
