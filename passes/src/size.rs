@@ -3,7 +3,7 @@
 //!
 //! Owns the estimate and the refusal. Allocates nothing itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use calyx_ir as ir;
@@ -70,7 +70,7 @@ fn instances(ctx: &ir::Context) -> HashMap<ir::Id, Instances> {
         .map(|component| (component.name, component))
         .collect();
     let mut order = Vec::new();
-    let mut seen = HashMap::new();
+    let mut seen = HashSet::new();
     visit(ctx.entrypoint, &components, &mut seen, &mut order);
     let mut instances: HashMap<ir::Id, Instances> = HashMap::new();
     instances.entry(ctx.entrypoint).or_default().count = 1;
@@ -93,13 +93,13 @@ fn instances(ctx: &ir::Context) -> HashMap<ir::Id, Instances> {
 fn visit<'a>(
     name: ir::Id,
     components: &HashMap<ir::Id, &'a ir::Component>,
-    seen: &mut HashMap<ir::Id, ()>,
+    seen: &mut HashSet<ir::Id>,
     order: &mut Vec<&'a ir::Component>,
 ) {
     let Some(component) = components.get(&name) else {
         return;
     };
-    if seen.insert(name, ()).is_some() {
+    if !seen.insert(name) {
         return;
     }
     for (cell, _) in component_cells(component) {
