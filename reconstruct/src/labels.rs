@@ -124,7 +124,10 @@ impl FrameLabels {
     /// The label of a node of a valid tree.
     pub fn label(&self, node: Node, instances: &[Instance]) -> &str {
         match node {
-            Node::Cell {
+            Node::Primitive {
+                component, cell, ..
+            }
+            | Node::Cell {
                 formal: Some((component, cell)),
                 ..
             } => &self.components[component.index()].cells[cell.index()],
@@ -134,9 +137,6 @@ impl FrameLabels {
                 component, group, ..
             } => &self.components[component.index()].groups[group.index()],
             Node::Continuous { .. } => "continuous assignments",
-            Node::Primitive {
-                component, cell, ..
-            } => &self.components[component.index()].cells[cell.index()],
         }
     }
 
