@@ -71,7 +71,7 @@ component main() -> () {
 }
 "#;
     let workshop = Workshop::new();
-    workshop.write("design.futil", design.to_owned());
+    workshop.write("design.futil", design);
     let said = workshop.fails(&RUN);
     tells(
         &said,

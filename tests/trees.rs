@@ -761,6 +761,7 @@ component main() -> () {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "whole trees are long")]
 fn ref_cells_are_handed_on() {
     let program = r#"
 import "primitives/core.futil";
