@@ -125,14 +125,14 @@ fn the_same_group_twice() {
         &program,
         "no-opt",
         &expect![[r#"
-        wa: Body of enable at 8:11
-          calls a
-        wb: Body of enable at 8:15
-          calls b
-        wa: Body of enable at 8:19
-          calls a
-        tdcc runs seq@L8: 0=wa0 1=wb 2=wa1
-    "#]],
+            wa: Body of enable at 8:11
+              calls a
+            wb: Body of enable at 8:15
+              calls b
+            wa: Body of enable at 8:19
+              calls a
+            tdcc runs seq@L8: 0=wa 1=wb 2=wa
+        "#]],
     );
     check(
         &program,
@@ -160,19 +160,19 @@ fn par_and_if() {
         &program,
         "no-opt",
         &expect![[r#"
-        wa: Body of enable at 9:13
-          calls a
-        wb: Body of enable at 10:18
-          calls b
-        wb: Body of enable at 10:37
-          calls b
-        wb: Body of enable at 10:41
-          calls b
-        tdcc runs seq@L9: 0=wa
-        tdcc0 runs if@L10:7: 1=wb0 2=wb1 3=wb2
-        par0 runs par@L8: tdcc | tdcc0
-        tdcc1 runs par@L8: 0=par0
-    "#]],
+            wa: Body of enable at 9:13
+              calls a
+            wb: Body of enable at 10:18
+              calls b
+            wb: Body of enable at 10:37
+              calls b
+            wb: Body of enable at 10:41
+              calls b
+            tdcc runs seq@L9: 0=wa
+            tdcc0 runs if@L10:7: 1=wb 2=wb 3=wb
+            par0 runs par@L8: tdcc | tdcc0
+            tdcc1 runs par@L8: 0=par0
+        "#]],
     );
 }
 
@@ -226,45 +226,45 @@ fn conditions() {
         program,
         "no-opt",
         &expect![[r#"
-        cond: Condition of while at 9:7 (1 cycles)
-          calls lt
-          calls comb_reg
-        incr: Body of enable at 9:32
-          calls i
-          calls add
-        cond: Condition of while at 9:7 (1 cycles)
-          calls lt
-          calls comb_reg
-        cond: Condition of if at 10:7 (1 cycles)
-          calls lt
-          calls comb_reg
-        incr: Body of enable at 10:29
-          calls i
-          calls add
-        tdcc runs seq@L8: 0=wrapper_early_reset_cond00 1=incr0 2=wrapper_early_reset_cond01 3=wrapper_early_reset_cond02 4=incr1
-    "#]],
+            cond: Condition of while at 9:7 (1 cycles)
+              calls lt
+              calls comb_reg
+            incr: Body of enable at 9:32
+              calls i
+              calls add
+            cond: Condition of while at 9:7 (1 cycles)
+              calls lt
+              calls comb_reg
+            cond: Condition of if at 10:7 (1 cycles)
+              calls lt
+              calls comb_reg
+            incr: Body of enable at 10:29
+              calls i
+              calls add
+            tdcc runs seq@L8: 0=wrapper_early_reset_cond0 1=incr 2=wrapper_early_reset_cond0 3=wrapper_early_reset_cond0 4=incr
+        "#]],
     );
     check(
         program,
         "all",
         &expect![[r#"
-        cond: Condition of while at 9:7 (1 cycles)
-          calls lt
-          calls comb_reg
-        incr: Body of enable at 9:32 (1 cycles)
-          calls i
-          calls add
-        cond: Condition of while at 9:7 (1 cycles)
-          calls lt
-          calls comb_reg
-        cond: Condition of if at 10:7 (1 cycles)
-          calls lt
-          calls comb_reg
-        incr: Body of enable at 10:29 (1 cycles)
-          calls i
-          calls add
-        tdcc runs seq@L8: 0=wrapper_early_reset_cond00 1=while_wrapper_early_reset_static_seq 2=wrapper_early_reset_static_seq0
-    "#]],
+            cond: Condition of while at 9:7 (1 cycles)
+              calls lt
+              calls comb_reg
+            incr: Body of enable at 9:32 (1 cycles)
+              calls i
+              calls add
+            cond: Condition of while at 9:7 (1 cycles)
+              calls lt
+              calls comb_reg
+            cond: Condition of if at 10:7 (1 cycles)
+              calls lt
+              calls comb_reg
+            incr: Body of enable at 10:29 (1 cycles)
+              calls i
+              calls add
+            tdcc runs seq@L8: 0=wrapper_early_reset_cond0 1=while_wrapper_early_reset_static_seq 2=wrapper_early_reset_static_seq0
+        "#]],
     );
 }
 
@@ -404,15 +404,15 @@ fn structural_enables() {
         program,
         "no-opt",
         &expect![[r#"
-        outer: Body of enable at 8:11
-          calls b
-          calls inner
-        inner: Body of enable at 8:18
-          calls a
-        inner: Called of called
-          calls a
-        tdcc runs seq@L8: 0=outer 1=inner0
-    "#]],
+            outer: Body of enable at 8:11
+              calls b
+              calls inner
+            inner: Body of enable at 8:18
+              calls a
+            inner: Called of called
+              calls a
+            tdcc runs seq@L8: 0=outer 1=inner
+        "#]],
     );
 }
 
@@ -426,25 +426,25 @@ fn barriers() {
         &program,
         "all",
         &expect![[r#"
-        wa: Body of enable at 9:13
-          calls a
-        barrier: Control of sync at 9:17
-          calls bar
-        invoke0: Control of sync at 9:17
-          calls bar
-        wa: Body of enable at 9:27
-          calls a
-        barrier0: Control of sync at 10:13
-          calls bar0
-        invoke1: Control of sync at 10:13
-          calls bar0
-        wb: Body of enable at 10:23
-          calls b
-        tdcc runs seq@L9:7: 0=wa0 1=barrier 2=invoke0 3=wa1
-        tdcc0 runs seq@L10:7: 0=barrier0 1=invoke1 2=wb
-        par0 runs par@L8: tdcc | tdcc0
-        tdcc1 runs par@L8: 0=par0
-    "#]],
+            wa: Body of enable at 9:13
+              calls a
+            barrier: Control of sync at 9:17
+              calls bar
+            invoke0: Control of sync at 9:17
+              calls bar
+            wa: Body of enable at 9:27
+              calls a
+            barrier0: Control of sync at 10:13
+              calls bar0
+            invoke1: Control of sync at 10:13
+              calls bar0
+            wb: Body of enable at 10:23
+              calls b
+            tdcc runs seq@L9:7: 0=wa 1=barrier 2=invoke0 3=wa
+            tdcc0 runs seq@L10:7: 0=barrier0 1=invoke1 2=wb
+            par0 runs par@L8: tdcc | tdcc0
+            tdcc1 runs par@L8: 0=par0
+        "#]],
     );
 }
 
@@ -458,17 +458,17 @@ fn machines_of_their_own() {
         &program,
         "no-opt",
         &expect![[r#"
-        wa: Body of enable at 9:7
-          calls a
-        wb: Body of enable at 10:22
-          calls b
-        wa: Body of enable at 10:26
-          calls a
-        wb: Body of enable at 11:7
-          calls b
-        tdcc runs seq@L10: 0=wb0 1=wa1
-        tdcc0 runs seq@L8: 0=wa0 1=tdcc 2=wb1
-    "#]],
+            wa: Body of enable at 9:7
+              calls a
+            wb: Body of enable at 10:22
+              calls b
+            wa: Body of enable at 10:26
+              calls a
+            wb: Body of enable at 11:7
+              calls b
+            tdcc runs seq@L10: 0=wb 1=wa
+            tdcc0 runs seq@L8: 0=wa 1=tdcc 2=wb
+        "#]],
     );
 }
 
