@@ -338,7 +338,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
     } = compile::instrument(&args.design, None, &mut places)?;
     if let Some(verification) = verification {
         verification.compare(&design, None);
-        if !verification.is_same()? {
+        if !verification.by_structure()? {
             return Err(Failure::new(
                 "the probes change how the design is built; `petal run` finds out whether they change its run, \
                  and `--unverified` goes on nevertheless",

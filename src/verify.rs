@@ -89,8 +89,8 @@ impl Verification {
         let _ = self.profiled.send(Profiled { structure, run });
     }
 
-    /// What was found out about a design that is not run: whether the plain one is the same.
-    pub fn is_same(mut self) -> Result<bool, Failure> {
+    /// What was found out about a design that is not run: whether the plain one is the same hardware.
+    pub fn by_structure(mut self) -> Result<bool, Failure> {
         Ok(matches!(self.finding()?, Finding::Same))
     }
 

@@ -168,6 +168,10 @@ unsafe extern "C" fn perform(call: *const Call, state: *const u64, env: *mut u64
 
 /// Room for a memory. The system gives it page by page, as words are written: what is never written
 /// takes none.
+#[expect(
+    clippy::cast_ptr_alignment,
+    reason = "the layout is that of such words"
+)]
 fn zeroed(memory: &Mem) -> Result<Box<[u64]>, Error> {
     let allocated = usize::try_from(memory.size.max(1))
         .ok()
