@@ -283,6 +283,9 @@ pub struct TraceArgs {
     /// One JSON object for each run of equal cycles
     #[arg(long)]
     pub json: bool,
+    /// Also show the combinational primitives that continuous assignments drive, in every active cell
+    #[arg(long)]
+    pub continuous: bool,
     #[command(flatten)]
     pub view: ViewArgs,
 }
@@ -356,6 +359,9 @@ pub struct StatsArgs {
     /// Which tables [default: all]
     #[arg(value_enum)]
     pub table: Vec<TableArg>,
+    /// A row for each component cell in the table `control`, instead of one for all cells of a component
+    #[arg(long)]
+    pub per_instance: bool,
     /// How to print them
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,

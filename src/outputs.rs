@@ -8,7 +8,8 @@ use petal_metadata::{FileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 use petal_visualize::{
     Activations, Baseline, ChromeJson, Flame, Ledger, Line, Order, Perfetto, Profile, Report,
-    Section, Summary, Table, Timeline, Weighting, annotate, cells, control, groups,
+    Section, Summary, Table, Timeline, Weighting, annotate, cells, control, control_per_instance,
+    groups,
 };
 
 use crate::args::{ControlArg, TableArg};
@@ -110,6 +111,16 @@ impl<'a> Counted<'a> {
             TableArg::Groups => groups(self.metadata, &self.activations),
             TableArg::Control => control(self.metadata, &self.ledger(), &self.activations),
         }
+    }
+
+    /// The table of control nodes, with a row for each instance.
+    pub fn control_per_instance(&self) -> Table {
+        control_per_instance(
+            self.metadata,
+            &self.profile,
+            &self.ledger(),
+            &self.activations,
+        )
     }
 
     /// Writes the tables.

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
     Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, actual_path,
-    check,
+    check, with_continuous,
 };
 use petal_visualize::{Section, Verified, thousands};
 use serde::Deserialize as _;
@@ -125,7 +125,11 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
         match event {
             Event::Instance(instance) => instances.push(*instance),
-            Event::Tree(tree) => trees.push(CallTree::clone(tree)),
+            Event::Tree(tree) => trees.push(if args.continuous {
+                with_continuous(&metadata, &instances, tree)
+            } else {
+                CallTree::clone(tree)
+            }),
             Event::Run(run) => {
                 let first = run.start.cycles();
                 let cycles = first.max(wanted.start)..(first + run.cycles).min(wanted.end);
@@ -298,11 +302,20 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
              or take the files in {dir}/stats"
         )));
     }
+    if args.per_instance && !wanted.contains(&TableArg::Control) {
+        return Err(Failure::new(format!(
+            "`--per-instance` is of the table `control` only: `petal stats {} control --per-instance`",
+            args.dir.display()
+        )));
+    }
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
     let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
-    let tables = wanted.iter().map(|&table| counted.table(table));
+    let tables = wanted.iter().map(|&table| match table {
+        TableArg::Control if args.per_instance => counted.control_per_instance(),
+        _ => counted.table(table),
+    });
     let texts: Vec<String> = match args.format {
         FormatArg::Text => match terminal_size::terminal_size_of(io::stdout()) {
             Some((Width(room), _)) => tables.map(|table| table.text_within(room.into())).collect(),

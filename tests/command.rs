@@ -249,6 +249,13 @@ fn tables_in_all_formats() {
         markdown.starts_with("| component | statement |"),
         "{markdown}"
     );
+    let output = petal(dir.path(), &["stats", "out", "cells", "--per-instance"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "it has no such rows");
+    assert!(
+        said.contains("petal stats out control --per-instance"),
+        "{said}"
+    );
     let json = succeeds(dir.path(), &["stats", "out", "control", "--format", "json"]);
     let rows: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(

@@ -15,12 +15,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use petal_metadata::{Cell, CellId, CellKind, CompiledKind, GroupKind, Id, Metadata, Origin};
+use petal_metadata::{
+    Cell, CellId, CellKind, CompiledKind, ControlKind, GroupKind, Id, Metadata, Origin,
+};
 use petal_reconstruct::{CallTree, Event, InstanceId, Node, NodeId, Overhead, check::Checker};
 use petal_simulate::{Optimisation, Trace};
 use petal_visualize::{
-    Activations, ByKind, ChromeJson, Flame, Ledger, Profile, Section, Statement, Summary, Timeline,
-    Value, Weighting, cells,
+    Activations, ByKind, ChromeJson, Flame, Ledger, Profile, Section, Statement, Summary, Table,
+    Timeline, Value, Weighting, cells, control, control_per_instance,
 };
 use support::{Expected, Traced, source::Source};
 
@@ -275,6 +277,7 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKin
         &(placed + ledger.unplaced),
         &ledger.total_overhead(),
     )?;
+    check_instances(metadata, &profile, &ledger, &activations)?;
     let summary = Summary::new(metadata, &profile, &ledger, &activations, "design", []);
     let overhead: u64 = summary.overhead.values().sum();
     same(
@@ -288,6 +291,64 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKin
         &Overhead::ALL.len(),
     )?;
     Ok(ledger.overhead)
+}
+
+/// The rows of a statement's instances add up to its own; flattened cycles are more than cycles only
+/// where something runs in parallel.
+fn check_instances(
+    metadata: &Metadata,
+    profile: &Profile,
+    ledger: &Ledger,
+    activations: &Activations<'_>,
+) -> Result<(), String> {
+    let sums = |table: &Table| {
+        let texts = ["component", "statement", "kind", "file", "line"];
+        let not_summed = ["cell", "min", "max", "avg"];
+        let mut sums: BTreeMap<Vec<String>, BTreeMap<String, u64>> = BTreeMap::new();
+        for row in table.rows() {
+            let values = || table.columns().iter().map(|column| &*column.name).zip(row);
+            let id = values().filter(|(column, _)| texts.contains(column));
+            let sums = sums.entry(id.map(|(_, value)| format!("{value:?}")).collect());
+            let sums = sums.or_default();
+            for (column, value) in values() {
+                if !texts.contains(&column) && !not_summed.contains(&column) {
+                    let sum = sums.entry(column.to_owned()).or_default();
+                    match value {
+                        Value::Count(count) => *sum += count,
+                        Value::Empty => {}
+                        other => panic!("{column} is {other:?}"),
+                    }
+                }
+            }
+        }
+        sums
+    };
+    let all = sums(&control(metadata, ledger, activations));
+    let mut instances = sums(&control_per_instance(
+        metadata,
+        profile,
+        ledger,
+        activations,
+    ));
+    for (id, sums) in all {
+        // A component without instances that ran has no rows, and nothing to add up.
+        let none = || sums.keys().map(|column| (column.clone(), 0)).collect();
+        let of_instances = instances.remove(&id).unwrap_or_else(none);
+        same(&format!("the instances of {id:?}"), &of_instances, &sums)?;
+    }
+    same("statements of no component", &instances.len(), &0)?;
+    let parallel = metadata.components.iter().any(|component| {
+        let is_par = |kind| matches!(kind, ControlKind::Par | ControlKind::StaticPar);
+        component.control.iter().any(|node| is_par(node.kind))
+    });
+    for (id, statement) in &ledger.statements {
+        if statement.flattened < statement.cycles
+            || (!parallel && statement.flattened > statement.cycles)
+        {
+            return Err(format!("flattened cycles of {id:?}: {statement:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// The timeline is what viewers expect: slices of a track nest, all tracks have names, and the

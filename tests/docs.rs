@@ -41,6 +41,7 @@ fn the_links_of_the_documents_lead_somewhere() {
         "CONTRIBUTING.md",
         "docs/ci.md",
         "docs/guide/README.md",
+        "docs/guide/definitions.md",
         "docs/guide/overhead.md",
         "docs/guide/par.md",
         "docs/guide/sharing.md",

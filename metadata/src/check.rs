@@ -156,6 +156,11 @@ impl Checker<'_> {
                 Callee::Cell(cell) => self.index("cell", cell, component.cells.len(), &from)?,
             }
         }
+        let continuous = component.continuous.iter();
+        for &cell in continuous {
+            let from = "the continuous assignments";
+            self.index("cell", cell, component.cells.len(), from)?;
+        }
         Ok(())
     }
 

@@ -116,6 +116,10 @@ pub struct Component {
     pub runs: Vec<GroupRun>,
     /// Every call that a group or a continuous assignment makes; each has a CG, CC or CP probe.
     pub calls: Vec<Call>,
+    /// The combinational primitives that continuous assignments drive. They compute in every cycle, so
+    /// they have no probe, and are in no call tree of a trace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continuous: Vec<CellId>,
     /// The par threads of the control program; thread 0 is the one outside of every par.
     pub threads: Vec<Thread>,
     /// Compilation groups, children before parents.

@@ -140,6 +140,7 @@ impl Assembler<'_> {
             })
             .collect();
         self.add_instances();
+        let continuous = self.continuous();
         let control = order
             .iter()
             .map(|key| self.control_node(*key, &control_ids, &thread_of))
@@ -159,6 +160,7 @@ impl Assembler<'_> {
             control,
             runs,
             calls,
+            continuous,
             threads,
             compiled: self
                 .compiled
@@ -175,6 +177,23 @@ impl Assembler<'_> {
             root: self.compiled.root,
             registers: self.compiled.registers.clone(),
         }
+    }
+
+    /// The combinational primitives that continuous assignments drive.
+    fn continuous(&mut self) -> Vec<CellId> {
+        let mut cells: Vec<CellId> = Vec::new();
+        for callee in &self.probes.continuous {
+            let cell = match callee {
+                CalleeName::Group(_) => None,
+                // The optimiser may have done without it in the end.
+                CalleeName::Cell(name) => self.called_cell(None, *name),
+                CalleeName::Reference(at) => Some(CellId::from_index(*at)),
+            };
+            let primitive =
+                |cell: &CellId| matches!(self.cells[cell.index()].kind, CellKind::Primitive(_));
+            cells.extend(cell.filter(primitive));
+        }
+        cells
     }
 
     /// One thread for each arm of each `par`, and the thread that every node is in.

@@ -31,6 +31,8 @@ pub(crate) struct Probes {
 pub(crate) struct ComponentProbes {
     pub runs: Vec<RunProbe>,
     pub calls: Vec<CallProbe>,
+    /// What has no `go` and is driven by continuous assignments, each once.
+    pub continuous: Vec<CalleeName>,
     /// Probes so far; the next one gets this number.
     pub count: u32,
     /// Cells of the component, to tell those that compilation adds.
@@ -252,6 +254,13 @@ impl Instrumenter<'_> {
         }
         let continuous = self.component.continuous_assignments.clone();
         let added = self.instrument_calls(None, &continuous);
+        for assignment in &continuous {
+            if let Some((callee, false)) = self.callee(assignment, true)
+                && !self.probes.continuous.contains(&callee)
+            {
+                self.probes.continuous.push(callee);
+            }
+        }
         self.component.continuous_assignments.extend(added);
         let component = &self.component;
         self.probes.groups = component

@@ -9,6 +9,7 @@ mod blocks;
 pub mod check;
 mod codec;
 mod compiled_view;
+mod continuous;
 mod contradictions;
 mod engine;
 mod labels;
@@ -20,6 +21,7 @@ mod vcd_source;
 pub use ahead::Ahead;
 pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;
+pub use continuous::with_continuous;
 pub use engine::{ReconstructError, Reconstruction};
 pub use labels::{FrameKind, FrameLabels, actual_path, instance_path};
 pub use model::{

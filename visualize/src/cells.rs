@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petal_metadata::{Id, Metadata};
+use petal_metadata::{Id, Metadata, RegisterKind};
 use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead, actual_path};
 
 pub(crate) use petal_reconstruct::instance_path as path;
@@ -16,8 +16,11 @@ use crate::table::{Column, RowId, Table, Value};
 /// The table of component cells, in the order in which they first ran.
 ///
 /// `useful` and the kinds of overhead add up to `cycles`; main's row adds up to the run.
+/// `FSMs` is the number of state machines that the component has for dynamic control, `avg` the cycles
+/// of one activation. There is no row of totals: a cell's cycles are also those of the cells around it.
 /// `condition` is the part of `useful` in which only conditions are computed. `ref cells` tells which
 /// `ref` cells it drove, and what they stood for; a component cell has its row where it lives.
+/// `continuous` names the combinational primitives that its continuous assignments drive.
 pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'_>) -> Table {
     let all = sums(profile, activations);
     let kinds = || Overhead::ALL.map(column_of).into_iter();
@@ -25,24 +28,30 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
     let mut columns = vec![
         Column::text("cell"),
         Column::text("component"),
+        Column::number("FSMs"),
         Column::number("times active"),
         Column::number("cycles"),
+        Column::number("avg"),
         Column::number("useful"),
         Column::number("condition"),
     ];
     columns.extend(kinds().map(Column::number));
     columns.extend(parts().map(|part| Column::number(format!("{part} %"))));
-    columns.push(Column::text("ref cells"));
+    columns.extend(["ref cells", "continuous"].map(Column::text));
     let mut table = Table::new(columns);
     let references = references(metadata, profile);
     for (instance, sums) in &all {
         let cycles = sums.cycles();
-        let component = profile.instances()[instance.index()].component;
+        let component = metadata.component(profile.instances()[instance.index()].component);
+        let registers = component.registers.iter();
+        let machines = registers.filter(|register| register.kind == RegisterKind::Fsm);
         let mut row: Vec<Value> = vec![
             path(metadata, profile.instances(), *instance).into(),
-            metadata.component(component).name.as_str().into(),
+            component.name.as_str().into(),
+            (machines.count() as u64).into(),
             sums.times.into(),
             cycles.into(),
+            Value::average(cycles, sums.times),
             sums.useful.into(),
             sums.condition.into(),
         ];
@@ -52,6 +61,11 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
         let known = references.get(instance).into_iter().flatten();
         let known: Vec<&str> = known.map(String::as_str).collect();
         row.push(known.join(", ").into());
+        let continuous = component.continuous.iter();
+        let continuous: Vec<&str> = continuous
+            .map(|&cell| component.cell(cell).name.as_str())
+            .collect();
+        row.push(continuous.join(", ").into());
         table.push_of(RowId::Cell(*instance), row);
     }
     table

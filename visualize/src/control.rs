@@ -6,20 +6,57 @@ use std::collections::BTreeMap;
 use petal_metadata::{
     Component, ComponentId, ControlId, ControlKind, Id, Metadata, RunRole, labels,
 };
-use petal_reconstruct::Overhead;
+use petal_reconstruct::{InstanceId, Overhead};
 
 use crate::activations::{Activations, Durations};
-use crate::cells::column_of;
-use crate::keys::Item;
-use crate::ledger::Ledger;
+use crate::cells::{column_of, path};
+use crate::keys::{Item, Key};
+use crate::ledger::{Ledger, Statement};
+use crate::profile::Profile;
 use crate::table::{Column, RowId, Table, Value};
 
 /// The table of statements, in source order of each component. All instances of the component count
 /// together. An enable counts the cycles of its group.
 ///
-/// The columns for kinds of overhead, in all rows together, add up to the overhead of the run.
+/// `flattened` is [`Statement::flattened`]. The columns for kinds of overhead, in all rows together, add
+/// up to the overhead of the run.
 pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'_>) -> Table {
     let counts = Counts::of(metadata, activations);
+    let mut table = Table::new(columns());
+    for id in metadata.component_ids() {
+        for (statement, row) in rows(metadata, id, id, &counts, &ledger.statements) {
+            table.push_of(RowId::Statement(id, statement), row);
+        }
+    }
+    table
+}
+
+/// The table of statements with a row for each instance, which `cell` names, instead of one for all.
+/// Rows come by component, and then in the order in which its instances first ran.
+///
+/// Numbers of times and cycles of one statement add up to those of its row in [`control`].
+pub fn control_per_instance(
+    metadata: &Metadata,
+    profile: &Profile,
+    ledger: &Ledger,
+    activations: &Activations<'_>,
+) -> Table {
+    let counts = Counts::by(metadata, activations, |key| key.instance);
+    let mut table = Table::new([vec![Column::text("cell")], columns()].concat());
+    for id in metadata.component_ids() {
+        let instances = profile.instances().iter().enumerate();
+        let own = instances.filter(|(_, instance)| instance.component == id);
+        for instance in own.map(|(at, _)| InstanceId::from_index(at)) {
+            let cell = path(metadata, profile.instances(), instance);
+            for (_, row) in rows(metadata, id, instance, &counts, &ledger.instances) {
+                table.push([vec![cell.as_str().into()], row].concat());
+            }
+        }
+    }
+    table
+}
+
+fn columns() -> Vec<Column> {
     let mut columns = vec![
         Column::text("component"),
         Column::text("statement"),
@@ -29,25 +66,34 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
         Column::number("times entered"),
         Column::number("iterations"),
         Column::number("cycles"),
+        Column::number("flattened"),
         Column::number("useful"),
         Column::number("condition"),
         Column::number("overhead"),
     ];
     columns.extend(Overhead::ALL.map(|kind| Column::number(column_of(kind))));
     columns.extend(["hidden overhead", "min", "max", "avg"].map(Column::number));
-    let mut table = Table::new(columns);
-    for id in metadata.component_ids() {
-        let component = metadata.component(id);
-        let names = labels::control_labels(metadata, component);
-        let groups = labels::group_labels(component);
-        for (at, node) in component.control.iter().enumerate() {
+    columns
+}
+
+/// A row for each statement of the component `id`, with what it did in `owner`.
+fn rows<Owner: Copy + Ord>(
+    metadata: &Metadata,
+    id: ComponentId,
+    owner: Owner,
+    counts: &Counts<Owner>,
+    statements: &BTreeMap<(Owner, ControlId), Statement>,
+) -> Vec<(ControlId, Vec<Value>)> {
+    let component = metadata.component(id);
+    let names = labels::control_labels(metadata, component);
+    let groups = labels::group_labels(component);
+    let nodes = component.control.iter().enumerate();
+    nodes
+        .map(|(at, node)| {
             let statement = ControlId::from_index(at);
-            let entered = counts.entered(id, statement);
-            let found = ledger
-                .statements
-                .get(&(id, statement))
-                .copied()
-                .unwrap_or_default();
+            let entered = counts.entered(owner, statement);
+            let found = statements.get(&(owner, statement));
+            let found = found.copied().unwrap_or_default();
             let name = match node.group {
                 Some(group) => groups[group.index()].as_str(),
                 None => &names[at],
@@ -70,9 +116,10 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
                     .map_or(Value::Empty, |span| u64::from(span.line).into()),
                 entered.count.into(),
                 counts
-                    .iterations(component, id, statement)
+                    .iterations(component, owner, statement)
                     .map_or(Value::Empty, Value::from),
                 found.cycles.into(),
+                found.flattened.into(),
                 found.useful.into(),
                 found.condition.into(),
                 found.charged().into(),
@@ -84,36 +131,47 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
                 bound(entered.max),
                 Value::average(entered.total, entered.count),
             ]);
-            table.push_of(RowId::Statement(id, statement), row);
-        }
-    }
-    table
+            (statement, row)
+        })
+        .collect()
 }
 
-/// How often statements were entered.
-#[derive(Default)]
-pub(crate) struct Counts {
-    statements: BTreeMap<(ComponentId, ControlId), Durations>,
+/// How often statements were entered, in a component or in one of its instances.
+pub(crate) struct Counts<Owner> {
+    statements: BTreeMap<(Owner, ControlId), Durations>,
     /// The groups that compute conditions, by the statement whose condition it is.
-    conditions: BTreeMap<(ComponentId, ControlId), Durations>,
+    conditions: BTreeMap<(Owner, ControlId), Durations>,
 }
 
-impl Counts {
-    /// Counts of a run.
+impl Counts<ComponentId> {
+    /// Counts of a run, with all instances of a component together.
     pub(crate) fn of(metadata: &Metadata, activations: &Activations<'_>) -> Self {
-        let mut counts = Self::default();
+        Self::by(metadata, activations, |key| activations.component_of(key))
+    }
+}
+
+impl<Owner: Copy + Ord> Counts<Owner> {
+    fn by(
+        metadata: &Metadata,
+        activations: &Activations<'_>,
+        owner: impl Fn(Key) -> Owner,
+    ) -> Self {
+        let mut counts = Self {
+            statements: BTreeMap::new(),
+            conditions: BTreeMap::new(),
+        };
         for (key, found) in activations.durations() {
-            let id = activations.component_of(key);
+            let owner = owner(key);
             match key.item {
                 Item::Control(node) => {
                     counts
                         .statements
-                        .entry((id, node))
+                        .entry((owner, node))
                         .or_default()
                         .merge(&found);
                 }
                 Item::Group(run) => {
-                    let component = metadata.component(id);
+                    let component = metadata.component(activations.component_of(key));
                     let run = component.run(run);
                     let Some(node) = run.control else { continue };
                     let of = match run.role {
@@ -121,7 +179,7 @@ impl Counts {
                         _ if component.node(node).kind.is_enable() => &mut counts.statements,
                         _ => continue,
                     };
-                    of.entry((id, node)).or_default().merge(&found);
+                    of.entry((owner, node)).or_default().merge(&found);
                 }
                 Item::Cell | Item::Primitive(..) => {}
             }
@@ -130,21 +188,16 @@ impl Counts {
     }
 
     /// The times in which a statement was active.
-    pub(crate) fn entered(&self, component: ComponentId, statement: ControlId) -> Durations {
+    pub(crate) fn entered(&self, owner: Owner, statement: ControlId) -> Durations {
         self.statements
-            .get(&(component, statement))
+            .get(&(owner, statement))
             .copied()
             .unwrap_or_default()
     }
 
     /// How often the body of a loop ran. `None` for what is no loop, and for a loop without a
     /// statement in its body that runs exactly once in each iteration.
-    fn iterations(
-        &self,
-        component: &Component,
-        id: ComponentId,
-        statement: ControlId,
-    ) -> Option<u64> {
+    fn iterations(&self, component: &Component, owner: Owner, statement: ControlId) -> Option<u64> {
         let kind = component.node(statement).kind;
         if !matches!(
             kind,
@@ -152,13 +205,15 @@ impl Counts {
         ) {
             return None;
         }
-        if let Some(tested) = self.conditions.get(&(id, statement)) {
+        if let Some(tested) = self.conditions.get(&(owner, statement)) {
             // Once before each iteration, and once more to leave.
-            return tested.count.checked_sub(self.entered(id, statement).count);
+            return tested
+                .count
+                .checked_sub(self.entered(owner, statement).count);
         }
         let body = children(component, statement).next()?;
         let witness = once(component, body)?;
-        Some(self.entered(id, witness).count)
+        Some(self.entered(owner, witness).count)
     }
 }
 

@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petal_metadata::{Component, ComponentId, ControlId, Id, Metadata, Origin, RunId, RunRole};
-use petal_reconstruct::{Activity, CallTree, Charge, Instance, InstanceId, Node, NodeId, Overhead};
+use petal_metadata::{
+    Component, ComponentId, ControlId, ControlKind, Id, Metadata, Origin, RunId, RunRole,
+};
+use petal_reconstruct::{Activity, CallTree, Charge, InstanceId, Node, NodeId, Overhead};
 
 use crate::profile::Profile;
 
@@ -14,11 +16,14 @@ pub type ByKind = [u64; Overhead::ALL.len()];
 /// A statement of the source: component and control node.
 pub type StatementId = (ComponentId, ControlId);
 
-/// What the run's cycles did for one statement. The instances of its component count together.
+/// What the run's cycles did for one statement, in one instance of its component or in all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statement {
     /// Cycles in which it was active, summed over the instances.
     pub cycles: u64,
+    /// What `cycles` would be if the arms of every `par` at or below it ran one after the other: each
+    /// cycle counts once for each par thread that is active there, and at least once.
+    pub flattened: u64,
     /// Those of them in which something useful ran inside of it, conditions included.
     pub useful: u64,
     /// The part of `useful` in which nothing but conditions was computed inside of it.
@@ -31,6 +36,17 @@ pub struct Statement {
 }
 
 impl Statement {
+    fn add(&mut self, other: &Self) {
+        self.cycles += other.cycles;
+        self.flattened += other.flattened;
+        self.useful += other.useful;
+        self.condition += other.condition;
+        for (sum, cycles) in self.overhead.iter_mut().zip(other.overhead) {
+            *sum += cycles;
+        }
+        self.hidden += other.hidden;
+    }
+
     /// Cycles of the run that are charged to it.
     pub fn charged(&self) -> u64 {
         self.overhead.iter().sum()
@@ -49,6 +65,8 @@ pub struct Ledger {
     pub overhead: ByKind,
     /// The statements that were active or charged.
     pub statements: BTreeMap<StatementId, Statement>,
+    /// The same for each instance: those of one component add up to its part of `statements`.
+    pub instances: BTreeMap<(InstanceId, ControlId), Statement>,
     /// The part of `overhead` in components without control, which no statement can be charged for.
     pub unplaced: u64,
 }
@@ -60,8 +78,13 @@ impl Ledger {
         let mut ledger = Self::default();
         for (tree, cycles) in profile.trees() {
             if cycles > 0 {
-                ledger.add(metadata, profile.instances(), tree, cycles);
+                ledger.add(metadata, tree, cycles);
             }
+        }
+        for (&(instance, statement), own) in &ledger.instances {
+            let component = profile.instances()[instance.index()].component;
+            let all = ledger.statements.entry((component, statement));
+            all.or_default().add(own);
         }
         ledger
     }
@@ -71,7 +94,7 @@ impl Ledger {
         self.overhead.iter().sum()
     }
 
-    fn add(&mut self, metadata: &Metadata, instances: &[Instance], tree: &CallTree, cycles: u64) {
+    fn add(&mut self, metadata: &Metadata, tree: &CallTree, cycles: u64) {
         let found = Found::of(metadata, tree);
         let charged = match found.class() {
             Class::Useful => {
@@ -88,10 +111,7 @@ impl Ledger {
             let kind = charge.kind.index();
             self.overhead[kind] += cycles;
             match charge.statement {
-                Some(statement) => {
-                    let component = instances[instance.index()].component;
-                    self.statement((component, statement)).overhead[kind] += cycles;
-                }
+                Some(statement) => self.statement(instance, statement).overhead[kind] += cycles,
                 None => self.unplaced += cycles,
             }
         }
@@ -101,18 +121,16 @@ impl Ledger {
                 continue;
             }
             if let Some(statement) = charge.statement {
-                let component = instances[instance.index()].component;
-                self.statement((component, statement)).hidden += cycles;
+                self.statement(instance, statement).hidden += cycles;
             }
         }
         for (instance, statement) in found.idle {
-            let component = instances[instance.index()].component;
-            self.statement((component, statement)).hidden += cycles;
+            self.statement(instance, statement).hidden += cycles;
         }
-        for ((instance, statement), inside) in found.active {
-            let component = instances[instance.index()].component;
-            let entry = self.statement((component, statement));
+        for ((instance, statement), (inside, threads)) in found.active {
+            let entry = self.statement(instance, statement);
             entry.cycles += cycles;
+            entry.flattened += cycles * threads;
             entry.useful += if inside == Inside::Nothing { 0 } else { cycles };
             entry.condition += if inside == Inside::Condition {
                 cycles
@@ -122,8 +140,8 @@ impl Ledger {
         }
     }
 
-    fn statement(&mut self, id: StatementId) -> &mut Statement {
-        self.statements.entry(id).or_default()
+    fn statement(&mut self, instance: InstanceId, statement: ControlId) -> &mut Statement {
+        self.instances.entry((instance, statement)).or_default()
     }
 }
 
@@ -156,8 +174,8 @@ struct Found {
     overhead: Vec<(InstanceId, Charge)>,
     /// Statements that move only control along beside those that are charged.
     idle: Vec<(InstanceId, ControlId)>,
-    /// Active statements, with what runs inside.
-    active: BTreeMap<(InstanceId, ControlId), Inside>,
+    /// Active statements, with what runs inside, and in how many par threads.
+    active: BTreeMap<(InstanceId, ControlId), (Inside, u64)>,
 }
 
 /// What runs at or below a node, in ascending order of worth.
@@ -187,9 +205,9 @@ impl Found {
         }
     }
 
-    fn activate(&mut self, statement: (InstanceId, ControlId), inside: Inside) {
-        let known = self.active.entry(statement).or_insert(inside);
-        *known = inside.max(*known);
+    fn activate(&mut self, statement: (InstanceId, ControlId), inside: Inside, threads: u64) {
+        let known = self.active.entry(statement).or_insert((inside, threads));
+        *known = (inside.max(known.0), threads.max(known.1));
     }
 
     fn of(metadata: &Metadata, tree: &CallTree) -> Self {
@@ -220,6 +238,7 @@ impl Found {
                 _ => found.useful.extend(above),
             }
         }
+        let threads = threads(metadata, tree);
         let mut instance = Vec::new();
         for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
             while instance.pop_if(|(above, _, _)| *above >= depth).is_some() {}
@@ -243,7 +262,7 @@ impl Found {
                     let Some(&(_, own, charged)) = instance.last() else {
                         continue;
                     };
-                    found.activate((own, control), inside);
+                    found.activate((own, control), inside, threads[id.index()]);
                     if tree.children(id).is_empty() && charged != Some(control) {
                         found.idle.push((own, control));
                     }
@@ -255,7 +274,7 @@ impl Found {
                         .control
                         .filter(|&node| component.node(node).kind.is_enable());
                     if let (Some(enable), Some(&(_, own, _))) = (enable, instance.last()) {
-                        found.activate((own, enable), inside);
+                        found.activate((own, enable), inside, threads[id.index()]);
                     }
                 }
                 Node::Continuous { .. } | Node::Primitive { .. } => {}
@@ -263,6 +282,34 @@ impl Found {
         }
         found
     }
+}
+
+/// How many par threads are active at or below each node of a tree, by index: an active arm of a `par`
+/// is one, however many groups and primitives it runs, and has those of each `par` inside of it, also
+/// of one in a cell that it invokes.
+fn threads(metadata: &Metadata, tree: &CallTree) -> Vec<u64> {
+    let mut threads = vec![0; tree.len()];
+    // Preorder: what is below a node has a higher index.
+    for at in (0..tree.len()).rev() {
+        threads[at] = threads[at].max(1);
+        let Some(parent) = tree.parent(NodeId::from_index(at)) else {
+            continue;
+        };
+        let is_par = match tree.node(parent) {
+            Node::Control { component, control } => matches!(
+                metadata.component(component).node(control).kind,
+                ControlKind::Par | ControlKind::StaticPar
+            ),
+            _ => false,
+        };
+        let above = parent.index();
+        threads[above] = if is_par {
+            threads[above] + threads[at]
+        } else {
+            threads[above].max(threads[at])
+        };
+    }
+    threads
 }
 
 /// What a run is for, if it is not the user's own group.

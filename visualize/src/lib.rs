@@ -34,7 +34,7 @@ pub use comparison::{
     CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
     Subject, differential,
 };
-pub use control::control;
+pub use control::{control, control_per_instance};
 pub use flame::{Flame, Weighting};
 pub use groups::groups;
 pub use keys::{Item, Key};

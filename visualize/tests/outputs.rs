@@ -12,7 +12,7 @@ use petal_reconstruct::{
 };
 use petal_visualize::{
     Activations, ChromeJson, Flame, Ledger, Order, Profile, Report, Section, Summary, Timeline,
-    Value, Weighting, cells, control, groups,
+    Value, Weighting, cells, control, control_per_instance, groups,
 };
 use proptest::prelude::*;
 
@@ -99,6 +99,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         ],
         runs: vec![run(0, 1, None, 0), run(1, 2, None, 1)],
         calls: vec![],
+        continuous: vec![],
         threads: vec![Thread { arm: None }],
         compiled: vec![],
         root: None,
@@ -309,9 +310,9 @@ fn tables() {
     check(
         &seen.cells().text(),
         &expect![[r#"
-            cell    component  times active  cycles  useful  condition  fsm update  par done  both  static wait  barrier  start finish  other  useful %  fsm update %  par done %  both %  static wait %  barrier %  start finish %  other %  ref cells
-            main    main                  1      12       9          0           3         0     0            0        0             0      0     75.00         25.00        0.00    0.00           0.00       0.00            0.00     0.00
-            main.c  sub                   1       5       4          0           0         0     0            0        0             0      1     80.00          0.00        0.00    0.00           0.00       0.00            0.00    20.00
+            cell    component  FSMs  times active  cycles    avg  useful  condition  fsm update  par done  both  static wait  barrier  start finish  other  useful %  fsm update %  par done %  both %  static wait %  barrier %  start finish %  other %  ref cells  continuous
+            main    main          0             1      12  12.00       9          0           3         0     0            0        0             0      0     75.00         25.00        0.00    0.00           0.00       0.00            0.00     0.00
+            main.c  sub           0             1       5   5.00       4          0           0         0     0            0        0             0      1     80.00          0.00        0.00    0.00           0.00       0.00            0.00    20.00
         "#]],
     );
     check(
@@ -327,12 +328,40 @@ fn tables() {
     check(
         &control(&metadata, &seen.ledger(), &seen.activations).csv(),
         &expect![[r#"
-            component,statement,kind,file,line,times entered,iterations,cycles,useful,condition,overhead,fsm update,par done,both,static wait,barrier,start finish,other,hidden overhead,min,max,avg
-            main,seq@L10,seq,d.futil,10,1,,12,9,0,3,3,0,0,0,0,0,0,0,12,12,12.00
-            main,load,enable,d.futil,11,3,,8,8,0,0,0,0,0,0,0,0,0,0,1,4,2.67
-            main,work,enable,d.futil,12,1,,5,5,0,0,0,0,0,0,0,0,0,0,5,5,5.00
-            sub,tick,static enable,d.futil,21,2,,4,4,0,0,0,0,0,0,0,0,0,1,2,2,2.00
+            component,statement,kind,file,line,times entered,iterations,cycles,flattened,useful,condition,overhead,fsm update,par done,both,static wait,barrier,start finish,other,hidden overhead,min,max,avg
+            main,seq@L10,seq,d.futil,10,1,,12,12,9,0,3,3,0,0,0,0,0,0,0,12,12,12.00
+            main,load,enable,d.futil,11,3,,8,8,8,0,0,0,0,0,0,0,0,0,0,1,4,2.67
+            main,work,enable,d.futil,12,1,,5,5,5,0,0,0,0,0,0,0,0,0,0,5,5,5.00
+            sub,tick,static enable,d.futil,21,2,,4,4,4,0,0,0,0,0,0,0,0,0,1,2,2,2.00
         "#]],
+    );
+}
+
+/// Cycles and flattened cycles of each row.
+fn cycles_and_flattened(table: &petal_visualize::Table) -> Vec<(Value, Value)> {
+    let column = |name| table.column(name).unwrap().into_iter().cloned();
+    column("cycles").zip(column("flattened")).collect()
+}
+
+#[test]
+fn flattened_cycles_count_the_arms_of_a_par() {
+    let mut metadata = metadata(NAMES);
+    metadata.components[0].control[0].kind = ControlKind::Par;
+    // Both arms run for 4 cycles, one for 2, and none for 1.
+    let seen = Seen::new(&metadata, &events(&[(2, 4), (1, 2), (0, 1)]));
+    let count = |cycles, flattened| (Value::Count(cycles), Value::Count(flattened));
+    let ledger = seen.ledger();
+    let table = control(&metadata, &ledger, &seen.activations);
+    let expected = [count(7, 11), count(6, 6), count(4, 4), count(4, 4)];
+    assert_eq!(cycles_and_flattened(&table), expected);
+    let table = control_per_instance(&metadata, &seen.profile, &ledger, &seen.activations);
+    assert_eq!(cycles_and_flattened(&table), expected);
+    let cells = table.column("cell").unwrap();
+    assert_eq!(
+        cells,
+        ["main", "main", "main", "main.c"]
+            .map(Value::from)
+            .each_ref()
     );
 }
 
@@ -578,16 +607,13 @@ proptest! {
         prop_assert_eq!(summary.useful_cycles + summary.overhead.values().sum::<u64>(), cycles);
 
         let table = seen.cells();
-        for row in table.rows() {
-            let counts: Vec<u64> = row[3..5]
-                .iter()
-                .chain(&row[6..6 + Overhead::ALL.len()])
-                .map(|value| match value {
-                    Value::Count(count) => *count,
-                    other => panic!("{other:?} is no count"),
-                })
-                .collect();
-            prop_assert_eq!(counts[0], counts[1..].iter().sum::<u64>());
+        for row in 0..table.rows().len() {
+            let count = |column: &str| match table.column(column).unwrap()[row] {
+                Value::Count(count) => *count,
+                other => panic!("{other:?} is no count"),
+            };
+            let overhead = Overhead::ALL.map(|kind| count(&kind.to_string().replace('-', " ")));
+            prop_assert_eq!(count("cycles"), count("useful") + overhead.iter().sum::<u64>());
         }
 
         // Group runs: the activations make up the cycles in which the group is in the tree.
