@@ -509,36 +509,3 @@ fn a_failed_run_leaves_the_profile_from_before() {
         .count();
     assert_eq!(hidden, 0, "nothing half-written is left");
 }
-
-#[test]
-fn a_failure_of_the_compiler_that_a_pass_of_petal_meets_first() {
-    let workshop = Workshop::new();
-    let design = r#"import "primitives/core.futil";
-component leaf() -> () {
-  cells { ref q = std_reg(8); }
-  wires { group k { q.in = 8'd3; q.write_en = 1'd1; k[done] = q.done; } }
-  control { seq { k; k; } }
-}
-component mid() -> () {
-  cells { ref p = std_reg(8); l = leaf(); }
-  wires { }
-  control { seq { invoke l[q = p]()(); } }
-}
-component main() -> () {
-  cells { @external q = std_reg(8); @inline m = mid(); }
-  wires { }
-  control { seq { invoke m[p = q]()(); } }
-}
-"#;
-    workshop.write("design.futil", design);
-    workshop.write("design.futil.data", "{}");
-    for more in [&[][..], &["--unverified"]] {
-        let run = ["run", "design.futil", "--out", "out"];
-        let said = workshop.fails(&[&run[..], more].concat());
-        tells(
-            &said,
-            &["the Calyx compiler fails on the design", "design.futil"],
-        );
-        assert!(!said.contains("report this"), "{said}");
-    }
-}
