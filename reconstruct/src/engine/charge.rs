@@ -1,0 +1,242 @@
+//! What a cycle of one component cell is for: useful work, conditions, or overhead; and overhead of
+//! which kind, charged to which statement. The rules are those of `docs/guide/overhead.md`, which
+//! refine those of the paper, section 4.
+//!
+//! Reads the metadata and the values of one cycle and of the next. Neither remembers anything nor knows
+//! how a tree is built.
+
+use petal_metadata::{
+    Arm, CallId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId, ControlKind, Id,
+    Metadata, Origin, RegisterId, RegisterKind, RunId, RunRole, State,
+};
+
+use super::statics::{Pending, StaticProgram};
+use crate::model::{Activity, Charge, Overhead};
+use crate::signals::{Layout, Physical};
+
+/// All that the tree of a cycle follows from.
+#[derive(Clone, Copy)]
+pub(super) struct CycleView<'a> {
+    pub metadata: &'a Metadata,
+    pub layout: &'a Layout,
+    /// The values of all signals in the cycle, by slot.
+    pub now: &'a [u64],
+    /// Those in the cycle after it.
+    pub next: &'a [u64],
+    /// All static programs of the design, as they are in the cycle.
+    pub programs: &'a [StaticProgram<'a>],
+    /// Static components that go on in the cycle.
+    pub pending: &'a [Pending],
+}
+
+impl<'a> CycleView<'a> {
+    /// The component of a hardware instance.
+    pub fn component(self, physical: usize) -> &'a Component {
+        self.metadata.component(self.physical(physical).component)
+    }
+
+    /// A hardware instance.
+    pub fn physical(self, physical: usize) -> &'a Physical {
+        &self.layout.instances[physical]
+    }
+
+    /// Whether a signal of one bit is high in the cycle.
+    pub fn high(self, slot: usize) -> bool {
+        self.now[slot] == 1
+    }
+
+    /// What an active state machine does: the group that runs in its state; or, if none does, the
+    /// statement that its transition is for.
+    pub fn machine(
+        self,
+        physical: usize,
+        group: &CompiledGroup,
+        register: RegisterId,
+        states: &[State],
+        last: u64,
+    ) -> Result<CompiledId, Option<ControlId>> {
+        let own = self.physical(physical);
+        let slot = own.registers[register.index()];
+        let (now, next) = (self.now[slot], self.next[slot]);
+        match state(states, now) {
+            Some(child) if self.high(own.compiled[child.index()]) => Ok(child),
+            _ => {
+                let component = self.component(physical);
+                Err(transition(component, group, states, last, now, next))
+            }
+        }
+    }
+
+    /// What an active instance does in the cycle. `runs` and `calls` are active in it; `position` counts
+    /// the cycles of a static component from its start, from 0.
+    pub fn activity(
+        self,
+        physical: usize,
+        runs: &[RunId],
+        calls: &[CallId],
+        position: Option<u64>,
+    ) -> Activity {
+        let component = self.component(physical);
+        let role = |run: RunId| component.run(run).role;
+        let helps = |role| matches!(role, RunRole::Condition | RunRole::Control);
+        let calls = calls.iter().any(|&call| {
+            let caller = component.calls[call.index()].caller;
+            !caller.is_some_and(|caller| helps(role(caller)))
+        });
+        let works = runs.iter().any(|&run| {
+            let group = component.run(run).group;
+            !helps(role(run))
+                && (role(run) == RunRole::Body || component.group(group).origin != Origin::Compiler)
+        });
+        // Without control there is nothing but computation.
+        if calls || works || component.control.is_empty() {
+            Activity::Useful
+        } else if runs.iter().any(|&run| role(run) == RunRole::Condition) {
+            Activity::Condition
+        } else {
+            Activity::Overhead(self.charge(physical, runs, position))
+        }
+    }
+
+    /// The kind of an overhead cycle, and the statement to charge.
+    fn charge(self, physical: usize, runs: &[RunId], position: Option<u64>) -> Charge {
+        let component = self.component(physical);
+        let own = self.physical(physical);
+        let (statement, place) = match component.root {
+            Some(root) if self.high(own.compiled[root.index()]) => self.blame(physical, root),
+            _ => {
+                let scheduled = position
+                    .zip(component.schedule.as_ref())
+                    .and_then(|(at, schedule)| schedule.at(at));
+                let whole = (!component.control.is_empty()).then(|| ControlId::from_index(0));
+                (scheduled.or(whole), Place::Outside)
+            }
+        };
+        // A helper of the compiler knows better.
+        let helped = runs
+            .iter()
+            .filter(|&&run| component.run(run).role == RunRole::Control)
+            .find_map(|&run| component.run(run).control);
+        let helps = |kind| helped.is_some_and(|node| component.node(node).kind == kind);
+        let changes = |kind: RegisterKind| {
+            self.physical(physical)
+                .registers
+                .iter()
+                .zip(&component.registers)
+                .any(|(&slot, register)| register.kind == kind && self.now[slot] != self.next[slot])
+        };
+        let steps =
+            place == Place::Transition || helps(ControlKind::Repeat) || changes(RegisterKind::Fsm);
+        let kind = match (steps, changes(RegisterKind::ParDone)) {
+            (true, true) => Overhead::Both,
+            (true, false) => Overhead::FsmUpdate,
+            (false, true) => Overhead::ParDone,
+            (false, false) => match place {
+                _ if helps(ControlKind::Empty) => Overhead::Barrier,
+                _ if component.latency.is_some() => Overhead::StaticWait,
+                Place::Leaf if helped.is_none() => Overhead::StaticWait,
+                Place::Outside => Overhead::StartFinish,
+                _ => Overhead::Other,
+            },
+        };
+        Charge {
+            kind,
+            statement: helped.or(statement),
+        }
+    }
+
+    /// Where control is that runs nothing useful: the statement to charge, from the active
+    /// compilation group `id` downwards.
+    fn blame(self, physical: usize, id: CompiledId) -> (Option<ControlId>, Place) {
+        let component = self.component(physical);
+        let own = self.physical(physical);
+        let group = component.compiled(id);
+        match &group.kind {
+            CompiledKind::Leaf => {
+                let own = |program: &&StaticProgram<'_>| {
+                    (program.physical, program.group) == (physical, id)
+                };
+                let program = self.programs.iter().find(own);
+                let scheduled = program.and_then(StaticProgram::statement);
+                (scheduled.or(group.node), Place::Leaf)
+            }
+            CompiledKind::Par { arms } => {
+                let slot = |arm: &Arm| own.compiled[arm.child.index()];
+                let running = || arms.iter().filter(|arm| self.high(slot(arm)));
+                // The arms that end now wait for those that go on.
+                let longest = running()
+                    .find(|arm| self.next[slot(arm)] == 1)
+                    .or_else(|| running().next());
+                match longest {
+                    Some(arm) => self.blame(physical, arm.child),
+                    None => (group.node, Place::Par),
+                }
+            }
+            CompiledKind::Fsm {
+                register,
+                states,
+                last,
+            } => match self.machine(physical, group, *register, states, *last) {
+                Ok(child) => self.blame(physical, child),
+                Err(statement) => (statement, Place::Transition),
+            },
+        }
+    }
+}
+
+/// Where control is in a cycle in which it runs nothing useful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The control program does not run.
+    Outside,
+    /// An FSM goes from one state to the next.
+    Transition,
+    /// A `par` whose arms are all done.
+    Par,
+    /// A static program, or a helper of the compiler.
+    Leaf,
+}
+
+/// What runs in the state `value`.
+fn state(states: &[State], value: u64) -> Option<CompiledId> {
+    states
+        .iter()
+        .find(|state| state.value == value)
+        .map(|state| state.child)
+}
+
+/// The statement that a transition from the state `now` to `next` is for: the innermost one that
+/// contains both; for a jump back, the loop around both.
+fn transition(
+    component: &Component,
+    group: &CompiledGroup,
+    states: &[State],
+    last: u64,
+    now: u64,
+    next: u64,
+) -> Option<ControlId> {
+    let child = |value: u64| {
+        state(states, value)
+            .filter(|_| value != last)
+            .map_or(group, |child| component.compiled(child))
+    };
+    // After the last state comes state 0 again, which is not entered yet.
+    let next = if now == last { last } else { next };
+    let ended = child(now).last_statement().or(group.node)?;
+    let begins = child(next).first_statement().or(group.node)?;
+    let common = component.common_ancestor(ended, begins)?;
+    let is_loop = |&id: &ControlId| {
+        matches!(
+            component.node(id).kind,
+            ControlKind::While | ControlKind::Repeat
+        )
+    };
+    if next <= now && now != last {
+        component.ancestry(common).find(is_loop).or(Some(common))
+    } else {
+        Some(common)
+    }
+}
+
+#[cfg(test)]
+mod tests;

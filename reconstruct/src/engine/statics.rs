@@ -1,0 +1,74 @@
+//! What static control has done so far. It has no states to look at, so its cycles are counted from
+//! the one in which it starts: those of static programs, and those of static components that go on after
+//! their start pulse.
+//!
+//! Knows when the parts of a schedule run (metadata do), not what a cycle of them is charged to.
+
+use petal_metadata::{CompiledId, ControlId, Id, Metadata, Schedule};
+
+use crate::signals::Layout;
+
+/// A static component that goes on after its start pulse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Pending {
+    /// The hardware instance that calls it.
+    pub physical: usize,
+    /// The call, in the component of that instance.
+    pub call: usize,
+    /// Cycles still to come, this one included.
+    pub left: u64,
+}
+
+/// A static program with a schedule, in one hardware instance.
+#[derive(Debug)]
+pub(super) struct StaticProgram<'a> {
+    /// The hardware instance that it is in.
+    pub physical: usize,
+    /// The compilation group that runs it.
+    pub group: CompiledId,
+    /// The slot of the group's probe.
+    slot: usize,
+    schedule: &'a Schedule,
+    /// Cycles since it became active, modulo its latency; `None` if it is not.
+    position: Option<u64>,
+}
+
+impl<'a> StaticProgram<'a> {
+    /// All static programs of a design, none of them active.
+    pub fn all(metadata: &'a Metadata, layout: &'a Layout) -> Vec<Self> {
+        let instances = layout.instances.iter().enumerate();
+        let programs = instances.flat_map(|(at, physical)| {
+            let groups = metadata.component(physical.component).compiled.iter();
+            groups.enumerate().filter_map(move |(id, group)| {
+                Some(Self {
+                    physical: at,
+                    group: CompiledId::from_index(id),
+                    slot: physical.compiled[id],
+                    schedule: group.schedule.as_ref()?,
+                    position: None,
+                })
+            })
+        });
+        programs.collect()
+    }
+
+    /// Goes on to the cycle in which the signals have the values `now`.
+    pub fn advance(&mut self, now: &[u64]) {
+        let next = self.position.map_or(0, |at| at + 1);
+        let active = now[self.slot] == 1;
+        self.position = active
+            .then(|| next.checked_rem(self.schedule.latency))
+            .flatten();
+    }
+
+    /// Whether it runs in this cycle.
+    pub fn is_active(&self) -> bool {
+        self.position.is_some()
+    }
+
+    /// The innermost statement that certainly runs in this cycle; `None` if the program does not run,
+    /// or there is no such statement.
+    pub fn statement(&self) -> Option<ControlId> {
+        self.schedule.at(self.position?)
+    }
+}
