@@ -22,5 +22,5 @@ pub use schedule::{Parts, Schedule};
 pub use schema::{
     Arm, Binding, Call, Callee, Cell, CellKind, CompiledGroup, CompiledKind, Component,
     ControlKind, ControlNode, ControlRegister, Group, GroupKind, GroupRun, Metadata, Origin,
-    RegisterKind, RunRole, SourceFile, Span, State, Thread,
+    Purpose, RegisterKind, RunRole, SourceFile, Span, State, Thread,
 };

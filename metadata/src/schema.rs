@@ -153,6 +153,17 @@ impl Component {
         &self.runs[id.index()]
     }
 
+    /// What the run `id` is for.
+    pub fn purpose(&self, id: RunId) -> Purpose {
+        let run = self.run(id);
+        match run.role {
+            RunRole::Condition => Purpose::Condition,
+            RunRole::Control => Purpose::Control,
+            RunRole::Called if self.group(run.group).origin == Origin::Compiler => Purpose::Control,
+            RunRole::Body | RunRole::Called => Purpose::Work,
+        }
+    }
+
     /// The compilation group `id`.
     pub fn compiled(&self, id: CompiledId) -> &CompiledGroup {
         &self.compiled[id.index()]
@@ -380,6 +391,17 @@ pub enum RunRole {
     Control,
     /// Another group calls it.
     Called,
+}
+
+/// What a group run is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The user's own work.
+    Work,
+    /// The condition of an `if` or `while`.
+    Condition,
+    /// To keep the control program going.
+    Control,
 }
 
 /// A call, with its probe.

@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petal_metadata::{
-    Component, ComponentId, ControlId, ControlKind, Id, Metadata, Origin, RunId, RunRole,
-};
+use petal_metadata::{ComponentId, ControlId, ControlKind, Id, Metadata, Purpose};
 use petal_reconstruct::{Activity, CallTree, Charge, InstanceId, Node, NodeId, Overhead};
 
 use crate::profile::Profile;
@@ -213,15 +211,15 @@ impl Found {
     fn of(metadata: &Metadata, tree: &CallTree) -> Self {
         let mut found = Self::default();
         // Useful leaves, and all above them.
-        let helps = |id: NodeId| {
+        let purpose = |id: NodeId| {
             tree.path(id)
                 .into_iter()
                 .rev()
                 .find_map(|id| match tree.node(id) {
                     Node::Group { component, run, .. } => {
-                        Some(role(metadata.component(component), run))
+                        Some(metadata.component(component).purpose(run))
                     }
-                    Node::Continuous { .. } => Some(None),
+                    Node::Continuous { .. } => Some(Purpose::Work),
                     _ => None,
                 })
         };
@@ -232,9 +230,9 @@ impl Found {
                 _ => {}
             }
             let above = tree.path(id).into_iter().map(Id::index);
-            match helps(id).flatten() {
-                Some(RunRole::Condition) => found.condition.extend(above),
-                Some(RunRole::Control) => {}
+            match purpose(id) {
+                Some(Purpose::Condition) => found.condition.extend(above),
+                Some(Purpose::Control) => {}
                 _ => found.useful.extend(above),
             }
         }
@@ -310,16 +308,4 @@ fn threads(metadata: &Metadata, tree: &CallTree) -> Vec<u64> {
         };
     }
     threads
-}
-
-/// What a run is for, if it is not the user's own group.
-fn role(component: &Component, run: RunId) -> Option<RunRole> {
-    let run = component.run(run);
-    match run.role {
-        RunRole::Condition | RunRole::Control => Some(run.role),
-        RunRole::Called if component.group(run.group).origin == Origin::Compiler => {
-            Some(RunRole::Control)
-        }
-        RunRole::Body | RunRole::Called => None,
-    }
 }

@@ -7,7 +7,7 @@
 
 use petal_metadata::{
     Arm, CallId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId, ControlKind, Id,
-    Metadata, Origin, RegisterId, RegisterKind, RunId, RunRole, State,
+    Metadata, Purpose, RegisterId, RegisterKind, RunId, RunRole, State,
 };
 
 use super::statics::{Pending, StaticProgram};
@@ -77,21 +77,17 @@ impl<'a> CycleView<'a> {
         position: Option<u64>,
     ) -> Activity {
         let component = self.component(physical);
-        let role = |run: RunId| component.run(run).role;
-        let helps = |role| matches!(role, RunRole::Condition | RunRole::Control);
+        // A call is work unless it only helps a condition or the control program.
         let calls = calls.iter().any(|&call| {
             let caller = component.calls[call.index()].caller;
-            !caller.is_some_and(|caller| helps(role(caller)))
+            let role = caller.map(|caller| component.run(caller).role);
+            !matches!(role, Some(RunRole::Condition | RunRole::Control))
         });
-        let works = runs.iter().any(|&run| {
-            let group = component.run(run).group;
-            !helps(role(run))
-                && (role(run) == RunRole::Body || component.group(group).origin != Origin::Compiler)
-        });
+        let serves = |purpose| runs.iter().any(|&run| component.purpose(run) == purpose);
         // Without control there is nothing but computation.
-        if calls || works || component.control.is_empty() {
+        if calls || serves(Purpose::Work) || component.control.is_empty() {
             Activity::Useful
-        } else if runs.iter().any(|&run| role(run) == RunRole::Condition) {
+        } else if serves(Purpose::Condition) {
             Activity::Condition
         } else {
             Activity::Overhead(self.charge(physical, runs, position))

@@ -1,8 +1,8 @@
 //! The sentences of `docs/guide/overhead.md`, each on a small program that is put together by hand.
 
 use petal_metadata::{
-    ControlNode, ControlRegister, Group, GroupId, GroupKind, GroupRun, Parts, ProbeKind, ProbeName,
-    ProbePrefix, Schedule, Thread, VERSION,
+    ControlNode, ControlRegister, Group, GroupId, GroupKind, GroupRun, Origin, Parts, ProbeKind,
+    ProbeName, ProbePrefix, Schedule, Thread, VERSION,
 };
 
 use super::*;
