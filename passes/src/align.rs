@@ -35,7 +35,7 @@ pub(crate) struct Shape {
     /// Whether it gets a state machine of its own (`@new_fsm`).
     pub new_fsm: bool,
     /// The number of the static program that it is.
-    island: Option<usize>,
+    static_program: Option<usize>,
     /// The run that an enable is, if its group has others.
     run: Option<usize>,
     /// The group that an enable runs.
@@ -50,7 +50,7 @@ impl Shape {
             identity: view.identity(),
             with: view.comb_group().is_some(),
             new_fsm: view.attributes().has(ir::BoolAttr::NewFSM),
-            island: view.island(),
+            static_program: view.static_program(),
             run: view.run(),
             group: view.group().map(|group| group.name()),
             children: view.children().into_iter().map(Self::of).collect(),
@@ -70,9 +70,9 @@ impl Shape {
     }
 
     /// The number of the static program that it is, or that alone is below it.
-    pub fn island(&self) -> Option<usize> {
-        self.island.or_else(|| match &self.children[..] {
-            [only] => only.island(),
+    pub fn static_program(&self) -> Option<usize> {
+        self.static_program.or_else(|| match &self.children[..] {
+            [only] => only.static_program(),
             _ => None,
         })
     }
@@ -130,8 +130,8 @@ pub(crate) fn align(before: &Shape, mut after: ViewMut<'_>, source: &SourceCompo
         if let Some((key, slot)) = same.or(whole) {
             after.set_identity(key, slot);
         }
-        if let Some(island) = before.island() {
-            after.set_island(island);
+        if let Some(number) = before.static_program() {
+            after.set_static_program(number);
         }
         if let Some(run) = before.run() {
             after.set_run(run);

@@ -36,7 +36,7 @@ pub(crate) struct CompiledEntry {
     pub node: Option<NodeKey>,
     pub probe: ProbeName,
     /// The number of the static program that it runs.
-    pub island: Option<usize>,
+    pub static_program: Option<usize>,
     pub kind: CompiledKind,
 }
 
@@ -121,7 +121,7 @@ impl Follower<'_> {
             }
         };
         let leaf = self.push(group, shape.source(self.source), probe, CompiledKind::Leaf);
-        self.compiled.groups[leaf.index()].island = shape.island();
+        self.compiled.groups[leaf.index()].static_program = shape.static_program();
         Ok(leaf)
     }
 
@@ -199,7 +199,7 @@ impl Follower<'_> {
             name,
             node,
             probe,
-            island: None,
+            static_program: None,
             kind,
         });
         CompiledId::from_index(self.compiled.groups.len() - 1)

@@ -145,9 +145,9 @@ impl Assembler<'_> {
             .iter()
             .map(|key| self.control_node(*key, &control_ids, &thread_of))
             .collect();
-        let schedule = |island: usize| {
-            let island = self.probes.islands.get(island)?;
-            Some(island.map(&|key| control_ids.get(&key).copied()))
+        let schedule = |number: usize| {
+            let program = self.probes.static_programs.get(number)?;
+            Some(program.map(&|key| control_ids.get(&key).copied()))
         };
         let is_static = self.component.latency.is_some();
         Component {
@@ -170,7 +170,7 @@ impl Assembler<'_> {
                     name: entry.name.to_string(),
                     node: entry.node.and_then(|key| control_ids.get(&key).copied()),
                     probe: entry.probe,
-                    schedule: entry.island.and_then(schedule),
+                    schedule: entry.static_program.and_then(schedule),
                     kind: entry.kind.clone(),
                 })
                 .collect(),

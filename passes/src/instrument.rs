@@ -38,7 +38,7 @@ pub(crate) struct ComponentProbes {
     /// Cells of the component, to tell those that compilation adds.
     pub cells: HashSet<ir::Id>,
     /// The schedules of static programs, by number.
-    pub islands: Vec<Schedule<NodeKey>>,
+    pub static_programs: Vec<Schedule<NodeKey>>,
     /// Source statements that became static as a whole, with their latencies.
     pub latencies: HashMap<NodeKey, u64>,
     /// What each static program starts by a `go`, until [`crate::triggers`] has probed it.
@@ -236,7 +236,7 @@ impl Instrumenter<'_> {
             source: &known.source,
             enables: known.source.enables(),
         };
-        self.add_islands(ViewMut::of(&mut control.borrow_mut()), &counted);
+        self.add_static_programs(ViewMut::of(&mut control.borrow_mut()), &counted);
         let mut runs = self.enables();
         self.add_called_groups(&mut runs);
         // For each group its first run, and the calls of that.
@@ -281,15 +281,15 @@ impl Instrumenter<'_> {
     }
 
     /// Numbers every static program, and records its schedule and the latencies of its statements.
-    fn add_islands(&mut self, mut node: ViewMut<'_>, source: &Counted<'_>) {
+    fn add_static_programs(&mut self, mut node: ViewMut<'_>, source: &Counted<'_>) {
         if matches!(node.view(), View::Static(_)) {
-            node.set_island(self.probes.islands.len());
+            node.set_static_program(self.probes.static_programs.len());
             let schedule = self.schedule(node.view(), source);
-            self.probes.islands.push(schedule);
+            self.probes.static_programs.push(schedule);
             return;
         }
         for child in node.children() {
-            self.add_islands(child, source);
+            self.add_static_programs(child, source);
         }
     }
 
@@ -399,7 +399,7 @@ impl Instrumenter<'_> {
         uses: &HashMap<ir::Id, usize>,
         runs: &mut Vec<(Driver, GroupRef)>,
     ) {
-        if node.view().island().is_some() {
+        if node.view().static_program().is_some() {
             self.probes.triggers.push(Vec::new());
         }
         if let Some(mut group) = node.view().group() {

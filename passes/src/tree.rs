@@ -61,8 +61,8 @@ pub(crate) fn identity(attributes: &ir::Attributes) -> Option<(NodeKey, Slot)> {
 }
 
 /// Marks a whole static program with its number.
-fn island_attribute() -> ir::Attribute {
-    ir::Attribute::Unknown("petal_island".into())
+fn static_program_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown("petal_static_program".into())
 }
 
 /// Tells the run of an enable whose group has others.
@@ -97,8 +97,8 @@ impl<'a> View<'a> {
     }
 
     /// The number of the static program that this is.
-    pub fn island(self) -> Option<usize> {
-        let number = self.attributes().get(island_attribute())?;
+    pub fn static_program(self) -> Option<usize> {
+        let number = self.attributes().get(static_program_attribute())?;
         usize::try_from(number).ok()
     }
 
@@ -254,8 +254,9 @@ impl<'a> ViewMut<'a> {
         }
     }
 
-    pub fn set_island(&mut self, number: usize) {
-        self.attributes().insert(island_attribute(), number as u64);
+    pub fn set_static_program(&mut self, number: usize) {
+        self.attributes()
+            .insert(static_program_attribute(), number as u64);
     }
 
     pub fn set_run(&mut self, number: usize) {

@@ -52,15 +52,16 @@ fn probe(
     if probes.triggers.iter().flatten().all(Option::is_none) {
         return Ok(());
     }
-    let mut islands = Vec::new();
+    let mut static_programs = Vec::new();
     View::of(&component.control.borrow()).walk(&mut |view| {
-        if let (Some(island), Some(GroupRef::Static(group))) = (view.island(), view.group()) {
-            islands.push((island, group));
+        if let (Some(number), Some(GroupRef::Static(group))) = (view.static_program(), view.group())
+        {
+            static_programs.push((number, group));
         }
     });
     let mut found = Vec::new();
-    for (island, group) in islands {
-        let triggers = std::mem::take(&mut probes.triggers[island]);
+    for (number, group) in static_programs {
+        let triggers = std::mem::take(&mut probes.triggers[number]);
         if triggers.iter().any(Option::is_some) {
             follow(
                 component,
