@@ -1,6 +1,6 @@
 //! What a cycle of one component cell is for: useful work, conditions, or overhead; and overhead of
-//! which kind, charged to which statement. The rules are those of `docs/guide/overhead.md`, which
-//! refine those of the paper, section 4.
+//! which kind, charged to which statement. The paper tells computation from overhead (section 2); which
+//! statement pays is petal's addition, by the rules of `docs/guide/overhead.md`.
 //!
 //! Reads the metadata and the values of one cycle and of the next. Neither remembers anything nor knows
 //! how a tree is built.

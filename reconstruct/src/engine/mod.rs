@@ -111,6 +111,7 @@ struct Outcome {
     pending: Vec<Pending>,
 }
 
+/// The state of a run between two cycles.
 struct Engine<'a> {
     metadata: &'a Metadata,
     layout: &'a Layout,
@@ -259,12 +260,14 @@ impl<'a> Engine<'a> {
         self.emitter.cycle += 1;
     }
 
+    /// Hands out the run of equal cycles that has ended.
     fn flush(&mut self) {
         if let Some(run) = self.current.take() {
             self.emitter.events.push(Event::Run(run));
         }
     }
 
+    /// Hands out the changes of control registers at the end of the cycle.
     fn updates(&mut self) {
         let mut updated = std::mem::take(&mut self.updated);
         updated.extend(
@@ -352,6 +355,7 @@ impl<'a> Engine<'a> {
         number
     }
 
+    /// Works out what follows from the values of the cycle and of the next one.
     fn build(&mut self) -> Outcome {
         let cycle = CycleView {
             metadata: self.metadata,

@@ -17,7 +17,7 @@ use crate::model::{Activity, Charge, Instance, InstanceId, Node};
 /// Which source instance each active hardware instance works for.
 pub(super) type Owners = Vec<(usize, InstanceId)>;
 
-/// Builds the tree of a cycle. New instances and warnings go to `emitter`.
+/// Builds the tree of a cycle, whose root is the main cell (paper, section 4). New instances and warnings go to `emitter`.
 pub(super) fn build(cycle: CycleView<'_>, emitter: &mut Emitter<'_>) -> Built {
     let mut builder = Builder {
         cycle,
@@ -82,6 +82,8 @@ struct Active {
 }
 
 impl Builder<'_, '_, '_> {
+    /// Adds an active cell and all below it: its control nodes and groups, and what continuous
+    /// assignments call.
     fn cell(&mut self, entry: Entry, depth: usize) {
         let Entry {
             physical,
@@ -129,6 +131,9 @@ impl Builder<'_, '_, '_> {
         }
     }
 
+    /// What the probes tell of an instance: GA and EN probes its runs, call probes its calls (paper,
+    /// section 5.2). A call whose caller is not active is left out with a warning, unless it started a
+    /// static component that goes on.
     fn active(&mut self, physical: usize, actuals: Actuals) -> Active {
         let component = self.cycle.component(physical);
         let own = self.cycle.physical(physical);
@@ -238,7 +243,8 @@ impl Builder<'_, '_, '_> {
         self.emitter.warn(physical, slot, text);
     }
 
-    /// Adds the control nodes that an active compilation group stands for.
+    /// Adds the control nodes that an active compilation group stands for (paper, section 5.2: the
+    /// active control blocks of a cell are derived from active compilation groups).
     fn compiled(&self, physical: usize, id: CompiledId, controls: &mut BTreeSet<ControlId>) {
         let component = self.cycle.component(physical);
         let own = self.cycle.physical(physical);
@@ -272,7 +278,9 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    /// The control nodes and groups right below `parent` (`None`: the cell).
+    /// Adds the control nodes and groups right below `parent` (`None`: the cell). Control nodes are only
+    /// below cells and other control nodes (paper, section 4). Groups that no other group calls were
+    /// started by control (paper, section 5.1).
     fn level(
         &mut self,
         physical: usize,
@@ -327,6 +335,7 @@ impl Builder<'_, '_, '_> {
         }
     }
 
+    /// Whether another group calls `run` in this cycle.
     fn has_caller(component: &Component, active: &Active, run: RunId) -> bool {
         active
             .calls
@@ -334,6 +343,7 @@ impl Builder<'_, '_, '_> {
             .any(|call| component.calls[call.index()].callee == Callee::Group(run))
     }
 
+    /// Adds an active group, and what it calls.
     fn group(
         &mut self,
         physical: usize,
@@ -374,6 +384,8 @@ impl Builder<'_, '_, '_> {
         self.callees(physical, instance, active, &calls, below);
     }
 
+    /// Adds what a group or a continuous assignment calls: groups, cells of components, and primitives,
+    /// which are always leaves (paper, section 4).
     fn callees(
         &mut self,
         physical: usize,
@@ -417,6 +429,8 @@ impl Builder<'_, '_, '_> {
         }
     }
 
+    /// Adds a called cell of a component. A static one is only started by its call, and goes on for its
+    /// latency.
     fn component_cell(
         &mut self,
         physical: usize,
