@@ -10,14 +10,11 @@ use petal_metadata::Metadata;
 use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
 use petal_reconstruct::check::Checker;
 use petal_reconstruct::{
-    Change, CompiledView, Event, FrameLabels, ProbeSource, Reconstruction, Signal, SignalTable,
-    SourceError, TraceReader, TraceWriter, VcdSource, Warning,
+    Change, CompiledView, Event, FrameLabels, Instance, ProbeSource, Reconstruction, Signal,
+    SignalTable, SourceError, TraceReader, TraceWriter, VcdSource, Warning,
 };
 use petal_simulate::{Data, MemoryLayout};
-use petal_visualize::{
-    Activations, ChromeJson, Flame, Ledger, Order, Perfetto, Profile, Report, Section, Summary,
-    Timeline, Weighting, cells, control, groups,
-};
+use petal_visualize::{Analysis, ChromeJson, ControlView, Perfetto, Section, Timeline, Weighting};
 
 /// Waveforms: the scan and the `vcd` crate read the same, whatever pieces the file comes in.
 ///
@@ -175,26 +172,22 @@ type Formats = (Perfetto<Vec<u8>>, ChromeJson<Vec<u8>>);
 
 /// Everything that is made of a trace.
 struct Shown<'a> {
-    metadata: &'a Metadata,
     compiled: CompiledView,
     checker: Checker<'a>,
     labels: FrameLabels,
-    profile: Profile,
-    activations: Activations<'a>,
-    order: Order<'a>,
+    instances: Vec<Instance>,
+    analysis: Analysis<'a>,
     timeline: Timeline<'a, Formats>,
 }
 
 impl<'a> Shown<'a> {
     fn new(metadata: &'a Metadata) -> Self {
         Self {
-            metadata,
             compiled: CompiledView::new(metadata),
             checker: Checker::new(metadata),
             labels: FrameLabels::new(metadata),
-            profile: Profile::default(),
-            activations: Activations::new(metadata),
-            order: Order::new(metadata),
+            instances: Vec::new(),
+            analysis: Analysis::new(metadata, ControlView::Source),
             timeline: Timeline::new(
                 metadata,
                 Section::default(),
@@ -207,45 +200,31 @@ impl<'a> Shown<'a> {
     }
 
     fn event(&mut self, event: &Event) {
-        self.profile.event(event);
-        self.activations.event(event);
-        self.order.event(event);
+        self.analysis.event(event);
         let compiled = self.compiled.event(event.clone());
         self.timeline
             .event(&compiled)
             .expect("memory can be written");
-        if let Event::Tree(tree) = event {
-            self.labels.render(tree, self.profile.instances());
+        match event {
+            Event::Instance(instance) => self.instances.push(*instance),
+            Event::Tree(tree) => {
+                self.labels.render(tree, &self.instances);
+            }
+            _ => {}
         }
     }
 
     fn finish(self) {
-        let Self {
-            metadata,
-            profile,
-            activations,
-            order,
-            ..
-        } = self;
-        let ledger = Ledger::new(metadata, &profile);
-        let useful: u64 = profile.total() - ledger.total_overhead();
-        let summary = Summary::new(metadata, &profile, &ledger, &activations, "fuzz", []);
+        let analysis = self.analysis;
+        let useful = analysis.cycles() - analysis.ledger().total_overhead();
+        let summary = analysis.summary("fuzz", []);
         assert_eq!(summary.useful_cycles, useful, "the ledger does not add up");
-        cells(metadata, &profile, &activations).csv();
-        groups(metadata, &activations).csv();
-        control(metadata, &ledger, &activations).csv();
-        let report = Report {
-            metadata,
-            summary: &summary,
-            profile: &profile,
-            shown: &profile,
-            activations: &activations,
-            ledger: &ledger,
-            order: &order,
-        };
-        report.html();
+        analysis.cells().csv();
+        analysis.groups().csv();
+        analysis.statements().csv();
+        analysis.report(&summary);
         for weighting in [Weighting::Flat, Weighting::Scaled] {
-            Flame::new(metadata, &profile, weighting).folded();
+            analysis.flame(weighting).folded();
         }
     }
 }

@@ -19,15 +19,15 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
+    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
     let files = chosen(&metadata, args.file.as_deref())?;
-    let cycles = counted.cycles();
+    let cycles = analysis.cycles();
     let mut text = String::new();
     for &file in &files {
         if files.len() > 1 {
             let _ = writeln!(text, "{}", metadata.files[file.index()].name);
         }
-        render(&mut text, &counted.annotate(file), cycles);
+        render(&mut text, &analysis.annotate(file), cycles);
     }
     outputs::print(&text)
 }

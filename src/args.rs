@@ -7,7 +7,7 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use colorchoice_clap::Color;
-use petal_visualize::Limit;
+use petal_visualize::{ControlView, Limit};
 
 use crate::versions;
 
@@ -215,6 +215,15 @@ pub enum ControlArg {
     Source,
     /// Only those that became a compilation group
     Compiled,
+}
+
+impl From<ControlArg> for ControlView {
+    fn from(control: ControlArg) -> Self {
+        match control {
+            ControlArg::Source => Self::Source,
+            ControlArg::Compiled => Self::Compiled,
+        }
+    }
 }
 
 /// Options of everything that shows call trees.

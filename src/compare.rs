@@ -150,8 +150,8 @@ fn of_folder(dir: &Path) -> Result<Baseline, Failure> {
         reader,
         ..
     } = Folder::open(dir)?;
-    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
-    Ok(counted.baseline(&name, stopped))
+    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
+    Ok(analysis.baseline(&name, stopped))
 }
 
 /// The options of those passes that run on a side; the other side may be compiled otherwise.

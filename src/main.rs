@@ -1,4 +1,4 @@
-//! The `petal` command: arguments in, files and messages out. All logic is in the libraries.
+//! The `petal` command: arguments in, files and messages out. What is found out about a run is found out in the libraries.
 
 mod annotate;
 mod args;

@@ -1,18 +1,13 @@
-//! Makes all outputs of a profile in one pass over its events.
+//! The files of a profile: their names, and which output goes to which of them.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use petal_metadata::{FileId, Metadata};
-use petal_reconstruct::{CompiledView, Event};
-use petal_visualize::{
-    Activations, Baseline, ChromeJson, Flame, Ledger, Line, Order, Perfetto, Profile, Report,
-    Section, Summary, Table, Timeline, Weighting, annotate, cells, control, control_per_instance,
-    groups,
-};
+use petal_metadata::Metadata;
+use petal_visualize::{Analysis, ChromeJson, Perfetto, Section, Table, Timeline, Weighting};
 
-use crate::args::{ControlArg, TableArg};
+use crate::args::TableArg;
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 
@@ -36,138 +31,37 @@ pub const TABLES: [(TableArg, &str); 3] = [
     (TableArg::Control, "stats/control.csv"),
 ];
 
-/// What is counted while the events of a trace pass by.
-pub struct Counted<'a> {
-    metadata: &'a Metadata,
-    profile: Profile,
-    activations: Activations<'a>,
-    order: Order<'a>,
-    /// The profile that flame graphs and the report show, where it is not `profile`.
-    compiled: Option<(CompiledView, Profile)>,
+/// One of the tables.
+pub fn table(analysis: &Analysis<'_>, table: TableArg) -> Table {
+    match table {
+        TableArg::Cells => analysis.cells(),
+        TableArg::Groups => analysis.groups(),
+        TableArg::Control => analysis.statements(),
+    }
 }
 
-impl<'a> Counted<'a> {
-    /// Counts in a trace of this design; flame graphs show control as `view` tells.
-    pub fn new(metadata: &'a Metadata, view: ControlArg) -> Self {
-        Self {
-            metadata,
-            profile: Profile::default(),
-            activations: Activations::new(metadata),
-            order: Order::new(metadata),
-            compiled: (view == ControlArg::Compiled)
-                .then(|| (CompiledView::new(metadata), Profile::default())),
-        }
+/// Writes the flame graphs.
+pub fn write_flames(
+    analysis: &Analysis<'_>,
+    staging: &Staging,
+    design: &str,
+) -> Result<(), Failure> {
+    for (weighting, folded, svg) in FLAMES {
+        let flame = analysis.flame(weighting);
+        staging.write(folded, flame.folded())?;
+        let mut image = Vec::new();
+        flame.svg(design, &mut image)?;
+        staging.write(svg, image)?;
     }
+    Ok(())
+}
 
-    /// Takes in the next event.
-    pub fn event(&mut self, event: &Event) {
-        self.profile.event(event);
-        self.activations.event(event);
-        self.order.event(event);
-        if let Some((view, profile)) = &mut self.compiled {
-            profile.event(&view.event(event.clone()));
-        }
+/// Writes the tables.
+pub fn write_tables(analysis: &Analysis<'_>, staging: &Staging) -> Result<(), Failure> {
+    for (wanted, name) in TABLES {
+        staging.write(name, table(analysis, wanted).csv())?;
     }
-
-    /// The lines of a source file, with their costs.
-    pub fn annotate(&self, file: FileId) -> Vec<Line<'a>> {
-        annotate(self.metadata, &self.ledger(), &self.activations, file)
-    }
-
-    /// What every cycle went to.
-    pub fn ledger(&self) -> Ledger {
-        Ledger::new(self.metadata, &self.profile)
-    }
-
-    /// Length of the run in cycles.
-    pub fn cycles(&self) -> u64 {
-        self.profile.total()
-    }
-
-    /// The profile with control as it is to be shown.
-    fn shown(&self) -> &Profile {
-        match &self.compiled {
-            Some((_, profile)) => profile,
-            None => &self.profile,
-        }
-    }
-
-    /// Writes the flame graphs.
-    pub fn write_flames(&self, staging: &Staging, design: &str) -> Result<(), Failure> {
-        for (weighting, folded, svg) in FLAMES {
-            let flame = Flame::new(self.metadata, self.shown(), weighting);
-            staging.write(folded, flame.folded())?;
-            let mut image = Vec::new();
-            flame.svg(design, &mut image)?;
-            staging.write(svg, image)?;
-        }
-        Ok(())
-    }
-
-    /// One of the tables.
-    pub fn table(&self, table: TableArg) -> Table {
-        match table {
-            TableArg::Cells => cells(self.metadata, &self.profile, &self.activations),
-            TableArg::Groups => groups(self.metadata, &self.activations),
-            TableArg::Control => control(self.metadata, &self.ledger(), &self.activations),
-        }
-    }
-
-    /// The table of control nodes, with a row for each instance.
-    pub fn control_per_instance(&self) -> Table {
-        control_per_instance(
-            self.metadata,
-            &self.profile,
-            &self.ledger(),
-            &self.activations,
-        )
-    }
-
-    /// Writes the tables.
-    pub fn write_tables(&self, staging: &Staging) -> Result<(), Failure> {
-        for (table, name) in TABLES {
-            staging.write(name, self.table(table).csv())?;
-        }
-        Ok(())
-    }
-
-    /// What a comparison needs of a run, which ended early if `stopped` tells why.
-    pub fn baseline(&self, design: &str, stopped: Option<String>) -> Baseline {
-        Baseline::new(
-            self.metadata,
-            &self.profile,
-            &self.ledger(),
-            &self.activations,
-            design,
-            stopped,
-        )
-    }
-
-    /// Writes the report.
-    pub fn write_report(&self, staging: &Staging, summary: &Summary) -> Result<(), Failure> {
-        let report = Report {
-            metadata: self.metadata,
-            summary,
-            profile: &self.profile,
-            shown: self.shown(),
-            activations: &self.activations,
-            ledger: &self.ledger(),
-            order: &self.order,
-        };
-        staging.write(REPORT, report.html())
-    }
-
-    /// The summary.
-    pub fn summary(&self, design: &str, versions: Vec<(String, String)>) -> Summary {
-        Summary::new(
-            self.metadata,
-            &self.profile,
-            &self.ledger(),
-            &self.activations,
-            design,
-            versions,
-        )
-    }
+    Ok(())
 }
 
 /// The timeline in all its formats.

@@ -17,7 +17,7 @@ use petal_reconstruct::{
     TraceWriter, VcdSource, Warning,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
-use petal_visualize::{Section, Summary};
+use petal_visualize::{Analysis, Section, Summary};
 
 use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
 use crate::cache::Cache;
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
 use crate::interrupt::{self, Ending};
 use crate::messages;
-use crate::outputs::{self, Counted};
+use crate::outputs;
 use crate::places::Places;
 use crate::progress::{Progress, Stage};
 use crate::verify;
@@ -104,7 +104,7 @@ pub fn profile(
         out,
         cache,
     };
-    let (counted, mut summary, memories) = match job.embedded()? {
+    let (analysis, mut summary, memories) = match job.embedded()? {
         Some(simulation) => job.run_embedded(simulation)?,
         None => job.run_verilator()?,
     };
@@ -115,7 +115,7 @@ pub fn profile(
             verification.finish(summary.cycles, &memories, stopped)
         })?;
     }
-    write(&job.staging, job.metadata, &counted, &summary)?;
+    write(&job.staging, job.metadata, &analysis, &summary)?;
     job.staging.write(folder::MEMORIES, &memories)?;
     drop(ending);
     if !args.partial {
@@ -204,7 +204,7 @@ impl<'a> Job<'a> {
     fn run_embedded(
         &self,
         simulation: Simulation,
-    ) -> Result<(Counted<'a>, Summary, String), Failure> {
+    ) -> Result<(Analysis<'a>, Summary, String), Failure> {
         for ports in simulation.loops() {
             if !self.args.quiet {
                 messages::note(format!(
@@ -214,7 +214,7 @@ impl<'a> Job<'a> {
             }
         }
         let mut source = Ahead::new(simulation);
-        let counted = self.progress.stage("simulating", |stage| {
+        let analysis = self.progress.stage("simulating", |stage| {
             // The simulation itself looks for interrupts.
             self.output(stage).profile(&mut source)
         })?;
@@ -222,12 +222,12 @@ impl<'a> Job<'a> {
         let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
         let versions = vec![("cranelift".to_owned(), CRANELIFT_VERSION.to_owned())];
-        let mut summary = counted.summary(&self.name, versions);
+        let mut summary = analysis.summary(&self.name, versions);
         summary.stopped = simulation.stopped().map(ToString::to_string);
-        Ok((counted, summary, self.memories.store(&mut simulation)))
+        Ok((analysis, summary, self.memories.store(&mut simulation)))
     }
 
-    fn run_verilator(&self) -> Result<(Counted<'a>, Summary, String), Failure> {
+    fn run_verilator(&self) -> Result<(Analysis<'a>, Summary, String), Failure> {
         if self.args.partial {
             return Err(Failure::new(
                 "Verilator cannot make a partial profile; leave out `--partial`",
@@ -262,14 +262,14 @@ impl<'a> Job<'a> {
             vcd: self.vcd.map(Draft::path),
             cycle_limit: self.args.cycle_limit,
         };
-        let (outcome, counted) = match &options.vcd {
+        let (outcome, analysis) = match &options.vcd {
             None => {
-                let (outcome, counted) = self.progress.stage("simulating", |stage| {
+                let (outcome, analysis) = self.progress.stage("simulating", |stage| {
                     let name = Path::new("the simulation");
                     let output = self.output(stage);
                     simulation.run_piped(&options, |pipe| output.read_waveform(name, pipe))
                 })?;
-                (outcome, counted?)
+                (outcome, analysis?)
             }
             Some(vcd) => {
                 let outcome = self.progress.stage("simulating", |stage| {
@@ -278,10 +278,10 @@ impl<'a> Job<'a> {
                     })
                 })?;
                 let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
-                let counted = self.progress.stage("reconstructing", |stage| {
+                let analysis = self.progress.stage("reconstructing", |stage| {
                     self.output(stage).read_waveform(vcd, waveform)
                 })?;
-                (outcome, counted)
+                (outcome, analysis)
             }
         };
         if !self.args.quiet && !outcome.output.is_empty() {
@@ -290,14 +290,14 @@ impl<'a> Job<'a> {
         let _ending = self.ending();
         let memories = self.memories.read(&work)?;
         let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
-        let summary = counted.summary(&self.name, versions);
+        let summary = analysis.summary(&self.name, versions);
         if summary.cycles != outcome.cycles {
             return Err(Failure::new(format!(
                 "the simulation took {} cycles, but its waveform has {}; please report this",
                 outcome.cycles, summary.cycles
             )));
         }
-        Ok((counted, summary, memories))
+        Ok((analysis, summary, memories))
     }
 }
 
@@ -364,7 +364,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let name = design_name(&args.out);
     let staging = Staging::new(&args.out)?;
     let reconstruction = Reconstruction::new(&metadata);
-    let counted = progress.stage("reconstructing", |stage| {
+    let analysis = progress.stage("reconstructing", |stage| {
         let output = Output {
             staging: &staging,
             metadata: &metadata,
@@ -374,7 +374,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
         };
         output.read_waveform(&args.vcd, waveform)
     })?;
-    let summary = counted.summary(&name, Vec::new());
+    let summary = analysis.summary(&name, Vec::new());
     if summary.cycles == 0 && !metadata.component(metadata.main).control.is_empty() {
         return Err(Failure::new(format!(
             "{}: `done` is high in cycle 0, although the design has a control program to run before; \
@@ -382,7 +382,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
             args.vcd.display()
         )));
     }
-    write(&staging, &metadata, &counted, &summary)?;
+    write(&staging, &metadata, &analysis, &summary)?;
     interrupt::check()?;
     staging.commit(&outputs::files())?;
     report(&summary, &args.out, args.json, args.quiet)
@@ -421,7 +421,7 @@ impl<'a> Output<'a, '_> {
         &self,
         name: &Path,
         waveform: impl Read + Send + 'static,
-    ) -> Result<Counted<'a>, Failure> {
+    ) -> Result<Analysis<'a>, Failure> {
         let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", name.display()));
         let waveform = BufReader::with_capacity(1 << 20, waveform);
         let source =
@@ -438,10 +438,10 @@ impl<'a> Output<'a, '_> {
     fn profile(
         &self,
         source: &mut impl ProbeSource,
-    ) -> Result<Counted<'a>, ReconstructError<Failure>> {
+    ) -> Result<Analysis<'a>, ReconstructError<Failure>> {
         thread::scope(|scope| {
             let (to_trace, batches) = mpsc::sync_channel(BATCHES);
-            let trace = scope.spawn(|| self.count(batches));
+            let trace = scope.spawn(|| self.analyse(batches));
             let (to_timelines, batches) = mpsc::sync_channel(BATCHES);
             let timelines = scope.spawn(|| self.draw(batches));
             // Nobody receives it when the other thread failed, which is told below.
@@ -476,25 +476,25 @@ impl<'a> Output<'a, '_> {
                 let _ = send(&Arc::new(batch));
             }
             drop((to_trace, to_timelines));
-            let counted = join(trace).map_err(ReconstructError::Sink)?;
+            let analysis = join(trace).map_err(ReconstructError::Sink)?;
             join(timelines).map_err(ReconstructError::Sink)?;
-            followed.map(|_| counted)
+            followed.map(|_| analysis)
         })
     }
 
-    /// Writes and counts the events that come. Those of a run that failed end early.
-    fn count(&self, batches: mpsc::Receiver<Arc<Vec<Event>>>) -> Result<Counted<'a>, Failure> {
+    /// Writes and analyses the events that come. Those of a run that failed end early.
+    fn analyse(&self, batches: mpsc::Receiver<Arc<Vec<Event>>>) -> Result<Analysis<'a>, Failure> {
         let trace = outputs::create(&self.staging.path(folder::TRACE))?;
         let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
             .map_err(|error| cannot_write(&error))?;
-        let mut counted = Counted::new(self.metadata, self.view);
+        let mut analysis = Analysis::new(self.metadata, self.view.into());
         for batch in batches {
             for event in batch.iter() {
                 trace.event(event).map_err(|error| cannot_write(&error))?;
-                counted.event(event);
+                analysis.event(event);
             }
         }
-        Ok(counted)
+        Ok(analysis)
     }
 
     /// Draws the events that come on the timelines.
@@ -565,12 +565,12 @@ fn cannot_write(error: &dyn std::fmt::Display) -> Failure {
 fn write(
     staging: &Staging,
     metadata: &Metadata,
-    counted: &Counted<'_>,
+    analysis: &Analysis<'_>,
     summary: &Summary,
 ) -> Result<(), Failure> {
-    counted.write_flames(staging, &summary.design)?;
-    counted.write_tables(staging)?;
-    counted.write_report(staging, summary)?;
+    outputs::write_flames(analysis, staging, &summary.design)?;
+    outputs::write_tables(analysis, staging)?;
+    staging.write(outputs::REPORT, analysis.report(summary))?;
     staging.write(folder::METADATA, metadata.to_json())?;
     staging.write(folder::SUMMARY, summary.json())
 }

@@ -12,7 +12,7 @@ use petal_reconstruct::{
     Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, actual_path,
     check, with_continuous,
 };
-use petal_visualize::{Section, Verified, thousands};
+use petal_visualize::{Analysis, Section, Verified, thousands};
 use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
 use terminal_size::Width;
@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
 use crate::messages;
-use crate::outputs::{self, Counted};
+use crate::outputs;
 
 /// A profile's folder, opened.
 pub struct Folder {
@@ -98,18 +98,19 @@ impl Folder {
         Ok(())
     }
 
-    /// Counts all that flame graphs, with control as in `view`, and tables need.
-    pub fn count(
+    /// Analyses the trace for everything but timelines; flame graphs and the report show control as `view`
+    /// tells.
+    pub fn analyse(
         metadata: &Metadata,
         reader: TraceReader<BufReader<File>>,
         view: ControlArg,
-    ) -> Result<Counted<'_>, Failure> {
-        let mut counted = Counted::new(metadata, view);
+    ) -> Result<Analysis<'_>, Failure> {
+        let mut analysis = Analysis::new(metadata, view.into());
         Self::read(metadata, reader, ControlArg::Source, &mut |event| {
-            counted.event(event);
+            analysis.event(event);
             Ok(())
         })?;
-        Ok(counted)
+        Ok(analysis)
     }
 }
 
@@ -229,8 +230,8 @@ pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
         ..
     } = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?.locked(lock);
-    let counted = Folder::count(&metadata, reader, args.view.control)?;
-    counted.write_flames(&staging, &name)?;
+    let analysis = Folder::analyse(&metadata, reader, args.view.control)?;
+    outputs::write_flames(&analysis, &staging, &name)?;
     let files: Vec<&str> = outputs::FLAMES
         .iter()
         .flat_map(|&(_, folded, svg)| [folded, svg])
@@ -243,11 +244,11 @@ pub fn report(args: &AgainArgs) -> Result<(), Failure> {
     let lock = folder::lock(&args.dir)?;
     let folder = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?.locked(lock);
-    let counted = Folder::count(&folder.metadata, folder.reader, args.view.control)?;
-    let mut summary = counted.summary(&folder.name, folder.versions);
+    let analysis = Folder::analyse(&folder.metadata, folder.reader, args.view.control)?;
+    let mut summary = analysis.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
     summary.verified = folder.verified;
-    counted.write_report(&staging, &summary)?;
+    staging.write(outputs::REPORT, analysis.report(&summary))?;
     staging.commit(&[outputs::REPORT])
 }
 
@@ -311,10 +312,10 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let counted = Folder::count(&metadata, reader, ControlArg::Source)?;
+    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
     let tables = wanted.iter().map(|&table| match table {
-        TableArg::Control if args.per_instance => counted.control_per_instance(),
-        _ => counted.table(table),
+        TableArg::Control if args.per_instance => analysis.statements_per_instance(),
+        _ => outputs::table(&analysis, table),
     });
     let texts: Vec<String> = match args.format {
         FormatArg::Text => match terminal_size::terminal_size_of(io::stdout()) {

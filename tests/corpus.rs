@@ -21,8 +21,8 @@ use petal_metadata::{
 use petal_reconstruct::{CallTree, Event, InstanceId, Node, NodeId, Overhead, check::Checker};
 use petal_simulate::{Optimisation, Trace};
 use petal_visualize::{
-    Activations, ByKind, ChromeJson, Flame, Ledger, Profile, Section, Statement, Summary, Table,
-    Timeline, Value, Weighting, cells, control, control_per_instance,
+    Analysis, ByKind, ChromeJson, ControlView, Flame, Section, Statement, Table, Timeline, Value,
+    Weighting,
 };
 use support::{Expected, Traced, source::Source};
 
@@ -220,27 +220,28 @@ fn check_events(embedded: &[Event], verilator: &[Event]) -> Result<(), String> {
 /// Every tree keeps the rules, and every breakdown adds up to the run. Returns the overhead.
 fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKind, String> {
     let mut checker = Checker::new(metadata);
-    let mut profile = Profile::default();
-    let mut activations = Activations::new(metadata);
+    let mut analysis = Analysis::new(metadata, ControlView::Source);
     for event in &traced.events {
         checker
             .event(event)
             .map_err(|violation| violation.to_string())?;
-        profile.event(event);
-        activations.event(event);
+        analysis.event(event);
     }
-    same("cycles of the trace", &profile.total(), &cycles)?;
+    same("cycles of the trace", &analysis.cycles(), &cycles)?;
     let last = traced.events.last();
     same("end of the trace", &last, &Some(&Event::End { cycles }))?;
 
-    let scaled = Flame::new(metadata, &profile, Weighting::Scaled);
+    let scaled = analysis.flame(Weighting::Scaled);
     let (weight, unit) = scaled.total();
     same("scaled flame graph", &weight, &(u128::from(cycles) * unit))?;
-    let leaves: u128 = profile
-        .trees()
-        .map(|(tree, cycles)| tree.leaves().count() as u128 * u128::from(cycles))
-        .sum();
-    let flat = Flame::new(metadata, &profile, Weighting::Flat);
+    let leaves_in = |event: &Event| match event {
+        Event::Run(run) => {
+            traced.trees[run.tree.index()].leaves().count() as u128 * u128::from(run.cycles)
+        }
+        _ => 0,
+    };
+    let leaves: u128 = traced.events.iter().map(leaves_in).sum();
+    let flat = analysis.flame(Weighting::Flat);
     same("flat flame graph", &flat.total(), &(leaves, 1))?;
 
     check_svg(&flat, cycles)?;
@@ -249,7 +250,7 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKin
         check_timeline(metadata, traced, cycles)?;
     }
 
-    let table = cells(metadata, &profile, &activations);
+    let table = analysis.cells();
     let count = |name: &str, row: usize| match table.column(name).map(|column| column[row].clone())
     {
         Some(Value::Count(count)) => Ok(count),
@@ -270,15 +271,15 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKin
             .sum::<Result<_, _>>()?;
         same("a row of the cell table", &sum, &count("cycles", row)?)?;
     }
-    let ledger = Ledger::new(metadata, &profile);
+    let ledger = analysis.ledger();
     let placed: u64 = ledger.statements.values().map(Statement::charged).sum();
     same(
         "the charges of all statements",
         &(placed + ledger.unplaced),
         &ledger.total_overhead(),
     )?;
-    check_instances(metadata, &profile, &ledger, &activations)?;
-    let summary = Summary::new(metadata, &profile, &ledger, &activations, "design", []);
+    check_instances(metadata, &analysis)?;
+    let summary = analysis.summary("design", []);
     let overhead: u64 = summary.overhead.values().sum();
     same(
         "useful and overhead",
@@ -295,12 +296,7 @@ fn check_sums(metadata: &Metadata, traced: &Traced, cycles: u64) -> Result<ByKin
 
 /// The rows of a statement's instances add up to its own; flattened cycles are more than cycles only
 /// where something runs in parallel.
-fn check_instances(
-    metadata: &Metadata,
-    profile: &Profile,
-    ledger: &Ledger,
-    activations: &Activations<'_>,
-) -> Result<(), String> {
+fn check_instances(metadata: &Metadata, analysis: &Analysis<'_>) -> Result<(), String> {
     let sums = |table: &Table| {
         let texts = ["component", "statement", "kind", "file", "line"];
         let not_summed = ["cell", "min", "max", "avg"];
@@ -323,13 +319,8 @@ fn check_instances(
         }
         sums
     };
-    let all = sums(&control(metadata, ledger, activations));
-    let mut instances = sums(&control_per_instance(
-        metadata,
-        profile,
-        ledger,
-        activations,
-    ));
+    let all = sums(&analysis.statements());
+    let mut instances = sums(&analysis.statements_per_instance());
     for (id, sums) in all {
         // A component without instances that ran has no rows, and nothing to add up.
         let none = || sums.keys().map(|column| (column.clone(), 0)).collect();
@@ -341,7 +332,7 @@ fn check_instances(
         let is_par = |kind| matches!(kind, ControlKind::Par | ControlKind::StaticPar);
         component.control.iter().any(|node| is_par(node.kind))
     });
-    for (id, statement) in &ledger.statements {
+    for (id, statement) in &analysis.ledger().statements {
         if statement.flattened < statement.cycles
             || (!parallel && statement.flattened > statement.cycles)
         {

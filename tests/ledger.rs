@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use petal_metadata::Id;
 use petal_reconstruct::{Activity, Event, FrameLabels, Node, NodeId};
 use petal_simulate::{Optimisation, Trace};
-use petal_visualize::{Activations, Ledger, Profile, control};
+use petal_visualize::{Analysis, ControlView};
 
 /// Profiles an example under `all` and compares its ledger.
 fn check(example: &str, expected: &Expect) {
@@ -18,12 +18,10 @@ fn check(example: &str, expected: &Expect) {
     let simulated = support::simulate(&design, &compiled, Trace::Vcd, Optimisation::Debug);
     let traced = support::reconstruct(&metadata, simulated.vcd.as_deref().expect("it was traced"));
     let labels = FrameLabels::new(&metadata);
-    let mut profile = Profile::default();
-    let mut activations = Activations::new(&metadata);
+    let mut analysis = Analysis::new(&metadata, ControlView::Source);
     let mut text = String::new();
     for event in &traced.events {
-        profile.event(event);
-        activations.event(event);
+        analysis.event(event);
         let Event::Run(run) = event else { continue };
         let first = run.start.cycles();
         let tree = &traced.trees[run.tree.index()];
@@ -44,8 +42,7 @@ fn check(example: &str, expected: &Expect) {
             writeln!(text, "{cycle} {told}").unwrap();
         }
     }
-    let ledger = Ledger::new(&metadata, &profile);
-    text.push_str(&control(&metadata, &ledger, &activations).text());
+    text.push_str(&analysis.statements().text());
     expected.assert_eq(&text);
 }
 

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{Activity, CallTree, FrameLabels, InstanceId, Node, Overhead};
 use petal_simulate::{Optimisation, Trace};
-use petal_visualize::{Activations, Ledger, Profile, Value, control};
+use petal_visualize::{Analysis, ControlView, Value};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -937,11 +937,9 @@ fn every_cycle_of_a_program_is_as_interpreted() {
 fn groups_and_loops_run_as_often_as_interpreted() {
     let (text, programs) = design(true, 40);
     let (metadata, traced) = profile(&text, "all");
-    let mut profile = Profile::default();
-    let mut activations = Activations::new(&metadata);
+    let mut analysis = Analysis::new(&metadata, ControlView::Source);
     for event in &traced.events {
-        profile.event(event);
-        activations.event(event);
+        analysis.event(event);
     }
     let labels = FrameLabels::new(&metadata);
     for (number, program) in programs.iter().enumerate() {
@@ -960,7 +958,7 @@ fn groups_and_loops_run_as_often_as_interpreted() {
             .collect();
         assert_eq!(found, known, "groups of p{number}\n{}", program.numbered());
     }
-    let table = control(&metadata, &Ledger::new(&metadata, &profile), &activations);
+    let table = analysis.statements();
     let column = |name: &str| table.column(name).expect("the table has the column");
     let (components, statements) = (column("component"), column("statement"));
     let (entered, cycles) = (column("times entered"), column("cycles"));

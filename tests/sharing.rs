@@ -21,7 +21,7 @@ use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_reconstruct::{Event, Overhead, ProbeSource, Reconstruction, check::Checker};
-use petal_visualize::{Activations, Flame, Ledger, Profile, Statement, Value, Weighting, cells};
+use petal_visualize::{Analysis, ControlView, Statement, Value, Weighting};
 use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};
 
@@ -814,19 +814,17 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, wanted: &T) -> Re
 /// Every call tree keeps the rules, and every breakdown adds up to the run.
 fn check_sums(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<(), String> {
     let mut checker = Checker::new(metadata);
-    let mut profile = Profile::default();
-    let mut activations = Activations::new(metadata);
+    let mut analysis = Analysis::new(metadata, ControlView::Source);
     for event in events {
         checker
             .event(event)
             .map_err(|violation| violation.to_string())?;
-        profile.event(event);
-        activations.event(event);
+        analysis.event(event);
     }
-    same("cycles of the trace", &profile.total(), &cycles)?;
-    let (weight, unit) = Flame::new(metadata, &profile, Weighting::Scaled).total();
+    same("cycles of the trace", &analysis.cycles(), &cycles)?;
+    let (weight, unit) = analysis.flame(Weighting::Scaled).total();
     same("scaled flame graph", &weight, &(u128::from(cycles) * unit))?;
-    let table = cells(metadata, &profile, &activations);
+    let table = analysis.cells();
     let count = |name: &str, row: usize| match table.column(name).map(|column| column[row].clone())
     {
         Some(Value::Count(count)) => Ok(count),
@@ -838,7 +836,7 @@ fn check_sums(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<(), 
         let sum: u64 = parts.map(|part| count(part, row)).sum::<Result<_, _>>()?;
         same("a row of the cell table", &sum, &count("cycles", row)?)?;
     }
-    let ledger = Ledger::new(metadata, &profile);
+    let ledger = analysis.ledger();
     let placed: u64 = ledger.statements.values().map(Statement::charged).sum();
     same(
         "charges",

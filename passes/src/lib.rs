@@ -2,7 +2,7 @@
 //!
 //! Owns the passes `encode-control` and `profiler-instrumentation`, the pipelines that weave them
 //! into the stock ones, and the way from a Calyx file to instrumented Verilog and metadata. The
-//! only crate that knows Calyx. Knows nothing of simulation or waveforms.
+//! only crate that knows Calyx's control and passes. Knows nothing of simulation or waveforms.
 //!
 //! A Calyx driver of its own can use the passes by [`register`]; `examples/driver.rs` is one.
 #![allow(rustdoc::private_intra_doc_links)]

@@ -38,7 +38,7 @@ const MAX_DENOMINATOR: u128 = 1 << 60;
 
 impl Flame {
     /// The flame graph of a profile.
-    pub fn new(metadata: &Metadata, profile: &Profile, weighting: Weighting) -> Self {
+    pub(crate) fn new(metadata: &Metadata, profile: &Profile, weighting: Weighting) -> Self {
         let labels = FrameLabels::new(metadata);
         let denominator = units(profile, weighting);
         let mut flame = Self {

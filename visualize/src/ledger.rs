@@ -72,7 +72,7 @@ pub struct Ledger {
 impl Ledger {
     /// The ledger of a run. `useful`, `condition` and `overhead` add up to its cycles, and the
     /// charges of all statements and `unplaced` to `overhead`.
-    pub fn new(metadata: &Metadata, profile: &Profile) -> Self {
+    pub(crate) fn new(metadata: &Metadata, profile: &Profile) -> Self {
         let mut ledger = Self::default();
         for (tree, cycles) in profile.trees() {
             if cycles > 0 {

@@ -2,7 +2,7 @@
 //! the order of cycles are computed from this.
 
 use petal_metadata::Id;
-use petal_reconstruct::{CallTree, Event, Instance, RegisterUpdate, Run, TreeId, Warning};
+use petal_reconstruct::{CallTree, Event, Instance, RegisterUpdate, Run, Warning};
 
 /// A trace without its order.
 #[derive(Debug, Default)]
@@ -40,11 +40,6 @@ impl Profile {
     /// Each tree with the number of cycles in which it was active.
     pub fn trees(&self) -> impl Iterator<Item = (&CallTree, u64)> {
         self.trees.iter().zip(self.cycles.iter().copied())
-    }
-
-    /// The tree `id`.
-    pub fn tree(&self, id: TreeId) -> &CallTree {
-        &self.trees[id.index()]
     }
 
     /// What was odd in the waveform.

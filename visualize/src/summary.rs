@@ -105,7 +105,7 @@ pub struct Summary {
 
 impl Summary {
     /// The summary of a run of the design `design`.
-    pub fn new(
+    pub(crate) fn new(
         metadata: &Metadata,
         profile: &Profile,
         ledger: &Ledger,

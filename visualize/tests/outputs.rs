@@ -10,10 +10,7 @@ use petal_metadata::{
 use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
 };
-use petal_visualize::{
-    Activations, ChromeJson, Flame, Ledger, Order, Profile, Report, Section, Summary, Timeline,
-    Value, Weighting, cells, control, control_per_instance, groups,
-};
+use petal_visualize::{Analysis, ChromeJson, ControlView, Section, Timeline, Value, Weighting};
 use proptest::prelude::*;
 
 fn id<I: Id>(index: usize) -> I {
@@ -239,34 +236,12 @@ fn events(runs: &[(usize, u64)]) -> Vec<Event> {
 const NAMES: [&str; 4] = ["load", "work", "c", "tick"];
 const SAMPLE: [(usize, u64); 6] = [(1, 1), (0, 1), (2, 4), (3, 1), (0, 2), (1, 3)];
 
-struct Seen<'a> {
-    metadata: &'a Metadata,
-    profile: Profile,
-    activations: Activations<'a>,
-}
-
-impl<'a> Seen<'a> {
-    fn new(metadata: &'a Metadata, events: &[Event]) -> Self {
-        let mut profile = Profile::default();
-        let mut activations = Activations::new(metadata);
-        for event in events {
-            profile.event(event);
-            activations.event(event);
-        }
-        Self {
-            metadata,
-            profile,
-            activations,
-        }
+fn analysis<'a>(metadata: &'a Metadata, events: &[Event]) -> Analysis<'a> {
+    let mut analysis = Analysis::new(metadata, ControlView::Source);
+    for event in events {
+        analysis.event(event);
     }
-
-    fn ledger(&self) -> Ledger {
-        Ledger::new(self.metadata, &self.profile)
-    }
-
-    fn cells(&self) -> petal_visualize::Table {
-        cells(self.metadata, &self.profile, &self.activations)
-    }
+    analysis
 }
 
 fn check(text: &str, expected: &Expect) {
@@ -276,8 +251,8 @@ fn check(text: &str, expected: &Expect) {
 #[test]
 fn folded_stacks() {
     let metadata = metadata(NAMES);
-    let seen = Seen::new(&metadata, &events(&SAMPLE));
-    let flat = Flame::new(&metadata, &seen.profile, Weighting::Flat);
+    let analysis = analysis(&metadata, &events(&SAMPLE));
+    let flat = analysis.flame(Weighting::Flat);
     check(
         &flat.folded(),
         &expect![[r#"
@@ -289,7 +264,7 @@ fn folded_stacks() {
         main;seq@L10;work;r (primitive) 1
     "#]],
     );
-    let scaled = Flame::new(&metadata, &seen.profile, Weighting::Scaled);
+    let scaled = analysis.flame(Weighting::Scaled);
     check(
         &scaled.folded(),
         &expect![[r#"
@@ -306,9 +281,9 @@ fn folded_stacks() {
 #[test]
 fn tables() {
     let metadata = metadata(NAMES);
-    let seen = Seen::new(&metadata, &events(&SAMPLE));
+    let analysis = analysis(&metadata, &events(&SAMPLE));
     check(
-        &seen.cells().text(),
+        &analysis.cells().text(),
         &expect![[r#"
             cell    component  FSMs  times active  cycles    avg  useful  condition  fsm update  par done  both  static wait  barrier  start finish  other  useful %  fsm update %  par done %  both %  static wait %  barrier %  start finish %  other %  ref cells  continuous
             main    main          0             1      12  12.00       9          0           3         0     0            0        0             0      0     75.00         25.00        0.00    0.00           0.00       0.00            0.00     0.00
@@ -316,7 +291,7 @@ fn tables() {
         "#]],
     );
     check(
-        &groups(&metadata, &seen.activations).markdown(),
+        &analysis.groups().markdown(),
         &expect![[r#"
             | component | group | kind | origin | line | enables | times active | total cycles | min | max | avg | fixed | compiled |
             | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |
@@ -326,7 +301,7 @@ fn tables() {
         "#]],
     );
     check(
-        &control(&metadata, &seen.ledger(), &seen.activations).csv(),
+        &analysis.statements().csv(),
         &expect![[r#"
             component,statement,kind,file,line,times entered,iterations,cycles,flattened,useful,condition,overhead,fsm update,par done,both,static wait,barrier,start finish,other,hidden overhead,min,max,avg
             main,seq@L10,seq,d.futil,10,1,,12,12,9,0,3,3,0,0,0,0,0,0,0,12,12,12.00
@@ -348,13 +323,12 @@ fn flattened_cycles_count_the_arms_of_a_par() {
     let mut metadata = metadata(NAMES);
     metadata.components[0].control[0].kind = ControlKind::Par;
     // Both arms run for 4 cycles, one for 2, and none for 1.
-    let seen = Seen::new(&metadata, &events(&[(2, 4), (1, 2), (0, 1)]));
+    let analysis = analysis(&metadata, &events(&[(2, 4), (1, 2), (0, 1)]));
     let count = |cycles, flattened| (Value::Count(cycles), Value::Count(flattened));
-    let ledger = seen.ledger();
-    let table = control(&metadata, &ledger, &seen.activations);
+    let table = analysis.statements();
     let expected = [count(7, 11), count(6, 6), count(4, 4), count(4, 4)];
     assert_eq!(cycles_and_flattened(&table), expected);
-    let table = control_per_instance(&metadata, &seen.profile, &ledger, &seen.activations);
+    let table = analysis.statements_per_instance();
     assert_eq!(cycles_and_flattened(&table), expected);
     let cells = table.column("cell").unwrap();
     assert_eq!(
@@ -368,15 +342,8 @@ fn flattened_cycles_count_the_arms_of_a_par() {
 #[test]
 fn a_summary() {
     let metadata = metadata(NAMES);
-    let seen = Seen::new(&metadata, &events(&SAMPLE));
-    let summary = Summary::new(
-        &metadata,
-        &seen.profile,
-        &seen.ledger(),
-        &seen.activations,
-        "sample",
-        [],
-    );
+    let analysis = analysis(&metadata, &events(&SAMPLE));
+    let summary = analysis.summary("sample", []);
     check(
         &format!("{}\n{}", summary.design, summary.text()),
         &expect![[r#"
@@ -450,16 +417,8 @@ fn groups_with_one_name_stay_apart() {
     let mut metadata = metadata(["save", "save", "c", "tick"]);
     metadata.components[0].groups[1].origin = Origin::Inlined("sub".to_owned());
     let all = events(&SAMPLE);
-    let seen = Seen::new(&metadata, &all);
-    let ledger = seen.ledger();
-    let summary = Summary::new(
-        &metadata,
-        &seen.profile,
-        &ledger,
-        &seen.activations,
-        "sample",
-        [],
-    );
+    let analysis = analysis(&metadata, &all);
+    let summary = analysis.summary("sample", []);
     let ranked = summary.groups.iter();
     let ranked: Vec<_> = ranked
         .map(|group| (&*group.name, group.cycles, group.times))
@@ -470,7 +429,7 @@ fn groups_with_one_name_stay_apart() {
         ("sub.tick", 4, 2),
     ];
     assert_eq!(ranked, expected);
-    let flame = Flame::new(&metadata, &seen.profile, Weighting::Flat).folded();
+    let flame = analysis.flame(Weighting::Flat).folded();
     for line in [
         "main;seq@L10;save 4\n",
         "main;seq@L10;save (from sub);r (primitive) 1\n",
@@ -480,26 +439,13 @@ fn groups_with_one_name_stay_apart() {
     let timeline = timeline(&metadata, &all);
     assert_eq!(timeline.matches("\"name\":\"save\"").count(), 3);
     assert_eq!(timeline.matches("\"name\":\"save (from sub)\"").count(), 1);
-    let statements = control(&metadata, &ledger, &seen.activations).csv();
+    let statements = analysis.statements().csv();
     for row in ["main,save,enable", "main,save (from sub),enable"] {
         assert!(statements.contains(row), "{row} is not in:\n{statements}");
     }
 
     // Each row of the report's table of groups leads to its own line.
-    let mut order = Order::new(&metadata);
-    for event in &all {
-        order.event(event);
-    }
-    let report = Report {
-        metadata: &metadata,
-        summary: &summary,
-        profile: &seen.profile,
-        shown: &seen.profile,
-        activations: &seen.activations,
-        ledger: &ledger,
-        order: &order,
-    };
-    let page = report.html();
+    let page = analysis.report(&summary);
     let start = page
         .find("{\"design\":\"sample\"")
         .expect("the page has data");
@@ -550,8 +496,8 @@ fn what_a_ref_cell_stands_for_is_told_beside_it() {
         nodes.insert(at + 1, (nodes[at].0 + 1, primitive));
         **tree = CallTree::from_preorder(nodes).unwrap();
     }
-    let seen = Seen::new(&metadata, &events);
-    let flame = Flame::new(&metadata, &seen.profile, Weighting::Flat);
+    let analysis = analysis(&metadata, &events);
+    let flame = analysis.flame(Weighting::Flat);
     let stack = "main;seq@L10;work;c [sub];tick;f (primitive) 3\n";
     assert!(flame.folded().contains(stack), "{}", flame.folded());
     let mut svg = Vec::new();
@@ -559,7 +505,7 @@ fn what_a_ref_cell_stands_for_is_told_beside_it() {
     let svg = String::from_utf8(svg).unwrap();
     assert!(svg.contains("<title>f (primitive) = main.r (3 cycles"));
     let told = [Value::from(""), Value::from("f = main.r")];
-    let table = seen.cells();
+    let table = analysis.cells();
     assert_eq!(table.column("ref cells"), Some(told.iter().collect()));
     let json: serde_json::Value = serde_json::from_str(&timeline(&metadata, &events)).unwrap();
     let slices = json["traceEvents"].as_array().unwrap().iter();
@@ -573,13 +519,13 @@ fn hostile_names_stay_names() {
     let names = ["=1+1", "a;b\nc", "<script>alert(1)</script>", "x\"}],\u{7}"];
     let metadata = metadata(names);
     let all = events(&SAMPLE);
-    let seen = Seen::new(&metadata, &all);
-    let flame = Flame::new(&metadata, &seen.profile, Weighting::Flat);
+    let analysis = analysis(&metadata, &all);
+    let flame = analysis.flame(Weighting::Flat);
     let mut svg = Vec::new();
     flame.svg("<design> & co", &mut svg).unwrap();
     assert!(!String::from_utf8(svg).unwrap().contains("<script>alert"));
     assert_eq!(flame.folded().lines().count(), 6);
-    assert!(groups(&metadata, &seen.activations).csv().contains("'=1+1"));
+    assert!(analysis.groups().csv().contains("'=1+1"));
     let json: serde_json::Value = serde_json::from_str(&timeline(&metadata, &all)).unwrap();
     assert!(
         json["traceEvents"]
@@ -594,19 +540,19 @@ proptest! {
     #[test]
     fn every_breakdown_adds_up(runs in prop::collection::vec((0..4usize, 1..1000u64), 0..60)) {
         let metadata = metadata(NAMES);
-        let seen = Seen::new(&metadata, &events(&runs));
+        let analysis = analysis(&metadata, &events(&runs));
         let cycles: u64 = runs.iter().map(|(_, cycles)| cycles).sum();
         let leaves: u64 = runs.iter().map(|&(tree, c)| trees()[tree].leaves().count() as u64 * c).sum();
 
-        let (weight, unit) = Flame::new(&metadata, &seen.profile, Weighting::Scaled).total();
+        let (weight, unit) = analysis.flame(Weighting::Scaled).total();
         prop_assert_eq!(weight, u128::from(cycles) * unit);
-        let (weight, unit) = Flame::new(&metadata, &seen.profile, Weighting::Flat).total();
+        let (weight, unit) = analysis.flame(Weighting::Flat).total();
         prop_assert_eq!((weight, unit), (u128::from(leaves), 1));
 
-        let summary = Summary::new(&metadata, &seen.profile, &seen.ledger(), &seen.activations, "d", []);
+        let summary = analysis.summary("d", []);
         prop_assert_eq!(summary.useful_cycles + summary.overhead.values().sum::<u64>(), cycles);
 
-        let table = seen.cells();
+        let table = analysis.cells();
         for row in 0..table.rows().len() {
             let count = |column: &str| match table.column(column).unwrap()[row] {
                 Value::Count(count) => *count,
@@ -616,10 +562,23 @@ proptest! {
             prop_assert_eq!(count("cycles"), count("useful") + overhead.iter().sum::<u64>());
         }
 
-        // Group runs: the activations make up the cycles in which the group is in the tree.
-        for (key, durations) in seen.activations.durations() {
-            prop_assert!(durations.min <= durations.max);
-            prop_assert!(durations.total >= durations.count * durations.min, "{:?}", key);
+        let table = analysis.groups();
+        let column = |name| table.column(name).expect("the table has the column");
+        for (((times, total), min), max) in column("times active")
+            .into_iter()
+            .zip(column("total cycles"))
+            .zip(column("min"))
+            .zip(column("max"))
+        {
+            if *times == Value::Count(0) {
+                continue;
+            }
+            let [Value::Count(times), Value::Count(total), Value::Count(min), Value::Count(max)] =
+                [times, total, min, max]
+            else {
+                panic!("they are counts");
+            };
+            prop_assert!(times * min <= *total && *total <= times * max);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::{cells, groups};
 
 impl Baseline {
     /// The baseline of a run of the design `design`, which ended early if `stopped` tells why.
-    pub fn new(
+    pub(crate) fn new(
         metadata: &Metadata,
         profile: &Profile,
         ledger: &Ledger,
