@@ -156,7 +156,8 @@ def check_cycles(browser, name):
             charge = ""
             if "overhead" in node:
                 charge = f"overhead: {node['overhead']}" + (f" of {node['statement']}" if node["statement"] else "")
-            expected.append((node["depth"], node["label"], charge))
+            actual = f" = {node['actual']}" if "actual" in node else ""
+            expected.append((node["depth"], node["label"] + actual, charge))
         found = page.evaluate(
             """() => [...document.querySelectorAll("#tree li")].map((line) => [
                 Number(line.style.getPropertyValue("--depth")),

@@ -115,8 +115,12 @@ fn options_of_the_command() {
     workshop.succeeds(&with(&["cell-share:print-share-freqs=shares.json"]));
     assert!(workshop.path("shares.json").is_file());
     fs::remove_dir_all(workshop.path("out")).unwrap();
-    let said = workshop.fails(&with(&["cell-share:print-share-freqs=design.futil"]));
-    tells(&said, &["design.futil is there already"]);
+    let said = workshop.fails(&with(&["cell-share:print-share-freqs=shares.json"]));
+    tells(&said, &["shares.json is there already"]);
+    let refused = workshop.petal(&with(&["cell-share:print-share-freqs=design.futil"]));
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    tells(&said, &["`-x design.futil`", "the design design.futil"]);
     let said = workshop.fails(&with(&["static-promotion:treshold=9"]));
     tells(&said, &["`threshold`"]);
     let said = workshop.fails(&with(&[
