@@ -172,9 +172,9 @@ impl Program {
         }
         let mut programs = StaticProgram::all(metadata, &layout);
         for _ in 0..cycles {
-            programs
-                .iter_mut()
-                .for_each(|program| program.advance(&now));
+            for program in &mut programs {
+                program.advance(&now);
+            }
         }
         let cycle = CycleView {
             metadata,
