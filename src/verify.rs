@@ -159,17 +159,11 @@ fn compile(
     pipeline: &Pipeline,
     profiled: &Receiver<Profiled>,
 ) -> Result<Option<(Design, Profiled)>, Failure> {
-    let compile =
-        || -> Result<Design, Failure> { Ok(petal_passes::compile(design.program()?, pipeline)?) };
     // Options may make passes print, which two at once should not do.
-    if pipeline.has_options() {
-        let profiled = profiled.recv().ok();
-        return profiled
-            .map(|profiled| Ok((compile()?, profiled)))
-            .transpose();
-    }
-    let plain = compile()?;
-    Ok(profiled.recv().ok().map(|profiled| (plain, profiled)))
+    let first = pipeline.has_options().then(|| profiled.recv().ok());
+    let plain = petal_passes::compile(design.program()?, pipeline)?;
+    let profiled = first.unwrap_or_else(|| profiled.recv().ok());
+    Ok(profiled.map(|profiled| (plain, profiled)))
 }
 
 fn check(plain: &Design, Profiled { structure, run }: Profiled) -> Result<Finding, Failure> {

@@ -16,7 +16,7 @@ use petal_metadata::{
 };
 
 use crate::align::Shape;
-use crate::instrument::{ComponentProbes, RunProbe, add_probe};
+use crate::instrument::{ComponentProbes, RunProbe, add_guarded_probe};
 use crate::sharing::Driver;
 use crate::source::SourceComponent;
 use crate::tree::{NodeKey, View, parent_cell};
@@ -307,10 +307,8 @@ impl Follower<'_> {
     ) -> CalyxResult<ProbeName> {
         let group = self.find(name)?;
         let mut builder = ir::Builder::new(self.component, self.lib);
-        let (probe, port) = add_probe(&mut builder, &mut self.probes.count, kind, self.prefix);
-        let on = builder.add_constant(1, 1);
-        let mut assignment = ir::Assignment::new(port, on.borrow().get("out"));
-        *assignment.guard = guard;
+        let count = &mut self.probes.count;
+        let (probe, assignment) = add_guarded_probe(&mut builder, count, kind, self.prefix, guard);
         group.borrow_mut().assignments.push(assignment);
         Ok(probe)
     }

@@ -186,7 +186,7 @@ pub(crate) fn add_cell(
 }
 
 /// Adds a probe cell to the component of `builder`.
-pub(crate) fn add_probe(
+fn add_probe(
     builder: &mut ir::Builder<'_>,
     count: &mut u32,
     kind: ProbeKind,
@@ -200,6 +200,22 @@ pub(crate) fn add_probe(
     let cell = add_cell(builder, &probe.cell(prefix), prefix);
     let port = cell.borrow().get("in");
     (probe, port)
+}
+
+/// Adds a probe cell to the component of `builder`, with the assignment that drives it while `guard`
+/// holds: for the caller to put where it is to hold.
+pub(crate) fn add_guarded_probe<T>(
+    builder: &mut ir::Builder<'_>,
+    count: &mut u32,
+    kind: ProbeKind,
+    prefix: &ProbePrefix,
+    guard: ir::Guard<T>,
+) -> (ProbeName, ir::Assignment<T>) {
+    let (probe, port) = add_probe(builder, count, kind, prefix);
+    let on = builder.add_constant(1, 1);
+    let mut assignment = ir::Assignment::new(port, on.borrow().get("out"));
+    *assignment.guard = guard;
+    (probe, assignment)
 }
 
 /// A component's source, and how many enables are at or below each of its nodes.

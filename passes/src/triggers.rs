@@ -14,7 +14,7 @@ use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error};
 use petal_metadata::{ProbeKind, ProbePrefix};
 
-use crate::instrument::{ComponentProbes, add_probe};
+use crate::instrument::{ComponentProbes, add_guarded_probe};
 use crate::session::Session;
 use crate::tree::{GroupRef, View, called_group};
 
@@ -74,10 +74,9 @@ fn probe(
     }
     for Found { group, guard, run } in found {
         let mut builder = ir::Builder::new(component, lib);
-        let (probe, port) = add_probe(&mut builder, &mut probes.count, ProbeKind::EN, prefix);
-        let on = builder.add_constant(1, 1);
-        let mut assignment = ir::Assignment::new(port, on.borrow().get("out"));
-        *assignment.guard = guard;
+        let count = &mut probes.count;
+        let (probe, assignment) =
+            add_guarded_probe(&mut builder, count, ProbeKind::EN, prefix, guard);
         group.borrow_mut().assignments.push(assignment);
         probes.runs[run].enable = Some(probe);
     }
