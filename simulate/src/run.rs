@@ -4,14 +4,18 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, PipeReader, Read as _, pipe};
+use std::io::{BufRead as _, BufReader, ErrorKind, PipeReader, Read as _, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use crate::Error;
 use crate::build::Trace;
 use crate::testbench::Report;
+
+/// How often to try again to start an executable that somebody still has open, 10 ms apart.
+const BUSY: u32 = 100;
 
 /// A design that was built and can be run any number of times.
 #[derive(Debug, Clone)]
@@ -117,16 +121,21 @@ impl Executable {
     fn start(&self, options: &RunOptions, vcd: &Path, stdin: Stdio) -> Result<Running, Error> {
         let mut data = OsString::from("+DATA=");
         data.push(&options.data_dir);
-        let child = Command::new(&self.path)
-            .arg(options.cycle_limit.to_string())
-            .arg(vcd)
-            .arg(data)
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(Error::io("start", &self.path))?;
-        Ok(Running(child))
+        let mut command = Command::new(&self.path);
+        command.arg(options.cycle_limit.to_string());
+        command.arg(vcd).arg(data);
+        command.stdin(stdin).stdout(Stdio::piped());
+        command.stderr(Stdio::piped());
+        let mut child = command.spawn();
+        // A process that another thread started while the file was written has it open for a moment.
+        for _ in 0..BUSY {
+            if !matches!(&child, Err(error) if error.kind() == ErrorKind::ExecutableFileBusy) {
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+            child = command.spawn();
+        }
+        Ok(Running(child.map_err(Error::io("start", &self.path))?))
     }
 
     /// What the testbench's report and the design's output mean, once the process is over.
