@@ -1,9 +1,9 @@
 //! What fuzzing looks for: each target reads an input that may be anything, and fails if petal
-//! panics or contradicts itself. `cargo fuzz` runs them, and `tests/fuzz.rs` on the corpus.
+//! panics or contradicts itself. `cargo fuzz` runs them, and `tests/fast/fuzz.rs` on the corpus.
 
 use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
@@ -255,7 +255,6 @@ pub fn data(input: &[u8]) {
 pub fn trace(input: &[u8]) {
     static METADATA: OnceLock<Metadata> = OnceLock::new();
     let metadata = METADATA.get_or_init(|| {
-        let _alone = compiler();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let design = folder.ancestors().take(2).find_map(|folder| {
             let design = folder.join("calyx-examples/nested-components.futil");
@@ -331,15 +330,7 @@ pub fn frontend(input: &[u8]) {
     });
 }
 
-/// The compiler keeps the positions of all sources in one table that is not safe to share between
-/// threads.
-fn compiler() -> MutexGuard<'static, ()> {
-    static COMPILER: Mutex<()> = Mutex::new(());
-    COMPILER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn compile(path: &Path, passes: &str) {
-    let _alone = compiler();
     let pipeline = Pipeline::parse(passes, &[]).expect("it is an alias");
     let compiled = Program::read(path, library())
         .and_then(|program| petal_passes::instrument(program, &pipeline))

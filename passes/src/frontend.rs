@@ -13,6 +13,7 @@ use petal_files::Scratch;
 
 use crate::nesting;
 use crate::pipeline::{PassesError, guarded};
+use crate::positions;
 use crate::size;
 
 /// Steps that the parser may take for a file. Valid ones take 10 to 50 for each byte; imported files
@@ -85,8 +86,8 @@ impl Library {
     }
 }
 
-/// A parsed Calyx program. Other than a [`Program`] it can go to another thread; only one thread may
-/// parse at a time, and none may compile meanwhile, because the parser's table of positions is global.
+/// A parsed Calyx program. Other than a [`Program`] it can go to another thread. One thread parses at a
+/// time, and none compiles meanwhile, because the parser's table of positions is global: the others wait.
 pub struct Parsed {
     workspace: Workspace,
     path: PathBuf,
@@ -102,6 +103,7 @@ impl Parsed {
     /// When a file is missing, is not Calyx, or is neither in the folder of `file` nor in one of the
     /// library.
     pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
+        let _alone = positions::parsing();
         let (workspace, files) = parse(file, library)?;
         Ok(Self {
             workspace,
@@ -128,6 +130,7 @@ impl Parsed {
             library,
             ..
         } = self;
+        let _reading = positions::compiling();
         let ctx = guarded(&path, "parser", || ir::from_ast::ast_to_ir(workspace))?;
         Ok(Program { ctx, path, library })
     }
@@ -160,6 +163,7 @@ impl Program {
     /// # Errors
     /// [`PassesError::Size`] if it may take more.
     pub fn check_size(&self, limit: u64) -> Result<(), PassesError> {
+        let _reading = positions::compiling();
         size::check(&self.ctx, &self.path, limit)
     }
 }

@@ -18,6 +18,7 @@ mod options;
 mod order;
 mod pipeline;
 mod plugin;
+mod positions;
 mod references;
 mod requirements;
 mod session;
@@ -35,6 +36,7 @@ pub use pipeline::{
     ALL, Design, Memory, NO_OPT, PassesError, Pipeline, STACK, compile, instrument,
 };
 pub use plugin::{EncodeControl, Instrumentation, register};
+pub use positions::parsing;
 pub use structure::Structure;
 
 /// The version of the Calyx compiler's crates. They do not tell it themselves; petal asks Cargo for

@@ -21,6 +21,7 @@ use crate::marker;
 use crate::options;
 use crate::order;
 use crate::plugin::{EncodeControl, Instrumentation};
+use crate::positions;
 use crate::requirements;
 use crate::session::{Phase, Session};
 use crate::structure::Structure;
@@ -362,6 +363,7 @@ impl Design {
     /// # Errors
     /// When the compiler's backend refuses the design, or the temporary folder can't be written.
     pub fn verilog(&self) -> Result<String, PassesError> {
+        let _reading = positions::compiling();
         verilog(&self.program, &self.path, self.library.path())
     }
 }
@@ -371,6 +373,7 @@ impl Design {
 /// # Errors
 /// When the compiler refuses the program.
 pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesError> {
+    let _reading = positions::compiling();
     let manager = stock()?;
     let (design, _) = build(program, pipeline, |ctx, path| {
         for pass in &pipeline.passes {
@@ -389,6 +392,7 @@ pub fn instrument(
     program: Program,
     pipeline: &Pipeline,
 ) -> Result<(Design, Metadata), PassesError> {
+    let _reading = positions::compiling();
     let manager = stock()?;
     let mut metadata = None;
     let (mut design, renamed) = build(program, pipeline, |ctx, path| {

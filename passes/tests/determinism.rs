@@ -1,21 +1,13 @@
 //! The same program is compiled to the same texts in every run: here in many threads, each of which
 //! has hash maps of another order.
 
-use std::sync::Mutex;
-
 use petal_passes::{Library, Pipeline, Program, STACK, compile, instrument};
-
-/// The Calyx crates keep positions of all sources in one table that threads must not share.
-static CALYX: Mutex<()> = Mutex::new(());
 
 const RUNS: usize = 8;
 
 /// Compiles a program in a thread of its own: the plain design, the instrumented one and its metadata.
 fn texts(source: &str, passes: &str) -> [String; 3] {
     let compile = || {
-        let _guard = CALYX
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("design.futil");
         std::fs::write(&file, source).unwrap();

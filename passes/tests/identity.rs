@@ -2,19 +2,12 @@
 //! per pass: for every group run its control node, for every call its callee in source names.
 
 use std::fmt::Write as _;
-use std::sync::Mutex;
 
 use expect_test::{Expect, expect};
 use petal_metadata::{Callee, CompiledKind, Component, Id, Metadata, labels};
 use petal_passes::{Library, Pipeline, Program, instrument};
 
-/// The Calyx crates keep positions of all sources in one table that threads must not share.
-static CALYX: Mutex<()> = Mutex::new(());
-
 fn metadata(cells_wires_control: &str, others: &str, passes: &str) -> Metadata {
-    let _guard = CALYX
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let source = format!(
         "component main() -> () {{{cells_wires_control}}}\n\
          import \"primitives/core.futil\";\n{others}"

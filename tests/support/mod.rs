@@ -3,18 +3,22 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod corpus;
 pub mod page;
+pub mod random;
+pub mod simulators;
 pub mod source;
+pub mod sums;
+pub mod workshop;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_reconstruct::{
-    CallTree, Event, Instance, ProbeSource, Reconstruction, Run, VcdSource, Warning,
+    CallTree, Event, Instance, ProbeSource, Reconstruction, Run, Signal, VcdSource, Warning,
 };
 use petal_simulate::{
     BuildOptions, Data, MemoryLayout, Optimisation, RunOptions, Trace, Verilator, data::Words,
@@ -30,6 +34,14 @@ pub fn root() -> &'static Path {
 pub fn rng() -> TestRng {
     let seed: u8 = std::env::var("PETAL_SEED").map_or(0, |seed| seed.parse().expect("a number"));
     TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32])
+}
+
+/// How many random programs to try: `usual`, or as many as the variable `PETAL_PROGRAMS` says.
+pub fn programs<N: std::str::FromStr>(usual: N) -> N {
+    let chosen = std::env::var("PETAL_PROGRAMS").ok();
+    chosen.map_or(usual, |count| {
+        count.parse().ok().expect("PETAL_PROGRAMS is a number")
+    })
 }
 
 /// All designs of a folder, by file name.
@@ -105,10 +117,7 @@ impl Expected {
     }
 }
 
-/// The Calyx crates keep the positions of all sources in one table that is not safe to share
-/// between threads.
-static CALYX: Mutex<()> = Mutex::new(());
-
+/// Reads a design.
 fn program(design: &Path) -> Program {
     let library = Library::new(&[]).expect("the library can be set up");
     Program::read(design, &library).unwrap_or_else(|error| panic!("{}: {error}", design.display()))
@@ -116,9 +125,6 @@ fn program(design: &Path) -> Program {
 
 /// Compiles a design without probes.
 pub fn compile(design: &Path, passes: &str) -> Design {
-    let _guard = CALYX
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let pipeline = Pipeline::parse(passes, &[]).expect("the pipeline is a stock one");
     petal_passes::compile(program(design), &pipeline)
         .unwrap_or_else(|error| panic!("{} under {passes}: {error}", design.display()))
@@ -126,9 +132,6 @@ pub fn compile(design: &Path, passes: &str) -> Design {
 
 /// Compiles a design with probes.
 pub fn instrument(design: &Path, passes: &str) -> (Design, Metadata) {
-    let _guard = CALYX
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let pipeline = Pipeline::parse(passes, &[]).expect("the pipeline is a stock one");
     petal_passes::instrument(program(design), &pipeline)
         .unwrap_or_else(|error| panic!("{} under {passes}: {error}", design.display()))
@@ -269,24 +272,52 @@ pub fn simulate(
 
 const CYCLE_LIMIT: u64 = 10_000_000;
 
-/// Runs a compiled design in the embedded simulator: the memories after the run, and its events.
-pub fn embedded(source: &Path, design: &Design, metadata: &Metadata) -> (Memories, Vec<Event>) {
-    let name = source.display();
-    let (data, names) = data(source, design);
+/// Runs a compiled design in the embedded simulator without looking at it: its cycles, and the
+/// memories after the run.
+pub fn plain(source: &Path, design: &Design) -> (u64, Memories) {
+    let mut cycles = 0;
+    let memories = in_embedded(source, design, &[], |simulation| {
+        while simulation
+            .next_cycle()
+            .unwrap_or_else(|error| panic!("{}: {error}", source.display()))
+        {
+            cycles += 1;
+        }
+    });
+    (cycles, memories)
+}
+
+/// Runs a compiled design in the embedded simulator: the memories after the run, and its trace.
+pub fn embedded(source: &Path, design: &Design, metadata: &Metadata) -> (Memories, Traced) {
     let reconstruction = Reconstruction::new(metadata);
+    let mut trace = Vec::new();
+    let watched = &reconstruction.signals().watched;
+    let memories = in_embedded(source, design, watched, |simulation| {
+        trace = events(&reconstruction, simulation, &source.display());
+    });
+    (memories, Traced::new(trace))
+}
+
+/// Runs a compiled design in the embedded simulator, with its data: `run` goes through its cycles.
+fn in_embedded(
+    source: &Path,
+    design: &Design,
+    signals: &[Signal],
+    run: impl FnOnce(&mut Simulation),
+) -> Memories {
+    let (data, names) = data(source, design);
     let options = Options {
         cycle_limit: CYCLE_LIMIT,
         ..Options::default()
     };
-    let mut simulation =
-        Simulation::new(design.program(), &reconstruction.signals().watched, options)
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut simulation = Simulation::new(design.program(), signals, options)
+        .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
     for memory in data.memories() {
         simulation.write_memory(memory.name(), memory.words());
     }
-    let events = events(&reconstruction, &mut simulation, &name);
+    run(&mut simulation);
     let after = data.filled(|name| simulation.read_memory(name));
-    (Memories::of(&after.renamed(&names)), events)
+    Memories::of(&after.renamed(&names))
 }
 
 /// The Petal trace of a simulated run.
@@ -301,6 +332,29 @@ pub struct Traced {
     pub warnings: Vec<Warning>,
     /// All events, in order.
     pub events: Vec<Event>,
+}
+
+impl Traced {
+    /// The trace of these events.
+    pub fn new(events: Vec<Event>) -> Self {
+        let mut traced = Self {
+            instances: Vec::new(),
+            trees: Vec::new(),
+            runs: Vec::new(),
+            warnings: Vec::new(),
+            events: events.clone(),
+        };
+        for event in events {
+            match event {
+                Event::Instance(instance) => traced.instances.push(instance),
+                Event::Tree(tree) => traced.trees.push(*tree),
+                Event::Run(run) => traced.runs.push(run),
+                Event::Warning(warning) => traced.warnings.push(*warning),
+                Event::Update(_) | Event::End { .. } => {}
+            }
+        }
+        traced
+    }
 }
 
 /// All events of a run; `name` is told with errors.
@@ -326,21 +380,5 @@ pub fn reconstruct(metadata: &Metadata, vcd: &Path) -> Traced {
     let mut source = VcdSource::new(std::io::BufReader::new(file), reconstruction.signals())
         .unwrap_or_else(|error| panic!("{}: {error}", vcd.display()));
     let events = events(&reconstruction, &mut source, &vcd.display());
-    let mut traced = Traced {
-        instances: Vec::new(),
-        trees: Vec::new(),
-        runs: Vec::new(),
-        warnings: Vec::new(),
-        events: events.clone(),
-    };
-    for event in events {
-        match event {
-            Event::Instance(instance) => traced.instances.push(instance),
-            Event::Tree(tree) => traced.trees.push(*tree),
-            Event::Run(run) => traced.runs.push(run),
-            Event::Warning(warning) => traced.warnings.push(*warning),
-            Event::Update(_) | Event::End { .. } => {}
-        }
-    }
-    traced
+    Traced::new(events)
 }

@@ -23,8 +23,11 @@ pub struct Source(BTreeMap<(String, String), Drives>);
 impl Source {
     /// Reads a design; imports are left out.
     pub fn of(design: &Path) -> Self {
-        let parsed = CalyxParser::parse_file(design)
-            .unwrap_or_else(|error| panic!("{}: {error:?}", design.display()));
+        let parsed = {
+            let _alone = petal_passes::parsing();
+            CalyxParser::parse_file(design)
+                .unwrap_or_else(|error| panic!("{}: {error:?}", design.display()))
+        };
         let mut groups: BTreeMap<(String, String), Drives> = BTreeMap::new();
         for component in parsed.components {
             let name = component.name.to_string();

@@ -1,0 +1,93 @@
+//! The documents name only what is there.
+
+use crate::support::root;
+
+fn read(name: &str) -> String {
+    let path = root().join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The texts between `open` and `close`.
+fn between<'a>(text: &'a str, open: &str, close: char) -> Vec<&'a str> {
+    text.split(open)
+        .skip(1)
+        .filter_map(|rest| rest.split(close).next())
+        .collect()
+}
+
+#[test]
+fn the_paths_of_the_architecture_exist() {
+    let text = read("docs/ARCHITECTURE.md");
+    let mut missing = Vec::new();
+    let paths: Vec<&str> = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| code.contains('/') && !code.contains(' '))
+        .collect();
+    assert!(paths.len() > 10, "only {} paths found", paths.len());
+    for path in paths {
+        if !root().join(path).exists() {
+            missing.push(path);
+        }
+    }
+    assert!(missing.is_empty(), "docs/ARCHITECTURE.md names {missing:?}");
+}
+
+#[test]
+fn the_links_of_the_documents_lead_somewhere() {
+    for document in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/ci.md",
+        "docs/guide/README.md",
+        "docs/guide/definitions.md",
+        "docs/guide/overhead.md",
+        "docs/guide/par.md",
+        "docs/guide/sharing.md",
+        "docs/guide/static-promotion.md",
+        "docs/guide/while.md",
+        "docs/performance.md",
+    ] {
+        let text = read(document);
+        let folder = root().join(document);
+        let folder = folder.parent().expect("a file is in a folder");
+        for link in between(&text, "](", ')') {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let file = folder.join(file);
+            assert!(file.exists(), "{document} links to {link}");
+            if !heading.is_empty() {
+                let text = std::fs::read_to_string(file).unwrap();
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                let links_to = |line: &str| {
+                    let title = line.trim_start_matches('#').trim();
+                    title.to_lowercase().replace(' ', "-") == heading
+                };
+                assert!(headings.any(links_to), "{document} links to {link}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_readme_tells_the_story_that_happens() {
+    let text = read("README.md");
+    let design = read("calyx-examples/switch-case-par.futil");
+    let line = |statement: &str| {
+        design
+            .lines()
+            .position(|line| line.trim() == statement)
+            .expect("the example has it")
+            + 1
+    };
+    for frame in [
+        format!("par@L{}", line("par {")),
+        format!("if@L{}", line("if eq_1.out { run_s1; }")),
+        format!("if@L{}", line("if eq_2.out { run_s2; }")),
+    ] {
+        assert!(text.contains(&frame), "the README does not show {frame}");
+    }
+}

@@ -1,0 +1,123 @@
+//! The commands of the README and the guide work, and print what the pages show.
+
+use std::fs;
+
+use crate::support::page::blocks;
+use crate::support::root;
+use crate::support::workshop::{Workshop, succeeds};
+
+/// Commands that do not run here: they install things or test petal, which is no business of a test.
+const SKIPPED: [&str; 4] = ["sudo ", "python3 -m venv ", "cargo test ", "cargo install "];
+
+/// What a comment asks the reader to do: its beginning, and a command that does it.
+const BY_HAND: [(&str, &str); 2] = [
+    (
+        "# edit the design",
+        r#"sed -i "s/lt.right = 3'd3;/lt.right = 3'd4;/" calyx-examples/while-comb.futil"#,
+    ),
+    (
+        "# simulate design.sv",
+        "petal run calyx-examples/while-comb.futil --out simulated --vcd trace.vcd",
+    ),
+];
+
+/// What runs for the commands of a block.
+fn commands(text: &str) -> String {
+    let mut commands = String::new();
+    for line in text.lines() {
+        if SKIPPED.iter().any(|skipped| line.starts_with(skipped)) {
+            continue;
+        }
+        let by_hand = BY_HAND.iter().find(|(begin, _)| line.starts_with(begin));
+        assert!(
+            by_hand.is_some() || !line.starts_with('#'),
+            "nobody does `{line}`"
+        );
+        commands.push_str(by_hand.map_or(line, |(_, command)| command));
+        commands.push('\n');
+    }
+    commands
+}
+
+/// The first part of `excerpt` that is not in `output`, where parts are contiguous lines that stand in
+/// this order, and lines of `…` are between them.
+fn missing<'a>(excerpt: &'a str, output: &str) -> Option<&'a str> {
+    let lines = |text: &str| -> String {
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        format!("\n{}\n", lines.join("\n"))
+    };
+    let output = lines(output);
+    let mut rest = output.as_str();
+    excerpt.split("…\n").find(|part| {
+        let part = lines(part);
+        match rest.find(&part) {
+            // The newline at the end is also the beginning of the next line.
+            Some(at) => rest = &rest[at + part.len() - 1..],
+            None => return true,
+        }
+        false
+    })
+}
+
+/// Runs all commands of a page, and holds its excerpts against what they print.
+fn check(page: &str) {
+    let workshop = Workshop::empty();
+    fs::create_dir(workshop.path("calyx-examples")).unwrap();
+    for entry in fs::read_dir(root().join("calyx-examples")).unwrap() {
+        let entry = entry.unwrap();
+        let copy = workshop.path("calyx-examples").join(entry.file_name());
+        fs::copy(entry.path(), copy).unwrap();
+    }
+    let run = |text: &str| succeeds(&mut workshop.bash(&commands(text)));
+    // The output of the last commands.
+    let mut output: Option<String> = None;
+    let mut ran = false;
+    for block in blocks(page) {
+        match block.language.as_str() {
+            "sh" => output = Some(run(&block.text)),
+            "text" => {
+                let (command, excerpt) = match block.text.strip_prefix("$ ") {
+                    Some(text) => text.split_once('\n').unwrap(),
+                    None => ("", block.text.as_str()),
+                };
+                if !command.is_empty() {
+                    output = Some(run(command));
+                }
+                // A source text or a drawing that no command printed is fenced as something else.
+                let output = output.as_deref().unwrap_or_default();
+                if let Some(part) = missing(excerpt, output) {
+                    panic!("{page} shows\n{part}\nbut its commands print\n{output}");
+                }
+            }
+            _ => continue,
+        }
+        ran = true;
+    }
+    assert!(ran, "{page} has no commands");
+}
+
+#[test]
+fn the_readme_works() {
+    check("README.md");
+}
+
+#[test]
+fn the_guide_works() {
+    let mut pages: Vec<String> = fs::read_dir(root().join("docs/guide"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    pages.sort();
+    for page in pages {
+        check(&format!("docs/guide/{page}"));
+    }
+}
+
+#[test]
+fn an_excerpt_that_was_not_printed_is_found_out() {
+    let output = "one\ntwo  \nthree\nfour\n";
+    assert_eq!(missing("one\ntwo\n…\nfour\n", output), None);
+    assert_eq!(missing("one\nthree\n", output), Some("one\nthree\n"));
+    assert_eq!(missing("four\n…\none\n", output), Some("one\n"));
+    assert_eq!(missing("wo\n", output), Some("wo\n"));
+}

@@ -1,0 +1,25 @@
+//! The tests that need nothing but Rust, and take less than a minute: `cargo test`.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod ci;
+mod command;
+mod compare;
+mod corpus;
+mod docs;
+mod errors;
+mod folders;
+mod fuzz;
+mod guide;
+mod habits;
+mod hostile;
+mod ledger;
+mod options;
+mod packages;
+mod pipes;
+mod places;
+mod random;
+mod sharing;
+mod trees;
+mod waveform;

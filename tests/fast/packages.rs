@@ -1,0 +1,158 @@
+//! What petal is built of: every package builds with the Rust that the README asks for, and each room
+//! depends on those that docs/ARCHITECTURE.md lets it know, and on no others.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::root;
+use crate::support::workshop::succeeds;
+
+/// A package of the workspace.
+struct Room {
+    name: &'static str,
+    /// The packages of petal, of Calyx and of Cranelift that it is built with.
+    knows: &'static [&'static str],
+    /// Those that only its tests and examples use.
+    in_tests: &'static [&'static str],
+}
+
+const ROOMS: [Room; 8] = [
+    Room {
+        name: "petal",
+        knows: &[
+            "petal-embedded",
+            "petal-files",
+            "petal-metadata",
+            "petal-passes",
+            "petal-reconstruct",
+            "petal-simulate",
+            "petal-visualize",
+        ],
+        in_tests: &["calyx-frontend"],
+    },
+    Room {
+        name: "petal-files",
+        knows: &[],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-metadata",
+        knows: &["petal-files"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-passes",
+        knows: &[
+            "calyx-backend",
+            "calyx-frontend",
+            "calyx-ir",
+            "calyx-opt",
+            "calyx-stdlib",
+            "calyx-utils",
+            "petal-files",
+            "petal-metadata",
+        ],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-embedded",
+        knows: &[
+            "calyx-frontend",
+            "calyx-ir",
+            "calyx-stdlib",
+            "cranelift-codegen",
+            "cranelift-frontend",
+            "cranelift-jit",
+            "cranelift-module",
+            "cranelift-native",
+            "petal-reconstruct",
+        ],
+        in_tests: &["petal-simulate"],
+    },
+    Room {
+        name: "petal-simulate",
+        knows: &["petal-files"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-reconstruct",
+        knows: &["petal-metadata"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-visualize",
+        knows: &["petal-metadata", "petal-reconstruct"],
+        in_tests: &[],
+    },
+];
+
+/// What Cargo tells of the packages: of all of them, or of those of the workspace.
+fn packages(more: &[&str]) -> Vec<Value> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .args(more)
+        .current_dir(root());
+    let metadata: Value = serde_json::from_str(&succeeds(&mut cargo)).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+#[test]
+fn each_room_knows_those_that_it_may() {
+    let packages = packages(&["--no-deps"]);
+    let mut names: Vec<_> = packages.iter().map(|package| &package["name"]).collect();
+    names.sort_by_key(|name| name.to_string());
+    let mut rooms = ROOMS.map(|room| room.name);
+    rooms.sort_unstable();
+    assert_eq!(names, rooms);
+    for room in ROOMS {
+        let package = packages.iter().find(|package| package["name"] == room.name);
+        let dependencies = package.unwrap()["dependencies"].as_array().unwrap();
+        let of = |in_tests: bool| {
+            let mut names: Vec<&str> = dependencies
+                .iter()
+                .filter(|dependency| (dependency["kind"] == "dev") == in_tests)
+                .map(|dependency| dependency["name"].as_str().unwrap())
+                .filter(|name| {
+                    let families = ["petal", "calyx", "cranelift"];
+                    families.iter().any(|family| name.starts_with(family))
+                })
+                .collect();
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(of(false), room.knows, "{}: dependencies", room.name);
+        assert_eq!(of(true), room.in_tests, "{}: dev-dependencies", room.name);
+    }
+}
+
+/// `1.88` or `1.88.0` as numbers.
+fn version(text: &str) -> Vec<u32> {
+    let mut numbers: Vec<u32> = text
+        .split('.')
+        .map(|number| number.parse().expect("versions are numbers"))
+        .collect();
+    numbers.resize(3, 0);
+    numbers
+}
+
+#[test]
+fn all_packages_build_with_the_rust_that_the_readme_names() {
+    let packages = packages(&[]);
+    let rust = |package: &Value| package["rust_version"].as_str().map(str::to_owned);
+    let own = packages
+        .iter()
+        .find(|package| package["name"] == "petal")
+        .and_then(rust)
+        .unwrap();
+    let newer: Vec<String> = packages
+        .iter()
+        .filter(|package| rust(package).is_some_and(|rust| version(&rust) > version(&own)))
+        .map(|package| format!("{} {}", package["name"], package["version"]))
+        .collect();
+    assert!(newer.is_empty(), "newer than Rust {own}: {newer:?}");
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let named = format!("Rust {own} or newer");
+    assert!(readme.contains(&named), "the README does not say `{named}`");
+}

@@ -1,0 +1,31 @@
+//! Random programs in the embedded simulator, against an interpreter of Calyx's control.
+//!
+//! `PETAL_SEED=7 PETAL_PROGRAMS=1000 cargo test --test fast random` tries others, and more.
+
+use std::path::Path;
+
+use petal_metadata::Metadata;
+
+use crate::support::random::{
+    every_cycle_is_as_interpreted, groups_and_loops_run_as_often_as_interpreted,
+};
+use crate::support::{Traced, embedded, instrument, programs};
+
+/// How many programs, unless the variable says otherwise.
+const PROGRAMS: usize = 40;
+
+fn profile(design: &Path, passes: &str) -> (Metadata, Traced) {
+    let (compiled, metadata) = instrument(design, passes);
+    let (_, traced) = embedded(design, &compiled, &metadata);
+    (metadata, traced)
+}
+
+#[test]
+fn every_cycle_of_a_program_is_as_interpreted() {
+    every_cycle_is_as_interpreted(programs(PROGRAMS), profile);
+}
+
+#[test]
+fn groups_and_loops_of_a_program_run_as_often_as_interpreted() {
+    groups_and_loops_run_as_often_as_interpreted(programs(PROGRAMS), profile);
+}

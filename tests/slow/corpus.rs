@@ -1,0 +1,91 @@
+//! Every design of `calyx-examples` and `tests/corpus`, under `all` and `no-opt`, in Verilator: it takes
+//! the cycles and leaves the memories that are expected, and the embedded simulator makes the same
+//! trace. The design without probes has the same Verilog but for the probes; the examples run without
+//! probes, too. Under `no-opt` the groups of every call tree are held against the `go` signals, and so
+//! are the `ref` cells and what they stand for. What must hold of the traces themselves, the fast
+//! tests check.
+
+mod verilog;
+mod waves;
+
+use std::path::Path;
+
+use petal_reconstruct::Event;
+use petal_simulate::{Optimisation, Trace};
+
+use crate::support::corpus::{LONG, OWN_VERILOG, for_all};
+use crate::support::sums::{self, same};
+use crate::support::{Expected, compile, embedded, instrument, reconstruct, root, simulate};
+
+#[test]
+fn verilator_gives_the_same() {
+    for_all(check);
+}
+
+fn check(design: &Path, passes: &str, cycles: u64, expected: &Expected) -> Result<(), String> {
+    let plain = compile(design, passes);
+    let (instrumented, metadata) = instrument(design, passes);
+    let [without, with] = [&plain, &instrumented].map(|design| {
+        let verilog = design.verilog().unwrap_or_else(|error| panic!("{error}"));
+        verilog::without_probes(&verilog)
+    });
+    let differs = without.iter().zip(&with).find(|(a, b)| a != b);
+    same("Verilog", &differs, &None)?;
+    same("lines of Verilog", &with.len(), &without.len())?;
+    // Test builds are quick to make, not to run.
+    let optimisation = if cycles < LONG {
+        Optimisation::Debug
+    } else {
+        Optimisation::Fast
+    };
+    let simulated = simulate(design, &instrumented, Trace::Vcd, optimisation);
+    same("cycles", &simulated.cycles, &cycles)?;
+    for (name, memory) in &expected.memories {
+        let left = simulated.memories.get(name);
+        same(&format!("memory {name}"), &left, &Some(memory))?;
+    }
+    if design.starts_with(root().join("calyx-examples")) {
+        let plain = simulate(design, &plain, Trace::Off, optimisation);
+        same("cycles without probes", &plain.cycles, &cycles)?;
+        same(
+            "memories without probes",
+            &plain.memories,
+            &simulated.memories,
+        )?;
+    }
+    let vcd = simulated.vcd.as_deref().ok_or("no waveform")?;
+    let traced = reconstruct(&metadata, vcd);
+    if design.ends_with(OWN_VERILOG) {
+        same("warnings", &traced.warnings.len(), &0)?;
+        sums::check(&metadata, &traced.events, cycles)?;
+    } else {
+        let (memories, other) = embedded(design, &instrumented, &metadata);
+        same(
+            "memories of the embedded simulator",
+            &memories,
+            &plain.memories,
+        )?;
+        check_events(&other.events, &traced.events)?;
+    }
+    if passes == "no-opt" && cycles < LONG {
+        waves::check_groups(&metadata, &traced, vcd)?;
+        waves::check_references(&metadata, &traced, vcd)?;
+    }
+    Ok(())
+}
+
+/// The embedded simulator makes the same trace as Verilator.
+fn check_events(embedded: &[Event], verilator: &[Event]) -> Result<(), String> {
+    let differs = embedded.iter().zip(verilator).position(|(a, b)| a != b);
+    match differs {
+        Some(at) => Err(format!(
+            "event {at} of the embedded simulator: {:?}, expected {:?}",
+            embedded[at], verilator[at]
+        )),
+        None => same(
+            "events of the embedded simulator",
+            &embedded.len(),
+            &verilator.len(),
+        ),
+    }
+}

@@ -1,0 +1,19 @@
+//! The tests that need Verilator, a browser or Python, kill petal, or take long: `cargo test --workspace --test slow`.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cache;
+mod corpus;
+mod faults;
+mod habits;
+mod interrupts;
+mod kills;
+mod limits;
+mod memory;
+mod primitives;
+mod random;
+mod report;
+mod simulators;
+mod timeline;
+mod waveform;

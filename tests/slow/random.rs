@@ -1,0 +1,36 @@
+//! Random programs in Verilator, against an interpreter of Calyx's control and the embedded simulator.
+
+use std::path::Path;
+
+use petal_metadata::Metadata;
+use petal_simulate::{Optimisation, Trace};
+
+use crate::support::random::{
+    every_cycle_is_as_interpreted, groups_and_loops_run_as_often_as_interpreted,
+};
+use crate::support::{Traced, embedded, instrument, programs, reconstruct, simulate};
+
+/// How many programs, unless the variable `PETAL_PROGRAMS` says otherwise.
+const PROGRAMS: usize = 40;
+
+fn profile(design: &Path, passes: &str) -> (Metadata, Traced) {
+    let (compiled, metadata) = instrument(design, passes);
+    let simulated = simulate(design, &compiled, Trace::Vcd, Optimisation::Debug);
+    let traced = reconstruct(&metadata, simulated.vcd.as_deref().expect("it was traced"));
+    let (_, other) = embedded(design, &compiled, &metadata);
+    assert!(
+        other.events == traced.events,
+        "the embedded simulator makes another trace than Verilator"
+    );
+    (metadata, traced)
+}
+
+#[test]
+fn every_cycle_of_a_program_is_as_interpreted() {
+    every_cycle_is_as_interpreted(programs(PROGRAMS), profile);
+}
+
+#[test]
+fn groups_and_loops_of_a_program_run_as_often_as_interpreted() {
+    groups_and_loops_run_as_often_as_interpreted(programs(PROGRAMS), profile);
+}

@@ -1,0 +1,55 @@
+//! The report as a browser shows it. What is looked at there is in `check_report.py`.
+
+use std::process::Command;
+
+use crate::support::workshop::{PETAL, Workshop, example, succeeds};
+use crate::support::{chromium, python, root};
+
+#[test]
+fn a_report_shows_what_petal_knows() {
+    let workshop = Workshop::empty();
+    let profile = |design: &str, out: &str| {
+        workshop.succeeds(&["run", "--quiet", design, "--out", out]);
+    };
+    let names = [
+        "switch-case-par",
+        "matmul",
+        "neural-layer",
+        "invoke-ref",
+        "static",
+    ];
+    for name in names {
+        profile(&example(&format!("{name}.futil")), name);
+    }
+    // A source that wants to be more than text.
+    let hostile = "seq { /* </script><img src=x onerror=alert(1)><!-- <script> {{data}} */";
+    let source = std::fs::read_to_string(example("switch-case-par.futil")).unwrap();
+    workshop.write("hostile.futil", source.replacen("seq {", hostile, 1));
+    profile("hostile.futil", "hostile");
+    succeeds(
+        Command::new(python())
+            .arg(root().join("tests/slow/check_report.py"))
+            .arg(chromium())
+            .arg(PETAL)
+            .arg(workshop.dir.path())
+            .args(names),
+    );
+}
+
+#[test]
+fn a_report_is_one_small_file_and_can_be_written_again() {
+    let workshop = Workshop::empty();
+    workshop.succeeds(&[
+        "run",
+        "-q",
+        &example("packet-scheduler.futil"),
+        "--out",
+        "out",
+    ]);
+    let report = workshop.read("out/report.html");
+    // The run has 1.27 million cycles.
+    assert!(report.len() < 1 << 20, "{} bytes", report.len());
+    std::fs::remove_file(workshop.path("out/report.html")).unwrap();
+    workshop.succeeds(&["report", "out"]);
+    assert!(workshop.read("out/report.html") == report);
+}

@@ -1,0 +1,474 @@
+//! A random program: its text, with what its control comes to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use petal_reconstruct::Overhead;
+
+use super::{Shape, StaticShape, Test};
+
+pub type StatementId = usize;
+
+/// A statement of a program: the frame that stands for it, and the statement around it.
+#[derive(Debug)]
+pub struct Statement {
+    pub label: String,
+    pub parent: Option<StatementId>,
+    /// `while` and `repeat`, but not `static repeat`.
+    pub is_loop: bool,
+    /// For a loop, how often its body ran.
+    pub iterations: u64,
+}
+
+/// What runs in a state of a state machine.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub statement: StatementId,
+    /// Place in the program.
+    pub order: usize,
+    pub body: Body,
+}
+
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// Groups for some cycles.
+    Cycles(Vec<Cycle>),
+    Par(Vec<Arm>),
+}
+
+#[derive(Debug, Clone)]
+pub enum Arm {
+    Group(Vec<Cycle>),
+    Machine(StatementId, Vec<Step>),
+}
+
+/// One cycle of a program.
+#[derive(Debug, Clone, Default)]
+pub struct Cycle {
+    /// Active groups, with the statement that runs each (an `if` or `while` for a condition).
+    pub groups: BTreeSet<(String, StatementId)>,
+    /// Whether one of them is not a condition.
+    pub useful: bool,
+    /// Whether state registers or par-done registers change.
+    pub steps: bool,
+    pub sets: bool,
+    /// Who is charged, should it be overhead.
+    pub charge: StatementId,
+}
+
+/// Writes a program down, and interprets it.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub statements: Vec<Statement>,
+    pub outputs: Vec<String>,
+    pub cells: String,
+    pub wires: String,
+    pub control: String,
+    /// Number of the next line of `control`.
+    pub line: usize,
+    pub groups: usize,
+    pub orders: usize,
+    /// How many cycles each group takes, and for how many it ran in all.
+    pub runs: BTreeMap<String, (u64, u64)>,
+    /// Static loops of the static program that is being written, with their iterations.
+    pub static_loops: Vec<(StatementId, u64)>,
+    /// What the program does.
+    pub steps: Vec<Step>,
+}
+
+/// What interpretation needs of a program that is written: all places, by the order of writing.
+#[derive(Debug)]
+pub enum Code {
+    /// With the iterations of static loops.
+    Cycles(StatementId, usize, Vec<Cycle>, Vec<(StatementId, u64)>),
+    Seq(Vec<Code>),
+    Par(StatementId, usize, Vec<(StatementId, Code)>),
+    If {
+        statement: StatementId,
+        /// The place of the group that computes the condition.
+        with: Option<(usize, String)>,
+        test: Test,
+        then: Box<Code>,
+        otherwise: Option<Box<Code>>,
+    },
+    While {
+        statement: StatementId,
+        times: u64,
+        /// The places of the group that computes the condition, before and after the body.
+        with: Option<(usize, usize, String)>,
+        body: Box<Code>,
+    },
+}
+
+impl Program {
+    pub fn line(&mut self, text: &str) {
+        self.control.push_str(text);
+        self.control.push('\n');
+        self.line += 1;
+    }
+
+    pub fn statement(&mut self, kind: &str, parent: Option<StatementId>) -> StatementId {
+        self.statements.push(Statement {
+            label: format!("{kind}@L{}", self.line),
+            parent,
+            is_loop: matches!(kind, "while" | "repeat"),
+            iterations: 0,
+        });
+        self.statements.len() - 1
+    }
+
+    pub fn order(&mut self) -> usize {
+        self.orders += 1;
+        self.orders
+    }
+
+    pub fn name(&mut self, prefix: &str) -> String {
+        self.groups += 1;
+        format!("{prefix}{}", self.groups)
+    }
+
+    /// A group that takes `cycles`, and the statement around it: registers that are written one
+    /// after the other. The compiler does not look through the comparisons between them, so the
+    /// group stays dynamic.
+    pub fn group(&mut self, parent: StatementId, cycles: u64) -> Code {
+        let name = self.name("g");
+        let mut body = String::new();
+        let mut before = "1'd1".to_owned();
+        for step in 1..=cycles {
+            let (register, done) = (format!("{name}_r{step}"), format!("{name}_d{step}"));
+            let _ = writeln!(
+                self.cells,
+                "    {register} = std_reg(1); {done} = std_eq(1);"
+            );
+            let _ = writeln!(
+                self.wires,
+                "    {done}.left = {register}.done; {done}.right = 1'd1;"
+            );
+            let _ = write!(
+                body,
+                "{register}.in = 1'd1; {register}.write_en = {before}; "
+            );
+            before = format!("{done}.out");
+        }
+        let _ = writeln!(
+            self.wires,
+            "    group {name} {{ {body}{name}[done] = {before}; }}"
+        );
+        self.line(&format!("{name};"));
+        self.enable(parent, name, cycles)
+    }
+
+    pub fn enable(&mut self, parent: StatementId, name: String, cycles: u64) -> Code {
+        let cycle_name = name.clone();
+        let cycle = Cycle {
+            groups: [(name, parent)].into(),
+            useful: true,
+            charge: parent,
+            ..Cycle::default()
+        };
+        self.runs.insert(cycle_name, (cycles, 0));
+        let count = usize::try_from(cycles).expect("a few");
+        Code::Cycles(parent, self.order(), vec![cycle; count], Vec::new())
+    }
+
+    /// A group that writes a register.
+    pub fn write(&mut self, parent: StatementId, register: &str, value: &str) -> Code {
+        let name = self.name("w");
+        let _ = writeln!(
+            self.wires,
+            "    group {name} {{ {register}.in = {value}; {register}.write_en = 1'd1; \
+             {name}[done] = {register}.done; }}"
+        );
+        self.line(&format!("{name};"));
+        self.enable(parent, name, 1)
+    }
+
+    /// `around` names the innermost loop around the program: its counter.
+    pub fn write_shape(
+        &mut self,
+        shape: &Shape,
+        parent: Option<StatementId>,
+        around: Option<&str>,
+    ) -> Code {
+        match shape {
+            Shape::Group(cycles) => {
+                let parent = parent.expect("no program is a single group");
+                self.group(parent, *cycles)
+            }
+            Shape::Static(shape) => {
+                let parent = parent.expect("no program is all static");
+                let mut cycles = self.write_static(shape, parent, 1);
+                for cycle in &mut cycles {
+                    cycle.useful = !cycle.groups.is_empty();
+                }
+                let order = self.order();
+                let loops = std::mem::take(&mut self.static_loops);
+                Code::Cycles(parent, order, cycles, loops)
+            }
+            Shape::Seq(parts) => {
+                let id = self.statement("seq", parent);
+                self.line("seq {");
+                let parts = parts
+                    .iter()
+                    .map(|part| self.write_shape(part, Some(id), around))
+                    .collect();
+                self.line("}");
+                Code::Seq(parts)
+            }
+            Shape::Par(arms) => {
+                let id = self.statement("par", parent);
+                let order = self.order();
+                self.line("par {");
+                let arms = arms
+                    .iter()
+                    .map(|arm| {
+                        let statement = self.statements.len();
+                        (statement, self.write_shape(arm, Some(id), around))
+                    })
+                    .collect();
+                self.line("}");
+                Code::Par(id, order, arms)
+            }
+            Shape::If {
+                test,
+                with,
+                then,
+                otherwise,
+            } => {
+                let id = self.statement("if", parent);
+                let test = match (test, around) {
+                    (Test::Odd, None) => Test::Always(true),
+                    (test, _) => *test,
+                };
+                let port = match (test, around) {
+                    (Test::Always(true), _) => "yes.out".to_owned(),
+                    (Test::Odd, Some(counter)) => format!("{counter}_odd.out"),
+                    _ => "no.out".to_owned(),
+                };
+                let (port, with) = self.condition(*with, port);
+                let with = with.map(|name| (self.order(), name));
+                self.line(&format!("if {port} {{"));
+                let then = self.write_shape(then, Some(id), around).into();
+                let otherwise = otherwise.as_ref().map(|shape| {
+                    self.line("} else {");
+                    Box::new(self.write_shape(shape, Some(id), around))
+                });
+                self.line("}");
+                Code::If {
+                    statement: id,
+                    with,
+                    test,
+                    then,
+                    otherwise,
+                }
+            }
+            Shape::While { times, with, body } => self.write_while(*times, *with, body, parent),
+            Shape::Repeat { times, body } => {
+                let id = self.statement("repeat", parent);
+                self.line(&format!("repeat {times} {{"));
+                let body = self.write_shape(body, Some(id), around).into();
+                self.line("}");
+                Code::While {
+                    statement: id,
+                    times: *times,
+                    with: None,
+                    body,
+                }
+            }
+        }
+    }
+
+    pub fn write_while(
+        &mut self,
+        times: u64,
+        with: bool,
+        body: &Shape,
+        parent: Option<StatementId>,
+    ) -> Code {
+        let counter = self.name("i");
+        let _ = writeln!(
+            self.cells,
+            "    {counter} = std_reg(4); {counter}_next = std_add(4); {counter}_lt = \
+             std_lt(4); {counter}_odd = std_slice(4, 1);"
+        );
+        let _ = writeln!(
+            self.wires,
+            "    {counter}_next.left = {counter}.out; {counter}_next.right = 4'd1; \
+             {counter}_lt.left = {counter}.out; {counter}_lt.right = 4'd{times}; \
+             {counter}_odd.in = {counter}.out;"
+        );
+        let outer = self.statement("seq", parent);
+        self.line("seq {");
+        let init = self.write(outer, &counter, "4'd0");
+        let id = self.statement("while", Some(outer));
+        let (port, with) = self.condition(with, format!("{counter}_lt.out"));
+        let first = self.order();
+        self.line(&format!("while {port} {{"));
+        let inner = self.statement("seq", Some(id));
+        self.line("seq {");
+        let body = self.write_shape(body, Some(inner), Some(&counter));
+        let next = self.write(inner, &counter, &format!("{counter}_next.out"));
+        self.line("}");
+        self.line("}");
+        self.line("}");
+        let with = with.map(|name| (first, self.order(), name));
+        Code::Seq(vec![
+            init,
+            Code::While {
+                statement: id,
+                times,
+                with,
+                body: Code::Seq(vec![body, next]).into(),
+            },
+        ])
+    }
+
+    /// The condition as it is written: a port, or a port and a comb group, whose name is returned.
+    pub fn condition(&mut self, with: bool, port: String) -> (String, Option<String>) {
+        if !with {
+            return (port, None);
+        }
+        let name = self.name("c");
+        let _ = writeln!(self.cells, "    {name}_wire = std_wire(1);");
+        let _ = writeln!(
+            self.wires,
+            "    comb group {name} {{ {name}_wire.in = {port}; }}"
+        );
+        (format!("{name}_wire.out with {name}"), Some(name))
+    }
+
+    /// `runs` tells how often the part runs in one run of the whole static program.
+    pub fn write_static(
+        &mut self,
+        shape: &StaticShape,
+        parent: StatementId,
+        runs: u64,
+    ) -> Vec<Cycle> {
+        let idle = |charge| Cycle {
+            charge,
+            ..Cycle::default()
+        };
+        match shape {
+            StaticShape::Group(cycles) => {
+                let name = self.name("s");
+                let _ = writeln!(self.cells, "    {name}_reg = std_reg(1);");
+                let _ = writeln!(
+                    self.wires,
+                    "    static<{cycles}> group {name} {{ {name}_reg.in = 1'd1; \
+                     {name}_reg.write_en = 1'd1; }} {name}_out = {name}_reg.out;"
+                );
+                // What nobody can read, the compiler removes.
+                self.outputs.push(format!("{name}_out: 1"));
+                self.line(&format!("{name};"));
+                let Code::Cycles(_, _, cycles, _) = self.enable(parent, name, *cycles) else {
+                    unreachable!("an enable has cycles");
+                };
+                cycles
+            }
+            StaticShape::Seq(parts) => {
+                let id = self.statement("static seq", Some(parent));
+                self.line("static seq {");
+                let cycles = parts
+                    .iter()
+                    .flat_map(|part| self.write_static(part, id, runs))
+                    .collect();
+                self.line("}");
+                cycles
+            }
+            StaticShape::Par(arms) => {
+                let id = self.statement("static par", Some(parent));
+                self.line("static par {");
+                let arms: Vec<Vec<Cycle>> = arms
+                    .iter()
+                    .map(|arm| self.write_static(arm, id, runs))
+                    .collect();
+                self.line("}");
+                let length = arms.iter().map(Vec::len).max().unwrap_or(0);
+                (0..length)
+                    .map(|at| {
+                        let running: Vec<&Cycle> =
+                            arms.iter().filter_map(|arm| arm.get(at)).collect();
+                        let mut cycle = idle(match running[..] {
+                            [only] => only.charge,
+                            _ => id,
+                        });
+                        cycle.groups = running
+                            .iter()
+                            .flat_map(|cycle| cycle.groups.clone())
+                            .collect();
+                        cycle
+                    })
+                    .collect()
+            }
+            StaticShape::If(test, then, otherwise) => {
+                let id = self.statement("static if", Some(parent));
+                let port = if *test { "yes.out" } else { "no.out" };
+                self.line(&format!("static if {port} {{"));
+                let then = self.write_static(then, id, if *test { runs } else { 0 });
+                self.line("} else {");
+                let otherwise = self.write_static(otherwise, id, if *test { 0 } else { runs });
+                self.line("}");
+                let length = then.len().max(otherwise.len());
+                let mut cycles = if *test { then } else { otherwise };
+                cycles.resize(length, idle(id));
+                // Nobody can tell from the time alone which branch runs.
+                for cycle in &mut cycles {
+                    cycle.charge = id;
+                }
+                cycles
+            }
+            StaticShape::Repeat(times, body) => {
+                let id = self.statement("static repeat", Some(parent));
+                self.line(&format!("static repeat {times} {{"));
+                let body = self.write_static(body, id, runs * times);
+                self.line("}");
+                self.static_loops.push((id, runs * times));
+                let times = usize::try_from(*times).expect("a few");
+                (0..times).flat_map(|_| body.clone()).collect()
+            }
+        }
+    }
+
+    /// The program with its line numbers.
+    pub fn numbered(&self) -> String {
+        let first = self.line - self.control.lines().count();
+        let lines = self.control.lines().zip(first..);
+        let lines: Vec<String> = lines
+            .map(|(line, number)| format!("{number:5} {line}"))
+            .collect();
+        lines.join("\n")
+    }
+
+    /// What `seen` should show in a cycle.
+    pub fn expect(&self, cycle: &Cycle) -> (String, Vec<String>) {
+        let mut frames: Vec<String> = cycle
+            .groups
+            .iter()
+            .map(|(group, around)| {
+                let mut path: Vec<&str> = self
+                    .ancestry(*around)
+                    .map(|id| self.statements[id].label.as_str())
+                    .collect();
+                path.reverse();
+                path.push(group);
+                path.join(";")
+            })
+            .collect();
+        frames.sort();
+        let charge = &self.statements[cycle.charge].label;
+        let activity = if cycle.useful {
+            "useful".to_owned()
+        } else if !cycle.groups.is_empty() {
+            "condition".to_owned()
+        } else {
+            let kind = match (cycle.steps, cycle.sets) {
+                (true, true) => Overhead::Both,
+                (true, false) => Overhead::FsmUpdate,
+                (false, true) => Overhead::ParDone,
+                (false, false) => Overhead::StaticWait,
+            };
+            format!("{kind} of {charge}")
+        };
+        (activity, frames)
+    }
+}
