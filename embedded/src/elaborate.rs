@@ -1,20 +1,22 @@
-//! From a lowered Calyx program to a graph: instances are unfolded, and every port gets its value.
+//! From a program to a graph: instances are unfolded, and every port gets its value.
 //!
-//! Assignments mean what Calyx's Verilog backend writes for them.
+//! Assignments mean what Calyx's Verilog backend writes for them. What a cell of a primitive does, the
+//! files in `primitives` tell; how a program is read, `program.rs`.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::rc::Rc;
 
-use calyx_frontend::{LibrarySignatures, PrimitiveInfo};
-use calyx_ir::{self as ir, RRC};
-use calyx_stdlib::{COMPILE_LIB, KNOWN_LIBS};
+use petal_reconstruct::{Id as _, ids};
 use petgraph::algo::kosaraju_scc;
-use petgraph::graph::DiGraph;
+use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::error::Error;
 use crate::graph::{Check, Graph, Input, MemId, NodeId, Op};
-use crate::primitives::{Cell, Comb, Inputs, Unit};
+use crate::primitives::{self, Inputs, Unit};
+use crate::program::{
+    Cell, CellKind, Comparison, Component, ComponentId, Definition, Guard, Operand, Primitive,
+    Program, Role, Target,
+};
 
 /// What can be seen in an instance of a component, by the names that the Verilog backend gives.
 #[derive(Debug, Default)]
@@ -40,25 +42,22 @@ pub(crate) struct Design {
 }
 
 /// Unfolds a lowered program.
-pub(crate) fn elaborate(ctx: &ir::Context) -> Result<Design, Error> {
+///
+/// # Errors
+/// [`Error::Unsupported`] for cells of primitives that are not the standard library's.
+pub(crate) fn elaborate(program: &Program) -> Result<Design, Error> {
     let mut elaborator = Elaborator {
-        library: Library::of(&ctx.lib),
-        templates: ctx
-            .components
-            .iter()
-            .map(|component| (component.name, Template::of(component)))
-            .collect(),
+        program,
         graph: Graph::default(),
         ports: Vec::new(),
         units: Vec::new(),
         instances: Vec::new(),
     };
-    let entry = ctx.entrypoint();
-    let main = elaborator.enter(entry)?;
+    let main = elaborator.enter()?;
     let loops = elaborator.resolve();
     elaborator.finish_units();
     let memories = elaborator.memories();
-    let done = elaborator.output(main, ir::NumAttr::Done.into());
+    let done = elaborator.done(main);
     Ok(Design {
         done,
         main: elaborator.scope(main, "main".to_owned()),
@@ -68,387 +67,186 @@ pub(crate) fn elaborate(ctx: &ir::Context) -> Result<Design, Error> {
     })
 }
 
-/// Tells which primitives are those of the standard library.
-struct Library<'a> {
-    bodies: HashMap<ir::Id, &'a str>,
-    externs: HashMap<ir::Id, &'a std::path::Path>,
-    /// The known files among the extern ones.
-    known: HashMap<&'a std::path::Path, bool>,
-}
-
 /// How wide ports may be.
-const WIDTHS: RangeInclusive<u64> = 1..=65_536;
+const WIDTHS: RangeInclusive<u32> = 1..=65_536;
 
-/// Primitives that the standard library has in a file that cannot be imported as it is.
-const UNSYNTHESIZABLE: [(&str, &str); 6] = [
-    ("std_unsyn_mult", "assign out = left * right;"),
-    ("std_unsyn_div", "assign out = left / right;"),
-    ("std_unsyn_mod", "assign out = left % right;"),
-    ("std_unsyn_smult", "assign out = $signed(left * right);"),
-    ("std_unsyn_sdiv", "assign out = $signed(left / right);"),
-    ("std_unsyn_smod", "assign out = $signed(left % right);"),
-];
-
-impl<'a> Library<'a> {
-    fn of(lib: &'a LibrarySignatures) -> Self {
-        let mut library = Self {
-            bodies: HashMap::new(),
-            externs: HashMap::new(),
-            known: HashMap::new(),
-        };
-        for info in lib.prim_infos() {
-            match info {
-                PrimitiveInfo::Extern {
-                    path, primitives, ..
-                } => {
-                    for primitive in primitives.keys() {
-                        library.externs.insert(*primitive, path);
-                    }
-                }
-                PrimitiveInfo::Inline { primitive, .. } => {
-                    let body = primitive.body.as_deref().unwrap_or_default();
-                    library.bodies.insert(primitive.name, body);
-                }
-            }
-        }
-        library
-    }
-
-    /// Checks that `primitive` is what its name says.
-    fn check(&mut self, primitive: ir::Id) -> Result<(), String> {
-        if let Some(body) = self.bodies.get(&primitive) {
-            let body = body.trim();
-            let stock = COMPILE_LIB.1.contains(body)
-                || UNSYNTHESIZABLE.contains(&(primitive.as_ref(), body));
-            return if stock {
-                Ok(())
-            } else {
-                Err("it is Verilog of the design's own".to_owned())
-            };
-        }
-        let Some(&path) = self.externs.get(&primitive) else {
-            return Err("nobody defines it".to_owned());
-        };
-        let known = self.known.entry(path).or_insert_with(|| {
-            std::fs::read_to_string(path).is_ok_and(|text| {
-                KNOWN_LIBS
-                    .iter()
-                    .any(|(_, [_, (_, verilog)])| *verilog == text)
-            })
-        });
-        if *known {
-            Ok(())
-        } else {
-            Err(format!("it is Verilog from {}", path.display()))
-        }
-    }
-
-    /// Whether cells of `primitive` do nothing.
-    fn is_idle(&self, primitive: ir::Id) -> bool {
-        self.bodies
-            .get(&primitive)
-            .is_some_and(|body| body.trim().is_empty())
-    }
-}
-
-/// A port of a component or of one of its cells, by number; or a constant.
-#[derive(Clone, Copy)]
-enum Source {
-    Port(usize),
-    Constant(u64, u32),
-}
-
-/// What is assigned to a port.
-struct Target {
-    port: usize,
-    /// Whether it may be anything when no guard is high.
-    data: bool,
-    assignments: Vec<(ir::Guard<ir::Nothing>, Source)>,
-}
-
-/// A component, prepared for unfolding.
-struct Template<'a> {
-    component: &'a ir::Component,
-    /// The number of each port, in the order of `widths`.
-    numbers: HashMap<*const std::cell::RefCell<ir::Port>, usize>,
-    widths: Vec<u32>,
-    /// The name of each port in the Verilog.
-    names: Vec<String>,
-    targets: Vec<Target>,
-}
-
-fn width_of(port: &ir::Port) -> u32 {
-    u32::try_from(port.width).unwrap_or(u32::MAX)
-}
-
-impl<'a> Template<'a> {
-    fn of(component: &'a ir::Component) -> Self {
-        let mut template = Self {
-            component,
-            numbers: HashMap::new(),
-            widths: Vec::new(),
-            names: Vec::new(),
-            targets: Vec::new(),
-        };
-        template.add_ports(&component.signature, "");
-        for cell in component.cells.iter() {
-            let prefix = format!("{}_", cell.borrow().name());
-            template.add_ports(cell, &prefix);
-        }
-        let mut by_port: HashMap<usize, usize> = HashMap::new();
-        for assignment in &component.continuous_assignments {
-            let Source::Port(port) = template.source(&assignment.dst) else {
-                continue;
-            };
-            let at = *by_port.entry(port).or_insert_with(|| {
-                template.targets.push(Target {
-                    port,
-                    data: is_data(&assignment.dst.borrow()),
-                    assignments: Vec::new(),
-                });
-                template.targets.len() - 1
-            });
-            let source = template.source(&assignment.src);
-            let guard = (*assignment.guard).clone();
-            template.targets[at].assignments.push((guard, source));
-        }
-        template
-    }
-
-    fn add_ports(&mut self, cell: &RRC<ir::Cell>, prefix: &str) {
-        for port in &cell.borrow().ports {
-            self.numbers.insert(Rc::as_ptr(port), self.widths.len());
-            self.names.push(format!("{prefix}{}", port.borrow().name));
-            self.widths.push(width_of(&port.borrow()));
-        }
-    }
-
-    fn number(&self, port: &RRC<ir::Port>) -> usize {
-        self.numbers[&Rc::as_ptr(port)]
-    }
-
-    fn source(&self, port: &RRC<ir::Port>) -> Source {
-        if let ir::PortParent::Cell(cell) = &port.borrow().parent
-            && let ir::CellType::Constant { val, width } = cell.upgrade().borrow().prototype
-        {
-            return Source::Constant(val, u32::try_from(width).unwrap_or(u32::MAX));
-        }
-        Source::Port(self.number(port))
-    }
-}
-
-/// As in the Verilog backend: what such a port gets when no guard is high is undefined.
-fn is_data(port: &ir::Port) -> bool {
-    let ir::PortParent::Cell(cell) = &port.parent else {
-        return false;
-    };
-    port.attributes.has(ir::BoolAttr::Data)
-        && cell.upgrade().borrow().attributes.has(ir::BoolAttr::Data)
+ids! {
+    /// A port of the design. A port of a component's cell and the port of the instance behind it are one.
+    PortId,
+    /// A cell of a primitive in an instance.
+    UnitId,
+    /// An instance of a component.
+    InstanceId,
 }
 
 /// Where the value of a port comes from.
 #[derive(Clone, Copy)]
-enum Driver {
+enum Driver<'a> {
     Nothing,
-    Known(NodeId),
-    /// Instance and target.
-    Assigned(usize, usize),
+    Node(NodeId),
+    /// What is assigned to it in an instance.
+    Assigned(InstanceId, &'a Target),
     /// The combinational output of a unit.
-    Unit(usize),
+    Unit(UnitId),
 }
 
-struct Port {
+struct Port<'a> {
     width: u32,
-    driver: Driver,
+    driver: Driver<'a>,
     node: Option<NodeId>,
 }
 
 /// A cell of a primitive.
-struct UnitCell {
+struct UnitCell<'a> {
     unit: Unit,
     /// Its inputs by name.
-    inputs: Vec<(String, usize)>,
+    inputs: Vec<(&'a str, PortId)>,
 }
 
-struct Instance {
-    template: ir::Id,
+struct Instance<'a> {
+    component: &'a Component,
     path: String,
-    /// The design's port behind each port of the template.
-    ports: Vec<usize>,
-    children: Vec<(String, usize)>,
+    /// The design's port behind each port of the component.
+    ports: Vec<PortId>,
+    children: Vec<(String, InstanceId)>,
     memories: Vec<(String, MemId)>,
 }
 
 struct Elaborator<'a> {
-    library: Library<'a>,
-    templates: HashMap<ir::Id, Template<'a>>,
+    program: &'a Program,
     graph: Graph,
-    ports: Vec<Port>,
-    units: Vec<UnitCell>,
-    instances: Vec<Instance>,
+    ports: Vec<Port<'a>>,
+    units: Vec<UnitCell<'a>>,
+    instances: Vec<Instance<'a>>,
 }
 
-impl Elaborator<'_> {
-    fn port(&mut self, width: u32, driver: Driver) -> usize {
+impl<'a> Elaborator<'a> {
+    fn port(&mut self, width: u32, driver: Driver<'a>) -> PortId {
         self.ports.push(Port {
             width,
             driver,
             node: None,
         });
-        self.ports.len() - 1
+        PortId::from_index(self.ports.len() - 1)
     }
 
     /// Unfolds the entry point.
-    fn enter(&mut self, entry: &ir::Component) -> Result<usize, Error> {
+    fn enter(&mut self) -> Result<InstanceId, Error> {
+        let component = self.program.component(self.program.entry);
         let mut signature = Vec::new();
-        for port in &entry.signature.borrow().ports {
-            let port = port.borrow();
-            let is_input = port.direction == ir::Direction::Output;
-            let driver = if !is_input {
-                Driver::Nothing
-            } else if port.attributes.has(ir::NumAttr::Go) {
-                Driver::Known(self.graph.input(Input::Go))
-            } else if port.attributes.has(ir::BoolAttr::Reset) {
-                Driver::Known(self.graph.input(Input::Reset))
-            } else if port.attributes.has(ir::BoolAttr::Clk) {
-                Driver::Known(self.graph.input(Input::Clock))
-            } else {
-                Driver::Nothing
+        for port in &component.ports[..component.signature] {
+            let input = match port.role.filter(|_| port.is_input) {
+                Some(Role::Go) => Some(Input::Go),
+                Some(Role::Reset) => Some(Input::Reset),
+                Some(Role::Clock) => Some(Input::Clock),
+                Some(Role::Done) | None => None,
             };
-            signature.push(self.port(width_of(&port), driver));
+            let driver = match input {
+                Some(input) => Driver::Node(self.graph.input(input)),
+                None => Driver::Nothing,
+            };
+            signature.push(self.port(port.width, driver));
         }
-        self.unfold(entry.name, "main", signature)
+        self.unfold(self.program.entry, "main", signature)
     }
 
-    /// Adds an instance whose own ports are `signature`, and all below it.
-    fn unfold(&mut self, name: ir::Id, path: &str, signature: Vec<usize>) -> Result<usize, Error> {
-        let component = self.templates[&name].component;
-        let own = signature.len();
+    /// Adds an instance whose signature are the ports `signature`, and all below it.
+    fn unfold(
+        &mut self,
+        component: ComponentId,
+        path: &str,
+        signature: Vec<PortId>,
+    ) -> Result<InstanceId, Error> {
+        let component = self.program.component(component);
         let mut ports = signature;
-        for at in own..self.templates[&name].widths.len() {
-            let width = self.templates[&name].widths[at];
-            ports.push(self.port(width, Driver::Nothing));
+        for port in &component.ports[component.signature..] {
+            ports.push(self.port(port.width, Driver::Nothing));
         }
-        let index = self.instances.len();
-        for (target, port) in self.templates[&name]
-            .targets
-            .iter()
-            .enumerate()
-            .map(|(at, target)| (at, ports[target.port]))
-        {
-            self.ports[port].driver = Driver::Assigned(index, target);
+        let instance = InstanceId::from_index(self.instances.len());
+        for target in &component.targets {
+            self.ports[ports[target.port].index()].driver = Driver::Assigned(instance, target);
         }
         self.instances.push(Instance {
-            template: name,
+            component,
             path: path.to_owned(),
             ports,
             children: Vec::new(),
             memories: Vec::new(),
         });
-        let mut at = own;
-        for cell in component.cells.iter() {
-            let cell = cell.borrow();
-            let first = at;
-            at += cell.ports.len();
-            match &cell.prototype {
-                ir::CellType::Component { name } => {
-                    let outer = &self.instances[index].ports[first..at];
-                    let by_name: HashMap<ir::Id, usize> = cell
-                        .ports
+        for cell in &component.cells {
+            match &cell.kind {
+                CellKind::Component {
+                    component: inner,
+                    signature,
+                } => {
+                    let inner_ports = &self.program.component(*inner).ports;
+                    let signature = signature
                         .iter()
-                        .zip(outer)
-                        .map(|(port, &number)| (port.borrow().name, number))
-                        .collect();
-                    let signature = self.templates[name].component.signature.borrow();
-                    let inner: Vec<Option<usize>> = signature
-                        .ports
-                        .iter()
-                        .map(|port| by_name.get(&port.borrow().name).copied())
-                        .collect();
-                    let widths: Vec<u32> = signature
-                        .ports
-                        .iter()
-                        .map(|p| width_of(&p.borrow()))
-                        .collect();
-                    drop(signature);
-                    let inner = inner
-                        .into_iter()
-                        .zip(widths)
-                        .map(|(port, width)| {
-                            port.unwrap_or_else(|| self.port(width, Driver::Nothing))
+                        .zip(inner_ports)
+                        .map(|(outer, port)| match outer {
+                            Some(number) => self.instances[instance.index()].ports[*number],
+                            None => self.port(port.width, Driver::Nothing),
                         })
                         .collect();
-                    let child = self.unfold(*name, &format!("{path}.{}", cell.name()), inner)?;
-                    self.instances[index]
+                    let child = self.unfold(*inner, &format!("{path}.{}", cell.name), signature)?;
+                    self.instances[instance.index()]
                         .children
-                        .push((cell.name().to_string(), child));
+                        .push((cell.name.clone(), child));
                 }
-                ir::CellType::Primitive { .. } => self.add_unit(index, &cell, first)?,
-                ir::CellType::ThisComponent | ir::CellType::Constant { .. } => {}
+                CellKind::Primitive(primitive) => self.add_unit(instance, cell, primitive)?,
             }
         }
-        Ok(index)
+        Ok(instance)
     }
 
-    fn add_unit(&mut self, instance: usize, cell: &ir::Cell, first: usize) -> Result<(), Error> {
-        let ir::CellType::Primitive {
-            name,
-            param_binding,
-            ..
-        } = &cell.prototype
-        else {
-            return Ok(());
-        };
-        if self.library.is_idle(*name) {
-            return Ok(());
-        }
-        let path = format!("{}.{}", self.instances[instance].path, cell.name());
+    fn add_unit(
+        &mut self,
+        instance: InstanceId,
+        cell: &'a Cell,
+        primitive: &'a Primitive,
+    ) -> Result<(), Error> {
+        let holder = &self.instances[instance.index()];
+        let path = format!("{}.{}", holder.path, cell.name);
         let unsupported = |reason: String| Error::Unsupported {
-            primitive: name.to_string(),
+            primitive: primitive.name.clone(),
             cell: path.clone(),
             reason,
         };
-        self.library.check(*name).map_err(unsupported)?;
-        let widths = cell.ports.iter().map(|port| port.borrow().width);
-        if let Some(width) = widths.into_iter().find(|width| !WIDTHS.contains(width)) {
-            return Err(unsupported(format!("a port of it has {width} bits")));
+        match &primitive.definition {
+            Definition::Empty => return Ok(()),
+            Definition::Standard => {}
+            Definition::Other(reason) => return Err(unsupported(reason.clone())),
         }
-        let described = Cell {
-            primitive: name.as_ref(),
+        let numbers = cell.first_port..cell.first_port + cell.ports;
+        let ports = &holder.component.ports[numbers.clone()];
+        if let Some(port) = ports.iter().find(|port| !WIDTHS.contains(&port.width)) {
+            return Err(unsupported(format!("a port of it has {} bits", port.width)));
+        }
+        let unit = primitives::Cell {
+            primitive: &primitive.name,
             path: path.clone(),
-            parameters: param_binding
-                .iter()
-                .map(|(name, value)| (name.to_string(), *value))
-                .collect(),
-        };
-        let unit = described
-            .unit(&mut self.graph)
-            .ok_or_else(|| unsupported("petal does not know it".to_owned()))?;
-        if let Some(memory) = unit.memory {
-            let external = cell.attributes.has(ir::BoolAttr::External);
-            if external {
-                let name = cell.name().to_string();
-                self.instances[instance].memories.push((name, memory));
-            }
+            parameters: &primitive.parameters,
         }
-        let number = self.units.len();
+        .unit(&mut self.graph)
+        .ok_or_else(|| unsupported("petal does not know it".to_owned()))?;
+        let holder = &mut self.instances[instance.index()];
+        if let Some(memory) = unit.memory.filter(|_| primitive.is_external) {
+            holder.memories.push((cell.name.clone(), memory));
+        }
+        let number = UnitId::from_index(self.units.len());
         let mut inputs = Vec::new();
-        for (at, port) in cell.ports.iter().enumerate() {
-            let port = port.borrow();
-            let id = self.instances[instance].ports[first + at];
-            if port.direction == ir::Direction::Input {
-                inputs.push((port.name.to_string(), id));
+        for (port, &id) in ports.iter().zip(&holder.ports[numbers]) {
+            if port.is_input {
+                inputs.push((port.own_name.as_str(), id));
                 continue;
             }
-            let known = unit.outputs.iter().find(|(name, _)| port.name == *name);
-            let comb = unit
-                .comb
-                .as_ref()
-                .is_some_and(|comb| port.name == comb.output);
-            if let Some(&(_, node)) = known {
-                self.ports[id].driver = Driver::Known(node);
+            let name = port.own_name.as_str();
+            let output = unit.outputs.iter().find(|(output, _)| *output == name);
+            let comb = unit.comb.as_ref().is_some_and(|comb| comb.output == name);
+            if let Some(&(_, node)) = output {
+                self.ports[id.index()].driver = Driver::Node(node);
             } else if comb {
-                self.ports[id].driver = Driver::Unit(number);
+                self.ports[id.index()].driver = Driver::Unit(number);
             }
         }
         self.units.push(UnitCell { unit, inputs });
@@ -456,33 +254,31 @@ impl Elaborator<'_> {
     }
 
     /// The ports that a port is computed from in the same cycle.
-    fn dependencies(&self, port: usize) -> Vec<usize> {
-        match self.ports[port].driver {
-            Driver::Nothing | Driver::Known(_) => Vec::new(),
+    fn dependencies(&self, port: PortId) -> Vec<PortId> {
+        match self.ports[port.index()].driver {
+            Driver::Nothing | Driver::Node(_) => Vec::new(),
             Driver::Unit(unit) => {
-                let cell = &self.units[unit];
+                let cell = &self.units[unit.index()];
                 let Some(comb) = &cell.unit.comb else {
                     return Vec::new();
                 };
                 cell.inputs
                     .iter()
-                    .filter(|(name, _)| comb.inputs.as_ref().is_none_or(|all| all.contains(name)))
+                    .filter(|(name, _)| comb.reads(name))
                     .map(|&(_, port)| port)
                     .collect()
             }
             Driver::Assigned(instance, target) => {
-                let instance = &self.instances[instance];
-                let template = &self.templates[&instance.template];
+                let ports = &self.instances[instance.index()].ports;
                 let mut all = Vec::new();
-                for (guard, source) in &template.targets[target].assignments {
-                    if let Source::Port(port) = source {
-                        all.push(instance.ports[*port]);
+                let mut add = |operand: Operand| {
+                    if let Operand::Port(port) = operand {
+                        all.push(ports[port]);
                     }
-                    for port in guard.all_ports() {
-                        if let Source::Port(port) = template.source(&port) {
-                            all.push(instance.ports[port]);
-                        }
-                    }
+                };
+                for (guard, source) in &target.assignments {
+                    add(*source);
+                    guard.operands(&mut add);
                 }
                 all
             }
@@ -496,25 +292,26 @@ impl Elaborator<'_> {
             graph.add_node(());
         }
         for port in 0..self.ports.len() {
-            for dependency in self.dependencies(port) {
-                let (from, to) = (
-                    petgraph::graph::NodeIndex::new(port),
-                    petgraph::graph::NodeIndex::new(dependency),
-                );
-                graph.update_edge(from, to, ());
+            for dependency in self.dependencies(PortId::from_index(port)) {
+                let dependency = NodeIndex::new(dependency.index());
+                graph.update_edge(NodeIndex::new(port), dependency, ());
             }
         }
         let mut loops = Vec::new();
         // Dependencies first.
         for group in kosaraju_scc(&graph) {
-            let ports: Vec<usize> = group.iter().map(|node| node.index()).collect();
+            let ports: Vec<PortId> = group
+                .iter()
+                .map(|node| PortId::from_index(node.index()))
+                .collect();
             let looped = ports.len() > 1 || graph.contains_edge(group[0], group[0]);
             let wires: Vec<_> = if looped {
                 ports
                     .iter()
                     .map(|&port| {
-                        let (wire, node) = self.graph.wire(self.ports[port].width);
-                        self.ports[port].node = Some(node);
+                        let port = &mut self.ports[port.index()];
+                        let (wire, node) = self.graph.wire(port.width);
+                        port.node = Some(node);
                         wire
                     })
                     .collect()
@@ -529,82 +326,74 @@ impl Elaborator<'_> {
                 loops.push(ports.iter().map(|&port| self.describe(port)).collect());
             }
             for (&port, value) in ports.iter().zip(values) {
-                self.ports[port].node = Some(value);
+                self.ports[port.index()].node = Some(value);
             }
         }
         loops
     }
 
     /// A port's name, as the Verilog has it, with the path of its instance.
-    fn describe(&self, port: usize) -> String {
+    fn describe(&self, port: PortId) -> String {
         let named = self.instances.iter().find_map(|instance| {
-            let at = instance.ports.iter().position(|&known| known == port)?;
-            let name = &self.templates[&instance.template].names[at];
-            Some(format!("{}.{name}", instance.path))
+            let at = instance.ports.iter().position(|&other| other == port)?;
+            Some(instance.name(at))
         });
         named.unwrap_or_default()
     }
 
-    fn node(&mut self, port: usize) -> NodeId {
-        let width = self.ports[port].width;
-        match self.ports[port].node {
+    fn node(&mut self, port: PortId) -> NodeId {
+        let port = &self.ports[port.index()];
+        match port.node {
             Some(node) => node,
-            None => self.graph.constant(0u8, width),
+            None => self.graph.constant(0u8, port.width),
         }
     }
 
     /// The value of a port whose dependencies have theirs.
-    fn value(&mut self, port: usize) -> NodeId {
-        let width = self.ports[port].width;
-        match self.ports[port].driver {
+    fn value(&mut self, port: PortId) -> NodeId {
+        let Port { width, driver, .. } = self.ports[port.index()];
+        match driver {
             Driver::Nothing => self.graph.constant(0u8, width),
-            Driver::Known(node) => node,
+            Driver::Node(node) => node,
             Driver::Unit(unit) => {
-                let Some(Comb { build, inputs, .. }) = self.units[unit].unit.comb.take() else {
+                let Some(comb) = self.units[unit.index()].unit.comb.take() else {
                     return self.graph.constant(0u8, width);
                 };
-                let values = self.inputs(unit, inputs.as_deref());
-                let node = build(&mut self.graph, &Inputs { values: &values });
+                let inputs = self.inputs(unit, |name| comb.reads(name));
+                let node = (comb.build)(&mut self.graph, &inputs);
                 self.graph.resize(node, width)
             }
             Driver::Assigned(instance, target) => self.assigned(instance, target, width),
         }
     }
 
-    fn inputs(&mut self, unit: usize, only: Option<&[String]>) -> HashMap<String, NodeId> {
-        let ports: Vec<(String, usize)> = self.units[unit]
-            .inputs
-            .iter()
-            .filter(|(name, _)| only.is_none_or(|only| only.contains(name)))
-            .cloned()
-            .collect();
-        ports
-            .into_iter()
-            .map(|(name, port)| (name, self.node(port)))
-            .collect()
-    }
-
-    fn read(&mut self, instance: usize, source: Source) -> NodeId {
-        match source {
-            Source::Port(port) => self.node(self.instances[instance].ports[port]),
-            Source::Constant(value, width) => self.graph.constant(value, width),
+    /// The values of those inputs of a unit that are `wanted`.
+    fn inputs(&mut self, unit: UnitId, wanted: impl Fn(&str) -> bool) -> Inputs<'a> {
+        let inputs = self.units[unit.index()].inputs.clone();
+        let inputs = inputs.into_iter().filter(|(name, _)| wanted(name));
+        Inputs {
+            values: inputs
+                .map(|(name, port)| (name, self.node(port)))
+                .collect::<HashMap<_, _>>(),
         }
     }
 
-    fn assigned(&mut self, instance: usize, target: usize, width: u32) -> NodeId {
-        let template = self.instances[instance].template;
-        let count = self.templates[&template].targets[target].assignments.len();
-        let data = self.templates[&template].targets[target].data;
-        let mut pairs = Vec::with_capacity(count);
-        for at in 0..count {
-            // Cheap: guards are trees of shared ports.
-            let (guard, source) = self.templates[&template].targets[target].assignments[at].clone();
-            let guard = self.guard(instance, &guard);
-            let source = self.read(instance, source);
+    fn operand(&mut self, instance: InstanceId, operand: Operand) -> NodeId {
+        match operand {
+            Operand::Port(port) => self.node(self.instances[instance.index()].ports[port]),
+            Operand::Constant(value, width) => self.graph.constant(value, width),
+        }
+    }
+
+    fn assigned(&mut self, instance: InstanceId, target: &Target, width: u32) -> NodeId {
+        let mut pairs = Vec::with_capacity(target.assignments.len());
+        for (guard, source) in &target.assignments {
+            let guard = self.guard(instance, guard);
+            let source = self.operand(instance, *source);
             pairs.push((guard, self.graph.resize(source, width)));
         }
         if let [(_, source)] = pairs[..]
-            && data
+            && target.is_data
         {
             return source;
         }
@@ -620,7 +409,12 @@ impl Elaborator<'_> {
     }
 
     /// No two guards of a port may be high together.
-    fn check_conflicts(&mut self, instance: usize, target: usize, pairs: &[(NodeId, NodeId)]) {
+    fn check_conflicts(
+        &mut self,
+        instance: InstanceId,
+        target: &Target,
+        pairs: &[(NodeId, NodeId)],
+    ) {
         let graph = &mut self.graph;
         let no = graph.constant(0u8, 1);
         let (mut seen, mut conflict) = (no, no);
@@ -632,12 +426,7 @@ impl Elaborator<'_> {
         if conflict == no {
             return;
         }
-        let port = {
-            let instance = &self.instances[instance];
-            let template = &self.templates[&instance.template];
-            let name = &template.names[template.targets[target].port];
-            format!("{}.{name}", instance.path)
-        };
+        let port = self.instances[instance.index()].name(target.port);
         self.graph.checks.push(Check {
             fails: conflict,
             message: format!("multiple assignments to port `{port}`"),
@@ -646,56 +435,51 @@ impl Elaborator<'_> {
         });
     }
 
-    fn guard(&mut self, instance: usize, guard: &ir::Guard<ir::Nothing>) -> NodeId {
+    fn guard(&mut self, instance: InstanceId, guard: &Guard) -> NodeId {
         match guard {
-            ir::Guard::True | ir::Guard::Info(_) => self.graph.constant(1u8, 1),
-            ir::Guard::Or(left, right) => {
+            Guard::True => self.graph.constant(1u8, 1),
+            Guard::Or(left, right) => {
                 let (left, right) = (self.guard(instance, left), self.guard(instance, right));
                 self.graph.or(left, right)
             }
-            ir::Guard::And(left, right) => {
+            Guard::And(left, right) => {
                 let (left, right) = (self.guard(instance, left), self.guard(instance, right));
                 self.graph.and(left, right)
             }
-            ir::Guard::Not(inner) => {
+            Guard::Not(inner) => {
                 let inner = self.guard(instance, inner);
                 self.graph.not(inner)
             }
-            ir::Guard::Port(port) => {
-                let node = self.read_port(instance, port);
+            Guard::Port(operand) => {
+                let node = self.operand(instance, *operand);
                 self.graph.resize(node, 1)
             }
-            ir::Guard::CompOp(op, left, right) => {
+            Guard::Compare(comparison, left, right) => {
                 let (left, right) = (
-                    self.read_port(instance, left),
-                    self.read_port(instance, right),
+                    self.operand(instance, *left),
+                    self.operand(instance, *right),
                 );
                 let graph = &mut self.graph;
                 let width = graph.width(left).max(graph.width(right));
                 let (left, right) = (graph.resize(left, width), graph.resize(right, width));
-                match op {
-                    ir::PortComp::Eq => graph.eq(left, right),
-                    ir::PortComp::Neq => graph.ne(left, right),
-                    ir::PortComp::Lt => graph.op(Op::Lt, 1, &[left, right]),
-                    ir::PortComp::Gt => graph.op(Op::Lt, 1, &[right, left]),
-                    ir::PortComp::Leq => graph.le(left, right),
-                    ir::PortComp::Geq => graph.le(right, left),
+                match comparison {
+                    Comparison::Eq => graph.eq(left, right),
+                    Comparison::Neq => graph.ne(left, right),
+                    Comparison::Lt => graph.op(Op::Lt, 1, &[left, right]),
+                    Comparison::Gt => graph.op(Op::Lt, 1, &[right, left]),
+                    Comparison::Leq => graph.le(left, right),
+                    Comparison::Geq => graph.le(right, left),
                 }
             }
         }
     }
 
-    fn read_port(&mut self, instance: usize, port: &RRC<ir::Port>) -> NodeId {
-        let source = self.templates[&self.instances[instance].template].source(port);
-        self.read(instance, source)
-    }
-
-    /// What all units do at the edge.
+    /// Adds what all units do at the clock's edge.
     fn finish_units(&mut self) {
-        for unit in 0..self.units.len() {
-            if let Some(edge) = self.units[unit].unit.edge.take() {
-                let values = self.inputs(unit, None);
-                edge(&mut self.graph, &Inputs { values: &values });
+        for unit in (0..self.units.len()).map(UnitId::from_index) {
+            if let Some(edge) = self.units[unit.index()].unit.edge.take() {
+                let inputs = self.inputs(unit, |_| true);
+                edge(&mut self.graph, &inputs);
             }
         }
     }
@@ -707,37 +491,47 @@ impl Elaborator<'_> {
             .collect()
     }
 
-    /// The value of the entry point's output with this attribute.
-    fn output(&mut self, instance: usize, attribute: ir::Attribute) -> NodeId {
-        let component = self.templates[&self.instances[instance].template].component;
-        let signature = component.signature.borrow();
+    /// The value of the entry point's `done`.
+    fn done(&mut self, main: InstanceId) -> NodeId {
+        let instance = &self.instances[main.index()];
+        let signature = &instance.component.ports[..instance.component.signature];
         let at = signature
-            .ports
             .iter()
-            .position(|port| port.borrow().attributes.has(attribute));
+            .position(|port| port.role == Some(Role::Done));
         match at {
-            Some(at) => self.node(self.instances[instance].ports[at]),
+            Some(at) => self.node(instance.ports[at]),
             None => self.graph.constant(0u8, 1),
         }
     }
 
-    fn scope(&mut self, instance: usize, name: String) -> Scope {
-        let names = self.templates[&self.instances[instance].template]
-            .names
-            .clone();
-        let children = std::mem::take(&mut self.instances[instance].children);
-        let ports = self.instances[instance].ports.clone();
+    fn scope(&mut self, instance: InstanceId, name: String) -> Scope {
+        let Instance {
+            component,
+            ports,
+            children,
+            ..
+        } = &mut self.instances[instance.index()];
+        let (component, ports) = (*component, ports.clone());
+        let children = std::mem::take(children);
         Scope {
             name,
-            signals: names
-                .into_iter()
+            signals: component
+                .ports
+                .iter()
                 .zip(ports)
-                .map(|(name, port)| (name, self.node(port)))
+                .map(|(port, id)| (port.name.clone(), self.node(id)))
                 .collect(),
             children: children
                 .into_iter()
                 .map(|(name, child)| self.scope(child, name))
                 .collect(),
         }
+    }
+}
+
+impl Instance<'_> {
+    /// The path and name of the port with this number.
+    fn name(&self, port: usize) -> String {
+        format!("{}.{}", self.path, self.component.ports[port].name)
     }
 }

@@ -7,39 +7,18 @@
 use std::collections::HashMap;
 
 use num_bigint::{BigInt, BigUint, Sign};
+use petal_reconstruct::{Id as _, ids};
 
-/// A value of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct NodeId(u32);
-
-/// A register of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct RegId(u32);
-
-/// A memory of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct MemId(u32);
-
-/// A wire on a combinational loop: what it was when the loop was evaluated the last time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct WireId(u32);
-
-macro_rules! index {
-    ($($name:ident),*) => {$(
-        impl $name {
-            pub fn of(index: usize) -> Self {
-                // 2^32 nodes do not fit in memory.
-                Self(u32::try_from(index).expect("graphs have fewer than 2^32 nodes"))
-            }
-
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
+ids! {
+    /// A value of the graph.
+    pub(crate) NodeId,
+    /// A register of the graph.
+    pub(crate) RegId,
+    /// A memory of the graph.
+    pub(crate) MemId,
+    /// A wire on a combinational loop: what it was when the loop was evaluated the last time.
+    pub(crate) WireId,
 }
-
-index!(NodeId, RegId, MemId, WireId);
 
 /// What drives the design from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -252,7 +231,8 @@ pub(crate) struct Check {
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     nodes: Vec<Node>,
-    known: HashMap<Node, NodeId>,
+    /// The number of each node.
+    interned: HashMap<Node, NodeId>,
     pub regs: Vec<Reg>,
     pub mems: Vec<Mem>,
     pub writes: Vec<Write>,
@@ -275,12 +255,12 @@ impl Graph {
     }
 
     fn intern(&mut self, node: Node) -> NodeId {
-        if let Some(&id) = self.known.get(&node) {
+        if let Some(&id) = self.interned.get(&node) {
             return id;
         }
-        let id = NodeId::of(self.nodes.len());
+        let id = NodeId::from_index(self.nodes.len());
         self.nodes.push(node.clone());
-        self.known.insert(node, id);
+        self.interned.insert(node, id);
         id
     }
 
@@ -301,7 +281,7 @@ impl Graph {
 
     /// A new register. It keeps its value until [`set`](Self::set) tells otherwise.
     pub fn reg(&mut self, width: u32) -> NodeId {
-        let reg = RegId::of(self.regs.len());
+        let reg = RegId::from_index(self.regs.len());
         let next = self.intern(Node {
             kind: Kind::Reg(reg),
             width,
@@ -321,7 +301,7 @@ impl Graph {
 
     pub fn mem(&mut self, width: u32, size: u64) -> MemId {
         self.mems.push(Mem { width, size });
-        MemId::of(self.mems.len() - 1)
+        MemId::from_index(self.mems.len() - 1)
     }
 
     pub fn read(&mut self, memory: MemId, address: NodeId) -> NodeId {
@@ -334,7 +314,7 @@ impl Graph {
 
     /// A new wire on a loop. Its value is told later.
     pub fn wire(&mut self, width: u32) -> (WireId, NodeId) {
-        let wire = WireId::of(self.wires.len());
+        let wire = WireId::from_index(self.wires.len());
         let node = self.intern(Node {
             kind: Kind::Wire(wire),
             width,

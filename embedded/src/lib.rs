@@ -16,6 +16,7 @@ mod error;
 mod graph;
 mod machine;
 mod primitives;
+mod program;
 mod simulation;
 mod waveform;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_bigint::BigUint;
+use petal_reconstruct::Id as _;
 
 use crate::code::{self, Code, word};
 use crate::elaborate::Design;
@@ -15,7 +16,7 @@ use crate::graph::{Check, Graph, Input, Kind, NodeId};
 const RESET_CYCLES: usize = 3;
 
 /// How often a combinational loop is evaluated in a cycle until it has to have settled.
-const MOST_EVALUATIONS: usize = 100;
+const MAX_EVALUATIONS: usize = 100;
 
 /// A design that runs.
 pub(crate) struct Machine {
@@ -60,10 +61,10 @@ impl Machine {
             let mut next = 0;
             for (&index, value) in contents {
                 let between = usize::try_from(index - next).unwrap_or(usize::MAX);
-                let Some(place) = words.nth(between) else {
+                let Some(word) = words.nth(between) else {
                     break;
                 };
-                code::store(value, place);
+                code::store(value, word);
                 next = index + 1;
             }
         }
@@ -95,7 +96,7 @@ impl Machine {
 
     fn memory(&mut self, name: &str) -> Option<(u32, &mut [u64])> {
         let memories = &self.design.memories;
-        let &(_, id) = memories.iter().find(|(known, _)| known == name)?;
+        let &(_, id) = memories.iter().find(|(memory, _)| memory == name)?;
         let width = self.design.graph.mems[id.index()].width;
         Some((width, &mut self.code.memories[id.index()]))
     }
@@ -177,7 +178,7 @@ impl Machine {
 
     /// Computes the values of a cycle.
     fn settle(&mut self) -> Result<(), Stopped> {
-        for _ in 0..MOST_EVALUATIONS {
+        for _ in 0..MAX_EVALUATIONS {
             for flag in [
                 word::FAILED,
                 word::FAILED_AT_EDGE,
@@ -240,7 +241,7 @@ impl Values {
         let layout = &simulation.code.layout;
         let mut values: Vec<BigUint> = Vec::with_capacity(graph.len());
         for index in 0..graph.len() {
-            let id = NodeId::of(index);
+            let id = NodeId::from_index(index);
             let node = graph.node(id);
             let in_words =
                 |words: &[u64], at: usize| code::load(&words[at..at + code::words(node.width)]);

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use calyx_ir as ir;
 use num_bigint::BigUint;
 use petal_reconstruct::{Change, ProbeSource, Signal, SourceError, Warning};
 
@@ -13,6 +12,7 @@ use crate::elaborate::{self, Design, Scope};
 use crate::error::{Error, Stopped};
 use crate::graph::NodeId;
 use crate::machine::Machine;
+use crate::program::{Context, Program};
 use crate::waveform::Waveform;
 
 /// How to run a design.
@@ -66,8 +66,8 @@ impl Simulation {
     /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
     /// [`Error::NoSignal`] if a probe is not there, [`Error::Memory`] if there is not enough memory for
     /// those of the design.
-    pub fn new(program: &ir::Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
-        let design = elaborate::elaborate(program)?;
+    pub fn new(program: &Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
+        let design = elaborate::elaborate(&Program::of(program))?;
         let probes = find(&design, probes)?;
         let waveform = options.vcd.map(|output| Waveform::new(output, &design));
         let (waveform, watched) = waveform.transpose().map_err(Error::Waveform)?.unzip();

@@ -11,14 +11,26 @@ pub trait Id: Copy {
     fn index(self) -> usize;
 }
 
+/// Defines typed indices into tables: newtypes of a `u32` that implement [`Id`] and can be compared,
+/// sorted and hashed.
+///
+/// ```
+/// use petal_metadata::{Id as _, ids};
+///
+/// ids! {
+///     /// A row of the table.
+///     pub RowId,
+/// }
+/// assert_eq!(RowId::from_index(7).index(), 7);
+/// ```
+#[macro_export]
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(u32);
+    ($($(#[$meta:meta])* $vis:vis $name:ident),* $(,)?) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        $vis struct $name(u32);
 
-        impl Id for $name {
+        impl $crate::Id for $name {
             fn from_index(index: usize) -> Self {
                 // A table of 2^32 entries would not fit in memory.
                 Self(u32::try_from(index).expect("tables have fewer than 2^32 entries"))
@@ -33,23 +45,43 @@ macro_rules! ids {
 
 ids! {
     /// A source file.
-    FileId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub FileId,
     /// A component, in [`crate::Metadata::components`].
-    ComponentId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub ComponentId,
     /// A cell of a component, in [`crate::Component::cells`].
-    CellId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub CellId,
     /// A group of a component, in [`crate::Component::groups`].
-    GroupId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub GroupId,
     /// A control node of a component, in [`crate::Component::control`].
-    ControlId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub ControlId,
     /// A way in which a group runs, in [`crate::Component::runs`].
-    RunId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub RunId,
     /// A call, in [`crate::Component::calls`].
-    CallId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub CallId,
     /// A compilation group, in [`crate::Component::compiled`].
-    CompiledId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub CompiledId,
     /// A control register, in [`crate::Component::registers`].
-    RegisterId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub RegisterId,
     /// A par thread, in [`crate::Component::threads`].
-    ThreadId,
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub ThreadId,
 }

@@ -31,3 +31,5 @@ pub use model::{
 pub use signals::{Signal, SignalTable};
 pub use source::{Change, ProbeSource, SourceError};
 pub use vcd_source::VcdSource;
+
+pub use petal_metadata::{Id, ids};

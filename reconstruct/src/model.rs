@@ -2,7 +2,7 @@
 //!
 //! Trees are interned: equal cycles share one tree, and consecutive equal cycles are one [`Run`].
 
-use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId, ids};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// A clock cycle of the run; cycle 0 is the first in which the main component's `go` is high.
@@ -21,32 +21,13 @@ impl Cycle {
     }
 }
 
-macro_rules! handles {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(u32);
-
-        impl Id for $name {
-            fn from_index(index: usize) -> Self {
-                // A table of 2^32 entries would not fit in memory.
-                Self(u32::try_from(index).expect("tables have fewer than 2^32 entries"))
-            }
-
-            fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
-
-handles! {
+ids! {
     /// A call tree of a trace.
-    TreeId,
+    pub TreeId,
     /// A component cell as the source sees it: a path of cells from main.
-    InstanceId,
+    pub InstanceId,
     /// A node of one call tree. Nodes are numbered in preorder; the root is node 0.
-    NodeId,
+    pub NodeId,
 }
 
 /// A component cell as the source sees it. Cells that share hardware are different instances.
