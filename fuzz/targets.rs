@@ -10,8 +10,8 @@ use petal_metadata::Metadata;
 use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
 use petal_reconstruct::check::Checker;
 use petal_reconstruct::{
-    Change, CompiledView, Event, FrameLabels, Instance, ProbeSource, Reconstruction, Signal,
-    SignalTable, SourceError, TraceReader, TraceWriter, VcdSource, Warning,
+    Change, CompiledView, Event, FrameLabels, Id as _, Instance, ProbeSource, Reconstruction,
+    Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource, Warning,
 };
 use petal_simulate::{Data, MemoryLayout};
 use petal_visualize::{Analysis, ChromeJson, ControlView, Perfetto, Section, Timeline, Weighting};
@@ -153,7 +153,10 @@ impl ProbeSource for Noise {
                 11..15 => 1,
                 _ => self.state >> 32,
             };
-            self.changes.push(Change { slot, value });
+            self.changes.push(Change {
+                slot: SlotId::from_index(slot),
+                value,
+            });
         }
         self.cycles -= 1;
         Ok(self.cycles > 0)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_bigint::BigUint;
-use petal_reconstruct::Id as _;
+use petal_reconstruct::{Id as _, SlotId};
 
 use crate::code::{self, Code, word};
 use crate::elaborate::Design;
@@ -111,15 +111,14 @@ impl Machine {
         &self.env[self.code.layout.probes.clone()]
     }
 
-    /// For each of these words, the number of the probe behind each bit; one with a word to itself
-    /// is alone.
-    pub fn probe_numbers(&self) -> Vec<Vec<usize>> {
+    /// For each of these words, the probe behind each bit; one with a word to itself is alone.
+    pub fn probe_slots(&self) -> Vec<Vec<SlotId>> {
         let layout = &self.code.layout;
-        let mut numbers = vec![Vec::new(); layout.probes.len()];
+        let mut slots = vec![Vec::new(); layout.probes.len()];
         for (number, &(word, _)) in layout.probe.iter().enumerate() {
-            numbers[word - layout.probes.start].push(number);
+            slots[word - layout.probes.start].push(SlotId::from_index(number));
         }
-        numbers
+        slots
     }
 
     /// Resets the design. `look` is called in each cycle, once the values have settled.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use num_bigint::BigUint;
-use petal_reconstruct::{Change, ProbeSource, Signal, SourceError, Warning};
+use petal_reconstruct::{Change, ProbeSource, Signal, SlotId, SourceError, Warning};
 
 use crate::elaborate::{self, Design, Scope};
 use crate::error::{Error, Stopped};
@@ -51,7 +51,7 @@ pub struct Simulation {
     /// The words that hold the probes, as they were in the cycle before.
     before: Vec<u64>,
     /// The probes in each of them.
-    numbers: Vec<Vec<usize>>,
+    slots: Vec<Vec<SlotId>>,
     changes: Vec<Change>,
     partial: bool,
     started: bool,
@@ -81,7 +81,7 @@ impl Simulation {
         )?;
         Ok(Self {
             before: vec![0; machine.probes().len()],
-            numbers: machine.probe_numbers(),
+            slots: machine.probe_slots(),
             changes: Vec::new(),
             machine,
             waveform,
@@ -128,10 +128,10 @@ impl Simulation {
     fn compare(&mut self) {
         self.changes.clear();
         let words = self.machine.probes().iter().zip(&mut self.before);
-        for ((&word, before), numbers) in words.zip(&self.numbers) {
+        for ((&word, before), slots) in words.zip(&self.slots) {
             let mut differences = word ^ *before;
             *before = word;
-            if let [slot] = numbers[..] {
+            if let [slot] = slots[..] {
                 if differences != 0 {
                     self.changes.push(Change { slot, value: word });
                 }
@@ -141,7 +141,7 @@ impl Simulation {
                 let bit = differences.trailing_zeros();
                 differences &= differences - 1;
                 self.changes.push(Change {
-                    slot: numbers[bit as usize],
+                    slot: slots[bit as usize],
                     value: word >> bit & 1,
                 });
             }

@@ -210,7 +210,7 @@ impl Follower<'_> {
         let name = cell.to_string();
         let index = registers
             .iter()
-            .position(|known| known.name == name)
+            .position(|register| register.name == name)
             .unwrap_or_else(|| {
                 registers.push(ControlRegister { name, kind });
                 registers.len() - 1
@@ -220,7 +220,7 @@ impl Follower<'_> {
 
     /// Registers that static compilation made: those of its counters and of their wrappers.
     fn add_static_registers(&mut self) {
-        let known: HashSet<String> = self
+        let taken: HashSet<String> = self
             .compiled
             .registers
             .iter()
@@ -239,7 +239,7 @@ impl Follower<'_> {
                     .iter()
                     .any(|p| name.starts_with(p))
             })
-            .filter(|name| !known.contains(name))
+            .filter(|name| !taken.contains(name))
             .collect();
         for name in made {
             self.compiled.registers.push(ControlRegister {
@@ -350,7 +350,7 @@ fn compared_state(guard: &ir::Guard<ir::Nothing>) -> Option<(ir::Id, u64)> {
     }
 }
 
-/// Follows the compilation of every component of `ctx` that is in `known`.
+/// Follows the compilation of every component of `ctx` that is in `session`.
 pub(crate) fn follow_all(
     ctx: &mut ir::Context,
     session: &mut crate::session::Session,
@@ -360,7 +360,7 @@ pub(crate) fn follow_all(
     };
     let mut compiled = HashMap::new();
     for component in &mut ctx.components {
-        let Some(known) = session.components.get(&component.name) else {
+        let Some(record) = session.components.get(&component.name) else {
             continue;
         };
         let Some(own) = probes.components.get_mut(&component.name) else {
@@ -370,8 +370,8 @@ pub(crate) fn follow_all(
             component,
             &ctx.lib,
             &probes.prefix,
-            &known.shape,
-            &known.source,
+            &record.shape,
+            &record.source,
             own,
         )?;
         compiled.insert(component.name, followed);

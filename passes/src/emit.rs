@@ -13,30 +13,30 @@ use crate::CALYX_VERSION;
 use crate::compiled::Compiled;
 use crate::instrument::{CalleeName, ComponentProbes};
 use crate::references::References;
-use crate::session::{Known, Session};
+use crate::session::{ComponentRecord, Session};
 use crate::sharing::Driver;
 use crate::tree::{NodeKey, Slot};
 
 /// The metadata of the compiled program, or `None` if it was not instrumented.
 pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata> {
     let probes = session.probes.as_ref()?;
-    let known: Vec<&ir::Component> = ctx
+    let recorded: Vec<&ir::Component> = ctx
         .components
         .iter()
         .filter(|c| session.components.contains_key(&c.name))
         .collect();
-    let ids: HashMap<ir::Id, ComponentId> = known
+    let ids: HashMap<ir::Id, ComponentId> = recorded
         .iter()
         .enumerate()
         .map(|(index, component)| (component.name, ComponentId::from_index(index)))
         .collect();
     let mut components = Vec::new();
-    for component in &known {
+    for component in &recorded {
         let no_compiled = Compiled::default();
         let assembler = Assembler {
             component,
             ids: &ids,
-            known: &session.components[&component.name],
+            record: &session.components[&component.name],
             references: &session.references,
             probes: probes.components.get(&component.name)?,
             compiled: session
@@ -54,7 +54,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
     let root = session
         .components
         .get(&main)
-        .and_then(|known| known.source.span);
+        .and_then(|record| record.source.span);
     let mut scope = vec!["toplevel".to_owned(), "main".to_owned()];
     if ctx.entrypoint != main {
         // The compiler wrapped main into a component of its own.
@@ -84,7 +84,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
 struct Assembler<'a> {
     component: &'a ir::Component,
     ids: &'a HashMap<ir::Id, ComponentId>,
-    known: &'a Known,
+    record: &'a ComponentRecord,
     /// Of every component.
     references: &'a HashMap<ir::Id, References>,
     probes: &'a ComponentProbes,
@@ -97,7 +97,7 @@ struct Assembler<'a> {
 
 impl Assembler<'_> {
     fn run(mut self) -> Component {
-        let source = &self.known.source;
+        let source = &self.record.source;
         let order = source.preorder();
         let control_ids: HashMap<NodeKey, ControlId> = order
             .iter()
@@ -202,7 +202,7 @@ impl Assembler<'_> {
         order: &[NodeKey],
         control_ids: &HashMap<NodeKey, ControlId>,
     ) -> (Vec<Thread>, HashMap<NodeKey, ThreadId>) {
-        let nodes = &self.known.source.nodes;
+        let nodes = &self.record.source.nodes;
         let mut threads = vec![Thread { arm: None }];
         let mut thread_of: HashMap<NodeKey, ThreadId> = HashMap::new();
         for &key in order {
@@ -247,7 +247,7 @@ impl Assembler<'_> {
                 )
             }
             Driver::Control(key, slot) => {
-                let node = &self.known.source.nodes[&key];
+                let node = &self.record.source.nodes[&key];
                 let in_source = node.group.map(|name| (node.origin.clone(), name));
                 let (group, part, role) = match (slot, in_source) {
                     (Slot::Body, Some((origin, name))) if node.kind.is_enable() => {
@@ -255,7 +255,7 @@ impl Assembler<'_> {
                     }
                     (Slot::Part(_), Some((origin, name))) => {
                         let whole = self.group(origin, name);
-                        let name = self.known.sharing.first_name(run.driver);
+                        let name = self.record.sharing.first_name(run.driver);
                         let part = self.group(Origin::Compiler, name.unwrap_or(run.group));
                         (whole, Some(part), RunRole::Body)
                     }
@@ -291,7 +291,7 @@ impl Assembler<'_> {
     }
 
     fn origin_of_group(&self, name: ir::Id) -> Origin {
-        if self.known.source.groups.contains_key(&name) {
+        if self.record.source.groups.contains_key(&name) {
             Origin::Source
         } else {
             Origin::Compiler
@@ -303,7 +303,7 @@ impl Assembler<'_> {
             return id;
         }
         let in_source = match origin {
-            Origin::Source => self.known.source.groups.get(&name),
+            Origin::Source => self.record.source.groups.get(&name),
             _ => None,
         };
         let kind = in_source.map_or_else(
@@ -329,7 +329,7 @@ impl Assembler<'_> {
 
     fn called_cell(&mut self, driver: Option<Driver>, name: ir::Id) -> Option<CellId> {
         let source_name =
-            driver.map_or(name, |driver| self.known.sharing.source_cell(driver, name));
+            driver.map_or(name, |driver| self.record.sharing.source_cell(driver, name));
         self.cell(source_name, name)
     }
 
@@ -354,12 +354,7 @@ impl Assembler<'_> {
     }
 
     fn add_cell(&mut self, name: ir::Id, kind: CellKind, instance: Option<ir::Id>) -> CellId {
-        let in_source = self
-            .known
-            .source
-            .cells
-            .iter()
-            .find(|(known, _)| *known == name);
+        let in_source = self.record.source.cells.iter().find(|(of, _)| *of == name);
         let id = CellId::from_index(self.cells.len());
         self.cells.push(Cell {
             name: name.to_string(),
@@ -427,7 +422,7 @@ impl Assembler<'_> {
         control_ids: &HashMap<NodeKey, ControlId>,
         thread_of: &HashMap<NodeKey, ThreadId>,
     ) -> ControlNode {
-        let node = &self.known.source.nodes[&key];
+        let node = &self.record.source.nodes[&key];
         let group = node
             .group
             .filter(|_| node.kind.is_enable())
@@ -435,7 +430,7 @@ impl Assembler<'_> {
         // An inlined cell is gone.
         let cell = node
             .cell
-            .and_then(|name| self.cell(name, self.known.sharing.lives_in(name)));
+            .and_then(|name| self.cell(name, self.record.sharing.lives_in(name)));
         let bindings = match (cell, node.cell_type) {
             (Some(_), Some(component)) if node.origin == Origin::Source => {
                 self.bindings(component, &node.handed_over)

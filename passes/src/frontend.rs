@@ -11,8 +11,9 @@ use calyx_frontend::ast::NamespaceDef;
 use calyx_ir as ir;
 use petal_files::Scratch;
 
+use crate::error::PassesError;
+use crate::guard::guarded;
 use crate::nesting;
-use crate::pipeline::{PassesError, guarded};
 use crate::positions;
 use crate::size;
 

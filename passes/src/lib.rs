@@ -9,8 +9,11 @@
 
 mod align;
 mod compiled;
+mod design;
 mod emit;
+mod error;
 mod frontend;
+mod guard;
 mod instrument;
 mod marker;
 mod nesting;
@@ -31,10 +34,10 @@ mod triggers;
 mod verilog_names;
 mod well_formed;
 
+pub use design::{Design, Memory};
+pub use error::PassesError;
 pub use frontend::{Library, Parsed, Program};
-pub use pipeline::{
-    ALL, Design, Memory, NO_OPT, PassesError, Pipeline, STACK, compile, instrument,
-};
+pub use pipeline::{ALL, NO_OPT, Pipeline, STACK, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};
 pub use positions::parsing;
 pub use structure::Structure;

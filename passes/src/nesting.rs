@@ -1,6 +1,6 @@
 //! How deep a source nests. The Calyx compiler calls itself for every level, and a stack is finite.
 
-use crate::pipeline::PassesError;
+use crate::error::PassesError;
 
 /// Levels of blocks and parentheses: more than people write.
 const DEEPEST: usize = 1000;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use calyx_opt::pass_manager::PassManager;
 
-use crate::pipeline::PassesError;
+use crate::error::PassesError;
 
 /// A pass that reads its options past the compiler's list of them.
 const UNLISTED: (&str, [(&str, Value); 2]) = (
@@ -91,9 +91,9 @@ fn check_option(manager: &PassManager, passes: &[String], option: &str) -> Resul
     let Some((pass, rest)) = option.split_once(':') else {
         return Err("write PASS:OPTION or PASS:OPTION=VALUE".to_owned());
     };
-    let known = known(manager);
-    let Some((_, options)) = known.iter().find(|(name, _)| name == pass) else {
-        let names = known.iter().map(|(name, _)| name.as_str());
+    let all = pass_options(manager);
+    let Some((_, options)) = all.iter().find(|(name, _)| name == pass) else {
+        let names = all.iter().map(|(name, _)| name.as_str());
         return Err(format!("there is no pass `{pass}`{}", nearest(pass, names)));
     };
     let (name, value) = match rest.split_once('=') {
@@ -125,7 +125,7 @@ fn check_option(manager: &PassManager, passes: &[String], option: &str) -> Resul
     if option == UNFOLLOWED || option == format!("{UNFOLLOWED}=true") {
         return Err("petal cannot tell what runs in a design that is built so".to_owned());
     }
-    if !passes.iter().any(|known| known == pass) {
+    if !passes.iter().any(|name| name == pass) {
         return Err(format!(
             "the pass `{pass}` does not run, so the option has no effect; leave it out, or choose other passes with \
              `--passes`"
@@ -153,22 +153,23 @@ fn check_file(file: &Path) -> Result<(), String> {
 
 /// The files that passes write because of `options`.
 pub(crate) fn files(manager: &PassManager, options: &[String]) -> Vec<PathBuf> {
-    let known = known(manager);
+    let all = pass_options(manager);
     let file = |option: &String| {
         let (pass, rest) = option.split_once(':')?;
         let (name, value) = rest.split_once('=')?;
-        let (_, options) = known.iter().find(|(known, _)| known == pass)?;
+        let (_, options) = all.iter().find(|(name, _)| name == pass)?;
         let is_file = options.contains(&(name.to_owned(), Value::File));
         (is_file && !STREAMS.contains(&value)).then(|| PathBuf::from(value))
     };
     options.iter().filter_map(file).collect()
 }
 
-type Known = Vec<(String, Vec<(String, Value)>)>;
+/// Passes, each with its options.
+type PassOptions = Vec<(String, Vec<(String, Value)>)>;
 
 /// All passes with their options, out of the compiler's help.
-fn known(manager: &PassManager) -> Known {
-    let mut known = Known::new();
+fn pass_options(manager: &PassManager) -> PassOptions {
+    let mut all = PassOptions::new();
     for line in manager.complete_help().lines() {
         if line == "Aliases:" {
             break;
@@ -183,26 +184,26 @@ fn known(manager: &PassManager) -> Known {
             } else {
                 Vec::new()
             };
-            known.push((name, options));
+            all.push((name, options));
         } else if let Some(option) = line.strip_prefix("  * ")
             && let Some(name) = named(option)
-            && let Some((_, options)) = known.last_mut()
+            && let Some((_, options)) = all.last_mut()
         {
             let default = option.rsplit_once("(default: ");
             let default = default.map_or("", |(_, default)| default.trim_end_matches(')'));
             options.push((name, Value::of_default(default)));
         }
     }
-    known
+    all
 }
 
 /// A question whether one of `names` is meant, if one is near.
 fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
-        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .map(|other| (strsim::jaro_winkler(name, other), other))
         .filter(|(near, _)| *near > 0.75)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map_or_else(String::new, |(_, known)| format!("; is it `{known}`?"))
+        .map_or_else(String::new, |(_, other)| format!("; is it `{other}`?"))
 }
 
 #[cfg(test)]
@@ -305,7 +306,7 @@ mod tests {
     fn all_options_of_the_compiler() {
         let manager = PassManager::default_passes().unwrap();
         let mut text = String::new();
-        for (pass, options) in known(&manager) {
+        for (pass, options) in pass_options(&manager) {
             for (option, kind) in options {
                 writeln!(text, "{pass}:{option} {kind:?}").unwrap();
             }

@@ -7,7 +7,7 @@ use calyx_ir as ir;
 use calyx_utils::WithPos;
 use petal_metadata::ControlKind;
 
-use crate::pipeline::PassesError;
+use crate::error::PassesError;
 use crate::tree::View;
 
 /// A construct, and the passes of which one has to run.

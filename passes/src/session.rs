@@ -1,4 +1,4 @@
-//! What petal knows of a program while it is compiled.
+//! The record of a program while it is compiled.
 //!
 //! Owns the steps between and after the compiler's passes, and what one step leaves for the next.
 //! Knows neither who runs the passes nor where the session is kept.
@@ -25,7 +25,7 @@ pub(crate) struct Session {
     phase: Phase,
     pub files: Files,
     next_key: u64,
-    pub components: HashMap<ir::Id, Known>,
+    pub components: HashMap<ir::Id, ComponentRecord>,
     /// The `ref` cells of every component.
     pub references: HashMap<ir::Id, References>,
     /// What instrumentation put into the program, once it has.
@@ -49,9 +49,9 @@ pub(crate) enum Phase {
     Compiled,
 }
 
-/// What is known of a component so far.
+/// What a session records of a component.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct ComponentRecord {
     pub source: SourceComponent,
     /// The control program after the last pass.
     pub shape: Shape,
@@ -73,8 +73,8 @@ impl Session {
             pipeline: Vec::new(),
         };
         for component in &mut ctx.components {
-            let known = session.record(component);
-            session.components.insert(component.name, known);
+            let record = session.record(component);
+            session.components.insert(component.name, record);
             let references = References::of(component);
             session.references.insert(component.name, references);
         }
@@ -91,7 +91,7 @@ impl Session {
         self.phase = Phase::Probed;
     }
 
-    /// Finds out how control was compiled, and inserts its probes: right after that pass.
+    /// Records how control was compiled, and inserts its probes: right after that pass.
     pub fn control_compiled(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
         self.compiled = compiled::follow_all(ctx, self)?;
         self.phase = Phase::Compiled;
@@ -117,28 +117,28 @@ impl Session {
         for component in &mut ctx.components {
             let name = component.name;
             // A component that appears later is the compiler's own wrapper around main.
-            let Some(mut known) = self.components.remove(&name) else {
+            let Some(mut record) = self.components.remove(&name) else {
                 continue;
             };
             {
                 let mut control = component.control.borrow_mut();
                 self.adopt(
-                    &known.shape,
+                    &record.shape,
                     ViewMut::of(&mut control),
-                    &mut known.source,
+                    &mut record.source,
                     &before,
                 );
-                align::align(&known.shape, ViewMut::of(&mut control), &known.source);
-                known.shape = Shape::of(View::of(&control));
+                align::align(&record.shape, ViewMut::of(&mut control), &record.source);
+                record.shape = Shape::of(View::of(&control));
             }
-            known.sharing.observe(component);
-            self.components.insert(name, known);
+            record.sharing.observe(component);
+            self.components.insert(name, record);
         }
         references::follow(&mut self.references, ctx)?;
         triggers::probe_all(ctx, self)
     }
 
-    fn record(&mut self, component: &mut ir::Component) -> Known {
+    fn record(&mut self, component: &mut ir::Component) -> ComponentRecord {
         let (source, order) = source::record(component, &mut self.files, &mut self.next_key);
         let mut order = order.into_iter();
         ViewMut::of(&mut component.control.borrow_mut()).walk(&mut |node| {
@@ -149,7 +149,7 @@ impl Session {
         let shape = Shape::of(View::of(&component.control.borrow()));
         let mut sharing = Sharing::default();
         sharing.observe(component);
-        Known {
+        ComponentRecord {
             source,
             shape,
             sharing,
@@ -159,8 +159,8 @@ impl Session {
     /// Whether a component holds control nodes of another one.
     fn has_copies(&self, ctx: &ir::Context) -> bool {
         ctx.components.iter().any(|component| {
-            self.components.get(&component.name).is_some_and(|known| {
-                has_foreign(View::of(&component.control.borrow()), &known.source)
+            self.components.get(&component.name).is_some_and(|record| {
+                has_foreign(View::of(&component.control.borrow()), &record.source)
             })
         })
     }
@@ -172,7 +172,7 @@ impl Session {
         before: &Shape,
         mut after: ViewMut<'_>,
         source: &mut SourceComponent,
-        components: &HashMap<ir::Id, Known>,
+        components: &HashMap<ir::Id, ComponentRecord>,
     ) {
         if !has_foreign(after.view(), source) {
             return;
@@ -219,11 +219,11 @@ impl Session {
 
 /// Whether a node at or below `view` is of another component.
 fn has_foreign(view: View<'_>, source: &SourceComponent) -> bool {
-    let mut found = false;
+    let mut any = false;
     view.walk(&mut |view| {
-        found |= view
+        any |= view
             .identity()
             .is_some_and(|(key, _)| !source.nodes.contains_key(&key));
     });
-    found
+    any
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use calyx_ir as ir;
 use calyx_utils::{GPosIdx, WithPos as _};
 
-use crate::pipeline::PassesError;
+use crate::error::PassesError;
 
 /// What an instance of a component takes for each port of its own and of its cells, in bytes: about
 /// what was measured, from the compiled program to the report.

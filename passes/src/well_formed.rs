@@ -213,7 +213,7 @@ mod tests {
 
     use super::*;
     use crate::frontend::{Library, Program};
-    use crate::pipeline::guarded;
+    use crate::guard::guarded;
 
     /// A program with some of everything that the pass looks at.
     const RICH: &str = r#"

@@ -9,7 +9,7 @@ use petal_metadata::{
     RegisterKind,
 };
 
-use crate::signals::{Layout, Physical};
+use crate::signals::{Layout, Physical, PhysicalId, SlotId};
 
 /// The values of all signals in a cycle and in the next one.
 #[derive(Clone, Copy)]
@@ -19,44 +19,59 @@ pub(crate) struct Values<'a> {
 }
 
 impl Values<'_> {
-    fn high(self, slot: usize) -> bool {
-        self.now[slot] == 1
+    fn high(self, slot: SlotId) -> bool {
+        self.now[slot.index()] == 1
     }
 
-    fn changes(self, slot: usize) -> bool {
-        self.now[slot] != self.next[slot]
+    fn changes(self, slot: SlotId) -> bool {
+        self.now[slot.index()] != self.next[slot.index()]
     }
 }
 
-/// A signal, by hardware instance and slot, and what is wrong with it.
-pub(crate) type Contradiction = (usize, usize, &'static str);
+/// A signal of a hardware instance, and what is wrong with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Contradiction {
+    pub physical: PhysicalId,
+    pub slot: SlotId,
+    pub text: &'static str,
+}
 
-/// The contradictions of a cycle in which these hardware instances run.
+/// The contradictions of a cycle. `running` tells for each hardware instance whether it runs.
 pub(crate) fn find(
     metadata: &Metadata,
     layout: &Layout,
     values: Values<'_>,
     running: &[bool],
 ) -> Vec<Contradiction> {
-    let mut found = Vec::new();
-    for (at, own) in layout.instances.iter().enumerate() {
+    let mut contradictions = Vec::new();
+    for (physical, own) in layout.instances() {
         let component = metadata.component(own.component);
-        let instance = Instance {
+        let instance = InstanceView {
             component,
             own,
             values,
         };
-        let mut tell = |slot, text| found.push((at, slot, text));
-        if !running[at] {
+        let mut tell = |slot, text| {
+            contradictions.push(Contradiction {
+                physical,
+                slot,
+                text,
+            });
+        };
+        if !running[physical.index()] {
             instance.idle(&mut tell);
         } else if let Some(root) = component.root {
             instance.control(root, &mut tell);
         }
     }
     if let Some(slot) = main_waits(metadata, layout, values) {
-        found.push((0, slot, "is low although the design runs"));
+        contradictions.push(Contradiction {
+            physical: Layout::main(),
+            slot,
+            text: "is low although the design runs",
+        });
     }
-    found
+    contradictions
 }
 
 /// The FSM register of main that is not in its last state although the run ends.
@@ -70,9 +85,12 @@ pub(crate) fn at_the_end(
     let CompiledKind::Fsm { register, last, .. } = &component.compiled(main).kind else {
         return None;
     };
-    let slot = layout.instances[0].registers[register.index()];
-    let text = "is not in its last state although `done` is high";
-    (values[slot] != *last).then_some((0, slot, text))
+    let slot = layout.physical(Layout::main()).registers[register.index()];
+    (values[slot.index()] != *last).then_some(Contradiction {
+        physical: Layout::main(),
+        slot,
+        text: "is not in its last state although `done` is high",
+    })
 }
 
 /// The compilation group that runs the control of main, where `go` and `done` of the design are
@@ -82,23 +100,23 @@ fn root_of_main(metadata: &Metadata) -> Option<CompiledId> {
     is_top.then(|| metadata.component(metadata.main).root)?
 }
 
-fn main_waits(metadata: &Metadata, layout: &Layout, values: Values<'_>) -> Option<usize> {
+fn main_waits(metadata: &Metadata, layout: &Layout, values: Values<'_>) -> Option<SlotId> {
     let root = root_of_main(metadata)?;
-    let slot = layout.instances[0].compiled[root.index()];
+    let slot = layout.physical(Layout::main()).compiled[root.index()];
     (!values.high(slot)).then_some(slot)
 }
 
 /// One hardware instance in a cycle.
 #[derive(Clone, Copy)]
-struct Instance<'a> {
+struct InstanceView<'a> {
     component: &'a Component,
     own: &'a Physical,
     values: Values<'a>,
 }
 
-impl Instance<'_> {
+impl InstanceView<'_> {
     /// Nobody calls the instance, so its groups can't run, unless continuous assignments start some.
-    fn idle(self, tell: &mut impl FnMut(usize, &'static str)) {
+    fn idle(self, tell: &mut impl FnMut(SlotId, &'static str)) {
         let calls = &self.component.calls;
         let by_itself = |callee| matches!(callee, Callee::Group(_));
         if calls
@@ -118,11 +136,11 @@ impl Instance<'_> {
     }
 
     /// Follows control from its root, and looks for what is active elsewhere.
-    fn control(self, root: CompiledId, tell: &mut impl FnMut(usize, &'static str)) {
+    fn control(self, root: CompiledId, tell: &mut impl FnMut(SlotId, &'static str)) {
         let mut entered = vec![false; self.component.compiled.len()];
         self.enter(root, &mut entered, tell);
         // A probe may be that of several groups, if the compiler has made one of them.
-        let explained = |slot: usize| {
+        let explained = |slot: SlotId| {
             let groups = self.own.compiled.iter().zip(&entered);
             let mut runs = self.component.runs.iter().zip(&self.own.runs);
             groups.clone().any(|(&of, &entered)| of == slot && entered)
@@ -165,7 +183,7 @@ impl Instance<'_> {
         {
             let counts = register.kind == RegisterKind::StaticFsm;
             // Back to 0 is the reset after the last state, which comes a cycle later.
-            let moves = self.values.changes(slot) && self.values.next[slot] != 0;
+            let moves = self.values.changes(slot) && self.values.next[slot.index()] != 0;
             if !counts && moves && !running(RegisterId::from_index(at)) {
                 tell(
                     slot,
@@ -193,7 +211,7 @@ impl Instance<'_> {
         self,
         id: CompiledId,
         entered: &mut [bool],
-        tell: &mut impl FnMut(usize, &'static str),
+        tell: &mut impl FnMut(SlotId, &'static str),
     ) {
         if !self.values.high(self.own.compiled[id.index()]) {
             return;
@@ -205,12 +223,12 @@ impl Instance<'_> {
                 register, states, ..
             } => {
                 let slot = self.own.registers[register.index()];
-                let value = self.values.now[slot];
+                let value = self.values.now[slot.index()];
                 for state in states.iter().filter(|state| state.value == value) {
                     let child = self.own.compiled[state.child.index()];
                     let waits = !self.values.changes(slot)
                         && !self.values.high(child)
-                        && (!self.may_repeat(state.child) || self.values.next[child] != 1);
+                        && (!self.may_repeat(state.child) || self.values.next[child.index()] != 1);
                     if waits {
                         tell(child, "is low although control waits for it");
                     }
@@ -221,7 +239,7 @@ impl Instance<'_> {
                 for arm in arms {
                     let done = self.own.registers[arm.register.index()];
                     let child = self.own.compiled[arm.child.index()];
-                    let is_done = self.values.now[done] == 1;
+                    let is_done = self.values.now[done.index()] == 1;
                     if !is_done && !self.values.high(child) && !self.values.changes(done) {
                         tell(child, "is low although control waits for it");
                     }

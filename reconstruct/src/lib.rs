@@ -28,7 +28,7 @@ pub use model::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead,
     RegisterUpdate, Run, TreeId, Warning,
 };
-pub use signals::{Signal, SignalTable};
+pub use signals::{Signal, SignalTable, SlotId};
 pub use source::{Change, ProbeSource, SourceError};
 pub use vcd_source::VcdSource;
 

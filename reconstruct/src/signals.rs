@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use petal_metadata::{Callee, CellKind, ComponentId, Id, Metadata, ProbeName};
+use petal_metadata::{Callee, CellId, CellKind, ComponentId, Id, Metadata, ProbeName, ids};
 
 /// A signal to watch, as a path of scopes below an optional `TOP`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -19,11 +19,17 @@ impl std::fmt::Display for Signal {
     }
 }
 
-/// What a source of probe values has to deliver. Slot `i` of a sample is the value of
-/// `watched[i]`.
+ids! {
+    /// A signal of [`SignalTable::watched`], by its position there.
+    pub SlotId,
+    /// A hardware instance of a component. Instances of the source that share hardware are one.
+    pub(crate) PhysicalId,
+}
+
+/// What a source of probe values has to deliver.
 #[derive(Debug, Clone)]
 pub struct SignalTable {
-    /// The signals whose values make up a sample.
+    /// The signals whose values are delivered, by [`SlotId`].
     pub watched: Vec<Signal>,
     /// The clock.
     pub clock: Signal,
@@ -58,26 +64,26 @@ impl SignalTable {
 pub(crate) struct Physical {
     pub component: ComponentId,
     /// Slot of each run's probe.
-    pub runs: Vec<usize>,
+    pub runs: Vec<SlotId>,
     /// For each run the slots of what starts it, of which one has to be high; none if its own probe
     /// tells enough.
-    pub starts: Vec<Vec<usize>>,
+    pub starts: Vec<Vec<SlotId>>,
     /// Slot of each call's probe.
-    pub calls: Vec<usize>,
+    pub calls: Vec<SlotId>,
     /// Slot of each compilation group's probe.
-    pub compiled: Vec<usize>,
+    pub compiled: Vec<SlotId>,
     /// Slot of each control register.
-    pub registers: Vec<usize>,
+    pub registers: Vec<SlotId>,
     /// For each cell, the instance that does its work, if it is a component cell and no `ref` cell.
-    pub cells: Vec<Option<usize>>,
+    pub cells: Vec<Option<PhysicalId>>,
     /// The instance that holds this one and the cell there; `None` for main.
-    pub parent: Option<(usize, petal_metadata::CellId)>,
+    pub parent: Option<(PhysicalId, CellId)>,
 }
 
-/// All hardware instances of a design; the first is main.
+/// All hardware instances of a design, main first, and the slots of their signals.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    pub instances: Vec<Physical>,
+    instances: Vec<Physical>,
     pub table: SignalTable,
 }
 
@@ -111,22 +117,42 @@ impl Layout {
         layout
     }
 
+    /// The instance of the main component.
+    pub fn main() -> PhysicalId {
+        PhysicalId::from_index(0)
+    }
+
+    pub fn physical(&self, id: PhysicalId) -> &Physical {
+        &self.instances[id.index()]
+    }
+
+    /// All hardware instances, with their ids.
+    pub fn instances(&self) -> impl Iterator<Item = (PhysicalId, &Physical)> {
+        let instances = self.instances.iter().enumerate();
+        instances.map(|(at, physical)| (PhysicalId::from_index(at), physical))
+    }
+
+    /// Something for each hardware instance.
+    pub fn for_each_instance<T: Clone>(&self, value: T) -> Vec<T> {
+        vec![value; self.instances.len()]
+    }
+
     fn add(
         &mut self,
         metadata: &Metadata,
         id: ComponentId,
         scope: &[String],
-        parent: Option<(usize, petal_metadata::CellId)>,
-    ) -> usize {
+        parent: Option<(PhysicalId, CellId)>,
+    ) -> PhysicalId {
         let component = metadata.component(id);
-        let mut slots: HashMap<ProbeName, usize> = HashMap::new();
+        let mut slots: HashMap<ProbeName, SlotId> = HashMap::new();
         let watched = &mut self.table.watched;
         let mut watch = |name: String| {
             watched.push(Signal {
                 scope: scope.to_vec(),
                 name,
             });
-            watched.len() - 1
+            SlotId::from_index(watched.len() - 1)
         };
         let mut probe = |probe: ProbeName| {
             *slots
@@ -135,7 +161,7 @@ impl Layout {
         };
         let runs = component.runs.iter().map(|run| probe(run.probe)).collect();
         let starts = component.runs.iter();
-        let mut starts: Vec<Vec<usize>> = starts
+        let mut starts: Vec<Vec<SlotId>> = starts
             .map(|run| run.enable.map(&mut probe).into_iter().collect())
             .collect();
         let calls = component.calls.iter().map(|call| {
@@ -156,7 +182,7 @@ impl Layout {
             .iter()
             .map(|r| watch(r.signal()))
             .collect();
-        let at = self.instances.len();
+        let physical = PhysicalId::from_index(self.instances.len());
         self.instances.push(Physical {
             component: id,
             runs,
@@ -167,21 +193,22 @@ impl Layout {
             cells: vec![None; component.cells.len()],
             parent,
         });
-        let mut by_instance: HashMap<&str, usize> = HashMap::new();
+        let mut by_instance: HashMap<&str, PhysicalId> = HashMap::new();
         for (id, child) in component.instances() {
             let Some(instance) = &component.cell(id).instance else {
                 continue;
             };
             let mut inner = scope.to_vec();
             inner.push(instance.clone());
-            let child = self.add(metadata, child, &inner, Some((at, id)));
+            let child = self.add(metadata, child, &inner, Some((physical, id)));
             by_instance.insert(instance, child);
         }
         for (index, cell) in component.cells.iter().enumerate() {
             if let (CellKind::Component(_), Some(instance)) = (&cell.kind, &cell.instance) {
-                self.instances[at].cells[index] = by_instance.get(instance.as_str()).copied();
+                self.instances[physical.index()].cells[index] =
+                    by_instance.get(instance.as_str()).copied();
             }
         }
-        at
+        physical
     }
 }

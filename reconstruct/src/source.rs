@@ -5,6 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use crate::model::Warning;
+use crate::signals::SlotId;
 
 /// Why the probe values of a run can't be had.
 #[derive(Debug, Error)]
@@ -86,8 +87,8 @@ pub enum SourceError {
 /// A signal whose value differs from the cycle before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// The signal, as an index of [`SignalTable::watched`](crate::SignalTable::watched).
-    pub slot: usize,
+    /// The signal.
+    pub slot: SlotId,
     /// Its new value.
     pub value: u64,
 }

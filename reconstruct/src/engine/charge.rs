@@ -12,7 +12,7 @@ use petal_metadata::{
 
 use super::statics::{Pending, StaticProgram};
 use crate::model::{Activity, Charge, Overhead};
-use crate::signals::{Layout, Physical};
+use crate::signals::{Layout, Physical, PhysicalId, SlotId};
 
 /// All that the tree of a cycle follows from.
 #[derive(Clone, Copy)]
@@ -31,25 +31,25 @@ pub(super) struct CycleView<'a> {
 
 impl<'a> CycleView<'a> {
     /// The component of a hardware instance.
-    pub fn component(self, physical: usize) -> &'a Component {
+    pub fn component(self, physical: PhysicalId) -> &'a Component {
         self.metadata.component(self.physical(physical).component)
     }
 
     /// A hardware instance.
-    pub fn physical(self, physical: usize) -> &'a Physical {
-        &self.layout.instances[physical]
+    pub fn physical(self, physical: PhysicalId) -> &'a Physical {
+        self.layout.physical(physical)
     }
 
     /// Whether a signal of one bit is high in the cycle.
-    pub fn high(self, slot: usize) -> bool {
-        self.now[slot] == 1
+    pub fn high(self, slot: SlotId) -> bool {
+        self.now[slot.index()] == 1
     }
 
     /// What an active state machine does: the group that runs in its state; or, if none does, the
     /// statement that its transition is for.
     pub fn machine(
         self,
-        physical: usize,
+        physical: PhysicalId,
         group: &CompiledGroup,
         register: RegisterId,
         states: &[State],
@@ -57,7 +57,7 @@ impl<'a> CycleView<'a> {
     ) -> Result<CompiledId, Option<ControlId>> {
         let own = self.physical(physical);
         let slot = own.registers[register.index()];
-        let (now, next) = (self.now[slot], self.next[slot]);
+        let (now, next) = (self.now[slot.index()], self.next[slot.index()]);
         match state(states, now) {
             Some(child) if self.high(own.compiled[child.index()]) => Ok(child),
             _ => {
@@ -71,7 +71,7 @@ impl<'a> CycleView<'a> {
     /// the cycles of a static component from its start, from 0.
     pub fn activity(
         self,
-        physical: usize,
+        physical: PhysicalId,
         runs: &[RunId],
         calls: &[CallId],
         position: Option<u64>,
@@ -95,17 +95,17 @@ impl<'a> CycleView<'a> {
     }
 
     /// The kind of an overhead cycle, and the statement to charge.
-    fn charge(self, physical: usize, runs: &[RunId], position: Option<u64>) -> Charge {
+    fn charge(self, physical: PhysicalId, runs: &[RunId], position: Option<u64>) -> Charge {
         let component = self.component(physical);
         let own = self.physical(physical);
-        let (statement, place) = match component.root {
+        let (statement, standing) = match component.root {
             Some(root) if self.high(own.compiled[root.index()]) => self.blame(physical, root),
             _ => {
                 let scheduled = position
                     .zip(component.schedule.as_ref())
                     .and_then(|(at, schedule)| schedule.at(at));
                 let whole = (!component.control.is_empty()).then(|| ControlId::from_index(0));
-                (scheduled.or(whole), Place::Outside)
+                (scheduled.or(whole), Standing::Outside)
             }
         };
         // A helper of the compiler knows better.
@@ -119,19 +119,22 @@ impl<'a> CycleView<'a> {
                 .registers
                 .iter()
                 .zip(&component.registers)
-                .any(|(&slot, register)| register.kind == kind && self.now[slot] != self.next[slot])
+                .any(|(&slot, register)| {
+                    register.kind == kind && self.now[slot.index()] != self.next[slot.index()]
+                })
         };
-        let steps =
-            place == Place::Transition || helps(ControlKind::Repeat) || changes(RegisterKind::Fsm);
+        let steps = standing == Standing::Transition
+            || helps(ControlKind::Repeat)
+            || changes(RegisterKind::Fsm);
         let kind = match (steps, changes(RegisterKind::ParDone)) {
             (true, true) => Overhead::Both,
             (true, false) => Overhead::FsmUpdate,
             (false, true) => Overhead::ParDone,
-            (false, false) => match place {
+            (false, false) => match standing {
                 _ if helps(ControlKind::Empty) => Overhead::Barrier,
                 _ if component.latency.is_some() => Overhead::StaticWait,
-                Place::Leaf if helped.is_none() => Overhead::StaticWait,
-                Place::Outside => Overhead::StartFinish,
+                Standing::Leaf if helped.is_none() => Overhead::StaticWait,
+                Standing::Outside => Overhead::StartFinish,
                 _ => Overhead::Other,
             },
         };
@@ -143,7 +146,7 @@ impl<'a> CycleView<'a> {
 
     /// Where control is that runs nothing useful: the statement to charge, from the active
     /// compilation group `id` downwards.
-    fn blame(self, physical: usize, id: CompiledId) -> (Option<ControlId>, Place) {
+    fn blame(self, physical: PhysicalId, id: CompiledId) -> (Option<ControlId>, Standing) {
         let component = self.component(physical);
         let own = self.physical(physical);
         let group = component.compiled(id);
@@ -154,18 +157,18 @@ impl<'a> CycleView<'a> {
                 };
                 let program = self.programs.iter().find(own);
                 let scheduled = program.and_then(StaticProgram::statement);
-                (scheduled.or(group.node), Place::Leaf)
+                (scheduled.or(group.node), Standing::Leaf)
             }
             CompiledKind::Par { arms } => {
                 let slot = |arm: &Arm| own.compiled[arm.child.index()];
                 let running = || arms.iter().filter(|arm| self.high(slot(arm)));
                 // The arms that end now wait for those that go on.
                 let longest = running()
-                    .find(|arm| self.next[slot(arm)] == 1)
+                    .find(|arm| self.next[slot(arm).index()] == 1)
                     .or_else(|| running().next());
                 match longest {
                     Some(arm) => self.blame(physical, arm.child),
-                    None => (group.node, Place::Par),
+                    None => (group.node, Standing::Par),
                 }
             }
             CompiledKind::Fsm {
@@ -174,7 +177,7 @@ impl<'a> CycleView<'a> {
                 last,
             } => match self.machine(physical, group, *register, states, *last) {
                 Ok(child) => self.blame(physical, child),
-                Err(statement) => (statement, Place::Transition),
+                Err(statement) => (statement, Standing::Transition),
             },
         }
     }
@@ -182,7 +185,7 @@ impl<'a> CycleView<'a> {
 
 /// Where control is in a cycle in which it runs nothing useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Standing {
     /// The control program does not run.
     Outside,
     /// An FSM goes from one state to the next.

@@ -1,8 +1,8 @@
 //! From the probe values of each cycle to the events of a trace.
 //!
-//! Owns the order of a run: values come in, trees, register updates and warnings go out, and what is
-//! known already is not worked out again. What is in a tree is the matter of `tree.rs`; what a cell's
-//! cycle is for, of `charge.rs`; static control is followed by `statics.rs`; `samples.rs` numbers values.
+//! Owns the order of a run: values come in, trees, register updates and warnings go out, and what follows
+//! from equal values is computed once. `tree.rs` decides what is in a tree, `charge.rs` what a cell's
+//! cycle is for; `statics.rs` follows static control; `samples.rs` numbers values.
 
 mod charge;
 mod samples;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{Id, Metadata, RegisterId};
+use petal_metadata::{Id as _, Metadata, RegisterId};
 use thiserror::Error;
 
 use self::charge::CycleView;
@@ -24,7 +24,7 @@ use crate::contradictions::{self, Contradiction, Values};
 use crate::model::{
     CallTree, Cycle, Event, Instance, InstanceId, Node, RegisterUpdate, Run, TreeId, Warning,
 };
-use crate::signals::{Layout, SignalTable};
+use crate::signals::{Layout, PhysicalId, SignalTable, SlotId};
 use crate::source::{Change, ProbeSource, SourceError};
 
 /// Why reconstruction stops.
@@ -86,8 +86,9 @@ impl<'a> Reconstruction<'a> {
             }
         }
         let cycles = engine.emitter.cycle;
-        if let Some(found) = contradictions::at_the_end(self.metadata, &self.layout, &engine.next) {
-            engine.emitter.contradiction(found);
+        let last = contradictions::at_the_end(self.metadata, &self.layout, &engine.next);
+        if let Some(contradiction) = last {
+            engine.emitter.contradiction(contradiction);
         }
         engine.flush();
         engine.emitter.events.push(Event::End { cycles });
@@ -100,7 +101,7 @@ impl<'a> Reconstruction<'a> {
 
 /// How many samples, and pairs of them, are remembered. Control registers that run freely beside each
 /// other can have as many different values as the run has cycles.
-const MAX_KNOWN: usize = 1 << 16;
+const MAX_REMEMBERED: usize = 1 << 16;
 
 /// What follows from the values of a cycle.
 #[derive(Debug)]
@@ -123,8 +124,8 @@ struct Engine<'a> {
     /// The values of a cycle and of the one after it.
     now: Vec<u64>,
     next: Vec<u64>,
-    /// Slots in which the two differ.
-    changed: Vec<usize>,
+    /// The slots in which the two differ.
+    changed: Vec<SlotId>,
     /// The numbers of the two.
     samples: Samples,
     sample_now: u32,
@@ -135,36 +136,42 @@ struct Engine<'a> {
     /// The latest of them.
     context: Vec<u64>,
     /// Numbers of a sample, of the next one, and of the context → what follows, for the latest ones.
-    known: HashMap<(u32, u32, u32), Rc<Outcome>>,
+    outcomes: HashMap<(u32, u32, u32), Rc<Outcome>>,
     /// The latest samples and context after which no static component goes on, and their tree.
     latest: Option<((u32, u32, u32), TreeId)>,
     current: Option<Run>,
     emitter: Emitter<'a>,
-    registers: Vec<(usize, RegisterId, usize)>,
-    /// The register behind each slot.
+    registers: Vec<Register>,
+    /// The position in `registers` of the register behind each slot.
     register_of: Vec<Option<usize>>,
-    /// Registers that are updated at the end of the cycle.
+    /// Positions of the registers that are updated at the end of the cycle.
     updated: Vec<usize>,
+}
+
+/// A control register of a hardware instance.
+struct Register {
+    physical: PhysicalId,
+    id: RegisterId,
+    slot: SlotId,
 }
 
 impl<'a> Engine<'a> {
     fn new(metadata: &'a Metadata, layout: &'a Layout) -> Self {
-        let registers: Vec<(usize, RegisterId, usize)> = layout
-            .instances
-            .iter()
-            .enumerate()
+        let registers: Vec<Register> = layout
+            .instances()
             .flat_map(|(physical, instance)| {
-                instance
-                    .registers
-                    .iter()
-                    .enumerate()
-                    .map(move |(id, &slot)| (physical, RegisterId::from_index(id), slot))
+                let slots = instance.registers.iter().enumerate();
+                slots.map(move |(at, &slot)| Register {
+                    physical,
+                    id: RegisterId::from_index(at),
+                    slot,
+                })
             })
             .collect();
         let slots = layout.table.watched.len();
         let mut register_of = vec![None; slots];
-        for (at, &(_, _, slot)) in registers.iter().enumerate() {
-            register_of[slot] = Some(at);
+        for (at, register) in registers.iter().enumerate() {
+            register_of[register.slot.index()] = Some(at);
         }
         let mut engine = Self {
             now: vec![0; slots],
@@ -175,11 +182,11 @@ impl<'a> Engine<'a> {
             sample_next: 0,
             contexts: HashMap::default(),
             context: Vec::new(),
-            known: HashMap::default(),
+            outcomes: HashMap::default(),
             latest: None,
             metadata,
             layout,
-            last_instance: vec![None; layout.instances.len()],
+            last_instance: layout.for_each_instance(None),
             pending: Vec::new(),
             programs: StaticProgram::all(metadata, layout),
             trees: HashMap::default(),
@@ -193,37 +200,36 @@ impl<'a> Engine<'a> {
             component: metadata.main,
             parent: None,
         });
-        engine.last_instance[0] = Some(main);
+        engine.last_instance[Layout::main().index()] = Some(main);
         engine
     }
 
     /// Takes in what leads from the latest cycle to the next one.
     fn take(&mut self, changes: &[Change]) {
         for &Change { slot, value } in changes {
-            self.next[slot] = value;
+            self.next[slot.index()] = value;
             self.samples.set(slot, value);
             self.changed.push(slot);
         }
         let most = self.samples.numbers.len();
-        let most = most.max(self.contexts.len()).max(self.known.len());
-        if most >= MAX_KNOWN {
+        let most = most.max(self.contexts.len()).max(self.outcomes.len());
+        if most >= MAX_REMEMBERED {
             self.forget();
         } else if self.samples.changed {
             self.sample_next = self.samples.number();
         }
     }
 
-    /// Forgets what is known of samples and contexts. The samples of this cycle and the next one
-    /// get new numbers.
+    /// Forgets all samples, contexts and outcomes. The samples of this cycle and the next one get new
+    /// numbers.
     fn forget(&mut self) {
         self.samples.numbers.clear();
         self.contexts.clear();
-        self.known.clear();
+        self.outcomes.clear();
         self.latest = None;
         let next = self.samples.words.clone();
-        let changed: Vec<usize> = self.changed.clone();
-        for &slot in &changed {
-            self.samples.set(slot, self.now[slot]);
+        for &slot in &self.changed {
+            self.samples.set(slot, self.now[slot.index()]);
         }
         self.sample_now = self.samples.number();
         self.samples.words = next;
@@ -233,7 +239,7 @@ impl<'a> Engine<'a> {
     /// Goes to the next cycle, which is taken in already.
     fn step(&mut self) {
         for slot in self.changed.drain(..) {
-            self.now[slot] = self.next[slot];
+            self.now[slot.index()] = self.next[slot.index()];
         }
         self.sample_now = self.sample_next;
     }
@@ -273,33 +279,33 @@ impl<'a> Engine<'a> {
         updated.extend(
             self.changed
                 .iter()
-                .filter_map(|&slot| self.register_of[slot]),
+                .filter_map(|&slot| self.register_of[slot.index()]),
         );
         updated.sort_unstable();
         for at in updated.drain(..) {
-            let (physical, register, slot) = self.registers[at];
+            let Register { physical, id, slot } = self.registers[at];
             let instance = self.owner(physical);
             self.emitter.events.push(Event::Update(RegisterUpdate {
                 cycle: Cycle::from_cycles(self.emitter.cycle),
                 instance,
-                register,
-                old: self.now[slot],
-                new: self.next[slot],
+                register: id,
+                old: self.now[slot.index()],
+                new: self.next[slot.index()],
             }));
         }
         self.updated = updated;
     }
 
     /// The source instance that a hardware instance last worked for.
-    fn owner(&mut self, physical: usize) -> InstanceId {
-        if let Some(instance) = self.last_instance[physical] {
+    fn owner(&mut self, physical: PhysicalId) -> InstanceId {
+        if let Some(instance) = self.last_instance[physical.index()] {
             return instance;
         }
-        let own = &self.layout.instances[physical];
+        let own = self.layout.physical(physical);
         let parent = own.parent.map(|(parent, cell)| (self.owner(parent), cell));
         let component = own.component;
         let instance = self.emitter.instance(Instance { component, parent });
-        self.last_instance[physical] = Some(instance);
+        self.last_instance[physical.index()] = Some(instance);
         instance
     }
 
@@ -308,19 +314,20 @@ impl<'a> Engine<'a> {
         let (now, next) = (self.sample_now, self.sample_next);
         let context = self.context();
         match self.latest {
-            Some((known, tree)) if known == (now, next, context) => return tree,
+            Some((same, tree)) if same == (now, next, context) => return tree,
             _ => {}
         }
-        let outcome = match self.known.get(&(now, next, context)) {
+        let outcome = match self.outcomes.get(&(now, next, context)) {
             Some(outcome) => Rc::clone(outcome),
             None => {
                 let outcome = Rc::new(self.build());
-                self.known.insert((now, next, context), Rc::clone(&outcome));
+                self.outcomes
+                    .insert((now, next, context), Rc::clone(&outcome));
                 outcome
             }
         };
         for &(physical, instance) in &outcome.owners {
-            self.last_instance[physical] = Some(instance);
+            self.last_instance[physical.index()] = Some(instance);
         }
         self.pending.clone_from(&outcome.pending);
         // Nothing is left to do for the next cycle if it is the same.
@@ -335,7 +342,12 @@ impl<'a> Engine<'a> {
         let key = &mut self.context;
         key.clear();
         for pending in &self.pending {
-            key.extend([pending.physical as u64, pending.call as u64, pending.left]);
+            let Pending {
+                physical,
+                call,
+                left,
+            } = *pending;
+            key.extend([physical.index() as u64, call.index() as u64, left]);
         }
         for (number, program) in self.programs.iter().enumerate() {
             if program.is_active() {
@@ -391,16 +403,17 @@ impl<'a> Engine<'a> {
 
     /// Tells what can't be in the cycle, in which these hardware instances run.
     fn tell_contradictions(&mut self, owners: &Owners) {
-        let mut running = vec![false; self.layout.instances.len()];
+        let mut running = self.layout.for_each_instance(false);
         for &(physical, _) in owners {
-            running[physical] = true;
+            running[physical.index()] = true;
         }
         let values = Values {
             now: &self.now,
             next: &self.next,
         };
-        for found in contradictions::find(self.metadata, self.layout, values, &running) {
-            self.emitter.contradiction(found);
+        let contradictions = contradictions::find(self.metadata, self.layout, values, &running);
+        for contradiction in contradictions {
+            self.emitter.contradiction(contradiction);
         }
     }
 }
@@ -411,7 +424,7 @@ struct Emitter<'a> {
     /// The cycle that comes next.
     cycle: u64,
     instances: HashMap<Instance, InstanceId>,
-    warned: BTreeSet<(usize, usize)>,
+    warned: BTreeSet<(PhysicalId, SlotId)>,
     events: Vec<Event>,
 }
 
@@ -436,17 +449,22 @@ impl<'a> Emitter<'a> {
     }
 
     /// Warns of a signal of a hardware instance, once.
-    fn warn(&mut self, physical: usize, slot: usize, text: &str) {
+    fn warn(&mut self, physical: PhysicalId, slot: SlotId, text: &str) {
         if self.warned.insert((physical, slot)) {
             self.events.push(Event::Warning(Box::new(Warning {
                 cycle: Cycle::from_cycles(self.cycle),
-                signal: self.layout.table.watched[slot].to_string(),
+                signal: self.layout.table.watched[slot.index()].to_string(),
                 text: text.to_owned(),
             })));
         }
     }
 
-    fn contradiction(&mut self, (physical, slot, text): Contradiction) {
+    fn contradiction(&mut self, contradiction: Contradiction) {
+        let Contradiction {
+            physical,
+            slot,
+            text,
+        } = contradiction;
         self.warn(physical, slot, text);
     }
 }

@@ -5,15 +5,15 @@
 use std::collections::BTreeSet;
 
 use foldhash::HashMap;
-use petal_metadata::{Metadata, RegisterKind};
+use petal_metadata::{Id as _, Metadata, RegisterKind};
 
-use crate::signals::Layout;
+use crate::signals::{Layout, SlotId};
 
 /// Numbers the values of all signals that determine trees: two cycles with equal values have the
 /// same number.
 pub(super) struct Samples {
     /// Word, bit of each slot; a register has a word of its own. `None`: it determines nothing.
-    places: Vec<Option<(usize, Option<u32>)>>,
+    positions: Vec<Option<(usize, Option<u32>)>>,
     /// The present values.
     pub words: Vec<u64>,
     /// The number of each combination of values that was met.
@@ -26,14 +26,14 @@ impl Samples {
     /// The signals of a design that determine trees: all probes, and the control registers but for the
     /// counters of static programs, which are followed by the programs' positions.
     pub fn of(metadata: &Metadata, layout: &Layout) -> Self {
-        let registers = layout.instances.iter().flat_map(|physical| {
+        let registers = layout.instances().flat_map(|(_, physical)| {
             let component = metadata.component(physical.component);
             let registers = component.registers.iter().zip(&physical.registers);
             registers
                 .filter(|(register, _)| register.kind != RegisterKind::StaticFsm)
                 .map(|(_, &slot)| slot)
         });
-        let probes = layout.instances.iter().flat_map(|physical| {
+        let probes = layout.instances().flat_map(|(_, physical)| {
             let own = physical.runs.iter();
             own.chain(physical.starts.iter().flatten())
                 .chain(&physical.calls)
@@ -43,23 +43,23 @@ impl Samples {
         Self::new(
             layout.table.watched.len(),
             &probes.collect(),
-            &registers.collect::<Vec<usize>>(),
+            &registers.collect::<Vec<SlotId>>(),
         )
     }
 
     /// `probes` are the slots of signals of one bit, `registers` those of others.
-    fn new(slots: usize, probes: &BTreeSet<usize>, registers: &[usize]) -> Self {
-        let mut places = vec![None; slots];
+    fn new(slots: usize, probes: &BTreeSet<SlotId>, registers: &[SlotId]) -> Self {
+        let mut positions = vec![None; slots];
         for (at, &slot) in probes.iter().enumerate() {
             let bit = u32::try_from(at % 64).expect("it is below 64");
-            places[slot] = Some((at / 64, Some(bit)));
+            positions[slot.index()] = Some((at / 64, Some(bit)));
         }
         let first = probes.len().div_ceil(64);
         for (at, &slot) in registers.iter().enumerate() {
-            places[slot] = Some((first + at, None));
+            positions[slot.index()] = Some((first + at, None));
         }
         Self {
-            places,
+            positions,
             words: vec![0; first + registers.len()],
             numbers: HashMap::default(),
             changed: true,
@@ -67,8 +67,8 @@ impl Samples {
     }
 
     /// Takes in the value of a signal.
-    pub fn set(&mut self, slot: usize, value: u64) {
-        let Some((word, bit)) = self.places[slot] else {
+    pub fn set(&mut self, slot: SlotId, value: u64) {
+        let Some((word, bit)) = self.positions[slot.index()] else {
             return;
         };
         let word = &mut self.words[word];

@@ -4,17 +4,17 @@
 //!
 //! Knows when the parts of a schedule run (metadata do), not what a cycle of them is charged to.
 
-use petal_metadata::{CompiledId, ControlId, Id, Metadata, Schedule};
+use petal_metadata::{CallId, CompiledId, ControlId, Id, Metadata, Schedule};
 
-use crate::signals::Layout;
+use crate::signals::{Layout, PhysicalId, SlotId};
 
 /// A static component that goes on after its start pulse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Pending {
     /// The hardware instance that calls it.
-    pub physical: usize,
+    pub physical: PhysicalId,
     /// The call, in the component of that instance.
-    pub call: usize,
+    pub call: CallId,
     /// Cycles still to come, this one included.
     pub left: u64,
 }
@@ -23,11 +23,11 @@ pub(super) struct Pending {
 #[derive(Debug)]
 pub(super) struct StaticProgram<'a> {
     /// The hardware instance that it is in.
-    pub physical: usize,
+    pub physical: PhysicalId,
     /// The compilation group that runs it.
     pub group: CompiledId,
     /// The slot of the group's probe.
-    slot: usize,
+    slot: SlotId,
     schedule: &'a Schedule,
     /// Cycles since it became active, modulo its latency; `None` if it is not.
     position: Option<u64>,
@@ -36,14 +36,13 @@ pub(super) struct StaticProgram<'a> {
 impl<'a> StaticProgram<'a> {
     /// All static programs of a design, none of them active.
     pub fn all(metadata: &'a Metadata, layout: &'a Layout) -> Vec<Self> {
-        let instances = layout.instances.iter().enumerate();
-        let programs = instances.flat_map(|(at, physical)| {
+        let programs = layout.instances().flat_map(|(id, physical)| {
             let groups = metadata.component(physical.component).compiled.iter();
-            groups.enumerate().filter_map(move |(id, group)| {
+            groups.enumerate().filter_map(move |(at, group)| {
                 Some(Self {
-                    physical: at,
-                    group: CompiledId::from_index(id),
-                    slot: physical.compiled[id],
+                    physical: id,
+                    group: CompiledId::from_index(at),
+                    slot: physical.compiled[at],
                     schedule: group.schedule.as_ref()?,
                     position: None,
                 })
@@ -55,7 +54,7 @@ impl<'a> StaticProgram<'a> {
     /// Goes on to the cycle in which the signals have the values `now`.
     pub fn advance(&mut self, now: &[u64]) {
         let next = self.position.map_or(0, |at| at + 1);
-        let active = now[self.slot] == 1;
+        let active = now[self.slot.index()] == 1;
         self.position = active
             .then(|| next.checked_rem(self.schedule.latency))
             .flatten();

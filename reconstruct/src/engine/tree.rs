@@ -13,9 +13,10 @@ use super::Emitter;
 use super::charge::CycleView;
 use super::statics::Pending;
 use crate::model::{Activity, Charge, Instance, InstanceId, Node};
+use crate::signals::{Layout, PhysicalId, SlotId};
 
 /// Which source instance each active hardware instance works for.
-pub(super) type Owners = Vec<(usize, InstanceId)>;
+pub(super) type Owners = Vec<(PhysicalId, InstanceId)>;
 
 /// Builds the tree of a cycle, whose root is the main cell (paper, section 4). New instances and warnings go to `emitter`.
 pub(super) fn build(cycle: CycleView<'_>, emitter: &mut Emitter<'_>) -> Built {
@@ -25,7 +26,7 @@ pub(super) fn build(cycle: CycleView<'_>, emitter: &mut Emitter<'_>) -> Built {
         built: Built::default(),
     };
     let main = Entry {
-        physical: 0,
+        physical: Layout::main(),
         instance: InstanceId::from_index(0),
         formal: None,
         actuals: Actuals::new(),
@@ -54,7 +55,7 @@ struct Builder<'a, 'e, 'l> {
 /// A hardware instance, and the source instance that it works for.
 #[derive(Debug, Clone, Copy)]
 struct Holder {
-    physical: usize,
+    physical: PhysicalId,
     instance: InstanceId,
 }
 
@@ -63,7 +64,7 @@ type Actuals = Vec<(CellId, (Holder, CellId))>;
 
 /// How a cell is entered.
 struct Entry {
-    physical: usize,
+    physical: PhysicalId,
     instance: InstanceId,
     /// The `ref` cell by which it is called, and its component.
     formal: Option<(ComponentId, CellId)>,
@@ -134,7 +135,7 @@ impl Builder<'_, '_, '_> {
     /// What the probes tell of an instance: GA and EN probes its runs, call probes its calls (paper,
     /// section 5.2). A call whose caller is not active is left out with a warning, unless it started a
     /// static component that goes on.
-    fn active(&mut self, physical: usize, actuals: Actuals) -> Active {
+    fn active(&mut self, physical: PhysicalId, actuals: Actuals) -> Active {
         let component = self.cycle.component(physical);
         let own = self.cycle.physical(physical);
         let runs: Vec<RunId> = (0..component.runs.len())
@@ -147,7 +148,7 @@ impl Builder<'_, '_, '_> {
                 .cycle
                 .pending
                 .iter()
-                .any(|p| p.physical == physical && p.call == at);
+                .any(|p| p.physical == physical && p.call == CallId::from_index(at));
             if !self.cycle.high(own.calls[at]) && !pending {
                 continue;
             }
@@ -183,7 +184,7 @@ impl Builder<'_, '_, '_> {
     }
 
     /// Whether a run is active: its group is, and so is what starts the group for this run.
-    fn runs(&self, physical: usize, run: usize) -> bool {
+    fn runs(&self, physical: PhysicalId, run: usize) -> bool {
         let own = self.cycle.physical(physical);
         let starts = &own.starts[run];
         self.cycle.high(own.runs[run])
@@ -194,7 +195,7 @@ impl Builder<'_, '_, '_> {
     /// handed over.
     fn resolve(
         &self,
-        physical: usize,
+        physical: PhysicalId,
         instance: InstanceId,
         active: &Active,
         cell: CellId,
@@ -203,7 +204,7 @@ impl Builder<'_, '_, '_> {
             let mut actuals = active.actuals.iter();
             actuals
                 .find(|(formal, _)| *formal == cell)
-                .map(|known| known.1)
+                .map(|&(_, actual)| actual)
         } else {
             let holder = Holder { physical, instance };
             Some((holder, cell))
@@ -213,7 +214,7 @@ impl Builder<'_, '_, '_> {
     /// What the `ref` cells of `cell`'s component stand for while `call` is made.
     fn actuals(
         &self,
-        physical: usize,
+        physical: PhysicalId,
         instance: InstanceId,
         active: &Active,
         call: CallId,
@@ -234,7 +235,7 @@ impl Builder<'_, '_, '_> {
         bindings.iter().filter_map(actual).collect()
     }
 
-    fn warn(&mut self, physical: usize, slot: usize, outlives: bool) {
+    fn warn(&mut self, physical: PhysicalId, slot: SlotId, outlives: bool) {
         let text = if outlives {
             "the called cell goes on after the group that started it; it is still shown below it"
         } else {
@@ -245,7 +246,7 @@ impl Builder<'_, '_, '_> {
 
     /// Adds the control nodes that an active compilation group stands for (paper, section 5.2: the
     /// active control blocks of a cell are derived from active compilation groups).
-    fn compiled(&self, physical: usize, id: CompiledId, controls: &mut BTreeSet<ControlId>) {
+    fn compiled(&self, physical: PhysicalId, id: CompiledId, controls: &mut BTreeSet<ControlId>) {
         let component = self.cycle.component(physical);
         let own = self.cycle.physical(physical);
         if !self.cycle.high(own.compiled[id.index()]) {
@@ -283,7 +284,7 @@ impl Builder<'_, '_, '_> {
     /// started by control (paper, section 5.1).
     fn level(
         &mut self,
-        physical: usize,
+        physical: PhysicalId,
         instance: InstanceId,
         active: &Active,
         parent: Option<ControlId>,
@@ -346,7 +347,7 @@ impl Builder<'_, '_, '_> {
     /// Adds an active group, and what it calls.
     fn group(
         &mut self,
-        physical: usize,
+        physical: PhysicalId,
         instance: InstanceId,
         active: &Active,
         run: RunId,
@@ -354,17 +355,17 @@ impl Builder<'_, '_, '_> {
     ) {
         let component = self.cycle.component(physical);
         let id = self.cycle.physical(physical).component;
-        let known = component.run(run);
+        let entry = component.run(run);
         self.built.nodes.push((
             depth,
             Node::Group {
                 component: id,
-                group: known.group,
+                group: entry.group,
                 run,
             },
         ));
         let mut below = depth + 1;
-        if let Some(part) = known.part.filter(|&part| part != known.group) {
+        if let Some(part) = entry.part.filter(|&part| part != entry.group) {
             self.built.nodes.push((
                 below,
                 Node::Group {
@@ -388,7 +389,7 @@ impl Builder<'_, '_, '_> {
     /// which are always leaves (paper, section 4).
     fn callees(
         &mut self,
-        physical: usize,
+        physical: PhysicalId,
         instance: InstanceId,
         active: &Active,
         calls: &[CallId],
@@ -433,7 +434,7 @@ impl Builder<'_, '_, '_> {
     /// latency.
     fn component_cell(
         &mut self,
-        physical: usize,
+        physical: PhysicalId,
         instance: InstanceId,
         active: &Active,
         (call, cell): (CallId, CellId),
@@ -458,13 +459,13 @@ impl Builder<'_, '_, '_> {
                 .cycle
                 .pending
                 .iter()
-                .find(|p| p.physical == physical && p.call == call.index())
+                .find(|p| p.physical == physical && p.call == call)
                 .map_or(latency, |p| p.left);
             position = Some(latency - left);
             if left > 1 {
                 let next = Pending {
                     physical,
-                    call: call.index(),
+                    call,
                     left: left - 1,
                 };
                 if !self.built.pending.contains(&next) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use vcd::IdCode;
 
-/// The slots of the signals that have an identifier code.
+/// The numbers of the wanted signals that have an identifier code.
 pub(super) type Targets = Vec<usize>;
 
 /// The wanted identifier codes.
@@ -22,17 +22,17 @@ struct Code {
     /// Up to three characters, the first in the lowest byte.
     text: u32,
     /// 1 + the index of its targets, or 0.
-    place: u32,
+    entry: u32,
 }
 
 /// Codes have small numbers in all but odd files.
 const TABLE: u64 = 1 << 22;
 
 impl Codes {
-    pub fn add(&mut self, code: IdCode, slot: usize) {
+    pub fn add(&mut self, code: IdCode, signal: usize) {
         let text = code.to_string();
         let (number, _) = number(text.as_bytes()).expect("the crate's codes have such numbers");
-        let place = if number < TABLE {
+        let entry = if number < TABLE {
             let at = usize::try_from(number).expect("the table fits in memory");
             if self.table.len() <= at {
                 self.table.resize(at + 1, Code::default());
@@ -40,25 +40,25 @@ impl Codes {
             let bytes = text.bytes().take(3).enumerate();
             self.table[at].text =
                 bytes.fold(0, |text, (at, byte)| text | u32::from(byte) << (8 * at));
-            &mut self.table[at].place
+            &mut self.table[at].entry
         } else {
             self.others.entry(number).or_default()
         };
-        if *place == 0 {
+        if *entry == 0 {
             self.targets.push(Targets::new());
-            *place = u32::try_from(self.targets.len()).expect("headers have fewer signals");
+            *entry = u32::try_from(self.targets.len()).expect("headers have fewer signals");
         }
-        self.targets[*place as usize - 1].push(slot);
+        self.targets[*entry as usize - 1].push(signal);
     }
 
     pub fn get(&self, number: u64) -> Option<&Targets> {
         let at = usize::try_from(number).ok();
-        let place = match at.and_then(|at| self.table.get(at)) {
-            Some(code) => code.place,
+        let entry = match at.and_then(|at| self.table.get(at)) {
+            Some(code) => code.entry,
             None if self.others.is_empty() => 0,
             None => self.others.get(&number).copied().unwrap_or(0),
         };
-        (place > 0).then(|| &self.targets[place as usize - 1])
+        (entry > 0).then(|| &self.targets[entry as usize - 1])
     }
 
     /// The length of a line that has one character before its code, and the code's targets. `None`
@@ -106,10 +106,10 @@ impl Codes {
         let sum = (text & 0xff) + (text >> 8 & 0xff) * 94 + (text >> 16) * (94 * 94);
         let number = sum.wrapping_sub(OFFSETS[length as usize]);
         let code = self.table.get(number as usize);
-        let place = code
+        let entry = code
             .filter(|code| code.text == text)
-            .map_or(0, |code| code.place);
-        let targets = (place > 0).then(|| &self.targets[place as usize - 1]);
+            .map_or(0, |code| code.entry);
+        let targets = (entry > 0).then(|| &self.targets[entry as usize - 1]);
         Some((length as usize, targets))
     }
 }

@@ -46,7 +46,7 @@ fn read(file: &str) -> String {
             Ok(true) => {
                 let changes = source.changes().iter();
                 let changes: Vec<String> = changes
-                    .map(|change| format!("{}={}", ["a", "b"][change.slot], change.value))
+                    .map(|change| format!("{}={}", ["a", "b"][change.slot.index()], change.value))
                     .collect();
                 lines.push(changes.join(" "));
             }

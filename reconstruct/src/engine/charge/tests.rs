@@ -159,15 +159,15 @@ impl Program {
     ) -> Activity {
         let metadata = &self.0;
         let layout = Layout::of(metadata);
-        let own = &layout.instances[0];
+        let own = layout.physical(Layout::main());
         let mut now = vec![0; layout.table.watched.len()];
         let mut next = now.clone();
         for &(group, goes_on) in compiled {
-            now[own.compiled[group.index()]] = 1;
-            next[own.compiled[group.index()]] = u64::from(goes_on);
+            now[own.compiled[group.index()].index()] = 1;
+            next[own.compiled[group.index()].index()] = u64::from(goes_on);
         }
         for &(register, from, to) in registers {
-            let slot = own.registers[register.index()];
+            let slot = own.registers[register.index()].index();
             (now[slot], next[slot]) = (from, to);
         }
         let mut programs = StaticProgram::all(metadata, &layout);
@@ -184,7 +184,7 @@ impl Program {
             programs: &programs,
             pending: &[],
         };
-        cycle.activity(0, runs, &[], None)
+        cycle.activity(Layout::main(), runs, &[], None)
     }
 }
 

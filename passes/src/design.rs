@@ -1,0 +1,157 @@
+//! A compiled design: its program, its memories and its Verilog.
+//!
+//! Owns what compilation keeps of the source for a simulation. Does not run passes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use calyx_backend::{Backend, VerilogBackend};
+use calyx_ir as ir;
+use calyx_utils::OutputFile;
+use petal_files::Scratch;
+use petal_metadata::Metadata;
+
+use crate::error::PassesError;
+use crate::guard::guarded;
+use crate::positions;
+use crate::structure::Structure;
+use crate::verilog_names::Renamed;
+
+/// A memory of main that a simulation loads and stores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// Name of the `@external` cell.
+    pub name: String,
+    /// Its name in the Verilog, and so that of its data files: differs where Verilog does not
+    /// allow the name.
+    pub instance: String,
+    /// Bits per element.
+    pub width: u64,
+    /// Number of elements in each dimension, outermost first.
+    pub dims: Vec<u64>,
+}
+
+/// A compiled design.
+pub struct Design {
+    pub(crate) program: ir::Context,
+    /// The source.
+    pub(crate) path: PathBuf,
+    /// Has the files of the extern primitives.
+    pub(crate) library: Arc<Scratch>,
+    /// The memories of main.
+    pub memories: Vec<Memory>,
+    /// What hardware it is, probes left out.
+    pub structure: Structure,
+}
+
+impl Design {
+    /// The program after all passes, with names that Verilog allows: only guarded continuous
+    /// assignments, primitives and component instances.
+    pub fn program(&self) -> &ir::Context {
+        &self.program
+    }
+
+    /// The temporary folder that it needs: it is removed with the design.
+    pub fn folder(&self) -> &Path {
+        self.library.path()
+    }
+
+    /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.
+    ///
+    /// # Errors
+    /// When the compiler's backend refuses the design, or the temporary folder can't be written.
+    pub fn verilog(&self) -> Result<String, PassesError> {
+        let _reading = positions::compiling();
+        verilog(&self.program, &self.path, self.library.path())
+    }
+}
+
+/// The Verilog of a compiled program. The backend writes to files only, and starts a file anew for
+/// the primitives and for the components: here, in the folder of the library.
+fn verilog(ctx: &ir::Context, path: &Path, library: &Path) -> Result<String, PassesError> {
+    let failed = |source| PassesError::Library {
+        path: library.to_owned(),
+        source,
+    };
+    let dir = tempfile::tempdir_in(library).map_err(failed)?;
+    let primitives = dir.path().join("primitives.sv");
+    let components = dir.path().join("components.sv");
+    guarded(path, "backend", || {
+        VerilogBackend::validate(ctx)?;
+        VerilogBackend::link_externs(ctx, &mut OutputFile::File(primitives.clone()))?;
+        VerilogBackend::emit(ctx, &mut OutputFile::File(components.clone()))
+    })?;
+    let mut verilog = std::fs::read_to_string(&primitives).map_err(failed)?;
+    verilog.push_str(&std::fs::read_to_string(&components).map_err(failed)?);
+    Ok(verilog)
+}
+
+/// An `@external` memory of the entry point: name, width and dimensions.
+pub(crate) type External = (ir::Id, u64, Vec<u64>);
+
+/// The external memories of the source, before any pass changes them.
+pub(crate) fn external_memories(ctx: &ir::Context) -> Vec<External> {
+    let Some(main) = ctx.components.iter().find(|c| c.name == ctx.entrypoint) else {
+        return vec![];
+    };
+    main.cells
+        .iter()
+        .map(|cell| cell.borrow())
+        .filter(|cell| cell.get_attribute(ir::BoolAttr::External).is_some())
+        .filter_map(|cell| {
+            let dims: Vec<u64> = match cell.get_parameter("SIZE") {
+                Some(size) => vec![size],
+                None => (0..4)
+                    .map_while(|dim| cell.get_parameter(format!("D{dim}_SIZE")))
+                    .collect(),
+            };
+            let width = cell.get_parameter("WIDTH")?;
+            (!dims.is_empty()).then(|| (cell.name(), width, dims))
+        })
+        .collect()
+}
+
+/// The same memories after compilation, with their names in the Verilog.
+pub(crate) fn memories(main: ir::Id, external: Vec<External>, renamed: &Renamed) -> Vec<Memory> {
+    external
+        .into_iter()
+        .map(|(name, width, dims)| Memory {
+            name: name.to_string(),
+            instance: renamed
+                .get(&(main, name))
+                .copied()
+                .unwrap_or(name)
+                .to_string(),
+            width,
+            dims,
+        })
+        .collect()
+}
+
+/// Brings the Verilog names in the metadata up to date.
+pub(crate) fn rename_instances(metadata: &mut Metadata, renamed: &Renamed) {
+    let new_name = |component: &str, old: &str| {
+        renamed
+            .get(&(component.into(), old.into()))
+            .map(ToString::to_string)
+    };
+    for component in &mut metadata.components {
+        for cell in &mut component.cells {
+            let renamed = |name: &String| new_name(&component.name, name);
+            if let Some(name) = cell.instance.as_ref().and_then(renamed) {
+                cell.instance = Some(name);
+            }
+        }
+        for register in &mut component.registers {
+            if let Some(name) = new_name(&component.name, &register.name) {
+                register.name = name;
+            }
+        }
+    }
+    for level in metadata.scope.iter_mut().skip(2) {
+        // Only a wrapper around the entry point adds a level; it is called main.
+        if let Some(name) = new_name("main", level) {
+            *level = name;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Why a design can't be compiled: the errors of the whole crate, each with the place and the way out.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a design can't be compiled.
+#[derive(Debug, Error)]
+pub enum PassesError {
+    /// The design can't be read.
+    #[error("cannot read the design {path}: {source}")]
+    Read {
+        /// The design.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The library folder can't be set up.
+    #[error("cannot set up the Calyx library at {path}: {source}")]
+    Library {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The design asks for a file that is not there.
+    #[error(
+        "{path}:{line}: `{name}` is not there; imports are looked up in the folder of this file and \
+         then in the library (`--library DIR` adds a folder), Verilog in the folder of this file"
+    )]
+    Missing {
+        /// The design, or a file that it imports.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What it imports or takes Verilog from.
+        name: String,
+    },
+    /// The design asks for a file that is none of its own.
+    #[error(
+        "{path}:{line}: wants {file}, which is neither in the folder of the design nor in one of the library; \
+         `--library DIR` adds the folder that it is in"
+    )]
+    Outside {
+        /// The design, or a file that it imports.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What it imports or takes Verilog from.
+        file: PathBuf,
+    },
+    /// The Calyx compiler refuses the design.
+    #[error("the Calyx compiler refuses the design ({stage}):\n{message}")]
+    Calyx {
+        /// The pass, `parser` or `backend`.
+        stage: String,
+        /// The compiler's message, with the place in the source where it gives one.
+        message: String,
+    },
+    /// The Calyx compiler gave up in the middle of a pass.
+    #[error(
+        "the Calyx compiler fails on the design {path} ({stage}): {message}; \
+         this is a limit of Calyx 0.7.1, try another pipeline (`--passes`) or another formulation"
+    )]
+    Panic {
+        /// The design.
+        path: PathBuf,
+        /// The pass, `parser` or `backend`.
+        stage: String,
+        /// What it said.
+        message: String,
+    },
+    /// The design nests deeper than the compiler can follow.
+    #[error(
+        "{path}:{line}: the design nests too deep for the Calyx compiler: {problem}; \
+         move a part of it into a component or group of its own"
+    )]
+    Nested {
+        /// The design.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What there is too much of.
+        problem: String,
+    },
+    /// A pass of the Calyx compiler would not come to an end.
+    #[error(
+        "the pass `cell-share` goes twice through each loop, and so 2^{depth} times through this one:\n\
+         {place}\nleave it out with `--disable-pass cell-share`"
+    )]
+    Loops {
+        /// How many loops are around one another.
+        depth: u32,
+        /// The innermost, with its place.
+        place: String,
+    },
+    /// A component that hands over cells would be inlined.
+    #[error(
+        "the pass `inline` breaks the cell `{cell}`, whose component invokes another one with cells for its `ref` cells:\n\
+         {place}\nremove `@inline` or leave the pass out with `--disable-pass inline`"
+    )]
+    Inlined {
+        /// The cell.
+        cell: String,
+        /// Where it is declared.
+        place: String,
+    },
+    /// A pass of petal's own gave up.
+    #[error(
+        "petal fails on the design {path} ({stage}): {message}; please report this with the design"
+    )]
+    Bug {
+        /// The design.
+        path: PathBuf,
+        /// The pass.
+        stage: String,
+        /// What it said.
+        message: String,
+    },
+    /// The design has constructs that the list of passes can't compile.
+    #[error(
+        "these passes cannot compile the design:\n{places}\n\
+         choose passes that can with `--passes`: `all` compiles everything"
+    )]
+    Unsupported {
+        /// Each construct with its place.
+        places: String,
+    },
+    /// A simulation of the design would take too much memory.
+    #[error(
+        "{place}: {what}; a simulation of the design takes up to {bytes} of memory, and {limit} are allowed: \
+         `--max-memory SIZE` allows more"
+    )]
+    Size {
+        /// What takes most: the file and the line, counted from 1.
+        place: String,
+        /// What it is, with its number.
+        what: String,
+        /// What the whole design takes.
+        bytes: String,
+        /// What it may take.
+        limit: String,
+    },
+    /// A pass can't be given an option.
+    #[error("`-x {option}`: {problem}")]
+    Option {
+        /// The option, as it was given.
+        option: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The list of passes can't be run.
+    #[error("the list of passes cannot be run: {0}")]
+    Pipeline(String),
+    /// A part of petal's own bookkeeping failed.
+    #[error("the passes ran, but petal got no metadata from them: is `{0}` in the list of passes?")]
+    NoMetadata(&'static str),
+}

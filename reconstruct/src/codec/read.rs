@@ -1,0 +1,262 @@
+//! Reads trace files, and believes nothing in them: a handle that is not there, a tree that is none and runs
+//! that do not add up are errors.
+
+use std::io::{self, BufRead};
+
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId};
+
+use super::{
+    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, GROUP, INSTANCE, MAGIC, OVERHEAD,
+    PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, TraceError, UPDATE, USEFUL, VERSION, WARNING,
+    head,
+};
+use crate::blocks::{BlockError, BlockReader};
+use crate::model::{
+    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate,
+    Run, TreeId, Warning,
+};
+
+/// The limit of handles into the metadata, which whoever holds the metadata checks.
+const ANY: usize = u32::MAX as usize;
+
+/// Reads a Petal trace: an iterator over its events, the last of which is [`Event::End`].
+#[derive(Debug)]
+pub struct TraceReader<R> {
+    input: BlockReader<R>,
+    cycles: u64,
+    instances: usize,
+    trees: usize,
+    ended: bool,
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// Opens a trace that was recorded for the metadata with this fingerprint.
+    ///
+    /// # Errors
+    /// When `input` is not such a trace or can't be read.
+    pub fn new(mut input: R, fingerprint: &str) -> Result<Self, TraceError> {
+        let mut line = || -> Result<String, TraceError> {
+            let mut bytes = Vec::new();
+            // Longer than any line of the header, so that foreign files are not read whole.
+            io::Read::take(&mut input, 200).read_until(b'\n', &mut bytes)?;
+            if bytes.pop() != Some(b'\n') {
+                return Err(TraceError::Foreign);
+            }
+            String::from_utf8(bytes).map_err(|_| TraceError::Foreign)
+        };
+        let magic = line()?;
+        let version = magic.strip_prefix(MAGIC).ok_or(TraceError::Foreign)?;
+        if version != VERSION {
+            return Err(TraceError::Version {
+                version: version.to_owned(),
+            });
+        }
+        let recorded = line()?;
+        if recorded != fingerprint {
+            return Err(TraceError::OtherDesign {
+                fingerprint: recorded,
+                expected: fingerprint.to_owned(),
+            });
+        }
+        Ok(Self {
+            input: BlockReader::new(input, &head(fingerprint)),
+            cycles: 0,
+            instances: 0,
+            trees: 0,
+            ended: false,
+        })
+    }
+
+    fn damaged(&self, problem: &'static str) -> TraceError {
+        TraceError::Damaged {
+            cycles: self.cycles,
+            problem,
+        }
+    }
+
+    fn byte(&mut self) -> Result<u8, TraceError> {
+        self.input.byte().map_err(|error| match error {
+            BlockError::Io(error) => error.into(),
+            BlockError::End | BlockError::Cut => TraceError::Truncated {
+                cycles: self.cycles,
+            },
+            BlockError::Changed => self.damaged("its checksum does not fit"),
+        })
+    }
+
+    /// Makes sure that nothing follows.
+    fn end(&mut self) -> Result<(), TraceError> {
+        match self.input.byte() {
+            Err(BlockError::End) => Ok(()),
+            Err(BlockError::Io(error)) => Err(error.into()),
+            _ => Err(self.damaged("something follows its end")),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, TraceError> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            number |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(self.damaged("a number is too large"))
+    }
+
+    fn id<I: Id>(&mut self, below: usize) -> Result<I, TraceError> {
+        let number = self.number()?;
+        match usize::try_from(number) {
+            Ok(index) if index < below => Ok(I::from_index(index)),
+            _ => Err(self.damaged("it refers to an entry that is not there")),
+        }
+    }
+
+    fn text(&mut self) -> Result<String, TraceError> {
+        let len = self.number()?;
+        let mut bytes = Vec::new();
+        for _ in 0..len {
+            bytes.push(self.byte()?);
+        }
+        String::from_utf8(bytes).map_err(|_| self.damaged("a text is not UTF-8"))
+    }
+
+    fn activity(&mut self) -> Result<Activity, TraceError> {
+        let kind = match self.number()? {
+            USEFUL => return Ok(Activity::Useful),
+            CONDITION => return Ok(Activity::Condition),
+            code => usize::try_from(code - OVERHEAD)
+                .ok()
+                .and_then(|kind| Overhead::ALL.get(kind).copied())
+                .ok_or_else(|| self.damaged("an overhead is of unknown kind"))?,
+        };
+        let statement = self.id::<ControlId>(ANY)?.index().checked_sub(1);
+        Ok(Activity::Overhead(Charge {
+            kind,
+            statement: statement.map(ControlId::from_index),
+        }))
+    }
+
+    fn node(&mut self) -> Result<Node, TraceError> {
+        Ok(match self.number()? {
+            tag @ (CELL | CELL_BY_REFERENCE) => Node::Cell {
+                formal: match tag {
+                    CELL => None,
+                    _ => Some((self.id::<ComponentId>(ANY)?, self.id::<CellId>(ANY)?)),
+                },
+                instance: self.id::<InstanceId>(self.instances)?,
+                activity: self.activity()?,
+            },
+            CONTROL => Node::Control {
+                component: self.id::<ComponentId>(ANY)?,
+                control: self.id::<ControlId>(ANY)?,
+            },
+            GROUP => Node::Group {
+                component: self.id::<ComponentId>(ANY)?,
+                group: self.id::<GroupId>(ANY)?,
+                run: self.id::<RunId>(ANY)?,
+            },
+            CONTINUOUS => Node::Continuous {
+                component: self.id::<ComponentId>(ANY)?,
+            },
+            tag @ (PRIMITIVE | PRIMITIVE_BY_REFERENCE) => Node::Primitive {
+                actual: match tag {
+                    PRIMITIVE => None,
+                    _ => {
+                        let holder = self.id::<InstanceId>(self.instances)?;
+                        Some((holder, self.id::<CellId>(ANY)?))
+                    }
+                },
+                component: self.id::<ComponentId>(ANY)?,
+                cell: self.id::<CellId>(ANY)?,
+            },
+            _ => return Err(self.damaged("a tree has a node of unknown kind")),
+        })
+    }
+
+    fn read(&mut self) -> Result<Event, TraceError> {
+        Ok(match self.byte()? {
+            INSTANCE => {
+                let component = self.id::<ComponentId>(ANY)?;
+                let parent = match self.number()? {
+                    0 => None,
+                    number => {
+                        let index = usize::try_from(number - 1).unwrap_or(usize::MAX);
+                        if index >= self.instances {
+                            return Err(self.damaged("an instance has an unknown parent"));
+                        }
+                        Some((InstanceId::from_index(index), self.id::<CellId>(ANY)?))
+                    }
+                };
+                self.instances += 1;
+                Event::Instance(Instance { component, parent })
+            }
+            TREE => {
+                let len = self.number()?;
+                let mut nodes = Vec::new();
+                for _ in 0..len {
+                    let depth = usize::try_from(self.number()?).unwrap_or(usize::MAX);
+                    nodes.push((depth, self.node()?));
+                }
+                let tree = CallTree::from_preorder(nodes)
+                    .ok_or_else(|| self.damaged("the nodes of a tree make no tree"))?;
+                self.trees += 1;
+                Event::Tree(Box::new(tree))
+            }
+            RUN => {
+                let tree = self.id::<TreeId>(self.trees)?;
+                let cycles = self.number()?;
+                let start = Cycle::from_cycles(self.cycles);
+                self.cycles = match self.cycles.checked_add(cycles) {
+                    Some(sum) if cycles > 0 => sum,
+                    _ => return Err(self.damaged("a run has an impossible length")),
+                };
+                Event::Run(Run {
+                    tree,
+                    start,
+                    cycles,
+                })
+            }
+            UPDATE => Event::Update(RegisterUpdate {
+                cycle: Cycle::from_cycles(self.number()?),
+                instance: self.id::<InstanceId>(self.instances)?,
+                register: self.id::<RegisterId>(ANY)?,
+                old: self.number()?,
+                new: self.number()?,
+            }),
+            WARNING => Event::Warning(Box::new(Warning {
+                cycle: Cycle::from_cycles(self.number()?),
+                signal: self.text()?,
+                text: self.text()?,
+            })),
+            END => {
+                let cycles = self.number()?;
+                if cycles != self.cycles {
+                    return Err(self.damaged("its runs do not add up to its length"));
+                }
+                self.end()?;
+                self.ended = true;
+                Event::End { cycles }
+            }
+            _ => return Err(self.damaged("a record is of unknown kind")),
+        })
+    }
+}
+
+impl<R: BufRead> Iterator for TraceReader<R> {
+    type Item = Result<Event, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let event = self.read();
+        self.ended |= event.is_err();
+        Some(event)
+    }
+}

@@ -1,0 +1,182 @@
+//! Writes trace files.
+
+use std::io::{self, Write};
+
+use petal_metadata::{CellId, Id};
+
+use super::{
+    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, GROUP, INSTANCE, OVERHEAD,
+    PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE, USEFUL, WARNING, head,
+};
+use crate::blocks::BlockWriter;
+use crate::model::{Activity, Charge, Event, Node};
+
+/// Writes a Petal trace.
+#[derive(Debug)]
+pub struct TraceWriter<W> {
+    out: BlockWriter<W>,
+    /// Records that are not written yet.
+    records: Vec<u8>,
+}
+
+/// How many bytes are written at once.
+const CHUNK: usize = 1 << 16;
+
+impl<W: Write> TraceWriter<W> {
+    /// Starts a trace for the metadata with this fingerprint.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn new(out: W, fingerprint: &str) -> io::Result<Self> {
+        Ok(Self {
+            out: BlockWriter::new(out, &head(fingerprint))?,
+            records: Vec::new(),
+        })
+    }
+
+    /// Appends records as they are, which may be anything: what a fuzz target wants of a reader
+    /// that believes no byte without its checksum.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    #[doc(hidden)]
+    pub fn records(&mut self, records: &[u8]) -> io::Result<()> {
+        self.out.write(records)
+    }
+
+    /// Appends one event; the last one completes the file.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::Instance(instance) => {
+                self.records.push(INSTANCE);
+                self.id(instance.component);
+                match instance.parent {
+                    None => self.number(0),
+                    Some((parent, cell)) => {
+                        self.number(parent.index() as u64 + 1);
+                        self.id(cell);
+                    }
+                }
+            }
+            Event::Tree(tree) => {
+                self.records.push(TREE);
+                self.number(tree.len() as u64);
+                for (depth, node) in tree.preorder() {
+                    self.number(depth as u64);
+                    self.node(node);
+                }
+            }
+            Event::Run(run) => {
+                self.records.push(RUN);
+                self.id(run.tree);
+                self.number(run.cycles);
+            }
+            Event::Update(update) => {
+                self.records.push(UPDATE);
+                self.number(update.cycle.cycles());
+                self.id(update.instance);
+                self.id(update.register);
+                self.number(update.old);
+                self.number(update.new);
+            }
+            Event::Warning(warning) => {
+                self.records.push(WARNING);
+                self.number(warning.cycle.cycles());
+                self.text(&warning.signal);
+                self.text(&warning.text);
+            }
+            Event::End { cycles } => {
+                self.records.push(END);
+                self.number(*cycles);
+            }
+        }
+        let ends = matches!(event, Event::End { .. });
+        if ends || self.records.len() >= CHUNK {
+            self.out.write(&self.records)?;
+            self.records.clear();
+        }
+        if ends { self.out.flush() } else { Ok(()) }
+    }
+
+    fn node(&mut self, node: Node) {
+        match node {
+            Node::Cell {
+                instance,
+                formal,
+                activity,
+            } => {
+                self.tag(CELL, CELL_BY_REFERENCE, formal);
+                self.id(instance);
+                match activity {
+                    Activity::Useful => self.number(USEFUL),
+                    Activity::Condition => self.number(CONDITION),
+                    Activity::Overhead(Charge { kind, statement }) => {
+                        self.number(OVERHEAD + kind.index() as u64);
+                        // 0 for none.
+                        self.number(statement.map_or(0, |id| id.index() as u64 + 1));
+                    }
+                }
+            }
+            Node::Control { component, control } => {
+                self.number(CONTROL);
+                self.id(component);
+                self.id(control);
+            }
+            Node::Group {
+                component,
+                group,
+                run,
+            } => {
+                self.number(GROUP);
+                self.id(component);
+                self.id(group);
+                self.id(run);
+            }
+            Node::Continuous { component } => {
+                self.number(CONTINUOUS);
+                self.id(component);
+            }
+            Node::Primitive {
+                component,
+                cell,
+                actual,
+            } => {
+                self.tag(PRIMITIVE, PRIMITIVE_BY_REFERENCE, actual);
+                self.id(component);
+                self.id(cell);
+            }
+        }
+    }
+
+    /// `plain`, or `by_reference` with the other cell and who holds it.
+    fn tag(&mut self, plain: u64, by_reference: u64, other: Option<(impl Id, CellId)>) {
+        match other {
+            None => self.number(plain),
+            Some((holder, cell)) => {
+                self.number(by_reference);
+                self.id(holder);
+                self.id(cell);
+            }
+        }
+    }
+
+    fn id(&mut self, id: impl Id) {
+        self.number(id.index() as u64);
+    }
+
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.records.push((number & 0x7f) as u8 | 0x80);
+            number >>= 7;
+        }
+        self.records.push((number & 0x7f) as u8);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.records.extend_from_slice(text.as_bytes());
+    }
+}
