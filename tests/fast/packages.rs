@@ -102,7 +102,7 @@ fn packages(more: &[&str]) -> Vec<Value> {
 fn each_room_knows_those_that_it_may() {
     let packages = packages(&["--no-deps"]);
     let mut names: Vec<_> = packages.iter().map(|package| &package["name"]).collect();
-    names.sort_by_key(|name| name.to_string());
+    names.sort_by_key(ToString::to_string);
     let mut rooms = ROOMS.map(|room| room.name);
     rooms.sort_unstable();
     assert_eq!(names, rooms);

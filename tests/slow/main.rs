@@ -4,6 +4,7 @@
 mod support;
 
 mod cache;
+mod compare;
 mod corpus;
 mod faults;
 mod habits;
@@ -11,6 +12,7 @@ mod interrupts;
 mod kills;
 mod limits;
 mod memory;
+mod options;
 mod primitives;
 mod random;
 mod report;

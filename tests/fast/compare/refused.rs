@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{adds_up, compare};
+use crate::support::comparisons::{adds_up, compare};
 use crate::support::workshop::{Workshop, example};
 
 #[test]
