@@ -63,7 +63,7 @@ fn check(design: &Path, passes: &str, cycles: u64, expected: &Expected) -> Resul
         same(
             "memories of the embedded simulator",
             &memories,
-            &plain.memories,
+            &simulated.memories,
         )?;
         check_events(&other.events, &traced.events)?;
     }

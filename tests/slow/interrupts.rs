@@ -43,8 +43,8 @@ fn child_of(parent: u32, command: &str) -> Pid {
 fn computed(process: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
     // Behind the name in brackets; user time is field 14.
-    let fields = stat.rsplit(')').next().unwrap().split_whitespace();
-    fields.skip(11).next().unwrap().parse().unwrap()
+    let mut fields = stat.rsplit(')').next().unwrap().split_whitespace();
+    fields.nth(11).unwrap().parse().unwrap()
 }
 
 /// Waits until a command writes a waveform.
@@ -101,7 +101,7 @@ fn interrupted(workshop: &Workshop, args: &[&str], when: impl FnOnce(u32)) -> Ou
 }
 
 fn is_interrupted(workshop: &Workshop, output: &Output) {
-    let said = said(&output);
+    let said = said(output);
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert_eq!(said, "error: interrupted\n");
     assert!(workshop.files("out").is_empty());

@@ -39,7 +39,7 @@ fn named(line: &str, guards: &HashMap<&str, String>) -> String {
     for part in parts {
         let end = part.find(|c: char| !c.is_ascii_digit());
         let (number, rest) = part.split_at(end.unwrap_or(part.len()));
-        text += &format!("_guard_{}{rest}", guards[number]);
+        text.extend(["_guard_", guards[number].as_str(), rest]);
     }
     text
 }
