@@ -15,6 +15,7 @@ mod memory;
 mod options;
 mod primitives;
 mod random;
+mod release;
 mod report;
 mod simulators;
 mod timeline;
