@@ -4,7 +4,34 @@
 //! into the stock ones, and the way from a Calyx file to instrumented Verilog and metadata. The
 //! only crate that knows Calyx's control and passes. Knows nothing of simulation or waveforms.
 //!
-//! A Calyx driver of its own can use the passes by [`register`]; `examples/driver.rs` is one.
+//! A driver of your own puts probes into a design by [`register`] (`examples/driver.rs` does it for several
+//! designs and prints their Verilog):
+//!
+//! ```
+//! use calyx_frontend::Workspace;
+//! use calyx_ir::from_ast::ast_to_ir;
+//! use calyx_opt::pass_manager::PassManager;
+//!
+//! # fn main() -> calyx_utils::CalyxResult<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let metadata = folder.path().join("metadata.json");
+//! let library = petal_passes::Library::new(&[]).expect("the temporary folder can be written");
+//! let design = "../calyx-examples/while-reg.futil".into();
+//! let mut program = ast_to_ir(Workspace::construct(&Some(design), library.path())?)?;
+//! let file = format!("profiler-instrumentation:metadata={}", metadata.display());
+//! program.extra_opts.push(file);
+//!
+//! let mut manager = PassManager::default_passes()?;
+//! petal_passes::register(&mut manager)?;
+//! manager.execute_plan(&mut program, &["profile-all".to_owned()], &[], false)?;
+//!
+//! // The probes are cells of the lowered program, and the metadata tell what they stand for.
+//! let main = program.entrypoint();
+//! assert!(main.cells.iter().any(|cell| cell.borrow().name().as_ref().starts_with("petal_")));
+//! petal_metadata::Metadata::read(&metadata).expect("the passes have written it");
+//! # Ok(())
+//! # }
+//! ```
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod align;

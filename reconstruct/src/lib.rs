@@ -3,6 +3,36 @@
 //! Owns the model of call trees, the readers of probe values (a VCD file is the first), the rules
 //! that make call trees of them, and the trace file. Knows metadata and waveforms, but neither
 //! Calyx nor any picture or table that is made of a trace.
+//!
+//! From a waveform to call trees:
+//!
+//! ```
+//! use petal_metadata::Metadata;
+//! use petal_reconstruct::{Event, FrameLabels, Id as _, Reconstruction, VcdSource};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let metadata = Metadata::read("tests/data/tour.metadata.json".as_ref())?;
+//! let reconstruction = Reconstruction::new(&metadata);
+//! let waveform = std::io::BufReader::new(std::fs::File::open("tests/data/tour.vcd")?);
+//! let mut source = VcdSource::new(waveform, reconstruction.signals())?;
+//! let labels = FrameLabels::new(&metadata);
+//! let (mut instances, mut trees) = (Vec::new(), Vec::new());
+//! let cycles = reconstruction.run(&mut source, &mut |event| -> Result<(), String> {
+//!     match event {
+//!         Event::Instance(instance) => instances.push(instance),
+//!         Event::Tree(tree) => trees.push(tree),
+//!         Event::Run(run) => {
+//!             let tree = labels.render(&trees[run.tree.index()], &instances);
+//!             println!("from cycle {}, {} cycles:\n{tree}", run.start.cycles(), run.cycles);
+//!         }
+//!         Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+//!     }
+//!     Ok(())
+//! })?;
+//! # assert_eq!((cycles > 20, trees.len() > 10), (true, true));
+//! # Ok(())
+//! # }
+//! ```
 
 mod ahead;
 mod blocks;

@@ -68,7 +68,7 @@ const ROOMS: [Room; 8] = [
             "cranelift-native",
             "petal-reconstruct",
         ],
-        in_tests: &["petal-simulate"],
+        in_tests: &["petal-passes"],
     },
     Room {
         name: "petal-simulate",
