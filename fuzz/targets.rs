@@ -247,7 +247,7 @@ pub fn data(input: &[u8]) {
         return;
     };
     // Most do not fit; looking must not fail.
-    let _ = data.check(&[layout]);
+    let _ = data.clone().check(&[layout]);
     let again = Data::parse(&data.to_json(), file);
     assert_eq!(data, again.expect("it was just written"));
 }

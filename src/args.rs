@@ -35,7 +35,8 @@ Examples:
   petal run design.futil
   petal run design.futil --data inputs.json --out profile
   petal run design.futil --passes all --disable-pass cell-share
-  petal run design.futil --json | jq .cycles";
+  petal run design.futil --json | jq .cycles
+  python3 design.py | petal run - --name design --data inputs.json";
 
 const COMPARE_HELP: &str = "\
 Examples:
@@ -179,7 +180,7 @@ pub struct ManArgs {
 /// Which design, and how to compile it.
 #[derive(Debug, Args)]
 pub struct DesignArgs {
-    /// The Calyx program
+    /// The Calyx program, or `-` for standard input
     pub design: PathBuf,
     /// The passes: `all`, `no-opt`, or a list of passes and aliases with commas
     #[arg(long, default_value = petal_passes::ALL, value_name = "LIST")]
@@ -246,7 +247,13 @@ pub struct RunArgs {
     /// Contents of the memories [default: DESIGN.futil.data if there is one, else zeros]
     #[arg(long, value_name = "DATA.json")]
     pub data: Option<PathBuf>,
-    /// Where to write the profile [default: petal-out/<design name>]
+    /// Refuse data with values that the format of their memory does not have, instead of rounding them
+    #[arg(long)]
+    pub exact: bool,
+    /// What the profile is called [default: the design's file without its extension; stdin for `-`]
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pub name: Option<String>,
+    /// Where to write the profile [default: petal-out/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// What simulates the design [default: embedded; verilator if the design has Verilog of its own]
@@ -404,7 +411,8 @@ pub enum ComparisonArg {
 /// `petal compare`
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// What to compare with: a profile's folder, a baseline file, or a Calyx program to profile
+    /// What to compare with: a profile's folder, a baseline file, or a Calyx program to profile (`-` for the one on
+    /// standard input)
     pub base: PathBuf,
     /// What to compare: the same [default: BASE, with the second `--passes`]
     pub new: Option<PathBuf>,
@@ -502,6 +510,14 @@ fn parse_size(text: &str) -> Result<u64, String> {
     };
     let size = shift.and_then(|shift| digits.parse::<u64>().ok()?.checked_mul(1 << shift));
     size.ok_or_else(|| "write a whole number with K, M, G or T, such as 20G".to_owned())
+}
+
+/// A name for the last folder of a path.
+fn parse_name(text: &str) -> Result<String, String> {
+    if matches!(text, "" | "." | "..") || text.contains(['/', '\0']) {
+        return Err("write a name without `/`; `--out DIR` chooses the folder".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn parse_cycles(text: &str) -> Result<Range<u64>, String> {

@@ -12,6 +12,7 @@ use crate::args::{
     BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs, RunArgs,
     ViewArgs,
 };
+use crate::design;
 use crate::failure::Failure;
 use crate::folder;
 use crate::outputs;
@@ -42,6 +43,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         places.writes("--flame", path)?;
     }
     for side in [&args.base, new] {
+        if design::is_standard_input(side) {
+            continue;
+        }
         if side.is_dir() {
             places.reads_profile(side)?;
         } else {
@@ -96,6 +100,13 @@ fn check(args: &CompareArgs) {
     }
     let new = args.new.as_ref().unwrap_or(&args.base);
     let programs = [&args.base, new].map(|path| is_program(path));
+    let both = args.new.is_some()
+        && [&args.base, new]
+            .iter()
+            .all(|side| design::is_standard_input(side));
+    if both {
+        refuse("standard input has one program: name something else as one of the sides");
+    }
     if args.new.is_none() && !(programs[0] && args.passes.len() == 2) {
         refuse("name two sides, or one Calyx program with two `--passes`");
     }
@@ -109,16 +120,17 @@ fn check(args: &CompareArgs) {
         || args.data.is_some();
     if compiles && programs == [false, false] {
         refuse(
-            "no side is a Calyx program (`.futil`), so nothing is compiled: leave out --passes, --disable-pass, \
+            "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
              --extra-opt, --library and --data",
         );
     }
 }
 
 fn is_program(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "futil")
-        && !path.is_dir()
+    let is_calyx = path
+        .extension()
+        .is_some_and(|extension| extension == "futil");
+    design::is_standard_input(path) || (is_calyx && !path.is_dir())
 }
 
 /// The baseline of a side.
@@ -204,6 +216,8 @@ fn of_program(
             unverified: args.unverified,
         },
         data: args.data.clone(),
+        exact: false,
+        name: None,
         out: None,
         simulator: None,
         verilator: None,

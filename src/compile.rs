@@ -9,10 +9,11 @@ use std::sync::Arc;
 use nix::unistd::{dup, dup2_stdout};
 use petal_embedded::Simulation;
 use petal_metadata::Metadata;
-use petal_passes::{Design, Library, Parsed, PassesError, Pipeline, Program};
+use petal_passes::{Design, Library, Parsed, PassesError, Pipeline, Program, Source};
 use petal_simulate::{Data, MemoryLayout};
 
 use crate::args::{DesignArgs, RunArgs};
+use crate::design;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::places::Places;
@@ -22,6 +23,8 @@ use crate::verify::Verification;
 pub struct Compiled {
     pub design: Design,
     pub metadata: Metadata,
+    /// What the user should know of the source.
+    pub notes: Vec<String>,
     /// Whether the plain design is the same, unless nobody wants to know.
     pub verification: Option<Verification>,
 }
@@ -50,7 +53,10 @@ pub fn instrument(
     limit: Option<u64>,
     places: &mut Places,
 ) -> Result<Compiled, Failure> {
-    places.reads("the design", &args.design)?;
+    let source = design::source(&args.design)?;
+    if let Source::File(path) = &source {
+        places.reads("the design", path)?;
+    }
     for file in Pipeline::files_of(&args.extra_opt)? {
         places.writes("-x", &file)?;
     }
@@ -59,10 +65,11 @@ pub fn instrument(
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once([library.path()]);
-    let parsed = Parsed::read(&args.design, &library)?;
+    let parsed = Parsed::read(source.clone(), &library)?;
     for file in parsed.files() {
         places.reads("the import", file)?;
     }
+    let notes = parsed.notes().to_vec();
     let program = parsed.program()?;
     if let Some(limit) = limit {
         program.check_size(limit)?;
@@ -71,7 +78,7 @@ pub fn instrument(
     let verification = if args.unverified {
         None
     } else {
-        let plain = Parsed::read(&args.design, &library)?;
+        let plain = Parsed::read(source.clone(), &library)?;
         Some(Verification::begin(
             plain,
             pipeline.clone(),
@@ -89,7 +96,7 @@ pub fn instrument(
         Err(error @ PassesError::Bug { .. }) => {
             let plain = match verification {
                 Some(verification) => verification.failure(),
-                None => Program::read(&args.design, &library)
+                None => Program::read(source, &library)
                     .and_then(|program| petal_passes::compile(program, &pipeline))
                     .err()
                     .map(Failure::from),
@@ -102,6 +109,7 @@ pub fn instrument(
     Ok(Compiled {
         design,
         metadata,
+        notes,
         verification,
     })
 }
@@ -130,15 +138,16 @@ impl Drop for Aside {
 
 /// The data file of a run, if there is one.
 pub fn data_file(args: &RunArgs) -> Option<PathBuf> {
-    let beside = Some(beside(args)).filter(|beside| beside.exists());
+    let beside = beside(args).filter(|beside| beside.exists());
     args.data.clone().or(beside)
 }
 
-/// Where the data file of a design is if nothing else is said.
-fn beside(args: &RunArgs) -> PathBuf {
-    let mut name = args.design.design.clone().into_os_string();
+/// Where the data file of a design is if nothing else is said; none is beside standard input.
+fn beside(args: &RunArgs) -> Option<PathBuf> {
+    let path = &args.design.design;
+    let mut name = path.clone().into_os_string();
     name.push(".data");
-    PathBuf::from(name)
+    (!design::is_standard_input(path)).then(|| PathBuf::from(name))
 }
 
 /// The contents of a design's memories, and how they get to the simulation and back.
@@ -147,7 +156,7 @@ pub struct Memories {
     /// The names of those memories that Verilog calls otherwise.
     instances: BTreeMap<String, String>,
     /// What the user should know of them.
-    pub note: Option<String>,
+    pub notes: Vec<String>,
 }
 
 impl Memories {
@@ -161,25 +170,41 @@ impl Memories {
             .collect();
         let path = data_file(args);
         let Some(path) = path else {
+            let beside = beside(args).map(|path| format!(", or as {}", path.display()));
             let note = format!(
-                "no data file: memories start at zero (give one with --data, or as {})",
-                beside(args).display()
+                "no data file: memories start at zero (give one with --data{})",
+                beside.unwrap_or_default()
             );
-            let note = (!layouts.is_empty()).then_some(note);
+            let notes = (!layouts.is_empty()).then_some(note).into_iter().collect();
             return Ok(Self {
                 data: Data::zeros(&layouts),
                 instances,
-                note,
+                notes,
             });
         };
         let text =
             petal_files::read_to_string(&path).map_err(Failure::io("read the data file", &path))?;
-        let data = Data::parse(&text, &path)?;
+        let mut data = Data::parse(&text, &path)?;
         data.check(&layouts)?;
+        if args.exact {
+            data.check_exact()?;
+        }
+        let notes = data.rounded().iter().map(|rounded| {
+            let values = match rounded.count {
+                1 => "one value was".to_owned(),
+                count => format!("{count} values were"),
+            };
+            format!(
+                "memory `{}`: {values} rounded to the format in {}; the largest error is {:.2e} (`--exact` refuses such data)",
+                rounded.first.memory,
+                path.display(),
+                rounded.largest_error
+            )
+        });
         Ok(Self {
+            notes: notes.collect(),
             data,
             instances,
-            note: None,
         })
     }
 

@@ -5,6 +5,7 @@ mod args;
 mod cache;
 mod compare;
 mod compile;
+mod design;
 mod doctor;
 mod failure;
 mod folder;

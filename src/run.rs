@@ -22,6 +22,7 @@ use petal_visualize::{Analysis, Section, Summary};
 use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
 use crate::cache::Cache;
 use crate::compile;
+use crate::design;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
 use crate::interrupt::{self, Ending};
@@ -33,11 +34,11 @@ use crate::verify;
 
 /// `petal run`: profiles a design.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let name = design_name(&args.design.design);
+    let name = name(args);
     let out = args
         .out
         .clone()
-        .unwrap_or_else(|| Path::new("petal-out").join(&name));
+        .unwrap_or_else(|| Path::new("petal-out").join(name));
     let mut places = Places::default();
     places.writes_profile(&out)?;
     if let Some(vcd) = &args.vcd {
@@ -49,6 +50,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         outputs::print(&memories)?;
     }
     Ok(())
+}
+
+/// What the profile of a design is called.
+fn name(args: &RunArgs) -> String {
+    let name = args.name.clone();
+    name.unwrap_or_else(|| design::name(&args.design.design))
 }
 
 /// Profiles a design into the folder `out` without telling of it. Verilator's builds are kept in
@@ -71,6 +78,7 @@ pub fn profile(
     let compile::Compiled {
         design,
         metadata,
+        notes,
         verification,
     } = progress.stage("compiling", |_| {
         compile::instrument(&args.design, Some(limit), places)
@@ -85,8 +93,8 @@ pub fn profile(
         };
         verification.compare(&design, Some(run));
     }
-    if let Some(note) = memories.note.as_ref().filter(|_| !args.quiet) {
-        messages::note(note);
+    if !args.quiet {
+        notes.iter().chain(&memories.notes).for_each(messages::note);
     }
     let reconstruction = Reconstruction::new(&metadata);
     drop(loading);
@@ -99,7 +107,7 @@ pub fn profile(
         reconstruction,
         memories,
         vcd: vcd.as_ref(),
-        name: design_name(&args.design.design),
+        name: name(args),
         staging: Staging::new(out)?,
         out,
         cache,
@@ -334,8 +342,10 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
     let compile::Compiled {
         design,
         metadata,
+        notes,
         verification,
     } = compile::instrument(&args.design, None, &mut places)?;
+    notes.iter().for_each(messages::note);
     if let Some(verification) = verification {
         verification.compare(&design, None);
         if !verification.by_structure()? {
@@ -361,7 +371,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let progress = Progress::new(args.quiet);
     let metadata = Metadata::read(&args.metadata)?;
     let waveform = open_waveform(&args.vcd, args.quiet)?;
-    let name = design_name(&args.out);
+    let name = design::name(&args.out);
     let staging = Staging::new(&args.out)?;
     let reconstruction = Reconstruction::new(&metadata);
     let analysis = progress.stage("reconstructing", |stage| {
@@ -590,17 +600,4 @@ fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), 
         summary.verified.text(),
         out = out.display(),
     ))
-}
-
-/// The name of a design: its file's without the extension, if that is a name.
-fn design_name(path: &Path) -> String {
-    let name = match path.file_stem() {
-        // Of `...futil`: elsewhere these are folders.
-        Some(stem) if stem == "." || stem == ".." => path.file_name(),
-        stem => stem,
-    };
-    name.map_or_else(
-        || "design".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
 }

@@ -1,6 +1,7 @@
 //! Whether the tables of a metadata file fit together, so that readers may index them freely.
 
-use crate::ids::{ComponentId, Id};
+use crate::front_end::FrontEnd;
+use crate::ids::{ComponentId, Id, PositionId};
 use crate::schedule::Schedule;
 use crate::schema::{
     Binding, Callee, Cell, CellKind, CompiledKind, Component, ControlNode, Metadata, Span,
@@ -60,7 +61,17 @@ impl Checker<'_> {
         }
     }
 
-    fn span(&self, span: Option<Span>, from: &str) -> Result<(), String> {
+    /// Where something called `from` is written.
+    fn place(
+        &self,
+        span: Option<Span>,
+        positions: &[PositionId],
+        from: &str,
+    ) -> Result<(), String> {
+        for &position in positions {
+            let count = self.metadata.front_end.positions.len();
+            self.index("position", position, count, from)?;
+        }
         match span {
             Some(span) => self.index("file", span.file, self.metadata.files.len(), from),
             None => Ok(()),
@@ -69,12 +80,12 @@ impl Checker<'_> {
 
     fn run(&self) -> Result<(), String> {
         let component = self.component;
-        self.span(component.span, "it")?;
+        self.place(component.span, &component.positions, "it")?;
         for group in &component.groups {
-            self.span(group.span, &group.name)?;
+            self.place(group.span, &group.positions, &group.name)?;
         }
         for cell in &component.cells {
-            self.span(cell.span, &cell.name)?;
+            self.place(cell.span, &cell.positions, &cell.name)?;
             if let CellKind::Component(id) = cell.kind {
                 self.index("component", id, self.metadata.components.len(), &cell.name)?;
             }
@@ -85,7 +96,7 @@ impl Checker<'_> {
                 // Preorder: a parent comes before its children, so there are no cycles.
                 self.index("control node", parent, at, &from)?;
             }
-            self.span(node.span, &from)?;
+            self.place(node.span, &node.positions, &from)?;
             self.index("thread", node.thread, component.threads.len(), &from)?;
             if let Some(group) = node.group {
                 self.index("group", group, component.groups.len(), &from)?;
@@ -215,6 +226,19 @@ impl Metadata {
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.main.index() >= self.components.len() {
             return Err("the main component is missing".to_owned());
+        }
+        let FrontEnd { files, positions } = &self.front_end;
+        for (at, position) in positions.iter().enumerate() {
+            if position.file.index() >= files.len() {
+                return Err(format!(
+                    "position {at} refers to front-end file {}, of which there are {}",
+                    position.file.index(),
+                    files.len()
+                ));
+            }
+            if position.line == 0 || position.end_line < position.line {
+                return Err(format!("position {at} has no lines"));
+            }
         }
         for component in &self.components {
             Checker {

@@ -1,5 +1,5 @@
 //! Typed indices into the tables of the metadata. A handle is only meaningful in the table it was
-//! made for: file handles in the whole metadata, all others but components in one component.
+//! made for: those of files, positions and components in the whole metadata, all others in one component.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,14 @@ ids! {
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]
     pub FileId,
+    /// A file of a front end, in [`crate::FrontEnd::files`].
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub FrontEndFileId,
+    /// A place in a file of a front end, in [`crate::FrontEnd::positions`].
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub PositionId,
     /// A component, in [`crate::Metadata::components`].
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]

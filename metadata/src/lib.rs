@@ -6,6 +6,7 @@
 
 mod check;
 mod file;
+mod front_end;
 mod ids;
 pub mod labels;
 mod probe;
@@ -13,9 +14,10 @@ mod schedule;
 mod schema;
 
 pub use file::{MetadataError, VERSION};
+pub use front_end::{FrontEnd, Position};
 pub use ids::{
-    CallId, CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, Id, RegisterId, RunId,
-    ThreadId,
+    CallId, CellId, CompiledId, ComponentId, ControlId, FileId, FrontEndFileId, GroupId, Id,
+    PositionId, RegisterId, RunId, ThreadId,
 };
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
 pub use schedule::{Parts, Schedule};

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::front_end::FrontEnd;
 use crate::ids::{
-    CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, Id, RegisterId, RunId, ThreadId,
+    CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, Id, PositionId, RegisterId, RunId,
+    ThreadId,
 };
 use crate::probe::{ProbeName, ProbePrefix};
 use crate::schedule::Schedule;
@@ -30,6 +32,9 @@ pub struct Metadata {
     pub pipeline: Vec<String>,
     /// Source files that something of the design comes from.
     pub files: Vec<SourceFile>,
+    /// The places in the files of a front end, if the design tells of any.
+    #[serde(default, skip_serializing_if = "FrontEnd::is_empty")]
+    pub front_end: FrontEnd,
     /// Common beginning of all probe cell names.
     pub prefix: ProbePrefix,
     /// Verilog instances from the top of the simulation (without a leading `TOP`) down to the main
@@ -103,6 +108,9 @@ pub struct Component {
     pub name: String,
     /// Where it is defined.
     pub span: Option<Span>,
+    /// Where it comes from in the files of a front end, in the order of the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<PositionId>,
     /// Cycles from `go` to the end of a run, for a static (or promoted) component: after its `go`
     /// was high in one cycle it is active in that one and `latency - 1` more.
     pub latency: Option<u64>,
@@ -236,6 +244,9 @@ pub struct Cell {
     pub origin: Origin,
     /// Where it is declared.
     pub span: Option<Span>,
+    /// Where it comes from in the files of a front end, in the order of the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<PositionId>,
     /// The Verilog instance that does the cell's work. Differs from the name when the compiler let
     /// the cell share the hardware of another one. `None` for a `ref` cell: the invoke of its
     /// component tells which cell it stands for ([`ControlNode::bindings`]).
@@ -276,6 +287,9 @@ pub struct Group {
     pub origin: Origin,
     /// Where it is defined.
     pub span: Option<Span>,
+    /// Where it comes from in the files of a front end, in the order of the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<PositionId>,
 }
 
 /// How a group is timed in the source.
@@ -331,6 +345,9 @@ pub struct ControlNode {
     pub kind: ControlKind,
     /// Where it is written.
     pub span: Option<Span>,
+    /// Where it comes from in the files of a front end, in the order of the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<PositionId>,
     /// The node that contains it; `None` for the root of the control program.
     pub parent: Option<ControlId>,
     /// Where the node comes from: never [`Origin::Compiler`].

@@ -54,7 +54,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
     let root = session
         .components
         .get(&main)
-        .and_then(|record| record.source.span);
+        .and_then(|record| record.source.place.span);
     let mut scope = vec!["toplevel".to_owned(), "main".to_owned()];
     if ctx.entrypoint != main {
         // The compiler wrapped main into a component of its own.
@@ -74,6 +74,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
         verified: false,
         pipeline: session.pipeline.clone(),
         files: session.files.table(root.map(|span| span.file)),
+        front_end: session.files.front_end.clone(),
         prefix: probes.prefix.clone(),
         scope,
         main: ids.get(&main).copied()?,
@@ -153,7 +154,8 @@ impl Assembler<'_> {
         Component {
             schedule: is_static.then(|| schedule(0)).flatten(),
             name: self.component.name.to_string(),
-            span: source.span,
+            span: source.place.span,
+            positions: source.place.positions.clone(),
             latency: self.component.latency.map(Into::into),
             cells: self.cells,
             groups: self.groups,
@@ -317,11 +319,14 @@ impl Assembler<'_> {
             |group| group.kind,
         );
         let id = GroupId::from_index(self.groups.len());
+        let place = in_source.map(|group| group.place.clone());
+        let place = place.unwrap_or_default();
         self.groups.push(Group {
             name: name.to_string(),
             kind,
             origin: origin.clone(),
-            span: in_source.and_then(|group| group.span),
+            span: place.span,
+            positions: place.positions,
         });
         self.group_ids.insert((origin, name), id);
         id
@@ -355,16 +360,20 @@ impl Assembler<'_> {
 
     fn add_cell(&mut self, name: ir::Id, kind: CellKind, instance: Option<ir::Id>) -> CellId {
         let in_source = self.record.source.cells.iter().find(|(of, _)| *of == name);
+        let is_source = in_source.is_some();
+        let place = in_source.map(|(_, place)| place.clone());
+        let place = place.unwrap_or_default();
         let id = CellId::from_index(self.cells.len());
         self.cells.push(Cell {
             name: name.to_string(),
             kind,
-            origin: if in_source.is_some() {
+            origin: if is_source {
                 Origin::Source
             } else {
                 Origin::Compiler
             },
-            span: in_source.and_then(|(_, span)| *span),
+            span: place.span,
+            positions: place.positions,
             instance: instance.map(|instance| instance.to_string()),
         });
         self.cell_ids.insert(name, id);
@@ -439,7 +448,8 @@ impl Assembler<'_> {
         };
         ControlNode {
             kind: node.kind,
-            span: node.span,
+            span: node.place.span,
+            positions: node.place.positions.clone(),
             parent: node.parent.map(|parent| control_ids[&parent]),
             origin: node.origin.clone(),
             thread: thread_of[&key],

@@ -70,6 +70,16 @@ pub enum PassesError {
         /// What it said.
         message: String,
     },
+    /// A file has a construct that this Calyx has nothing for.
+    #[error("{path}:{line}: {problem}")]
+    Syntax {
+        /// The design, or a file that it imports.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The construct, and what to do.
+        problem: String,
+    },
     /// The design nests deeper than the compiler can follow.
     #[error(
         "{path}:{line}: the design nests too deep for the Calyx compiler: {problem}; \

@@ -1,7 +1,9 @@
-//! From a Calyx file on disk to the compiler's representation: the library search path, with the
-//! Calyx standard library out of `calyx-stdlib`, and parsing.
+//! From a Calyx program to the compiler's representation: the library search path, with the Calyx
+//! standard library out of `calyx-stdlib`, and parsing.
+//!
+//! Owns which files a program is made of. What their syntax is, [`crate::syntax`] knows.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use std::sync::Arc;
 use calyx_frontend::Workspace;
 use calyx_frontend::ast::NamespaceDef;
 use calyx_ir as ir;
+use calyx_utils::GlobalPositionTable;
 use petal_files::Scratch;
 
 use crate::error::PassesError;
@@ -16,6 +19,9 @@ use crate::guard::guarded;
 use crate::nesting;
 use crate::positions;
 use crate::size;
+use crate::source_info::Positions;
+use crate::syntax::restore::{Ignored, restore};
+use crate::syntax::{self, Translation};
 
 /// Steps that the parser may take for a file. Valid ones take 10 to 50 for each byte; imported files
 /// are usually small.
@@ -87,37 +93,92 @@ impl Library {
     }
 }
 
+/// A Calyx program that is still to be read.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// In a file. What it imports is looked up in that file's folder first.
+    File(PathBuf),
+    /// A text from elsewhere. What it imports is looked up in the current folder first.
+    Text {
+        /// What errors call it, such as `<stdin>`.
+        name: PathBuf,
+        /// The program.
+        text: String,
+    },
+}
+
+impl Source {
+    /// The path of the file, or the name of the text.
+    pub fn name(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Text { name, .. } => name,
+        }
+    }
+}
+
+impl<P: AsRef<Path> + ?Sized> From<&P> for Source {
+    fn from(path: &P) -> Self {
+        Self::File(path.as_ref().to_owned())
+    }
+}
+
+/// The Calyx files of a program, by their names in the compiler's table of positions.
+pub(crate) type Texts = HashMap<String, Text>;
+
+/// A Calyx file.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    /// As the user has it.
+    pub text: String,
+    /// The ids in sets of positions, by the offset at which what they are of begins.
+    pub of_sets: BTreeMap<usize, Vec<u64>>,
+    /// What ids of positions stand for.
+    pub positions: Positions,
+}
+
 /// A parsed Calyx program. Other than a [`Program`] it can go to another thread. One thread parses at a
 /// time, and none compiles meanwhile, because the parser's table of positions is global: the others wait.
 pub struct Parsed {
     workspace: Workspace,
     path: PathBuf,
     files: Vec<PathBuf>,
+    texts: Texts,
+    notes: Vec<String>,
     library: Arc<Scratch>,
 }
 
 impl Parsed {
-    /// Parses the program in `file` and all that it imports. For programs that nest deep, this and
-    /// all that is done with them needs a thread with [`STACK`](crate::STACK).
+    /// Parses a program and all that it imports. For programs that nest deep, this and all that is done
+    /// with them needs a thread with [`STACK`](crate::STACK).
     ///
     /// # Errors
-    /// When a file is missing, is not Calyx, or is neither in the folder of `file` nor in one of the
-    /// library.
-    pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
+    /// When a file is missing, is not Calyx, or is neither in the folder of the program nor in one of
+    /// the library.
+    pub fn read(source: impl Into<Source>, library: &Library) -> Result<Self, PassesError> {
         let _alone = positions::parsing();
-        let (workspace, files) = parse(file, library)?;
-        Ok(Self {
-            workspace,
-            path: file.to_owned(),
-            files,
+        let source = source.into();
+        let mut parsed = Self {
+            workspace: Workspace::default(),
+            path: source.name().to_owned(),
+            files: Vec::new(),
+            texts: Texts::new(),
+            notes: Vec::new(),
             library: Arc::clone(&library.dir),
-        })
+        };
+        parsed.parse(source, library)?;
+        Ok(parsed)
     }
 
     /// The user's files that the program is made of, in no particular order: the source, what it
     /// imports, and the Verilog of primitives.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
+    }
+
+    /// What the user should know of the program: what petal ignores in it, each with its place.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Checks names and types.
@@ -128,12 +189,18 @@ impl Parsed {
         let Self {
             workspace,
             path,
+            texts,
             library,
             ..
         } = self;
         let _reading = positions::compiling();
         let ctx = guarded(&path, "parser", || ir::from_ast::ast_to_ir(workspace))?;
-        Ok(Program { ctx, path, library })
+        Ok(Program {
+            ctx,
+            path,
+            texts,
+            library,
+        })
     }
 }
 
@@ -142,22 +209,20 @@ pub struct Program {
     pub(crate) ctx: ir::Context,
     /// Where it is.
     pub(crate) path: PathBuf,
+    pub(crate) texts: Texts,
     /// The backend reads the library's Verilog at the end.
     pub(crate) library: Arc<Scratch>,
 }
 
 impl Program {
-    /// Reads the program in `file` and all that it imports, as [`Parsed::read`] and
-    /// [`Parsed::program`] do.
+    /// Reads a program and all that it imports, as [`Parsed::read`] and [`Parsed::program`] do.
     ///
     /// # Errors
     /// As for these.
-    pub fn read(file: &Path, library: &Library) -> Result<Self, PassesError> {
-        Parsed::read(file, library)?.program()
+    pub fn read(source: impl Into<Source>, library: &Library) -> Result<Self, PassesError> {
+        Parsed::read(source, library)?.program()
     }
-}
 
-impl Program {
     /// Checks that a simulation takes at most `limit` bytes of memory, if every word of the program's
     /// memories is written.
     ///
@@ -169,109 +234,225 @@ impl Program {
     }
 }
 
-/// Tells what it means that the parser took too many steps.
-fn explain(error: PassesError) -> PassesError {
-    match error {
-        PassesError::Calyx { stage, message } => {
-            let meaning = "this is an error (the parser gave up looking for what may be here)";
-            let message = message.replace("call limit reached", meaning);
-            PassesError::Calyx { stage, message }
+/// Tells of an error of the parser in the text that it was given as one in the user's file, and what it
+/// means that it took too many steps.
+fn explain(error: PassesError, path: &Path, user: &str, given: &str) -> PassesError {
+    let PassesError::Calyx { stage, message } = error else {
+        return error;
+    };
+    let path = path.display();
+    let message = match message.strip_prefix("Failed to parse buffer:") {
+        Some(rest) => {
+            let rest = rest.replacen("--> ", &format!("--> {path}:"), 1);
+            format!("Failed to parse `{path}`:{rest}")
         }
-        other => other,
-    }
+        None => message,
+    };
+    // Lines are shown as `12 | seq {`.
+    let original = |line: &str| -> Option<String> {
+        let (number, shown) = line.split_once(" | ")?;
+        let at = number.trim().parse::<usize>().ok()?.checked_sub(1)?;
+        let is_given = given.lines().nth(at)?.trim_end() == shown.trim_end();
+        let text = user.lines().nth(at).filter(|_| is_given)?;
+        Some(format!("{number} | {text}"))
+    };
+    let lines = message
+        .split('\n')
+        .map(|line| original(line).unwrap_or_else(|| line.to_owned()));
+    let message = lines.collect::<Vec<_>>().join("\n");
+    let meaning = "this is an error (the parser gave up looking for what may be here)";
+    let message = message.replace("call limit reached", meaning);
+    PassesError::Calyx { stage, message }
 }
 
-/// Parses a program and all that it imports, in the order of [`Workspace::construct`]. Returns also
-/// which files of the user these are, and those that their primitives come from.
-fn parse(file: &Path, library: &Library) -> Result<(Workspace, Vec<PathBuf>), PassesError> {
-    let mut workspace = Workspace::default();
-    let mut folders = library.folders.clone();
-    let mut known = HashSet::new();
-    petal_files::check(file).map_err(|source| PassesError::Read {
-        path: file.to_owned(),
-        source,
+/// Parses one file, which is called `path`.
+fn parse_text(
+    path: &Path,
+    text: &str,
+) -> Result<(NamespaceDef, Translation, Ignored), PassesError> {
+    let translation = syntax::translate(text).map_err(|problem| PassesError::Syntax {
+        path: path.to_owned(),
+        line: syntax::line(text, problem.at),
+        problem: problem.message,
     })?;
-    let mut files = vec![file.to_owned()];
-    let mut waiting = vec![(file.to_owned(), true)];
-    while let Some((path, is_design)) = waiting.pop() {
-        let unreadable = |source| PassesError::Read {
-            path: path.clone(),
-            source,
-        };
-        if !known.insert(path.canonicalize().map_err(unreadable)?) {
-            continue;
-        }
-        let text = std::fs::read(&path).map_err(unreadable)?;
-        nesting::check(&text, |line, problem| PassesError::Nested {
-            path: path.clone(),
+    nesting::check(translation.text.as_bytes(), |line, problem| {
+        PassesError::Nested {
+            path: path.to_owned(),
             line,
             problem,
-        })?;
-        // An error inside of loops makes the parser try everything again at each level around it.
-        let calls = MOST_CALLS.max(text.len().saturating_mul(CALLS_PER_BYTE));
-        pest::set_call_limit(NonZeroUsize::new(calls));
-        let namespace = guarded(&path, "parser", || {
-            NamespaceDef::construct(&Some(path.clone()))
-        })
-        .map_err(explain)?;
-        let mut folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        if is_design {
-            // A relative path may have an empty parent.
-            folder = Path::new(".")
-                .join(folder)
-                .canonicalize()
-                .map_err(unreadable)?;
-            folders.push(folder.clone());
-            workspace.original_imports.clone_from(&namespace.imports);
-            workspace.metadata.clone_from(&namespace.metadata);
         }
-        let externs = namespace
-            .externs
-            .iter()
-            .filter_map(|(file, _)| file.as_ref());
-        let externs = externs.map(|file| (file, folder.join(file)));
-        let imports = namespace.imports.iter().map(|file| {
-            let beside = folder.join(file);
-            let found = if beside.exists() {
-                beside
-            } else {
-                library.path().join(file)
-            };
-            (file, found)
-        });
-        for (name, found) in externs.chain(imports) {
-            let line = || {
-                let quoted = format!("\"{name}\"");
-                let text = String::from_utf8_lossy(&text);
-                let before = text.lines().take_while(|line| !line.contains(&quoted));
-                before.count() + 1
-            };
-            let Ok(file) = found.canonicalize() else {
-                return Err(PassesError::Missing {
+    })?;
+    // An error inside of loops makes the parser try everything again at each level around it.
+    let calls = MOST_CALLS.max(text.len().saturating_mul(CALLS_PER_BYTE));
+    pest::set_call_limit(NonZeroUsize::new(calls));
+    let mut namespace = guarded(path, "parser", || {
+        NamespaceDef::construct_from_str(&translation.text)
+    })
+    .map_err(|error| explain(error, path, text, &translation.text))?;
+    let name = path.to_string_lossy().into_owned();
+    let file = GlobalPositionTable::as_mut().add_file(name, text.to_owned());
+    let ignored = restore(&mut namespace, &translation, file);
+    Ok((namespace, translation, ignored))
+}
+
+impl Parsed {
+    /// Parses a program and all that it imports, in the order of [`Workspace::construct`].
+    fn parse(&mut self, source: Source, library: &Library) -> Result<(), PassesError> {
+        let mut folders = library.folders.clone();
+        let mut known = HashSet::new();
+        let design = source.name().to_owned();
+        let mut given = None;
+        match source {
+            Source::File(path) => {
+                petal_files::check(&path).map_err(|source| PassesError::Read {
                     path: path.clone(),
-                    line: line(),
-                    name: name.clone(),
-                });
-            };
-            if !folders.iter().any(|folder| file.starts_with(folder)) {
-                return Err(PassesError::Outside {
-                    path: path.clone(),
-                    line: line(),
-                    file,
-                });
+                    source,
+                })?;
+                self.files.push(path);
             }
-            petal_files::check(&file).map_err(|source| PassesError::Read {
-                path: file.clone(),
-                source,
-            })?;
-            files.push(file);
+            Source::Text { text, .. } => given = Some(text),
         }
-        waiting.extend(guarded(&path, "parser", || {
-            workspace.merge_namespace(namespace, is_design, &folder, false, library.path())
-        })?);
+        let mut waiting = vec![(design, true)];
+        while let Some((path, is_design)) = waiting.pop() {
+            let unreadable = |source| PassesError::Read {
+                path: path.clone(),
+                source,
+            };
+            let mut folder = PathBuf::new();
+            let text = match given.take() {
+                Some(text) => text,
+                None => {
+                    if !known.insert(path.canonicalize().map_err(unreadable)?) {
+                        continue;
+                    }
+                    path.parent()
+                        .unwrap_or(Path::new(""))
+                        .clone_into(&mut folder);
+                    petal_files::read_to_string(&path).map_err(unreadable)?
+                }
+            };
+            let (namespace, translation, ignored) = parse_text(&path, &text)?;
+            let positions = self.positions(&path, &text, &translation, &ignored);
+            if is_design {
+                // A relative path may have an empty parent.
+                folder = Path::new(".")
+                    .join(folder)
+                    .canonicalize()
+                    .map_err(unreadable)?;
+                folders.push(folder.clone());
+                let workspace = &mut self.workspace;
+                workspace.original_imports.clone_from(&namespace.imports);
+                workspace.metadata.clone_from(&namespace.metadata);
+            }
+            let externs = namespace
+                .externs
+                .iter()
+                .filter_map(|(file, _)| file.as_ref());
+            let externs = externs.map(|file| (file, folder.join(file)));
+            let imports = namespace.imports.iter().map(|file| {
+                let beside = folder.join(file);
+                let found = if beside.exists() {
+                    beside
+                } else {
+                    library.path().join(file)
+                };
+                (file, found)
+            });
+            for (name, found) in externs.chain(imports) {
+                let line = || {
+                    let quoted = format!("\"{name}\"");
+                    let before = text.lines().take_while(|line| !line.contains(&quoted));
+                    before.count() + 1
+                };
+                let Ok(file) = found.canonicalize() else {
+                    return Err(PassesError::Missing {
+                        path: path.clone(),
+                        line: line(),
+                        name: name.clone(),
+                    });
+                };
+                if !folders.iter().any(|folder| file.starts_with(folder)) {
+                    return Err(PassesError::Outside {
+                        path: path.clone(),
+                        line: line(),
+                        file,
+                    });
+                }
+                petal_files::check(&file).map_err(|source| PassesError::Read {
+                    path: file.clone(),
+                    source,
+                })?;
+                self.files.push(file);
+            }
+            let workspace = &mut self.workspace;
+            waiting.extend(guarded(&path, "parser", || {
+                workspace.merge_namespace(namespace, is_design, &folder, false, library.path())
+            })?);
+            let name = path.to_string_lossy().into_owned();
+            let text = Text {
+                text,
+                of_sets: translation.positions,
+                positions,
+            };
+            self.texts.insert(name, text);
+        }
+        if let Some(own) = library.folders.last() {
+            self.files.retain(|file| !file.starts_with(own));
+        }
+        Ok(())
     }
-    if let Some(own) = library.folders.last() {
-        files.retain(|file| !file.starts_with(own));
+
+    /// Reads the positions of a file, and notes what petal ignores in it.
+    fn positions(
+        &mut self,
+        path: &Path,
+        text: &str,
+        translation: &Translation,
+        ignored: &Ignored,
+    ) -> Positions {
+        let (positions, flaws) = Positions::read(
+            text,
+            &translation.source_info,
+            translation.metadata.as_ref(),
+        );
+        let mut note = |offsets: &[usize], what: &dyn Fn(usize) -> String| {
+            let Some(&first) = offsets.first() else {
+                return;
+            };
+            let line = syntax::line(text, first);
+            let others = match offsets.len() - 1 {
+                0 => String::new(),
+                1 => " (and one more)".to_owned(),
+                others => format!(" (and {others} more)"),
+            };
+            let what = what(first);
+            self.notes
+                .push(format!("{}:{line}: {what}{others}", path.display()));
+        };
+        note(&ignored.fast, &|_| {
+            format!(
+                "`@fast` is unknown to Calyx {}, and ignored: a newer compiler may need fewer cycles for this `seq`",
+                crate::CALYX_VERSION
+            )
+        });
+        let at: Vec<usize> = flaws.iter().map(|flaw| flaw.at).collect();
+        note(&at, &|_| format!("{}; it is ignored", flaws[0].message));
+        let unknown = |at: &usize| {
+            let ids = translation.positions[at].iter();
+            ids.copied().find(|id| positions.of_set(*id).is_none())
+        };
+        let at: Vec<usize> = translation
+            .positions
+            .keys()
+            .copied()
+            .filter(|at| unknown(at).is_some())
+            .collect();
+        note(&at, &|at| match unknown(&at) {
+            Some(id) if !translation.source_info.is_empty() => {
+                format!("position {id} is not in the table `sourceinfo`")
+            }
+            _ => "there are positions, but no table `sourceinfo`".to_owned(),
+        });
+        positions
     }
-    Ok((workspace, files))
 }

@@ -10,7 +10,7 @@ use petal_metadata::Metadata;
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
-use crate::frontend::Program;
+use crate::frontend::{Program, Texts};
 use crate::guard::guarded;
 use crate::marker;
 use crate::options;
@@ -182,14 +182,15 @@ pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesEr
 /// # Errors
 /// When the compiler refuses the program.
 pub fn instrument(
-    program: Program,
+    mut program: Program,
     pipeline: &Pipeline,
 ) -> Result<(Design, Metadata), PassesError> {
     let _reading = positions::compiling();
     let manager = stock()?;
     let mut metadata = None;
+    let texts = std::mem::take(&mut program.texts);
     let (mut design, renamed) = build(program, pipeline, |ctx, path| {
-        metadata = Some(run_probed(&manager, ctx, path, pipeline)?);
+        metadata = Some(run_probed(&manager, ctx, path, texts, pipeline)?);
         Ok(())
     })?;
     let mut metadata = metadata.expect("set by the passes, which have run");
@@ -205,11 +206,12 @@ fn run_probed(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
+    texts: Texts,
     pipeline: &Pipeline,
 ) -> Result<Metadata, PassesError> {
     let encode = EncodeControl::name();
     let probe = Instrumentation::name();
-    let mut session = guarded(path, encode, || Ok(Session::of(ctx)))?;
+    let mut session = guarded(path, encode, || Ok(Session::of(ctx, texts)))?;
     session.pipeline = pipeline.described();
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
@@ -239,6 +241,7 @@ fn build(
         mut ctx,
         path,
         library,
+        ..
     } = program;
     let main = ctx.entrypoint;
     requirements::check(&ctx, &pipeline.passes)?;

@@ -191,7 +191,7 @@ impl Turn {
             None => {
                 let mark = sessions.next;
                 sessions.next += 1;
-                let session = Session::of(ctx);
+                let session = Session::of(ctx, HashMap::new());
                 Ok(Self { mark, session })
             }
         })

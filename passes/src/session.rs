@@ -12,10 +12,12 @@ use petal_metadata::{Metadata, Origin};
 use crate::align::{self, Shape};
 use crate::compiled::{self, Compiled};
 use crate::emit;
+use crate::frontend::Texts;
 use crate::instrument::{self, Probes};
+use crate::places::Files;
 use crate::references::{self, References};
 use crate::sharing::Sharing;
-use crate::source::{self, Files, SourceComponent};
+use crate::source::{self, SourceComponent};
 use crate::tree::{NodeKey, View, ViewMut};
 use crate::triggers;
 
@@ -59,11 +61,12 @@ pub(crate) struct ComponentRecord {
 }
 
 impl Session {
-    /// Records the program as the source has it, and gives its control nodes their identities.
-    pub fn of(ctx: &mut ir::Context) -> Self {
+    /// Records the program as the source has it, and gives its control nodes their identities. Files that
+    /// are not in `texts` are read.
+    pub fn of(ctx: &mut ir::Context, texts: Texts) -> Self {
         let mut session = Self {
             phase: Phase::Source,
-            files: Files::default(),
+            files: Files::new(texts),
             next_key: 0,
             components: HashMap::new(),
             references: HashMap::new(),

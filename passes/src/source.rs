@@ -4,16 +4,16 @@
 use std::collections::{HashMap, HashSet};
 
 use calyx_ir as ir;
-use calyx_utils::WithPos;
-use petal_metadata::{ControlKind, FileId, GroupKind, Id, Origin, SourceFile, Span};
+use petal_metadata::{ControlKind, GroupKind, Origin};
 
+use crate::places::{Files, Place};
 use crate::tree::{NodeKey, View};
 
 /// A source control node.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceNode {
     pub kind: ControlKind,
-    pub span: Option<Span>,
+    pub place: Place,
     pub parent: Option<NodeKey>,
     /// Position among its siblings.
     pub position: usize,
@@ -32,18 +32,18 @@ pub(crate) struct SourceNode {
 #[derive(Debug, Clone)]
 pub(crate) struct SourceGroup {
     pub kind: GroupKind,
-    pub span: Option<Span>,
+    pub place: Place,
 }
 
 /// What is known of a component from its source.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SourceComponent {
-    pub span: Option<Span>,
+    pub place: Place,
     pub nodes: HashMap<NodeKey, SourceNode>,
     pub root: Option<NodeKey>,
     pub groups: HashMap<ir::Id, SourceGroup>,
     /// Cells with their place, in source order.
-    pub cells: Vec<(ir::Id, Option<Span>)>,
+    pub cells: Vec<(ir::Id, Place)>,
 }
 
 impl SourceComponent {
@@ -109,60 +109,6 @@ impl SourceComponent {
     }
 }
 
-/// The source files, and where spans lie in them.
-#[derive(Debug, Default)]
-pub(crate) struct Files {
-    /// Full path, and byte offsets at which lines begin, with the text.
-    files: Vec<(String, String, Vec<usize>)>,
-}
-
-impl Files {
-    /// The place of an attributed thing, if the parser recorded one.
-    pub fn span(&mut self, attributes: &impl WithPos) -> Option<Span> {
-        let position = attributes.copy_span().into_option()?;
-        let (path, start, end) = position.get_location();
-        let index = match self.files.iter().position(|(known, ..)| known == path) {
-            Some(index) => index,
-            None => {
-                let text = std::fs::read_to_string(path).ok()?;
-                let lines = std::iter::once(0)
-                    .chain(text.match_indices('\n').map(|(at, _)| at + 1))
-                    .collect();
-                self.files.push((path.to_owned(), text, lines));
-                self.files.len() - 1
-            }
-        };
-        let (_, text, lines) = &self.files[index];
-        let line_of = |offset: usize| lines.partition_point(|&begin| begin <= offset);
-        let line = line_of(start);
-        let column = text.get(lines[line - 1]..start)?.chars().count() + 1;
-        // The parser's spans may reach over white space behind the statement.
-        let used = text.get(start..end)?.trim_end().len();
-        let number = |value: usize| u32::try_from(value).ok();
-        Some(Span {
-            file: FileId::from_index(index),
-            line: number(line)?,
-            column: number(column)?,
-            end_line: number(line_of(start + used.saturating_sub(1)))?,
-        })
-    }
-
-    /// The table of files. `root` is the one that holds the entry point.
-    pub fn table(&self, root: Option<FileId>) -> Vec<SourceFile> {
-        self.files
-            .iter()
-            .enumerate()
-            .map(|(index, (path, text, _))| SourceFile {
-                text: text.clone(),
-                name: std::path::Path::new(path)
-                    .file_name()
-                    .map_or_else(|| path.clone(), |name| name.to_string_lossy().into_owned()),
-                root: root.is_none_or(|root| root.index() == index),
-            })
-            .collect()
-    }
-}
-
 /// Records the source of `component`, taking new keys for its control nodes from `next_key`. The
 /// second result lists the keys of all nodes in preorder; empty statements that do nothing have
 /// none.
@@ -172,21 +118,21 @@ pub(crate) fn record(
     next_key: &mut u64,
 ) -> (SourceComponent, Vec<Option<NodeKey>>) {
     let mut source = SourceComponent {
-        span: files.span(&component.attributes),
+        place: files.place(&component.attributes),
         ..Default::default()
     };
     for cell in component.cells.iter() {
         let cell = cell.borrow();
         source
             .cells
-            .push((cell.name(), files.span(&cell.attributes)));
+            .push((cell.name(), files.place(&cell.attributes)));
     }
     let mut group = |name: ir::Id, kind, attributes: &ir::Attributes| {
         source.groups.insert(
             name,
             SourceGroup {
                 kind,
-                span: files.span(attributes),
+                place: files.place(attributes),
             },
         );
     };
@@ -240,7 +186,7 @@ impl Recorder<'_> {
         };
         let node = SourceNode {
             kind: view.kind(),
-            span: self.files.span(view.attributes()),
+            place: self.files.place(view.attributes()),
             parent,
             position,
             origin: Origin::Source,

@@ -51,6 +51,8 @@ pub type Words = BTreeMap<u64, BigUint>;
 pub struct Memory {
     name: String,
     format: Format,
+    /// Bits per word: those of the format, or fewer.
+    width: u32,
     dims: Vec<u64>,
     words: Words,
 }
@@ -80,6 +82,47 @@ impl Memory {
     pub fn size(&self) -> u64 {
         size(&self.dims)
     }
+
+    /// The number that a word is, as JSON.
+    fn text(&self, word: &BigUint) -> String {
+        number::to_text(&self.extended(word), self.format)
+    }
+
+    /// A word in the width of the format, with the same value.
+    fn extended(&self, word: &BigUint) -> BigUint {
+        let is_negative = self.format.is_signed() && word.bit(u64::from(self.width) - 1);
+        if !is_negative || self.width == self.format.width() {
+            return word.clone();
+        }
+        let one = BigUint::from(1_u32);
+        word + (&one << self.format.width()) - (one << self.width)
+    }
+
+    /// Takes over the width of the design's memory. Returns the first value that does not fit it.
+    fn narrow(&mut self, width: u32) -> Option<String> {
+        let wide = self.clone();
+        self.width = width;
+        let mask = (BigUint::from(1_u32) << width) - 1_u32;
+        for word in self.words.values_mut() {
+            *word &= &mask;
+        }
+        let words = wide.words.iter();
+        let mut lost = words.filter(|(index, word)| self.extended(&self.words[index]) != **word);
+        let lost = lost.next().map(|(_, word)| wide.text(word));
+        self.words.retain(|_, word| *word != BigUint::ZERO);
+        lost
+    }
+}
+
+/// The values of a memory that were rounded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rounded {
+    /// How many.
+    pub count: u64,
+    /// How far the farthest is from the number that is stored for it.
+    pub largest_error: f64,
+    /// The memory, and the first of the values.
+    pub first: DataProblem,
 }
 
 /// The contents of all memories of a design, before or after a run.
@@ -92,6 +135,7 @@ pub struct Data {
     memories: Vec<Memory>,
     /// Where each memory is in the file.
     positions: Vec<Option<Position>>,
+    rounded: Vec<Rounded>,
 }
 
 impl PartialEq for Data {
@@ -108,7 +152,8 @@ impl Data {
     /// # Errors
     ///
     /// [`Error::Json`] if the text is not JSON or not an object of memories, and [`Error::Data`] for values that are not
-    /// numbers, do not fit the memory's own format or do not form a rectangle.
+    /// numbers, are out of the range of the memory's own format or do not form a rectangle. Values between two numbers
+    /// of a format with a binary point are [rounded](Self::rounded) to the nearest, halves away from zero.
     pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
         json::parse(text, origin)
     }
@@ -120,6 +165,7 @@ impl Data {
             .map(|layout| Memory {
                 name: layout.name.clone(),
                 format: Format::unsigned(layout.width),
+                width: layout.width.max(1),
                 dims: layout.dims.clone(),
                 words: Words::new(),
             })
@@ -127,6 +173,7 @@ impl Data {
         Self {
             origin: PathBuf::new(),
             positions: vec![None; memories.len()],
+            rounded: Vec::new(),
             memories,
         }
     }
@@ -148,35 +195,60 @@ impl Data {
         renamed
     }
 
-    /// Checks that these are the memories of a design: each of `layouts`, in its width and shape, and no other.
+    /// The values that were rounded when the file was read, for each memory that has any.
+    pub fn rounded(&self) -> &[Rounded] {
+        &self.rounded
+    }
+
+    /// Checks that no value was rounded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Data`] with the first such value of each memory.
+    pub fn check_exact(&self) -> Result<(), Error> {
+        let first = self.rounded.iter().map(|rounded| rounded.first.clone());
+        self.all_fine_or(first.collect())
+    }
+
+    /// Checks that these are the memories of a design: each of `layouts`, in its shape, and no other. A format may be
+    /// wider than the design's memory if all values fit that; its words have the memory's width from then on.
     ///
     /// # Errors
     ///
     /// [`Error::Data`] with all that does not fit.
-    pub fn check(&self, layouts: &[MemoryLayout]) -> Result<(), Error> {
+    pub fn check(&mut self, layouts: &[MemoryLayout]) -> Result<(), Error> {
         let mut missing: BTreeMap<&str, &MemoryLayout> = layouts
             .iter()
             .map(|layout| (layout.name.as_str(), layout))
             .collect();
         let mut problems = Vec::new();
-        for (memory, position) in self.memories.iter().zip(&self.positions) {
+        for (memory, position) in self.memories.iter_mut().zip(&self.positions) {
+            let name = memory.name.clone();
             let mut report = |problem| {
                 problems.push(DataProblem {
-                    memory: memory.name.clone(),
+                    memory: name.clone(),
                     position: *position,
                     problem,
                 });
             };
-            let Some(layout) = missing.remove(memory.name()) else {
+            let Some(layout) = missing.remove(name.as_str()) else {
                 report(Problem::UnknownMemory {
                     known: layouts.iter().map(|layout| layout.name.clone()).collect(),
                 });
                 continue;
             };
-            if memory.format.width() != layout.width {
+            let can_be_wider = memory.format.numeric_type() != NumericType::Ieee754Float;
+            if memory.width > layout.width && can_be_wider {
+                if let Some(text) = memory.narrow(layout.width) {
+                    report(Problem::Truncated {
+                        text,
+                        width: layout.width,
+                    });
+                }
+            } else if memory.width != layout.width {
                 report(Problem::Width {
                     expected: layout.width,
-                    actual: memory.format.width(),
+                    actual: memory.width,
                 });
             }
             if memory.dims != layout.dims {

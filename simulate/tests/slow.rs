@@ -84,7 +84,7 @@ impl Run {
                     "format": {{"numeric_type": "fixed_point", "is_signed": true, "width": 100, "int_width": 99}}}}
             }}"#
         );
-        let data = Data::parse(&text, Path::new("counter.json")).unwrap();
+        let mut data = Data::parse(&text, Path::new("counter.json")).unwrap();
         data.check(&layouts()).unwrap();
         data.write_dat(dir.path()).unwrap();
         let options = RunOptions {

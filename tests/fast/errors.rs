@@ -127,7 +127,12 @@ fn data_that_does_not_fit() {
         (DATA.replace("[1, 2]", "[1, 256]"), &["mem", "256"]),
         (DATA.replace("[1, 2]", "[1, \"x\"]"), &["mem", "x"]),
         (DATA.replace("\"mem\"", "\"men\""), &["mem", "men"]),
-        (DATA.replace("\"width\": 8", "\"width\": 9"), &["mem", "9"]),
+        (DATA.replace("\"width\": 8", "\"width\": 7"), &["mem", "7"]),
+        (
+            DATA.replace("\"width\": 8", "\"width\": 9")
+                .replace("[1, 2]", "[1, 256]"),
+            &["mem", "256"],
+        ),
         ("{}".to_owned(), &["mem"]),
     ] {
         workshop.write("design.futil.data", &data);

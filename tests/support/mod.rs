@@ -167,7 +167,7 @@ fn data(source: &Path, design: &Design) -> (Data, BTreeMap<String, String>) {
         })
         .collect();
     let path = PathBuf::from(format!("{}.data", source.display()));
-    let data = if path.exists() {
+    let mut data = if path.exists() {
         let text = std::fs::read_to_string(&path).expect("the data file can be read");
         Data::parse(&text, &path).unwrap_or_else(|error| panic!("{error}"))
     } else {

@@ -21,8 +21,11 @@ struct Drives {
 pub struct Source(BTreeMap<(String, String), Drives>);
 
 impl Source {
-    /// Reads a design; imports are left out.
+    /// Reads a design; imports are left out. Where this parser can't read the design, the same lies beside it in a
+    /// form that it can.
     pub fn of(design: &Path) -> Self {
+        let plain = design.with_extension("futil.plain");
+        let design = if plain.exists() { &plain } else { design };
         let parsed = {
             let _alone = petal_passes::parsing();
             CalyxParser::parse_file(design)

@@ -3,9 +3,9 @@
 
 use expect_test::{Expect, expect};
 use petal_metadata::{
-    Cell, CellId, CellKind, Component, ComponentId, ControlId, ControlKind, ControlNode, Group,
-    GroupId, GroupKind, GroupRun, Id, Metadata, Origin, ProbeKind, ProbeName, ProbePrefix, RunId,
-    RunRole, SourceFile, Span, Thread,
+    Cell, CellId, CellKind, Component, ComponentId, ControlId, ControlKind, ControlNode, FrontEnd,
+    Group, GroupId, GroupKind, GroupRun, Id, Metadata, Origin, ProbeKind, ProbeName, ProbePrefix,
+    RunId, RunRole, SourceFile, Span, Thread,
 };
 use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
@@ -32,6 +32,7 @@ fn group(name: &str, kind: GroupKind, line: u32) -> Group {
         kind,
         origin: Origin::Source,
         span: Some(span(line)),
+        positions: Vec::new(),
     }
 }
 
@@ -57,6 +58,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
     let node = |kind, line, parent: Option<usize>, group: Option<usize>| ControlNode {
         kind,
         span: Some(span(line)),
+        positions: Vec::new(),
         parent: parent.map(id::<ControlId>),
         origin: Origin::Source,
         thread: id(0),
@@ -68,6 +70,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
     let main = Component {
         name: "main".to_owned(),
         span: None,
+        positions: Vec::new(),
         latency: None,
         cells: vec![
             Cell {
@@ -75,6 +78,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
                 kind: CellKind::Component(id(1)),
                 origin: Origin::Source,
                 span: None,
+                positions: Vec::new(),
                 instance: Some(cell.to_owned()),
             },
             Cell {
@@ -82,6 +86,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
                 kind: CellKind::Primitive("std_reg".to_owned()),
                 origin: Origin::Source,
                 span: None,
+                positions: Vec::new(),
                 instance: Some("r".to_owned()),
             },
         ],
@@ -123,6 +128,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
             root: true,
             text: "seq {\n".repeat(30),
         }],
+        front_end: FrontEnd::default(),
         prefix: ProbePrefix::avoiding(&[]),
         scope: vec!["toplevel".to_owned(), "main".to_owned()],
         main: id(0),

@@ -17,7 +17,7 @@ pub(super) fn write(data: &Data, dir: &Path) -> Result<(), Error> {
         let path = dir.join(format!("{}.dat", memory.name));
         let file = File::create(&path).map_err(Error::io("create", &path))?;
         let mut file = BufWriter::new(file);
-        let digits = memory.format.width().div_ceil(4) as usize;
+        let digits = memory.width.div_ceil(4) as usize;
         // All words are 0 before the file is loaded.
         let mut next = 0;
         let words = memory.words.iter().try_for_each(|(&index, word)| {
@@ -61,9 +61,9 @@ fn words(path: &Path, memory: &Memory) -> Result<Words, Error> {
         let code = line.split("//").next().unwrap_or_default();
         for token in code.split_whitespace() {
             let word = BigUint::parse_bytes(token.as_bytes(), 16)
-                .filter(|word| word.bits() <= u64::from(memory.format.width()))
+                .filter(|word| word.bits() <= u64::from(memory.width))
                 .ok_or_else(|| {
-                    let width = memory.format.width();
+                    let width = memory.width;
                     let message = format!("`{token}` is not a hexadecimal word of {width} bits");
                     wrong(line_number, message)
                 })?;

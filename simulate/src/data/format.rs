@@ -17,6 +17,8 @@ pub enum NumericType {
     Bitnum,
     /// Numbers with a fixed count of bits after the binary point.
     FixedPoint,
+    /// Floating-point numbers of 32 or 64 bits (IEEE 754-2019, binary32 and binary64).
+    Ieee754Float,
 }
 
 /// How a word is read as a number: its bits, whether they are two's complement, and where the binary point is.
@@ -35,7 +37,8 @@ pub struct Format {
 pub(super) struct FormatText {
     numeric_type: NumericType,
     is_signed: bool,
-    width: u32,
+    #[serde(default)]
+    width: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     int_width: Option<u32>,
     #[serde(default, skip_serializing)]
@@ -83,9 +86,9 @@ impl Format {
         FormatText {
             numeric_type: self.numeric_type,
             is_signed: self.is_signed,
-            width: self.width(),
+            width: Some(self.width()),
             int_width: match self.numeric_type {
-                NumericType::Bitnum => None,
+                NumericType::Bitnum | NumericType::Ieee754Float => None,
                 NumericType::FixedPoint => Some(self.int_width()),
             },
             frac_width: None,
@@ -98,35 +101,58 @@ impl TryFrom<FormatText> for Format {
     type Error = String;
 
     fn try_from(text: FormatText) -> Result<Self, String> {
-        let width = NonZeroU32::new(text.width)
-            .filter(|width| width.get() <= LARGEST_WIDTH)
-            .ok_or_else(|| format!("the format's `width` must be 1 to {LARGEST_WIDTH}"))?;
-        let fraction = match (text.numeric_type, text.int_width, text.frac_width) {
-            (NumericType::Bitnum, _, _) => 0,
-            (NumericType::FixedPoint, None, None) => {
+        let FormatText {
+            numeric_type,
+            is_signed,
+            width,
+            int_width,
+            frac_width,
+        } = text;
+        let (width, fraction) = match (numeric_type, width, int_width, frac_width) {
+            (NumericType::Ieee754Float, Some(width @ (32 | 64)), _, _) => (width, 0),
+            (NumericType::Ieee754Float, _, _, _) => {
+                return Err("an `ieee754_float` format needs a `width` of 32 or 64".to_owned());
+            }
+            (NumericType::Bitnum, Some(width), _, _) => (width, 0),
+            (NumericType::Bitnum, None, _, _) => {
+                return Err("a `bitnum` format needs its `width`".to_owned());
+            }
+            (NumericType::FixedPoint, Some(width), Some(int), None) => {
+                (width, width.checked_sub(int).ok_or_else(|| add_up(width))?)
+            }
+            (NumericType::FixedPoint, Some(width), None, Some(fraction)) => (width, fraction),
+            (NumericType::FixedPoint, None, Some(int), Some(fraction)) => {
+                (int.saturating_add(fraction), fraction)
+            }
+            (NumericType::FixedPoint, Some(width), Some(int), Some(fraction)) => {
+                if int.checked_add(fraction) != Some(width) {
+                    return Err(add_up(width));
+                }
+                (width, fraction)
+            }
+            (NumericType::FixedPoint, _, _, _) => {
                 return Err(
-                    "a `fixed_point` format needs `int_width`, the bits before the binary point"
+                    "a `fixed_point` format needs two of `width`, `int_width` (the bits before the binary point) and \
+                     `frac_width` (those after it)"
                         .to_owned(),
                 );
             }
-            (NumericType::FixedPoint, None, Some(fraction)) if fraction <= text.width => fraction,
-            (NumericType::FixedPoint, Some(int), None) if int <= text.width => text.width - int,
-            (NumericType::FixedPoint, Some(int), Some(fraction))
-                if int.checked_add(fraction) == Some(text.width) =>
-            {
-                fraction
-            }
-            (NumericType::FixedPoint, _, _) => {
-                return Err(format!(
-                    "the bits before and after the binary point must add up to the `width` of {width}"
-                ));
-            }
         };
+        if fraction > width {
+            return Err(add_up(width));
+        }
+        let width = NonZeroU32::new(width)
+            .filter(|width| width.get() <= LARGEST_WIDTH)
+            .ok_or_else(|| format!("the format's `width` must be 1 to {LARGEST_WIDTH}"))?;
         Ok(Self {
-            numeric_type: text.numeric_type,
-            is_signed: text.is_signed,
+            numeric_type,
+            is_signed,
             width,
             fraction,
         })
     }
+}
+
+fn add_up(width: u32) -> String {
+    format!("the bits before and after the binary point must add up to the `width` of {width}")
 }

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use super::format::{Format, FormatText};
 use super::number;
 use super::problem::{DataProblem, Position, Problem};
-use super::{Data, Memory, Words};
+use super::{Data, Memory, Rounded, Words};
 use crate::Error;
 
 /// Memories of up to so many words are written as lists of all words, as the Calyx ecosystem has them. Beyond, nobody
@@ -35,6 +35,7 @@ pub(super) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
         origin: origin.to_owned(),
         memories: Vec::new(),
         positions: Vec::new(),
+        rounded: Vec::new(),
     };
     let mut names = HashSet::new();
     for (name, raw) in file.0 {
@@ -69,8 +70,10 @@ pub(super) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
             Err(Rejected::Syntax(error)) => return Err(error),
             Err(Rejected::Value(position, problem)) => report(position, problem),
             Ok(()) => {
+                data.rounded.extend(values.rounded(&name));
                 data.memories.push(Memory {
                     name,
+                    width: format.width(),
                     format,
                     dims: values.dims,
                     words: values.words,
@@ -213,6 +216,8 @@ struct Values<'s, 'a> {
     count: u64,
     /// The index of the item that is being read.
     index: Vec<u64>,
+    /// How many values were rounded, the largest error, and the first of them.
+    inexact: Option<(u64, f64, (Position, Problem))>,
 }
 
 impl<'s, 'a> Values<'s, 'a> {
@@ -225,7 +230,22 @@ impl<'s, 'a> Values<'s, 'a> {
             words: Words::new(),
             count: 0,
             index: Vec::new(),
+            inexact: None,
         }
+    }
+
+    /// What was rounded, in the memory that is called `name`.
+    fn rounded(&mut self, name: &str) -> Option<Rounded> {
+        let (count, largest_error, (position, problem)) = self.inexact.take()?;
+        Some(Rounded {
+            count,
+            largest_error,
+            first: DataProblem {
+                memory: name.to_owned(),
+                position: Some(position),
+                problem,
+            },
+        })
     }
 
     /// Reads an object with the sizes and those words that are not 0.
@@ -313,20 +333,38 @@ impl<'s, 'a> Values<'s, 'a> {
     }
 
     /// Reads a value.
-    fn value(&self, raw: &'a RawValue) -> Result<BigUint, Rejected> {
+    fn value(&mut self, raw: &'a RawValue) -> Result<BigUint, Rejected> {
         let text = if raw.get().starts_with('"') {
             let text: Cow<'_, str> = self.source.read(raw.get()).map_err(Rejected::Syntax)?;
             text
         } else {
             Cow::Borrowed(raw.get())
         };
-        number::to_bits(&text, self.format).map_err(|problem| {
-            let problem = Problem::At {
-                index: self.index.clone(),
-                problem: Box::new(problem),
-            };
-            self.rejected(raw, problem)
-        })
+        let at = |problem| Problem::At {
+            index: self.index.clone(),
+            problem: Box::new(problem),
+        };
+        match number::to_bits(&text, self.format) {
+            Ok((word, None)) => Ok(word),
+            Ok((word, Some(rounding))) => {
+                let first = || {
+                    let problem = Problem::NotExact {
+                        text: text.clone().into_owned(),
+                        format: self.format,
+                        nearest: rounding.nearest,
+                    };
+                    (self.source.position(raw.get()), at(problem))
+                };
+                let (count, largest, _) = match &mut self.inexact {
+                    Some(inexact) => inexact,
+                    none => none.insert((0, 0.0, first())),
+                };
+                *count += 1;
+                *largest = largest.max(rounding.error);
+                Ok(word)
+            }
+            Err(problem) => Err(self.rejected(raw, at(problem))),
+        }
     }
 
     fn rejected(&self, raw: &RawValue, problem: Problem) -> Rejected {
@@ -407,8 +445,7 @@ struct Nonzero<'a>(&'a Memory);
 
 impl Serialize for Nonzero<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let format = self.0.format;
-        let value = |word| RawValue::from_string(number::to_text(word, format));
+        let value = |word| RawValue::from_string(self.0.text(word));
         let words = self.0.words.iter();
         let values: Result<Vec<_>, _> = words
             .map(|(index, word)| Ok((index, value(word)?)))
@@ -429,12 +466,11 @@ impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.dims {
             [] | [_] => {
-                let format = self.memory.format;
-                let zero = number::to_text(&BigUint::ZERO, format);
+                let zero = self.memory.text(&BigUint::ZERO);
                 let last = self.first + super::size(self.dims);
                 let values: Vec<Cow<'_, str>> = (self.first..last)
                     .map(|index| match self.memory.words.get(&index) {
-                        Some(word) => Cow::Owned(number::to_text(word, format)),
+                        Some(word) => Cow::Owned(self.memory.text(word)),
                         None => Cow::Borrowed(zero.as_str()),
                     })
                     .collect();

@@ -1,31 +1,49 @@
-//! Single values: decimal text to the bits of a word and back, without rounding.
+//! Single values: decimal text to the bits of a word and back.
 //!
-//! Owns what a number may look like (`-3`, `1.25`, `2e3`, and in strings also `1/8`) and what fits a format.
+//! Owns what a number may look like (`-3`, `1.25`, `2e3`, in strings also `1/8`, and `inf` and `nan` for
+//! floating-point formats), what fits a format, and how far a value is from the number that it is rounded to.
 
 use num_bigint::{BigInt, BigUint, Sign};
 
-use super::format::Format;
+use super::format::{Format, NumericType};
 use super::problem::Problem;
 
 /// Exponents beyond this are refused: no memory word needs them, and a power of ten of that size takes long.
 const LARGEST_EXPONENT: i64 = 100_000;
 
-/// The bits of the number that `text` tells, in `format`.
-pub(super) fn to_bits(text: &str, format: Format) -> Result<BigUint, Problem> {
+/// How a value was rounded.
+#[derive(Debug, PartialEq)]
+pub(super) struct Rounding {
+    /// The number that is stored.
+    pub nearest: String,
+    /// How far it is from the value.
+    pub error: f64,
+}
+
+/// The bits of the number of `format` that is nearest to the one that `text` tells, and how that was rounded if
+/// it is another one. Whole numbers are not rounded.
+pub(super) fn to_bits(text: &str, format: Format) -> Result<(BigUint, Option<Rounding>), Problem> {
+    if format.numeric_type() == NumericType::Ieee754Float {
+        return float_to_bits(text, format);
+    }
     let exact = Exact::parse(text).ok_or_else(|| Problem::NotANumber {
         text: text.to_owned(),
     })?;
     let scaled = exact.numerator << format.fraction();
-    let denominator = BigInt::from(exact.denominator);
-    let whole = &scaled / &denominator;
-    if &whole * &denominator != scaled {
+    let denominator = BigInt::from(exact.denominator.clone());
+    let mut whole = &scaled / &denominator;
+    let is_exact = &whole * &denominator == scaled;
+    let (lowest, highest) = range(format);
+    if !is_exact {
+        whole = half_away_from_zero(&scaled, &denominator);
+    }
+    if !is_exact && format.numeric_type() == NumericType::Bitnum {
         return Err(Problem::NotExact {
             text: text.to_owned(),
             format,
-            nearest: nearest(&scaled, &denominator, format),
+            nearest: scaled_to_text(&whole.clamp(lowest, highest), format.fraction()),
         });
     }
-    let (lowest, highest) = range(format);
     if whole < lowest || whole > highest {
         return Err(Problem::OutOfRange {
             text: text.to_owned(),
@@ -34,16 +52,207 @@ pub(super) fn to_bits(text: &str, format: Format) -> Result<BigUint, Problem> {
             highest: scaled_to_text(&highest, format.fraction()),
         });
     }
+    let rounding = (!is_exact).then(|| Rounding {
+        nearest: scaled_to_text(&whole, format.fraction()),
+        error: ratio(
+            (&scaled - &whole * &denominator).magnitude(),
+            &(exact.denominator << format.fraction()),
+        ),
+    });
     let wrapped = match whole.sign() {
         Sign::Minus => whole + (BigInt::from(1) << format.width()),
         Sign::NoSign | Sign::Plus => whole,
     };
     // Below the width's power of two and not negative.
-    Ok(wrapped.into_parts().1)
+    Ok((wrapped.into_parts().1, rounding))
 }
 
-/// The number that the bits of a word are in `format`: a decimal without exponent, as short as exactness allows.
+/// The bits of a floating-point number. A value counts as rounded if the number that is stored is written as another
+/// decimal: the shortest that no other number is nearer to.
+fn float_to_bits(text: &str, format: Format) -> Result<(BigUint, Option<Rounding>), Problem> {
+    let not_a_number = || Problem::NotANumber {
+        text: text.to_owned(),
+    };
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if let Some(payload) = unsigned
+        .strip_prefix("nan(0x")
+        .and_then(|text| text.strip_suffix(')'))
+    {
+        let bits = BigUint::parse_bytes(payload.as_bytes(), 16)
+            .filter(|bits| bits.bits() <= u64::from(format.width()));
+        return Ok((bits.ok_or_else(not_a_number)?, None));
+    }
+    let float = if is_special(unsigned) {
+        Float::parse(text, format)
+    } else {
+        // Other forms of numbers are none here, either.
+        let exact = Exact::parse(text).filter(|_| !text.contains('/'));
+        exact.and_then(|_| Float::parse(text, format))
+    };
+    let float = float.ok_or_else(not_a_number)?;
+    let bits = float.bits();
+    let Some(exact) = Exact::parse(text) else {
+        return Ok((bits, None));
+    };
+    let Some(stored) = float.exact() else {
+        let highest = Float::highest(format);
+        return Err(Problem::OutOfRange {
+            text: text.to_owned(),
+            format,
+            lowest: format!("-{highest}"),
+            highest,
+        });
+    };
+    let shown = float.text();
+    let same = Exact::parse(&shown).is_some_and(|shown| shown.distance(&exact).0 == BigUint::ZERO);
+    let rounding = (!same).then(|| {
+        let (numerator, denominator) = stored.distance(&exact);
+        Rounding {
+            nearest: shown,
+            error: ratio(&numerator, &denominator),
+        }
+    });
+    Ok((bits, rounding))
+}
+
+fn is_special(unsigned: &str) -> bool {
+    ["inf", "infinity", "nan"]
+        .iter()
+        .any(|special| unsigned.eq_ignore_ascii_case(special))
+}
+
+/// A floating-point number.
+#[derive(Debug, Clone, Copy)]
+enum Float {
+    Single(f32),
+    Double(f64),
+}
+
+impl Float {
+    fn parse(text: &str, format: Format) -> Option<Self> {
+        match format.width() {
+            32 => text.parse().ok().map(Self::Single),
+            _ => text.parse().ok().map(Self::Double),
+        }
+    }
+
+    fn of(bits: &BigUint, format: Format) -> Self {
+        // The memory's words have no more bits than its format.
+        let bits = u64::try_from(bits).unwrap_or(u64::MAX);
+        match (format.width(), u32::try_from(bits)) {
+            (32, Ok(bits)) => Self::Single(f32::from_bits(bits)),
+            _ => Self::Double(f64::from_bits(bits)),
+        }
+    }
+
+    fn bits(self) -> BigUint {
+        match self {
+            Self::Single(value) => value.to_bits().into(),
+            Self::Double(value) => value.to_bits().into(),
+        }
+    }
+
+    /// The largest finite number.
+    fn highest(format: Format) -> String {
+        match format.width() {
+            32 => Self::Single(f32::MAX).text(),
+            _ => Self::Double(f64::MAX).text(),
+        }
+    }
+
+    /// As JSON: the shortest decimal that is read as the same number, or a string.
+    fn text(self) -> String {
+        let (is_nan, is_usual_nan, is_infinite, text) = match self {
+            Self::Single(value) => (
+                value.is_nan(),
+                value.to_bits() == f32::NAN.to_bits(),
+                value.is_infinite(),
+                format!("{value:?}"),
+            ),
+            Self::Double(value) => (
+                value.is_nan(),
+                value.to_bits() == f64::NAN.to_bits(),
+                value.is_infinite(),
+                format!("{value:?}"),
+            ),
+        };
+        if is_usual_nan {
+            return "\"nan\"".to_owned();
+        }
+        if is_nan {
+            return format!("\"nan(0x{:x})\"", self.bits());
+        }
+        if is_infinite {
+            return format!("\"{text}\"");
+        }
+        text
+    }
+
+    /// The number as a fraction, if it is one.
+    fn exact(self) -> Option<Exact> {
+        const MANTISSA: u32 = 52;
+        /// Of the smallest number that is not 0.
+        const LOWEST_EXPONENT: i32 = -1074;
+        // Every single is a double, too.
+        let value = match self {
+            Self::Single(value) => f64::from(value),
+            Self::Double(value) => value,
+        };
+        if !value.is_finite() {
+            return None;
+        }
+        let bits = value.to_bits();
+        let mantissa = bits & ((1 << MANTISSA) - 1);
+        let exponent = i32::try_from((bits >> MANTISSA) & 0x7ff).ok()?;
+        let (mantissa, exponent) = match exponent {
+            0 => (mantissa, LOWEST_EXPONENT),
+            _ => (mantissa | 1 << MANTISSA, exponent - 1 + LOWEST_EXPONENT),
+        };
+        let numerator = BigInt::from(mantissa);
+        let numerator = if value.is_sign_negative() {
+            -numerator
+        } else {
+            numerator
+        };
+        let one = BigUint::from(1_u32);
+        let shift = exponent.unsigned_abs();
+        Some(if exponent < 0 {
+            Exact {
+                numerator,
+                denominator: one << shift,
+            }
+        } else {
+            Exact {
+                numerator: numerator << shift,
+                denominator: one,
+            }
+        })
+    }
+}
+
+/// A fraction, as near as a float of 64 bits comes to it.
+#[expect(clippy::cast_precision_loss, reason = "only shown, with few digits")]
+fn ratio(numerator: &BigUint, denominator: &BigUint) -> f64 {
+    // So that the quotient has 64 bits or one more.
+    let bits = |number: &BigUint| i64::try_from(number.bits()).unwrap_or(i64::MAX);
+    let shift = 64 + bits(denominator) - bits(numerator);
+    let amount = shift.unsigned_abs();
+    let quotient = if shift < 0 {
+        numerator / (denominator << amount)
+    } else {
+        (numerator << amount) / denominator
+    };
+    let exponent = i32::try_from(-shift).unwrap_or(i32::MIN);
+    u128::try_from(quotient).map_or(f64::INFINITY, |quotient| quotient as f64)
+        * 2_f64.powi(exponent)
+}
+
+/// The number that the bits of a word are in `format`, as JSON: a decimal without exponent, as short as exactness
+/// allows, or for floating-point numbers the shortest that is read as the same one.
 pub(super) fn to_text(bits: &BigUint, format: Format) -> String {
+    if format.numeric_type() == NumericType::Ieee754Float {
+        return Float::of(bits, format).text();
+    }
     let mut value = BigInt::from(bits.clone());
     if format.is_signed() && bits.bit(u64::from(format.width()) - 1) {
         value -= BigInt::from(1) << format.width();
@@ -80,16 +289,14 @@ fn scaled_to_text(value: &BigInt, fraction: u32) -> String {
     }
 }
 
-/// The number of the format's grid that is nearest to `scaled` / `denominator`.
-fn nearest(scaled: &BigInt, denominator: &BigInt, format: Format) -> String {
+/// The whole number that is nearest to `scaled` / `denominator`.
+fn half_away_from_zero(scaled: &BigInt, denominator: &BigInt) -> BigInt {
     let double: BigInt = scaled * 2;
     let half_up = match scaled.sign() {
         Sign::Minus => double - denominator,
         Sign::NoSign | Sign::Plus => double + denominator,
     };
-    let (lowest, highest) = range(format);
-    let rounded: BigInt = half_up / (denominator * 2);
-    scaled_to_text(&rounded.clamp(lowest, highest), format.fraction())
+    half_up / (denominator * 2)
 }
 
 /// A fraction of whole numbers.
@@ -100,6 +307,17 @@ struct Exact {
 }
 
 impl Exact {
+    /// How far it is from another one: a numerator and its denominator.
+    fn distance(&self, other: &Self) -> (BigUint, BigUint) {
+        let across =
+            |one: &Self, other: &Self| &one.numerator * BigInt::from(other.denominator.clone());
+        let numerator = across(self, other) - across(other, self);
+        (
+            numerator.into_parts().1,
+            &self.denominator * &other.denominator,
+        )
+    }
+
     fn parse(text: &str) -> Option<Self> {
         if let Some((numerator, denominator)) = text.split_once('/') {
             let denominator = digits(denominator.trim())?;

@@ -158,6 +158,14 @@ pub enum Problem {
         /// The highest number of the format.
         highest: String,
     },
+    /// A value fits its format, but not the memory.
+    #[error("{text} does not fit the {width} bits of a word of the design's memory")]
+    Truncated {
+        /// The value.
+        text: String,
+        /// Bits per word of the design's memory.
+        width: u32,
+    },
     /// A value lies between two numbers of its format.
     #[error(
         "{} cannot be stored exactly as {}; the nearest number is {nearest}",
@@ -211,6 +219,7 @@ fn described(format: Format) -> String {
             format.width(),
             format.fraction()
         ),
+        NumericType::Ieee754Float => format!("ieee754_float of width {}", format.width()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The sentences of `docs/guide/overhead.md`, each on a small program that is put together by hand.
 
 use petal_metadata::{
-    ControlNode, ControlRegister, Group, GroupId, GroupKind, GroupRun, Origin, Parts, ProbeKind,
-    ProbeName, ProbePrefix, Schedule, Thread, VERSION,
+    ControlNode, ControlRegister, FrontEnd, Group, GroupId, GroupKind, GroupRun, Origin, Parts,
+    ProbeKind, ProbeName, ProbePrefix, Schedule, Thread, VERSION,
 };
 
 use super::*;
@@ -20,6 +20,7 @@ impl Program {
         let control = control.iter().map(|&(kind, parent)| ControlNode {
             kind,
             span: None,
+            positions: Vec::new(),
             parent: parent.map(id),
             origin: Origin::Source,
             thread: id(0),
@@ -31,6 +32,7 @@ impl Program {
         let main = Component {
             name: "main".to_owned(),
             span: None,
+            positions: Vec::new(),
             latency: None,
             cells: Vec::new(),
             groups: Vec::new(),
@@ -52,6 +54,7 @@ impl Program {
             verified: false,
             pipeline: Vec::new(),
             files: Vec::new(),
+            front_end: FrontEnd::default(),
             prefix: ProbePrefix::avoiding(&[]),
             scope: vec!["toplevel".to_owned(), "main".to_owned()],
             main: id(0),
@@ -71,6 +74,7 @@ impl Program {
             kind: GroupKind::Dynamic,
             origin,
             span: None,
+            positions: Vec::new(),
         });
         main.runs.push(GroupRun {
             group,

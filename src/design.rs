@@ -1,0 +1,61 @@
+//! Where a design comes from: a file, or standard input, which is `-`.
+//!
+//! Owns that standard input is read once, however often the design is parsed. Knows no Calyx.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use petal_passes::Source;
+
+use crate::failure::Failure;
+use crate::interrupt::Ending;
+
+/// What errors call the design from standard input.
+const NAME: &str = "<stdin>";
+
+/// Whether the design is on standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The design at `path`, which is read here only if it is on standard input.
+pub fn source(path: &Path) -> Result<Source, Failure> {
+    static TEXT: Mutex<Option<String>> = Mutex::new(None);
+    if !is_standard_input(path) {
+        return Ok(Source::from(path));
+    }
+    let mut kept = TEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = match &*kept {
+        Some(text) => text.clone(),
+        None => {
+            // It may take for ever, and there is nothing to clean up yet.
+            let _ending = Ending::at_once([]);
+            let mut text = String::new();
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .map_err(Failure::io("read the design", Path::new(NAME)))?;
+            kept.insert(text).clone()
+        }
+    };
+    Ok(Source::Text {
+        name: PathBuf::from(NAME),
+        text,
+    })
+}
+
+/// The name of a design: its file's without the extension, if that is a name.
+pub fn name(path: &Path) -> String {
+    if is_standard_input(path) {
+        return "stdin".to_owned();
+    }
+    let name = match path.file_stem() {
+        // Of `...futil`: elsewhere these are folders.
+        Some(stem) if stem == "." || stem == ".." => path.file_name(),
+        stem => stem,
+    };
+    name.map_or_else(
+        || "design".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
