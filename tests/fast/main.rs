@@ -10,6 +10,7 @@ mod corpus;
 mod docs;
 mod errors;
 mod folders;
+mod front_ends;
 mod fuzz;
 mod guide;
 mod habits;
