@@ -1,7 +1,7 @@
 //! What fuzzing looks for: each target reads an input that may be anything, and fails if petal
 //! panics or contradicts itself. `cargo fuzz` runs them, and `tests/fast/fuzz.rs` on the corpus.
 
-use std::io::{BufRead, BufReader, Cursor};
+use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -14,7 +14,9 @@ use petal_reconstruct::{
     Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource, Warning,
 };
 use petal_simulate::{Data, MemoryLayout};
-use petal_visualize::{Analysis, ChromeJson, ControlView, Perfetto, Section, Timeline, Weighting};
+use petal_visualize::outputs::{Make, OUTPUTS};
+use petal_visualize::timeline::Format;
+use petal_visualize::{Analysis, ControlView, Section, Timeline};
 
 /// Waveforms: the scan and the `vcd` crate read the same, whatever pieces the file comes in.
 ///
@@ -171,8 +173,6 @@ impl ProbeSource for Noise {
     }
 }
 
-type Formats = (Perfetto<Vec<u8>>, ChromeJson<Vec<u8>>);
-
 /// Everything that is made of a trace.
 struct Shown<'a> {
     compiled: CompiledView,
@@ -180,11 +180,16 @@ struct Shown<'a> {
     labels: FrameLabels,
     instances: Vec<Instance>,
     analysis: Analysis<'a>,
-    timeline: Timeline<'a, Formats>,
+    timeline: Timeline<'a, Vec<Box<dyn Format + Send>>>,
 }
 
 impl<'a> Shown<'a> {
     fn new(metadata: &'a Metadata) -> Self {
+        let formats = OUTPUTS.iter().filter_map(|output| match output.make {
+            Make::Timeline(begin) => Some(begin(Box::new(io::sink()))),
+            _ => None,
+        });
+        let formats: io::Result<_> = formats.collect();
         Self {
             compiled: CompiledView::new(metadata),
             checker: Checker::new(metadata),
@@ -194,10 +199,7 @@ impl<'a> Shown<'a> {
             timeline: Timeline::new(
                 metadata,
                 Section::default(),
-                (
-                    Perfetto::new(Vec::new()).expect("memory can be written"),
-                    ChromeJson::new(Vec::new(), 1000).expect("memory can be written"),
-                ),
+                formats.expect("nothing is written"),
             ),
         }
     }
@@ -205,9 +207,7 @@ impl<'a> Shown<'a> {
     fn event(&mut self, event: &Event) {
         self.analysis.event(event);
         let compiled = self.compiled.event(event.clone());
-        self.timeline
-            .event(&compiled)
-            .expect("memory can be written");
+        self.timeline.event(&compiled).expect("nothing is written");
         match event {
             Event::Instance(instance) => self.instances.push(*instance),
             Event::Tree(tree) => {
@@ -222,12 +222,8 @@ impl<'a> Shown<'a> {
         let useful = analysis.cycles() - analysis.ledger().total_overhead();
         let summary = analysis.summary("fuzz", []);
         assert_eq!(summary.useful_cycles, useful, "the ledger does not add up");
-        analysis.cells().csv();
-        analysis.groups().csv();
-        analysis.statements().csv();
-        analysis.report(&summary);
-        for weighting in [Weighting::Flat, Weighting::Scaled] {
-            analysis.flame(weighting).folded();
+        for render in OUTPUTS.iter().filter_map(|output| output.make.render()) {
+            render(&analysis, &summary).expect("memory can be written");
         }
     }
 }

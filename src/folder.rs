@@ -17,20 +17,13 @@ use std::time::Duration;
 
 use petal_files::{Scratch, is_descriptor, is_scratch};
 use petal_reconstruct::is_trace;
+use petal_visualize::outputs::{SUMMARY, TRACE};
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::outputs;
 
-/// The metadata of the design.
-pub const METADATA: &str = "metadata.json";
-/// The Petal trace.
-pub const TRACE: &str = "trace.petal";
-/// The summary; there only when everything else is.
-pub const SUMMARY: &str = "summary.json";
-/// The memories after the run.
-pub const MEMORIES: &str = "memories.json";
 /// The Verilog of the instrumented design; not kept.
 pub const VERILOG: &str = "design.sv";
 /// What is left there of a build that failed.

@@ -1,71 +1,52 @@
-//! The files of a profile: their names, and which output goes to which of them.
+//! The files of a profile on their way to its folder.
+//!
+//! What there is to write, `petal_visualize::outputs` lists.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use petal_metadata::Metadata;
-use petal_visualize::{Analysis, ChromeJson, Perfetto, Section, Table, Timeline, Weighting};
+use petal_visualize::outputs::{Make, OUTPUTS};
+use petal_visualize::timeline::Format;
+use petal_visualize::{Analysis, Section, Summary, Timeline};
 
-use crate::args::TableArg;
 use crate::failure::Failure;
-use crate::folder::{self, Staging};
+use crate::folder::Staging;
 
-/// The timeline.
-pub const TIMELINE: &str = "timeline.pftrace";
-/// The timeline for other viewers. Beyond this many slices it is large and slow to open, so it is
-/// left out; a part of it can be had.
-pub const TIMELINE_JSON: &str = "timeline.json";
-const MAX_JSON_SLICES: u64 = 100_000;
-/// The flame graphs: weighting, folded stacks, image.
-pub const FLAMES: [(Weighting, &str, &str); 2] = [
-    (Weighting::Flat, "flame.folded", "flame.svg"),
-    (Weighting::Scaled, "flame-scaled.folded", "flame-scaled.svg"),
-];
-/// The page that shows everything.
-pub const REPORT: &str = "report.html";
-/// The tables.
-pub const TABLES: [(TableArg, &str); 3] = [
-    (TableArg::Cells, "stats/cells.csv"),
-    (TableArg::Groups, "stats/groups.csv"),
-    (TableArg::Control, "stats/control.csv"),
-];
-
-/// One of the tables.
-pub fn table(analysis: &Analysis<'_>, table: TableArg) -> Table {
-    match table {
-        TableArg::Cells => analysis.cells(),
-        TableArg::Groups => analysis.groups(),
-        TableArg::Control => analysis.statements(),
-    }
+/// The names of all files of a profile.
+pub fn files() -> Vec<&'static str> {
+    names(|_| true)
 }
 
-/// Writes the flame graphs.
-pub fn write_flames(
+/// The names of the files that are made in such a way.
+pub fn names(wanted: impl Fn(Make) -> bool) -> Vec<&'static str> {
+    let outputs = OUTPUTS.iter().filter(|output| wanted(output.make));
+    outputs.map(|output| output.name).collect()
+}
+
+/// Writes the files that show the whole run and are made in such a way; returns their names.
+pub fn write(
     analysis: &Analysis<'_>,
+    summary: &Summary,
     staging: &Staging,
-    design: &str,
-) -> Result<(), Failure> {
-    for (weighting, folded, svg) in FLAMES {
-        let flame = analysis.flame(weighting);
-        staging.write(folded, flame.folded())?;
-        let mut image = Vec::new();
-        flame.svg(design, &mut image)?;
-        staging.write(svg, image)?;
+    wanted: impl Fn(Make) -> bool,
+) -> Result<Vec<&'static str>, Failure> {
+    for output in OUTPUTS.iter().filter(|output| wanted(output.make)) {
+        if let Some(render) = output.make.render() {
+            staging.write(output.name, render(analysis, summary)?)?;
+        }
     }
-    Ok(())
-}
-
-/// Writes the tables.
-pub fn write_tables(analysis: &Analysis<'_>, staging: &Staging) -> Result<(), Failure> {
-    for (wanted, name) in TABLES {
-        staging.write(name, table(analysis, wanted).csv())?;
-    }
-    Ok(())
+    Ok(names(wanted))
 }
 
 /// The timeline in all its formats.
-pub type Timelines<'a> = Timeline<'a, (Perfetto<BufWriter<File>>, ChromeJson<BufWriter<File>>)>;
+pub type Timelines<'a> = Timeline<'a, Vec<Box<dyn Format + Send>>>;
+
+/// The names of the timelines, in the order of their formats.
+pub fn timeline_names() -> Vec<&'static str> {
+    names(|make| matches!(make, Make::Timeline(_)))
+}
 
 /// Begins the timelines in the staging folder.
 pub fn timelines<'a>(
@@ -73,17 +54,22 @@ pub fn timelines<'a>(
     section: Section,
     staging: &Staging,
 ) -> Result<Timelines<'a>, Failure> {
-    let native = Perfetto::new(create(&staging.path(TIMELINE))?)?;
-    let json = ChromeJson::new(create(&staging.path(TIMELINE_JSON))?, MAX_JSON_SLICES)?;
-    Ok(Timeline::new(metadata, section, (native, json)))
+    let mut formats = Vec::new();
+    for output in OUTPUTS {
+        if let Make::Timeline(begin) = output.make {
+            formats.push(begin(Box::new(create(&staging.path(output.name))?))?);
+        }
+    }
+    Ok(Timeline::new(metadata, section, formats))
 }
 
 /// Ends the timelines: one that is of no use is left out.
 pub fn finish_timelines(timelines: &Timelines<'_>, staging: &Staging) -> Result<(), Failure> {
-    let (_, json) = timelines.format();
-    if !json.is_whole() {
-        let path = staging.path(TIMELINE_JSON);
-        std::fs::remove_file(&path).map_err(Failure::io("remove", &path))?;
+    for (format, name) in timelines.format().iter().zip(timeline_names()) {
+        if !format.is_whole() {
+            let path = staging.path(name);
+            std::fs::remove_file(&path).map_err(Failure::io("remove", &path))?;
+        }
     }
     Ok(())
 }
@@ -93,23 +79,6 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
     File::create(path)
         .map(|file| BufWriter::with_capacity(1 << 20, file))
         .map_err(Failure::io("write", path))
-}
-
-/// The names of all files of a profile, the summary last.
-pub fn files() -> Vec<&'static str> {
-    let mut files = vec![
-        folder::MEMORIES,
-        folder::METADATA,
-        folder::TRACE,
-        TIMELINE,
-        TIMELINE_JSON,
-    ];
-    for (_, folded, svg) in FLAMES {
-        files.extend([folded, svg]);
-    }
-    files.extend(TABLES.map(|(_, name)| name));
-    files.extend([REPORT, folder::SUMMARY]);
-    files
 }
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.

@@ -1,22 +1,21 @@
 //! `petal run`, and its stages one by one.
 
-use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 
 use petal_embedded::Error::{Compile, Unsupported};
 use petal_embedded::{CRANELIFT_VERSION, Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
-    Ahead, Change, CompiledView, Event, ProbeSource, ReconstructError, Reconstruction, SourceError,
-    TraceWriter, VcdSource, Warning,
+    Ahead, Change, CompiledView, Events, ProbeSource, ReconstructError, Reconstruction,
+    SourceError, TraceWriter, VcdSource, Warning,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
+use petal_visualize::outputs::{MEMORIES, METADATA, TRACE};
 use petal_visualize::{Analysis, Section, Summary};
 
 use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
@@ -124,7 +123,7 @@ pub fn profile(
         })?;
     }
     write(&job.staging, job.metadata, &analysis, &summary)?;
-    job.staging.write(folder::MEMORIES, &memories)?;
+    job.staging.write(MEMORIES, &memories)?;
     drop(ending);
     if !args.partial {
         interrupt::check()?;
@@ -443,94 +442,48 @@ impl<'a> Output<'a, '_> {
             })
     }
 
-    /// Follows a run, and writes what is written on the way. What becomes of the events is up to two
-    /// threads.
+    /// Follows a run, and writes what is written on the way.
     fn profile(
         &self,
         source: &mut impl ProbeSource,
     ) -> Result<Analysis<'a>, ReconstructError<Failure>> {
-        thread::scope(|scope| {
-            let (to_trace, batches) = mpsc::sync_channel(BATCHES);
-            let trace = scope.spawn(|| self.analyse(batches));
-            let (to_timelines, batches) = mpsc::sync_channel(BATCHES);
-            let timelines = scope.spawn(|| self.draw(batches));
-            // Nobody receives it when the other thread failed, which is told below.
-            let send = |batch: &Arc<Vec<Event>>| {
-                let sent = to_trace.send(Arc::clone(batch));
-                sent.and_then(|()| to_timelines.send(Arc::clone(batch)))
-                    .map_err(|error| cannot_write(&error))
-            };
-            let mut sent: VecDeque<Arc<Vec<Event>>> = VecDeque::new();
-            let mut batch = Vec::with_capacity(BATCH);
-            let followed = self.reconstruction.run(source, &mut |event| {
-                batch.push(event);
-                if batch.len() == BATCH {
-                    if let Some(Event::Run(run)) = batch.last() {
-                        self.stage.tell(|| format!("cycle {}", run.start.cycles()));
-                    }
-                    // The oldest one serves again once nobody reads it any more.
-                    let used = sent.front_mut().and_then(Arc::get_mut).map(std::mem::take);
-                    if used.is_some() {
-                        sent.pop_front();
-                    }
-                    let mut next = used.unwrap_or_else(|| Vec::with_capacity(BATCH));
-                    next.clear();
-                    let full = Arc::new(std::mem::replace(&mut batch, next));
-                    send(&full)?;
-                    sent.push_back(full);
-                }
-                Ok(())
-            });
-            if followed.is_ok() {
-                // As above.
-                let _ = send(&Arc::new(batch));
-            }
-            drop((to_trace, to_timelines));
-            let analysis = join(trace).map_err(ReconstructError::Sink)?;
-            join(timelines).map_err(ReconstructError::Sink)?;
-            followed.map(|_| analysis)
-        })
+        let (analysis, ()) = self.reconstruction.fan_out(
+            source,
+            |events| self.analyse(events),
+            |events| self.draw(events),
+            &mut |cycle| self.stage.tell(|| format!("cycle {}", cycle.cycles())),
+        )?;
+        Ok(analysis)
     }
 
     /// Writes and analyses the events that come. Those of a run that failed end early.
-    fn analyse(&self, batches: mpsc::Receiver<Arc<Vec<Event>>>) -> Result<Analysis<'a>, Failure> {
-        let trace = outputs::create(&self.staging.path(folder::TRACE))?;
-        let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
-            .map_err(|error| cannot_write(&error))?;
+    fn analyse(&self, events: Events) -> Result<Analysis<'a>, Failure> {
+        let trace = outputs::create(&self.staging.path(TRACE))?;
+        let mut trace =
+            TraceWriter::new(trace, &self.metadata.fingerprint).map_err(cannot_write)?;
         let mut analysis = Analysis::new(self.metadata, self.view.into());
-        for batch in batches {
-            for event in batch.iter() {
-                trace.event(event).map_err(|error| cannot_write(&error))?;
-                analysis.event(event);
-            }
-        }
+        events.try_for_each(|event| {
+            analysis.event(event);
+            trace.event(event).map_err(cannot_write)
+        })?;
         Ok(analysis)
     }
 
     /// Draws the events that come on the timelines.
-    fn draw(&self, batches: mpsc::Receiver<Arc<Vec<Event>>>) -> Result<(), Failure> {
+    fn draw(&self, events: Events) -> Result<(), Failure> {
         let section = Section::default();
         let mut timelines = outputs::timelines(self.metadata, section, self.staging)?;
         let compiled =
             (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
-        for batch in batches {
-            for event in batch.iter() {
-                match &compiled {
-                    Some(view) => timelines.event(&view.event(event.clone())),
-                    None => timelines.event(event),
-                }
-                .map_err(|error| cannot_write(&error))?;
+        events.try_for_each(|event| {
+            match &compiled {
+                Some(view) => timelines.event(&view.event(event.clone())),
+                None => timelines.event(event),
             }
-        }
+            .map_err(cannot_write)
+        })?;
         outputs::finish_timelines(&timelines, self.staging)
     }
-}
-
-/// What a thread came to.
-fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// A source that fails when the user asks to stop.
@@ -563,11 +516,7 @@ impl<S: ProbeSource> ProbeSource for Interruptible<S> {
     }
 }
 
-/// Events that go to another thread at once, and how many times so many may wait there.
-const BATCH: usize = 4096;
-const BATCHES: usize = 8;
-
-fn cannot_write(error: &dyn std::fmt::Display) -> Failure {
+fn cannot_write(error: io::Error) -> Failure {
     Failure::new(format!("cannot write to the output folder: {error}"))
 }
 
@@ -578,11 +527,8 @@ fn write(
     analysis: &Analysis<'_>,
     summary: &Summary,
 ) -> Result<(), Failure> {
-    outputs::write_flames(analysis, staging, &summary.design)?;
-    outputs::write_tables(analysis, staging)?;
-    staging.write(outputs::REPORT, analysis.report(summary))?;
-    staging.write(folder::METADATA, metadata.to_json())?;
-    staging.write(folder::SUMMARY, summary.json())
+    outputs::write(analysis, summary, staging, |_| true)?;
+    staging.write(METADATA, metadata.to_json())
 }
 
 fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), Failure> {

@@ -3,18 +3,15 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::ops::Range;
 use std::path::Path;
 
 use clap::ValueEnum;
-use petal_metadata::{Id, Metadata};
-use petal_reconstruct::{
-    Activity, CallTree, CompiledView, Event, FrameLabels, Instance, Node, TraceReader, actual_path,
-    check, with_continuous,
-};
-use petal_visualize::{Analysis, Section, Verified, thousands};
+use petal_metadata::Metadata;
+use petal_reconstruct::{CompiledView, Event, TraceReader, check};
+use petal_visualize::outputs::{METADATA, Make, TRACE};
+use petal_visualize::{Analysis, CallTrees, Section, TreeFormat, TreeNodes, Verified, thousands};
 use serde::Deserialize as _;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use terminal_size::Width;
 
 use crate::args::{AgainArgs, ControlArg, FormatArg, StatsArgs, TableArg, TimelineArgs, TraceArgs};
@@ -44,8 +41,8 @@ impl Folder {
     }
 
     fn open_files(dir: &Path, summary: &Path) -> Result<Self, Failure> {
-        let metadata = Metadata::read(&dir.join(folder::METADATA))?;
-        let path = dir.join(folder::TRACE);
+        let metadata = Metadata::read(&dir.join(METADATA))?;
+        let path = dir.join(TRACE);
         let file = petal_files::open(&path).map_err(Failure::io("read the trace", &path))?;
         let reader = TraceReader::new(BufReader::new(file), &metadata.fingerprint)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
@@ -119,128 +116,36 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let labels = FrameLabels::new(&metadata);
-    let mut instances: Vec<Instance> = Vec::new();
-    let mut trees: Vec<CallTree> = Vec::new();
-    let wanted = args.cycles.clone().unwrap_or(0..u64::MAX);
-    Folder::read(&metadata, reader, args.view.control, &mut |event| {
-        match event {
-            Event::Instance(instance) => instances.push(*instance),
-            Event::Tree(tree) => trees.push(if args.continuous {
-                with_continuous(&metadata, &instances, tree)
-            } else {
-                CallTree::clone(tree)
-            }),
-            Event::Run(run) => {
-                let first = run.start.cycles();
-                let cycles = first.max(wanted.start)..(first + run.cycles).min(wanted.end);
-                if !cycles.is_empty() {
-                    let tree = &trees[run.tree.index()];
-                    let text = if args.json {
-                        as_json(&metadata, &cycles, tree, &labels, &instances)
-                    } else {
-                        as_text(&metadata, &cycles, tree, &labels, &instances)
-                    };
-                    outputs::print(&text)?;
-                }
-            }
-            Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
-        }
-        Ok(())
-    })
-}
-
-fn as_text(
-    metadata: &Metadata,
-    cycles: &Range<u64>,
-    tree: &CallTree,
-    labels: &FrameLabels,
-    instances: &[Instance],
-) -> String {
-    let mut text = match cycles.end - cycles.start {
-        1 => format!("cycle {}\n", cycles.start),
-        _ => format!("cycles {}..{}\n", cycles.start, cycles.end),
+    let format = match args.json {
+        true => TreeFormat::JsonLines,
+        false => TreeFormat::Text,
     };
-    for (depth, node) in tree.preorder() {
-        let indent = "  ".repeat(depth + 1);
-        let _ = write!(text, "{indent}{}", labels.label(node, instances));
-        if let Some(actual) = actual_path(metadata, instances, node) {
-            let _ = write!(text, " = {actual}");
-        }
-        if let Node::Cell {
-            instance,
-            activity: Activity::Overhead(charge),
-            ..
-        } = node
-        {
-            let component = instances[instance.index()].component;
-            let _ = write!(text, "  <- overhead: {}", labels.charge(component, charge));
-        }
-        text.push('\n');
-    }
-    text
-}
-
-fn as_json(
-    metadata: &Metadata,
-    cycles: &Range<u64>,
-    tree: &CallTree,
-    labels: &FrameLabels,
-    instances: &[Instance],
-) -> String {
-    let nodes: Vec<_> = tree
-        .preorder()
-        .map(|(depth, node)| {
-            let mut object = json!({
-                "depth": depth,
-                "kind": FrameLabels::kind(node).name(),
-                "label": labels.label(node, instances),
-            });
-            if let Some(actual) = actual_path(metadata, instances, node) {
-                object["actual"] = json!(actual);
-            }
-            if let Node::Cell {
-                instance,
-                activity: Activity::Overhead(charge),
-                ..
-            } = node
-            {
-                let component = instances[instance.index()].component;
-                object["overhead"] = json!(charge.kind.to_string());
-                object["statement"] =
-                    json!(charge.statement.map(|id| labels.control(component, id)));
-            }
-            object
-        })
-        .collect();
-    format!(
-        "{}\n",
-        json!({ "start": cycles.start, "end": cycles.end, "tree": nodes })
-    )
+    let nodes = match args.continuous {
+        true => TreeNodes::WithContinuous,
+        false => TreeNodes::Traced,
+    };
+    let cycles = args.cycles.clone().unwrap_or(0..u64::MAX);
+    let mut trees = CallTrees::new(&metadata, cycles, format, nodes);
+    Folder::read(&metadata, reader, args.view.control, &mut |event| {
+        trees
+            .event(event)
+            .map_or(Ok(()), |text| outputs::print(&text))
+    })
 }
 
 /// `petal flame`
 pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
-    // So that the trace stays that of the folder.
-    let lock = folder::lock(&args.dir)?;
-    let Folder {
-        metadata,
-        name,
-        reader,
-        ..
-    } = Folder::open(&args.dir)?;
-    let staging = Staging::new(&args.dir)?.locked(lock);
-    let analysis = Folder::analyse(&metadata, reader, args.view.control)?;
-    outputs::write_flames(&analysis, &staging, &name)?;
-    let files: Vec<&str> = outputs::FLAMES
-        .iter()
-        .flat_map(|&(_, folded, svg)| [folded, svg])
-        .collect();
-    staging.commit(&files)
+    again(args, |make| matches!(make, Make::Flame(_)))
 }
 
 /// `petal report`
 pub fn report(args: &AgainArgs) -> Result<(), Failure> {
+    again(args, |make| matches!(make, Make::Report(_)))
+}
+
+/// Writes the files again that are made in such a way.
+fn again(args: &AgainArgs, wanted: fn(Make) -> bool) -> Result<(), Failure> {
+    // So that the trace stays that of the folder.
     let lock = folder::lock(&args.dir)?;
     let folder = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?.locked(lock);
@@ -248,8 +153,8 @@ pub fn report(args: &AgainArgs) -> Result<(), Failure> {
     let mut summary = analysis.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
     summary.verified = folder.verified;
-    staging.write(outputs::REPORT, analysis.report(&summary))?;
-    staging.commit(&[outputs::REPORT])
+    let names = outputs::write(&analysis, &summary, &staging, wanted)?;
+    staging.commit(&names)
 }
 
 /// `petal timeline`
@@ -277,8 +182,8 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
     outputs::finish_timelines(&timelines, &staging)?;
     let slices = timelines.slices();
     let mut text = format!("{} slices\n", thousands(slices));
-    let names = [outputs::TIMELINE, outputs::TIMELINE_JSON];
-    for name in names {
+    let names = outputs::timeline_names();
+    for &name in &names {
         let shown = args.dir.join(name);
         let _ = match std::fs::metadata(staging.path(name)) {
             Ok(file) => writeln!(text, "{}: {} bytes", shown.display(), thousands(file.len())),
@@ -292,7 +197,7 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
 /// `petal stats`
 pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
     let wanted: Vec<TableArg> = if args.table.is_empty() {
-        outputs::TABLES.map(|(table, _)| table).to_vec()
+        TableArg::value_variants().to_vec()
     } else {
         args.table.clone()
     };
@@ -315,7 +220,9 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
     let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
     let tables = wanted.iter().map(|&table| match table {
         TableArg::Control if args.per_instance => analysis.statements_per_instance(),
-        _ => outputs::table(&analysis, table),
+        TableArg::Cells => analysis.cells(),
+        TableArg::Groups => analysis.groups(),
+        TableArg::Control => analysis.statements(),
     });
     let texts: Vec<String> = match args.format {
         FormatArg::Text => match terminal_size::terminal_size_of(io::stdout()) {

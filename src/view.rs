@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use httparse::{EMPTY_HEADER, Request, Status};
+use petal_visualize::outputs::{REPORT, TIMELINE};
 
 use crate::args::ViewerArgs;
 use crate::failure::Failure;
@@ -43,9 +44,9 @@ const MAX_HEADERS: usize = 100;
 pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
     folder::whole(&args.dir)?;
     if args.report {
-        return report(&args.dir.join(outputs::REPORT));
+        return report(&args.dir.join(REPORT));
     }
-    let path = args.dir.join(outputs::TIMELINE);
+    let path = args.dir.join(TIMELINE);
     // Fails before anybody is asked to look.
     File::open(&path).map_err(Failure::io("read the timeline", &path))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
@@ -58,7 +59,7 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
     })?;
     let link = format!(
         "{VIEWER}/#!/?url=http://{address}/{}&startupCommands={COMMANDS}",
-        outputs::TIMELINE
+        TIMELINE
     );
     outputs::print(&format!(
         "{link}\nwaiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser \
@@ -173,7 +174,7 @@ fn known(request: &Request<'_, '_>, address: SocketAddr) -> Asked {
     let host = headers.find(|header| header.name.eq_ignore_ascii_case("Host"));
     // A foreign page that has its name point here gets nothing.
     let here = host.is_some_and(|host| host.value == address.to_string().as_bytes());
-    let timeline = request.path.and_then(|path| path.strip_prefix('/')) == Some(outputs::TIMELINE);
+    let timeline = request.path.and_then(|path| path.strip_prefix('/')) == Some(TIMELINE);
     match request.method {
         Some("GET") if here && timeline => Asked::Timeline,
         Some("OPTIONS") if here && timeline => Asked::Whether,

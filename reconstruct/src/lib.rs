@@ -42,6 +42,7 @@ mod compiled_view;
 mod continuous;
 mod contradictions;
 mod engine;
+mod fan_out;
 mod labels;
 mod model;
 mod signals;
@@ -53,6 +54,7 @@ pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;
 pub use continuous::with_continuous;
 pub use engine::{ReconstructError, Reconstruction};
+pub use fan_out::Events;
 pub use labels::{FrameKind, FrameLabels, actual_path, instance_path};
 pub use model::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use petal_metadata::{ControlKind, Id, Metadata};
 use petal_reconstruct::{Event, Overhead, check::Checker};
+use petal_visualize::timeline::WholeSlices;
 use petal_visualize::{
     Analysis, ByKind, ChromeJson, ControlView, Flame, Section, Statement, Table, Timeline, Value,
     Weighting,
@@ -162,8 +163,9 @@ fn check_instances(metadata: &Metadata, analysis: &Analysis<'_>) -> Result<(), S
 /// slices of each cell's own track add up to its cycles.
 fn check_timeline(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<(), String> {
     let mut text = Vec::new();
-    let json = ChromeJson::new(&mut text, u64::MAX).map_err(|error| error.to_string())?;
-    let mut timeline = Timeline::new(metadata, Section::default(), json);
+    let json = ChromeJson::new(&mut text).map_err(|error| error.to_string())?;
+    let slices = WholeSlices::new(json, u64::MAX);
+    let mut timeline = Timeline::new(metadata, Section::default(), slices);
     for event in events {
         timeline.event(event).map_err(|error| error.to_string())?;
     }

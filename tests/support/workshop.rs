@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use petal_visualize::outputs::{OUTPUTS, Output};
 use tempfile::TempDir;
 
 use super::root;
@@ -248,18 +249,10 @@ impl Workshop {
     /// Runs petal, which must fail with exit code 1 and leave nothing in `out`, and returns what it says.
     pub fn fails(&self, args: &[&str]) -> String {
         let said = self.ends(1, args);
-        for file in [
-            "summary.json",
-            "flame.svg",
-            "timeline.json",
-            "timeline.pftrace",
-            "report.html",
-            "trace.petal",
-            "metadata.json",
-        ] {
+        for Output { name, .. } in OUTPUTS {
             assert!(
-                !self.path("out").join(file).exists(),
-                "petal {args:?} left {file}"
+                !self.path("out").join(name).exists(),
+                "petal {args:?} left {name}"
             );
         }
         said

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use petal_metadata::{GroupRun, Id, Metadata, RunId};
 use petal_reconstruct::{Event, Instance};
 
-use crate::keys::{Item, Key};
-use crate::spans::Spans;
+use crate::elements::{Element, ElementKind};
+use crate::intervals::Intervals;
 
 /// How long the activations of something took, in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,20 +55,20 @@ impl Durations {
 
 /// Counts activations along a trace.
 ///
-/// An activation is a span of cycles without a break. Two cases are finer: a group or statement that
+/// An activation is an interval of cycles without a break. Two cases are finer: a group or statement that
 /// the compiler made static with a latency of `n` cycles is activated anew every `n` cycles, and the
 /// parts into which the compiler split a group make one activation together.
 #[derive(Debug)]
 pub struct Activations<'a> {
     metadata: &'a Metadata,
-    spans: Spans,
-    /// What is known of each key of `spans`.
-    keys: Vec<(Counting, Durations)>,
+    intervals: Intervals,
+    /// How each element is counted of `intervals`.
+    elements: Vec<(Counting, Durations)>,
     /// The activations of split groups, by the group's first part.
-    split: BTreeMap<Key, Split>,
+    split: BTreeMap<Element, Split>,
 }
 
-/// How the spans of a key are counted.
+/// How the intervals of an element are counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Counting {
     /// Each is an activation.
@@ -76,14 +76,14 @@ pub(crate) enum Counting {
     /// Each is an activation every so many cycles.
     Latency(u64),
     /// It is a part of a split group, whose first part is this.
-    Part(Key),
+    Part(Element),
 }
 
 impl Counting {
-    pub fn of(metadata: &Metadata, instances: &[Instance], key: Key) -> Self {
-        let component = metadata.component(instances[key.instance.index()].component);
-        let latency = match key.item {
-            Item::Group(id) => {
+    pub fn of(metadata: &Metadata, instances: &[Instance], element: Element) -> Self {
+        let component = metadata.component(instances[element.instance.index()].component);
+        let latency = match element.kind {
+            ElementKind::Group(id) => {
                 let run = component.run(id);
                 if run.part.is_some() {
                     let same_whole = |other: &GroupRun| {
@@ -92,15 +92,15 @@ impl Counting {
                             && other.group == run.group
                     };
                     let first = component.runs.iter().position(same_whole);
-                    return Self::Part(Key {
-                        item: Item::Group(first.map_or(id, RunId::from_index)),
-                        ..key
+                    return Self::Part(Element {
+                        kind: ElementKind::Group(first.map_or(id, RunId::from_index)),
+                        ..element
                     });
                 }
                 run.latency
             }
-            Item::Control(node) => component.node(node).latency,
-            Item::Cell | Item::Primitive(..) => None,
+            ElementKind::Control(node) => component.node(node).latency,
+            ElementKind::Cell | ElementKind::Primitive(..) => None,
         };
         match latency {
             Some(latency) if latency > 0 => Self::Latency(latency),
@@ -129,18 +129,18 @@ impl<'a> Activations<'a> {
     pub fn new(metadata: &'a Metadata) -> Self {
         Self {
             metadata,
-            spans: Spans::default(),
-            keys: Vec::new(),
+            intervals: Intervals::default(),
+            elements: Vec::new(),
             split: BTreeMap::new(),
         }
     }
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
-        if let Some((switch, now)) = self.spans.event(event) {
-            for &id in &self.spans.switch(switch).closes {
-                let cycles = now.cycles() - self.spans.since(id).cycles();
-                let (counting, durations) = &mut self.keys[id];
+        if let Some((transition, now)) = self.intervals.event(event) {
+            for &id in &self.intervals.transition(transition).closes {
+                let cycles = now.cycles() - self.intervals.since(id).cycles();
+                let (counting, durations) = &mut self.elements[id];
                 match *counting {
                     Counting::Once => durations.add(cycles, 1),
                     Counting::Latency(latency) => {
@@ -150,7 +150,7 @@ impl<'a> Activations<'a> {
                     }
                     Counting::Part(first) => {
                         let split = self.split.entry(first).or_default();
-                        if self.spans.keys().all()[id] == first {
+                        if self.intervals.elements().all()[id] == first {
                             split.finish();
                         }
                         *split.unfinished.get_or_insert(0) += cycles;
@@ -158,10 +158,14 @@ impl<'a> Activations<'a> {
                 }
             }
         }
-        for at in self.keys.len()..self.spans.keys().all().len() {
-            let key = self.spans.keys().all()[at];
-            let counting = Counting::of(self.metadata, self.spans.keys().instances(), key);
-            self.keys.push((counting, Durations::default()));
+        for at in self.elements.len()..self.intervals.elements().all().len() {
+            let element = self.intervals.elements().all()[at];
+            let counting = Counting::of(
+                self.metadata,
+                self.intervals.elements().instances(),
+                element,
+            );
+            self.elements.push((counting, Durations::default()));
         }
         if matches!(event, Event::End { .. }) {
             self.split.values_mut().for_each(Split::finish);
@@ -170,22 +174,22 @@ impl<'a> Activations<'a> {
 
     /// The durations of everything that was active, in a fixed order. The parts of a split group
     /// are under its first part.
-    pub fn durations(&self) -> impl Iterator<Item = (Key, Durations)> {
-        let plain = self.spans.keys().all().iter().zip(&self.keys);
-        let all: BTreeMap<Key, Durations> = plain
-            .map(|(&key, &(_, durations))| (key, durations))
+    pub fn durations(&self) -> impl Iterator<Item = (Element, Durations)> {
+        let plain = self.intervals.elements().all().iter().zip(&self.elements);
+        let all: BTreeMap<Element, Durations> = plain
+            .map(|(&element, &(_, durations))| (element, durations))
             .chain(
                 self.split
                     .iter()
-                    .map(|(&key, split)| (key, split.durations)),
+                    .map(|(&element, split)| (element, split.durations)),
             )
             .filter(|(_, durations)| durations.count > 0)
             .collect();
         all.into_iter()
     }
 
-    /// The component of a key's instance.
-    pub fn component_of(&self, key: Key) -> petal_metadata::ComponentId {
-        self.spans.keys().instances()[key.instance.index()].component
+    /// The component of an element's instance.
+    pub fn component_of(&self, element: Element) -> petal_metadata::ComponentId {
+        self.intervals.elements().instances()[element.instance.index()].component
     }
 }

@@ -1,12 +1,18 @@
 //! The source with what each line cost in its margin.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
+use anstyle::{AnsiColor, Style};
 use petal_metadata::{ControlId, FileId, Id, Metadata, Span};
 
 use crate::activations::Activations;
-use crate::keys::Item;
+use crate::elements::ElementKind;
 use crate::ledger::Ledger;
+use crate::text::{printable, thousands};
+
+/// Overhead of this share of the run stands out.
+const MUCH: f64 = 0.05;
 
 /// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +59,9 @@ pub fn annotate<'a>(
     };
     // Groups first: where one is defined on the line of a statement, the statement is meant.
     let mut groups: BTreeMap<_, u64> = BTreeMap::new();
-    for (key, durations) in activations.durations() {
-        if let Item::Group(run) = key.item {
-            let id = activations.component_of(key);
+    for (element, durations) in activations.durations() {
+        if let ElementKind::Group(run) = element.kind {
+            let id = activations.component_of(element);
             let group = metadata.component(id).run(run).group;
             *groups.entry((id, group)).or_default() += durations.total;
         }
@@ -90,4 +96,69 @@ pub fn annotate<'a>(
             text,
         })
         .collect()
+}
+
+/// The lines of a source file with their costs in the margin, for a terminal: lines with much overhead stand
+/// out by colour. The run took `cycles` cycles.
+pub fn listing(lines: &[Line<'_>], cycles: u64) -> String {
+    let mut text = String::new();
+    let costs = || lines.iter().filter_map(|line| line.cost);
+    let width = |of: fn(Cost) -> u64, title: &str| {
+        let widest = costs().map(|cost| thousands(of(cost)).len()).max();
+        widest.unwrap_or(0).max(title.len())
+    };
+    let active = width(|cost| cost.cycles, "cycles");
+    let lost = width(|cost| cost.overhead, "overhead");
+    let number = lines.len().to_string().len();
+    let _ = writeln!(
+        text,
+        "{:>active$}  {:>8}  {:>lost$} | {:number$} |",
+        "cycles", "useful %", "overhead", ""
+    );
+    for line in lines {
+        let margin = match line.cost {
+            None => format!("{:active$}  {:8}  {:lost$}", "", "", ""),
+            Some(cost) => {
+                let overhead = match cost.overhead {
+                    0 => String::new(),
+                    overhead => thousands(overhead),
+                };
+                format!(
+                    "{:>active$}  {:>8}  {overhead:>lost$}",
+                    thousands(cost.cycles),
+                    share(cost)
+                )
+            }
+        };
+        let style = line.cost.map_or(Style::new(), |cost| style(cost, cycles));
+        let _ = writeln!(
+            text,
+            "{style}{margin}{style:#} | {:>number$} | {}",
+            line.number,
+            printable(line.text)
+        );
+    }
+    text
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn share(cost: Cost) -> String {
+    if cost.cycles == 0 {
+        String::new()
+    } else {
+        format!("{:.1}", cost.useful as f64 * 100.0 / cost.cycles as f64)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "only a colour depends on it")]
+fn style(cost: Cost, cycles: u64) -> Style {
+    if cost.cycles == 0 {
+        Style::new().dimmed()
+    } else if cost.overhead as f64 >= MUCH * cycles as f64 {
+        AnsiColor::Red.on_default().bold()
+    } else if cost.overhead > 0 {
+        AnsiColor::Yellow.on_default()
+    } else {
+        Style::new()
+    }
 }

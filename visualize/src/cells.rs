@@ -8,7 +8,7 @@ use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead, actua
 pub(crate) use petal_reconstruct::instance_path as path;
 
 use crate::activations::Activations;
-use crate::keys::Item;
+use crate::elements::ElementKind;
 use crate::ledger::ByKind;
 use crate::profile::Profile;
 use crate::table::{Column, RowId, Table, Value};
@@ -121,8 +121,8 @@ pub(crate) fn sums(profile: &Profile, activations: &Activations<'_>) -> BTreeMap
             sums.entry(instance).or_default().add(activity, cycles);
         }
     }
-    for (key, durations) in activations.durations() {
-        if let (Item::Cell, Some(sums)) = (key.item, sums.get_mut(&key.instance)) {
+    for (element, durations) in activations.durations() {
+        if let (ElementKind::Cell, Some(sums)) = (element.kind, sums.get_mut(&element.instance)) {
             sums.times = durations.count;
         }
     }

@@ -10,7 +10,7 @@ use petal_reconstruct::{InstanceId, Overhead};
 
 use crate::activations::{Activations, Durations};
 use crate::cells::{column_of, path};
-use crate::keys::{Item, Key};
+use crate::elements::{Element, ElementKind};
 use crate::ledger::{Ledger, Statement};
 use crate::profile::Profile;
 use crate::table::{Column, RowId, Table, Value};
@@ -41,7 +41,7 @@ pub fn control_per_instance(
     ledger: &Ledger,
     activations: &Activations<'_>,
 ) -> Table {
-    let counts = Counts::by(metadata, activations, |key| key.instance);
+    let counts = Counts::by(metadata, activations, |element| element.instance);
     let mut table = Table::new([vec![Column::text("cell")], columns()].concat());
     for id in metadata.component_ids() {
         let instances = profile.instances().iter().enumerate();
@@ -146,7 +146,9 @@ pub(crate) struct Counts<Owner> {
 impl Counts<ComponentId> {
     /// Counts of a run, with all instances of a component together.
     pub(crate) fn of(metadata: &Metadata, activations: &Activations<'_>) -> Self {
-        Self::by(metadata, activations, |key| activations.component_of(key))
+        Self::by(metadata, activations, |element| {
+            activations.component_of(element)
+        })
     }
 }
 
@@ -154,24 +156,24 @@ impl<Owner: Copy + Ord> Counts<Owner> {
     fn by(
         metadata: &Metadata,
         activations: &Activations<'_>,
-        owner: impl Fn(Key) -> Owner,
+        owner: impl Fn(Element) -> Owner,
     ) -> Self {
         let mut counts = Self {
             statements: BTreeMap::new(),
             conditions: BTreeMap::new(),
         };
-        for (key, found) in activations.durations() {
-            let owner = owner(key);
-            match key.item {
-                Item::Control(node) => {
+        for (element, found) in activations.durations() {
+            let owner = owner(element);
+            match element.kind {
+                ElementKind::Control(node) => {
                     counts
                         .statements
                         .entry((owner, node))
                         .or_default()
                         .merge(&found);
                 }
-                Item::Group(run) => {
-                    let component = metadata.component(activations.component_of(key));
+                ElementKind::Group(run) => {
+                    let component = metadata.component(activations.component_of(element));
                     let run = component.run(run);
                     let Some(node) = run.control else { continue };
                     let of = match run.role {
@@ -181,7 +183,7 @@ impl<Owner: Copy + Ord> Counts<Owner> {
                     };
                     of.entry((owner, node)).or_default().merge(&found);
                 }
-                Item::Cell | Item::Primitive(..) => {}
+                ElementKind::Cell | ElementKind::Primitive(..) => {}
             }
         }
         counts

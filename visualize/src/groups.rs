@@ -9,7 +9,7 @@ use petal_metadata::{
 };
 
 use crate::activations::{Activations, Durations};
-use crate::keys::Item;
+use crate::elements::ElementKind;
 use crate::table::{Column, RowId, Table, Value};
 
 /// The table of groups. One row for each group that control or another group runs, most cycles
@@ -108,9 +108,9 @@ pub(crate) fn durations(
             durations.entry((id, run.group)).or_default();
         }
     }
-    for (key, found) in activations.durations() {
-        if let Item::Group(run) = key.item {
-            let id = activations.component_of(key);
+    for (element, found) in activations.durations() {
+        if let ElementKind::Group(run) = element.kind {
+            let id = activations.component_of(element);
             let group = metadata.component(id).run(run).group;
             durations.entry((id, group)).or_default().merge(&found);
         }

@@ -34,27 +34,30 @@ mod activations;
 mod analysis;
 mod annotate;
 mod baseline;
+mod call_trees;
 mod cells;
 mod comparison;
 mod control;
+mod elements;
 mod flame;
 mod groups;
-mod keys;
+mod intervals;
 mod ledger;
+pub mod outputs;
 mod profile;
 mod report;
-mod spans;
 mod summary;
 mod table;
 mod text;
-mod timeline;
+pub mod timeline;
 
 pub use analysis::{Analysis, ControlView};
-pub use annotate::{Cost, Line};
+pub use annotate::{Cost, Line, listing};
 pub use baseline::{
     Baseline, BaselineError, CellFigures, FileIdentity, FlameNode, Frame, GroupFigures, Place,
     StatementFigures,
 };
+pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
 pub use comparison::{
     CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
     Subject, differential,
@@ -64,7 +67,4 @@ pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use summary::{RankedGroup, RankedStatement, Summary, Verified};
 pub use table::{Align, Column, RowId, Table, Value};
 pub use text::{printable, thousands};
-pub use timeline::{
-    Begin, ChromeJson, Content, Detail, End, Format, Lane, LaneId, Moment, Perfetto, Section,
-    Slice, SliceId, Timeline,
-};
+pub use timeline::{ChromeJson, Perfetto, Section, Timeline};

@@ -8,7 +8,7 @@ use petal_reconstruct::Overhead;
 use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
-use crate::keys::Item;
+use crate::elements::ElementKind;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
 use crate::table::{Column, Table, Value};
@@ -231,9 +231,11 @@ impl Summary {
 
 fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<RankedGroup> {
     let mut entries: BTreeMap<(ComponentId, GroupId), (u64, u64)> = BTreeMap::new();
-    for (key, durations) in activations.durations() {
-        let Item::Group(run) = key.item else { continue };
-        let id = activations.component_of(key);
+    for (element, durations) in activations.durations() {
+        let ElementKind::Group(run) = element.kind else {
+            continue;
+        };
+        let id = activations.component_of(element);
         let component = metadata.component(id);
         let group = component.run(run).group;
         if component.group(group).origin == Origin::Compiler {

@@ -10,6 +10,7 @@ use petal_metadata::{
 use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
 };
+use petal_visualize::timeline::WholeSlices;
 use petal_visualize::{Analysis, ChromeJson, ControlView, Section, Timeline, Value, Weighting};
 use proptest::prelude::*;
 
@@ -464,8 +465,9 @@ fn groups_with_one_name_stay_apart() {
 
 fn timeline(metadata: &Metadata, events: &[Event]) -> String {
     let mut text = Vec::new();
-    let json = ChromeJson::new(&mut text, u64::MAX).unwrap();
-    let mut timeline = Timeline::new(metadata, Section::default(), json);
+    let json = ChromeJson::new(&mut text).unwrap();
+    let slices = WholeSlices::new(json, u64::MAX);
+    let mut timeline = Timeline::new(metadata, Section::default(), slices);
     for event in events {
         timeline.event(event).unwrap();
     }

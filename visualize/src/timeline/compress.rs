@@ -20,7 +20,7 @@ const CHUNKS: usize = 4;
 pub(super) struct Packets<W> {
     /// Those of each stream that are not compressed yet.
     chunks: [Vec<u8>; 2],
-    state: State<W>,
+    writing: Writing<W>,
 }
 
 /// What is compressed together, since it is alike. The packets of a stream stay in their
@@ -31,8 +31,9 @@ pub(super) enum Stream {
     Updates,
 }
 
+/// How chunks get to the file.
 #[derive(Debug)]
-enum State<W> {
+enum Writing<W> {
     /// No chunk was full yet.
     Few(Compressor<W>),
     Many(Worker),
@@ -59,7 +60,7 @@ impl<W: Write + Send + 'static> Packets<W> {
     pub fn new(out: W) -> Self {
         Self {
             chunks: Default::default(),
-            state: State::Few(Compressor {
+            writing: Writing::Few(Compressor {
                 out,
                 encoder: ZlibEncoder::new(Vec::new(), Compression::fast()),
             }),
@@ -74,7 +75,7 @@ impl<W: Write + Send + 'static> Packets<W> {
     /// Hands the packets on if there are enough.
     pub fn flush_full(&mut self) -> io::Result<()> {
         let [main, updates] = self.chunks.each_ref().map(|chunk| chunk.len() >= CHUNK);
-        // Rows are told in the main stream.
+        // Tracks are described in the main stream.
         if main || updates {
             self.flush(Stream::Main)?;
         }
@@ -85,10 +86,10 @@ impl<W: Write + Send + 'static> Packets<W> {
     }
 
     fn flush(&mut self, stream: Stream) -> io::Result<()> {
-        let worker = match std::mem::replace(&mut self.state, State::Over) {
-            State::Few(compressor) => compressor.work(),
-            State::Many(worker) => worker,
-            State::Over => return Ok(()),
+        let worker = match std::mem::replace(&mut self.writing, Writing::Over) {
+            Writing::Few(compressor) => compressor.work(),
+            Writing::Many(worker) => worker,
+            Writing::Over => return Ok(()),
         };
         let spare = worker.empty.try_recv().unwrap_or_default();
         let full = std::mem::replace(&mut self.chunks[stream as usize], spare);
@@ -96,27 +97,27 @@ impl<W: Write + Send + 'static> Packets<W> {
             // It tells why it has ended.
             return worker.finish();
         }
-        self.state = State::Many(worker);
+        self.writing = Writing::Many(worker);
         Ok(())
     }
 
     /// Writes the rest.
     pub fn finish(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Few(mut compressor) => {
+        match std::mem::replace(&mut self.writing, Writing::Over) {
+            Writing::Few(mut compressor) => {
                 for chunk in &self.chunks {
                     compressor.write(chunk)?;
                 }
                 compressor.out.flush()
             }
-            State::Many(worker) => {
+            Writing::Many(worker) => {
                 for chunk in &mut self.chunks {
                     // As above.
                     let _ = worker.full.send(std::mem::take(chunk));
                 }
                 worker.finish()
             }
-            State::Over => Ok(()),
+            Writing::Over => Ok(()),
         }
     }
 }

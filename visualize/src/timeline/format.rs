@@ -1,120 +1,227 @@
-//! What a format of timelines has to write.
+//! What a format of timelines gets to write: tracks, slices, and what changes from cycle to cycle.
+//!
+//! Owns the [`Format`] trait and the only decoder of what changes. A format that writes a slice as one
+//! record implements [`WholeSliceFormat`](super::WholeSliceFormat) instead.
 
-use std::fmt::Debug;
 use std::io;
+use std::ops::Range;
 
-use super::{Lane, LaneId, Slice, SliceId};
-
-/// What ends and begins in the same cycle. A run has the same changes again and again, with other
-/// numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Moment {
-    /// The slices that end: of a row, the one that began last is the first.
-    pub ends: Vec<End>,
-    /// The slices that begin.
-    pub begins: Vec<Begin>,
-    /// The counters that have a new value.
-    pub counts: Vec<(LaneId, u64)>,
-}
-
-impl Moment {
-    pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty() && self.begins.is_empty() && self.counts.is_empty()
-    }
-}
-
-/// A slice ends. Its number, if it has one: how many activations it holds, more than one where the
-/// compiler fixed the latency, and they follow one another without a break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
-    /// Which.
-    pub slice: SliceId,
-    /// Whether it has a number. If not, it holds one activation.
-    pub counted: bool,
-}
-
-/// A slice begins. Its numbers: that of its first activation, from 1 on; those of the arrows that
-/// leave it; and, if it is of a cell that another one holds, that of the arrow that ends at it, or
-/// 0. Arrows go from enables to the cells that they invoke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begin {
-    /// Which.
-    pub slice: SliceId,
-    /// How many arrows leave it.
-    pub arrows: usize,
-    /// Whether an arrow may end at it.
-    pub is_called: bool,
-}
+use super::{Slice, SliceId, Track, TrackId};
 
 /// How a timeline is written.
 pub trait Format {
-    /// What it remembers of a moment, to write it faster the next time.
-    type Memo: Debug + Default;
-
-    /// A new row, before anything on it. The row of a cell comes before those that it holds.
+    /// A new track, before anything on it. The track of a cell comes before those that it holds.
     ///
     /// # Errors
     /// These all fail when the file can't be written.
-    fn lane(&mut self, lane: &Lane) -> io::Result<()>;
+    fn track(&mut self, track: &Track) -> io::Result<()>;
 
     /// What the slices with this number are from now on: the next new number, or one that is given
     /// again.
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()>;
 
-    /// A moment in cycle `at`, which is never before that of the last one, with the numbers of its
-    /// ends and its begins.
+    /// What changes in `cycle`, which is never before that of the changes before.
     #[expect(clippy::missing_errors_doc, reason = "above")]
-    fn moment(
-        &mut self,
-        at: u64,
-        moment: &Moment,
-        numbers: &[u64],
-        memo: &mut Self::Memo,
-    ) -> io::Result<()>;
+    fn changes(&mut self, cycle: u64, changes: Changes<'_>) -> io::Result<()>;
 
-    /// A control register changes at the end of these cycles; those of a row come in the order of
+    /// A control register changes at the end of these cycles; those of a track come in the order of
     /// time.
     #[expect(clippy::missing_errors_doc, reason = "above")]
-    fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()>;
+    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()>;
+
+    /// From now on, the numbers of patterns stand for other ones.
+    fn forget_patterns(&mut self) {}
 
     /// The timeline is complete.
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn finish(&mut self) -> io::Result<()>;
+
+    /// Whether everything was written. If not, there was more than fits, and the file is of no use.
+    fn is_whole(&self) -> bool {
+        true
+    }
 }
 
-/// Two formats at once.
-impl<A: Format, B: Format> Format for (A, B) {
-    type Memo = (A::Memo, B::Memo);
+/// A number for each pattern of changes that comes again and again, from 0 on.
+pub type PatternId = usize;
 
-    fn lane(&mut self, lane: &Lane) -> io::Result<()> {
-        self.0.lane(lane)?;
-        self.1.lane(lane)
+/// What changes in one cycle: a pattern, which the run has again and again, and the numbers in it, which
+/// differ from time to time.
+#[derive(Debug, Clone, Copy)]
+pub struct Changes<'a> {
+    id: Option<PatternId>,
+    pattern: &'a Pattern,
+    numbers: &'a [u64],
+}
+
+/// A change on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change<'a> {
+    /// A slice ends. Of a track, the one that began last is the first to end.
+    Ended {
+        /// Which.
+        slice: SliceId,
+        /// How many activations it holds, where the compiler fixed the latency and they follow one
+        /// another without a break; `None` where slices hold one.
+        activations: Option<u64>,
+    },
+    /// A slice begins.
+    Began {
+        /// Which.
+        slice: SliceId,
+        /// The number of its first activation, from 1 on.
+        activation: u64,
+        /// The flows that leave it. They lead from enables to the cells that they invoke.
+        outgoing: &'a [u64],
+        /// The flow that ends at it, or 0; `None` where none can.
+        incoming: Option<u64>,
+    },
+    /// A counter has a new value.
+    Counter {
+        /// Its track.
+        track: TrackId,
+        /// The value from this cycle on.
+        value: u64,
+    },
+}
+
+impl<'a> Changes<'a> {
+    /// The changes of a pattern with these numbers; `id` if the pattern has a number.
+    pub(super) fn new(id: Option<PatternId>, pattern: &'a Pattern, numbers: &'a [u64]) -> Self {
+        debug_assert_eq!(pattern.numbers(), numbers.len());
+        Self {
+            id,
+            pattern,
+            numbers,
+        }
+    }
+
+    /// The number of the pattern: changes that have the same one differ in their numbers only, until
+    /// [`Format::forget_patterns`]. `None` if the pattern does not come again.
+    pub fn pattern(&self) -> Option<PatternId> {
+        self.id
+    }
+
+    /// What differs between changes of the same pattern: of an ended slice its activations, if it tells
+    /// them; of one that began its activation and its flows.
+    pub fn numbers(&self) -> &'a [u64] {
+        self.numbers
+    }
+
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.pattern.is_empty()
+    }
+
+    /// The changes: slices that end, slices that begin, counters.
+    pub fn iter(&self) -> impl Iterator<Item = Change<'a>> + use<'a> {
+        let Self {
+            pattern,
+            mut numbers,
+            ..
+        } = *self;
+        // There are as many as the pattern needs.
+        let mut take = move |count: usize| {
+            let (taken, rest) = numbers.split_at(count);
+            numbers = rest;
+            taken
+        };
+        let all = 0..pattern.ends.len() + pattern.begins.len() + pattern.counters.len();
+        all.map(move |at| {
+            if let Some(end) = pattern.ends.get(at) {
+                return Change::Ended {
+                    slice: end.slice,
+                    activations: take(usize::from(end.counted)).first().copied(),
+                };
+            }
+            let at = at - pattern.ends.len();
+            if let Some(begin) = pattern.begins.get(at) {
+                return Change::Began {
+                    slice: begin.slice,
+                    activation: take(1)[0],
+                    outgoing: take(begin.outgoing),
+                    incoming: take(usize::from(begin.is_called)).first().copied(),
+                };
+            }
+            let (track, value) = pattern.counters[at - pattern.begins.len()];
+            Change::Counter { track, value }
+        })
+    }
+}
+
+/// What changes in a cycle, but for the numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Pattern {
+    /// The slices that end: of a track, the one that began last is the first.
+    pub ends: Vec<End>,
+    /// The slices that begin.
+    pub begins: Vec<Begin>,
+    /// The counters that have a new value.
+    pub counters: Vec<(TrackId, u64)>,
+}
+
+/// A slice ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct End {
+    pub slice: SliceId,
+    /// Whether it tells its activations.
+    pub counted: bool,
+}
+
+/// A slice begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Begin {
+    pub slice: SliceId,
+    /// How many flows leave it.
+    pub outgoing: usize,
+    /// Whether a flow may end at it.
+    pub is_called: bool,
+}
+
+impl Pattern {
+    fn is_empty(&self) -> bool {
+        self.ends.is_empty() && self.begins.is_empty() && self.counters.is_empty()
+    }
+
+    /// How many numbers it takes.
+    fn numbers(&self) -> usize {
+        let begins = self.begins.iter();
+        let begins = begins.map(|begin| 1 + begin.outgoing + usize::from(begin.is_called));
+        self.ends.iter().filter(|end| end.counted).count() + begins.sum::<usize>()
+    }
+}
+
+/// Several formats at once.
+impl<F: Format + ?Sized> Format for Vec<Box<F>> {
+    fn track(&mut self, track: &Track) -> io::Result<()> {
+        self.iter_mut().try_for_each(|format| format.track(track))
     }
 
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
-        self.0.slice(id, slice)?;
-        self.1.slice(id, slice)
+        self.iter_mut()
+            .try_for_each(|format| format.slice(id, slice))
     }
 
-    fn moment(
-        &mut self,
-        at: u64,
-        moment: &Moment,
-        numbers: &[u64],
-        memo: &mut Self::Memo,
-    ) -> io::Result<()> {
-        self.0.moment(at, moment, numbers, &mut memo.0)?;
-        self.1.moment(at, moment, numbers, &mut memo.1)
+    fn changes(&mut self, cycle: u64, changes: Changes<'_>) -> io::Result<()> {
+        self.iter_mut()
+            .try_for_each(|format| format.changes(cycle, changes))
     }
 
-    fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
-        self.0.update(id, start, cycles)?;
-        self.1.update(id, start, cycles)
+    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()> {
+        self.iter_mut()
+            .try_for_each(|format| format.update(slice, cycles.clone()))
+    }
+
+    fn forget_patterns(&mut self) {
+        self.iter_mut().for_each(|format| format.forget_patterns());
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.0.finish()?;
-        self.1.finish()
+        self.iter_mut().try_for_each(|format| format.finish())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.iter().all(|format| format.is_whole())
     }
 }

@@ -1,7 +1,7 @@
 //! Timelines as Chrome trace events: the JSON that Perfetto, Chrome and speedscope open.
 //!
 //! One microsecond of the viewer is one cycle. Every component cell is a process, with a thread for
-//! each row. Counters and flows are left to the native format.
+//! each track. Counters and flows are left to the native format.
 //!
 //! Format: *Trace Event Format*, Google, the JSON object format.
 
@@ -9,57 +9,32 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Content, Detail, Format, Lane, Moment, Slice, SliceId};
+use super::{Content, Detail, Slice, SliceId, Track, WholeSlice, WholeSliceFormat};
 
 /// Writes Chrome trace events.
 #[derive(Debug)]
 pub struct ChromeJson<W> {
     out: W,
-    /// How many more slices there may be.
-    room: u64,
     /// Whether an event was written.
     any: bool,
-    lanes: Vec<Lane>,
+    tracks: Vec<Track>,
     /// The beginning of each slice: the text of an object up to the first thing that changes.
     beginnings: Vec<String>,
-    /// Where each slice began last, and the number of its activation.
-    began: Vec<(u64, u64)>,
-    /// The slices that end in the same cycle, inner ones first. Viewers want outer ones first where
-    /// both are as long.
-    ending: Vec<Ended>,
-}
-
-#[derive(Debug)]
-struct Ended {
-    id: SliceId,
-    start: u64,
-    at: u64,
-    /// The number of its first activation, and how many it holds.
-    activation: u64,
-    activations: u64,
 }
 
 impl<W: Write> ChromeJson<W> {
-    /// Starts a file of at most `slices` slices.
+    /// Starts a file.
     ///
     /// # Errors
     /// When `out` can't be written.
-    pub fn new(mut out: W, slices: u64) -> io::Result<Self> {
+    pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"unit\":\"1 us is 1 cycle\"},\"traceEvents\":[\n")?;
         Ok(Self {
             out,
-            room: slices.saturating_add(1),
             any: false,
-            lanes: Vec::new(),
+            tracks: Vec::new(),
             beginnings: Vec::new(),
-            began: Vec::new(),
-            ending: Vec::new(),
         })
-    }
-
-    /// Whether all slices found room. If not, the file is of no use.
-    pub fn is_whole(&self) -> bool {
-        self.room > 0
     }
 
     fn event(&mut self, event: &Value) -> io::Result<()> {
@@ -75,62 +50,12 @@ impl<W: Write> ChromeJson<W> {
         self.any = true;
         Ok(())
     }
-
-    /// Writes the slices that end in the same cycle.
-    fn write_ended(&mut self) -> io::Result<()> {
-        while let Some(Ended {
-            id,
-            start,
-            at,
-            activation,
-            activations,
-        }) = self.ending.pop()
-        {
-            let more = [("activation", activation), ("activations", activations)];
-            let known = if activations == 1 { 1 } else { 2 };
-            self.complete(id, start, at - start, &more[..known])?;
-        }
-        Ok(())
-    }
-
-    /// Writes a slice, unless there is no room for it.
-    fn complete(
-        &mut self,
-        id: SliceId,
-        start: u64,
-        cycles: u64,
-        more: &[(&str, u64)],
-    ) -> io::Result<()> {
-        self.room = self.room.saturating_sub(1);
-        if self.room == 0 {
-            return Ok(());
-        }
-        self.separate()?;
-        let mut number = itoa::Buffer::new();
-        self.out.write_all(self.beginnings[id].as_bytes())?;
-        let mut first = self.beginnings[id].ends_with('{');
-        for (name, value) in more {
-            if !first {
-                self.out.write_all(b",")?;
-            }
-            first = false;
-            write!(self.out, "\"{name}\":")?;
-            self.out.write_all(number.format(*value).as_bytes())?;
-        }
-        self.out.write_all(b"},\"ts\":")?;
-        self.out.write_all(number.format(start).as_bytes())?;
-        self.out.write_all(b",\"dur\":")?;
-        self.out.write_all(number.format(cycles).as_bytes())?;
-        self.out.write_all(b"}")
-    }
 }
 
-impl<W: Write> Format for ChromeJson<W> {
-    type Memo = ();
-
-    fn lane(&mut self, lane: &Lane) -> io::Result<()> {
-        if lane.content != Content::Counter {
-            self.lanes.push(lane.clone());
+impl<W: Write> WholeSliceFormat for ChromeJson<W> {
+    fn track(&mut self, track: &Track) -> io::Result<()> {
+        if track.content != Content::Counter {
+            self.tracks.push(track.clone());
         }
         Ok(())
     }
@@ -147,12 +72,14 @@ impl<W: Write> Format for ChromeJson<W> {
                 ((*name).to_owned(), value)
             })
             .collect();
-        // Rows come in the order of their numbers.
-        let lane = self.lanes.binary_search_by_key(&slice.lane, |lane| lane.id);
-        let cell = lane.map_or(0, |at| self.lanes[at].cell);
+        // Tracks come in the order of their numbers.
+        let track = self
+            .tracks
+            .binary_search_by_key(&slice.track, |track| track.id);
+        let cell = track.map_or(0, |at| self.tracks[at].cell);
         let event = json!({
             "name": slice.name, "cat": slice.category, "ph": "X",
-            "pid": cell, "tid": slice.lane,
+            "pid": cell, "tid": slice.track,
         });
         let mut text = event.to_string();
         text.pop();
@@ -161,68 +88,59 @@ impl<W: Write> Format for ChromeJson<W> {
         text.pop();
         if id == self.beginnings.len() {
             self.beginnings.push(text);
-            self.began.push((0, 0));
         } else {
             self.beginnings[id] = text;
         }
         Ok(())
     }
 
-    fn moment(
-        &mut self,
-        at: u64,
-        moment: &Moment,
-        numbers: &[u64],
-        _memo: &mut (),
-    ) -> io::Result<()> {
-        if !self.is_whole() {
-            return Ok(());
+    fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()> {
+        self.separate()?;
+        let mut number = itoa::Buffer::new();
+        let beginning = &self.beginnings[slice.slice];
+        self.out.write_all(beginning.as_bytes())?;
+        if let Some(activations) = &slice.activations {
+            if !beginning.ends_with('{') {
+                self.out.write_all(b",")?;
+            }
+            self.out.write_all(b"\"activation\":")?;
+            self.out
+                .write_all(number.format(activations.start).as_bytes())?;
+            let count = activations.end - activations.start;
+            if count != 1 {
+                self.out.write_all(b",\"activations\":")?;
+                self.out.write_all(number.format(count).as_bytes())?;
+            }
         }
-        if self.ending.last().is_some_and(|ended| ended.at != at) {
-            self.write_ended()?;
-        }
-        let mut numbers = numbers.iter().copied();
-        for end in &moment.ends {
-            let (start, activation) = self.began[end.slice];
-            let activations = end.counted.then(|| numbers.next()).flatten();
-            self.ending.push(Ended {
-                id: end.slice,
-                start,
-                at,
-                activation,
-                activations: activations.unwrap_or(1),
-            });
-        }
-        for begin in &moment.begins {
-            let activation = numbers.next().unwrap_or_default();
-            self.began[begin.slice] = (at, activation);
-            let arrows = begin.arrows + usize::from(begin.is_called);
-            numbers.by_ref().take(arrows).for_each(drop);
-        }
-        Ok(())
+        self.out.write_all(b"},\"ts\":")?;
+        let cycles = &slice.cycles;
+        self.out.write_all(number.format(cycles.start).as_bytes())?;
+        self.out.write_all(b",\"dur\":")?;
+        let duration = number.format(cycles.end - cycles.start);
+        self.out.write_all(duration.as_bytes())?;
+        self.out.write_all(b"}")
     }
 
-    fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
-        self.complete(id, start, cycles, &[])
-    }
-
-    /// Names the rows and ends the file.
+    /// Names the tracks and ends the file.
     fn finish(&mut self) -> io::Result<()> {
-        self.write_ended()?;
-        let mut lanes = std::mem::take(&mut self.lanes);
-        lanes.sort_by_key(|lane| (lane.cell, lane.content != Content::Cell, lane.rank));
-        for (order, lane) in lanes.iter().enumerate() {
+        let mut tracks = std::mem::take(&mut self.tracks);
+        tracks.sort_by_key(|track| (track.cell, track.content != Content::Cell, track.rank));
+        for (order, track) in tracks.iter().enumerate() {
             let mut name = |tid: u64, what: &str, args: Value| {
                 self.event(&json!({
-                    "name": what, "ph": "M", "pid": lane.cell, "tid": tid, "args": args,
+                    "name": what, "ph": "M", "pid": track.cell, "tid": tid, "args": args,
                 }))
             };
-            if lane.content == Content::Cell {
-                name(0, "process_name", json!({ "name": lane.cell_path }))?;
-                name(0, "process_sort_index", json!({ "sort_index": lane.cell }))?;
+            if track.content == Content::Cell {
+                name(0, "process_name", json!({ "name": track.cell_path }))?;
+                name(0, "process_sort_index", json!({ "sort_index": track.cell }))?;
             }
-            name(lane.id, "thread_name", json!({ "name": lane.name }))?;
-            name(lane.id, "thread_sort_index", json!({ "sort_index": order }))?;
+            name(track.id, "thread_name", json!({ "name": track.name }))?;
+            name(
+                track.id,
+                "thread_sort_index",
+                json!({ "sort_index": order }),
+            )?;
         }
         self.out.write_all(b"\n]}\n")?;
         self.out.flush()

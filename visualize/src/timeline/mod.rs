@@ -1,84 +1,61 @@
 //! The timeline: when each cell, control node, group and primitive was active.
 //!
-//! Owns what is on a timeline and where; a [`Format`] owns how it is written. Rows of a cell are
-//! the cell itself, its control nodes, the updates of its control registers, its groups by par
-//! thread, and its primitives. Slices of a row nest properly: what would overlap gets a row of its
+//! Owns what is on a timeline and on which track; a [`Format`] owns how it is written. The tracks of a
+//! cell are the cell itself, its control nodes, the updates of its control registers, its groups by par
+//! thread, and its primitives. Slices of a track nest properly: what would overlap gets a track of its
 //! own.
 
 mod compress;
 mod format;
+mod interner;
 mod json;
-mod lanes;
 mod numbers;
 mod packets;
 mod perfetto;
 mod proto;
+mod section;
 mod slice;
-mod steps;
+mod tracks;
+mod transitions;
+mod updates;
+mod whole;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{Id, Metadata, RegisterId, RegisterKind};
+use petal_metadata::{Id, Metadata, RegisterKind};
 use petal_reconstruct::{CallTree, Event, InstanceId, RegisterUpdate, TreeId};
 
-use self::lanes::{Count, Counts, Lanes, Place, Track};
+use self::format::{Begin, End, Pattern};
 use self::numbers::Numbers;
-use self::steps::{Placed, State, Step, Steps};
+use self::section::{Phase, Shown};
+use self::tracks::{Counter, CounterValues, Subject, TrackKey, Tracks};
+use self::transitions::{OnTrack, State, Transition, Transitions};
+use self::updates::{Ramp, Register, Updates};
 use crate::cells::path;
+use crate::elements::{Element, ElementId, ElementKind, Elements, without};
 use crate::groups::Effects;
-use crate::keys::{Item, Key, KeyId, Keys, without};
 use crate::ledger::Class;
 
-pub use format::{Begin, End, Format, Moment};
+pub use format::{Change, Changes, Format, PatternId};
 pub use json::ChromeJson;
-pub use lanes::{Content, Lane, LaneId};
 pub use perfetto::Perfetto;
+pub use section::Section;
 pub use slice::{Detail, Slice, SliceId};
+pub use tracks::{Content, Track, TrackId};
+pub use whole::{WholeSlice, WholeSliceFormat, WholeSlices};
 
-/// Where a key is shown.
+/// Where an element is shown.
 #[derive(Debug)]
-struct Shown {
+struct ElementTracks {
     /// Whether it is outside of the section.
     hidden: bool,
-    track: Track,
-    /// The number of the track.
-    row: usize,
-    /// The number of its slices, by the number of the row of the track.
+    subject: Subject,
+    /// The number of its instance and subject.
+    tracks: usize,
+    /// Its slices, by the number of the track of the subject.
     slices: Vec<Option<SliceId>>,
-}
-
-/// Where in the run the section is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Before,
-    Within,
-    After,
-}
-
-/// How many kinds of updates are remembered.
-const MAX_UPDATES: usize = 1 << 16;
-
-/// Steps of a counter that follow one another without a jump.
-#[derive(Debug, Clone, Copy)]
-struct Ramp {
-    start: u64,
-    cycles: u64,
-    first: u64,
-    last: u64,
-}
-
-/// The part of a run that a timeline shows.
-#[derive(Debug, Clone, Default)]
-pub struct Section {
-    /// Only these cycles.
-    pub cycles: Option<Range<u64>>,
-    /// Only this component cell, by its path from main, and what is below it.
-    pub cell: Option<String>,
-    /// Only so many levels of the call tree, from that cell on.
-    pub depth: Option<usize>,
 }
 
 /// Writes the timeline while the trace is read.
@@ -88,36 +65,30 @@ pub struct Timeline<'a, F: Format> {
     effects: Effects,
     format: F,
     cycles: Range<u64>,
-    section: Section,
-    keys: Keys,
-    lanes: Lanes<'a>,
-    /// Whether each instance is the section's cell or below it.
-    inside: Vec<bool>,
-    /// Levels above the section's cell.
-    base: Option<usize>,
+    shown: Shown,
+    elements: Elements,
+    /// By the numbers of the elements.
+    shown_on: Vec<ElementTracks>,
+    tracks: Tracks<'a>,
+    /// A number for each subject of each instance.
+    subjects: HashMap<(InstanceId, Subject), usize>,
     /// Where the section begins in which its cell is there, once it is.
     start: Option<u64>,
-    part: Part,
+    phase: Phase,
     /// Slices so far.
     slices: u64,
     /// How many numbers of slices there are, and which of them nobody uses any more.
     next_slice: SliceId,
     free: Vec<SliceId>,
-    /// The number of each track.
-    rows: HashMap<(InstanceId, Track), usize>,
-    shown: Vec<Shown>,
-    steps: Steps<F::Memo>,
+    transitions: Transitions,
     numbers: Numbers<'a>,
     /// The numbers of the slices that end and begin now.
     now: Vec<u64>,
-    /// The rows of the counters, of the outermost cell.
-    counters: Option<[LaneId; Count::ALL.len()]>,
+    /// The tracks of the counters, of the outermost cell.
+    counters: Option<[TrackId; Counter::ALL.len()]>,
     /// The counters of each tree.
-    trees: Vec<Counts>,
-    /// The slices of updates, for the latest ones.
-    updates: HashMap<((InstanceId, RegisterId), u64, u64), SliceId>,
-    /// The latest steps of the counters of static programs, which are not written yet.
-    static_steps: BTreeMap<(InstanceId, RegisterId), Ramp>,
+    values: Vec<CounterValues>,
+    updates: Updates,
 }
 
 impl<'a, F: Format> Timeline<'a, F> {
@@ -128,25 +99,22 @@ impl<'a, F: Format> Timeline<'a, F> {
             effects: Effects::new(metadata),
             format,
             cycles: section.cycles.clone().unwrap_or(0..u64::MAX),
-            section,
-            keys: Keys::default(),
-            lanes: Lanes::new(metadata),
-            inside: Vec::new(),
-            base: None,
+            shown: Shown::new(section),
+            elements: Elements::default(),
+            shown_on: Vec::new(),
+            tracks: Tracks::new(metadata),
+            subjects: HashMap::new(),
             start: None,
-            part: Part::Before,
+            phase: Phase::Before,
             slices: 0,
             next_slice: 0,
             free: Vec::new(),
-            rows: HashMap::new(),
-            shown: Vec::new(),
-            steps: Steps::new(),
+            transitions: Transitions::new(),
             numbers: Numbers::new(metadata),
             now: Vec::new(),
             counters: None,
-            trees: Vec::new(),
-            updates: HashMap::new(),
-            static_steps: BTreeMap::new(),
+            values: Vec::new(),
+            updates: Updates::new(),
         }
     }
 
@@ -171,18 +139,18 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.keys.event(event);
-        for at in self.shown.len()..self.keys.all().len() {
-            self.learn(at);
+        self.elements.event(event);
+        for id in self.shown_on.len()..self.elements.all().len() {
+            self.learn(id);
         }
         match event {
             Event::Instance(_) => self.enter(),
             Event::Tree(tree) => {
-                for &(key, formal) in self.keys.called_by_reference() {
-                    self.numbers.call_by_reference(key, formal);
+                for &(element, formal) in self.elements.called_by_reference() {
+                    self.numbers.call_by_reference(element, formal);
                 }
-                let counts = self.counts_of(tree);
-                self.trees.push(counts);
+                let values = self.values_of(tree);
+                self.values.push(values);
                 Ok(())
             }
             Event::Run(run) => self.go(Some(run.tree), run.start.cycles()),
@@ -201,18 +169,18 @@ impl<'a, F: Format> Timeline<'a, F> {
             let start = now.max(self.cycles.start);
             self.start = Some(start);
             if start >= self.cycles.end {
-                self.part = Part::After;
+                self.phase = Phase::After;
             }
         }
-        let start = self.start.filter(|_| self.part == Part::Before);
+        let start = self.start.filter(|_| self.phase == Phase::Before);
         if let Some(start) = start.filter(|start| *start < now) {
             self.begin(start)?;
         }
-        if self.part == Part::Within && now >= self.cycles.end {
+        if self.phase == Phase::Within && now >= self.cycles.end {
             self.step(None, self.cycles.end)?;
-            self.part = Part::After;
+            self.phase = Phase::After;
         }
-        if self.part == Part::After {
+        if self.phase == Phase::After {
             return Ok(());
         }
         self.step(tree, now)?;
@@ -223,278 +191,271 @@ impl<'a, F: Format> Timeline<'a, F> {
     }
 
     /// Begins the section, with what is open.
-    fn begin(&mut self, at: u64) -> io::Result<()> {
-        self.part = Part::Within;
-        let State { tree, mut open } = self.steps.now().clone();
+    fn begin(&mut self, cycle: u64) -> io::Result<()> {
+        self.phase = Phase::Within;
+        let State { tree, mut open } = self.transitions.now().clone();
         self.put_cells_last(&mut open);
-        let lanes = self.counters.into_iter().flatten();
-        let moment = Moment {
+        let tracks = self.counters.into_iter().flatten();
+        let pattern = Pattern {
             ends: Vec::new(),
             begins: self.begins(&open)?,
-            counts: lanes.zip(self.counts(tree)).collect(),
+            counters: tracks.zip(self.values(tree)).collect(),
         };
         self.now.clear();
-        for placed in &open {
-            self.numbers.cut(placed.key, at);
-            self.numbers.begin(placed.key, &mut self.now);
+        for slice in &open {
+            self.numbers.cut(slice.element, cycle);
+            self.numbers.begin(slice.element, &mut self.now);
         }
-        self.slices += moment.begins.len() as u64;
-        let memo = &mut F::Memo::default();
-        self.format.moment(at, &moment, &self.now, memo)
+        self.slices += pattern.begins.len() as u64;
+        let changes = Changes::new(None, &pattern, &self.now);
+        self.format.changes(cycle, changes)
     }
 
     /// Takes the step to the next tree.
     fn step(&mut self, tree: Option<TreeId>, now: u64) -> io::Result<()> {
-        let before = self.steps.now().tree;
-        let number = match self.steps.repeat(tree) {
-            Some(number) => number,
-            None => self.new_step(tree),
+        let before = self.transitions.now().tree;
+        let id = match self.transitions.repeat(tree) {
+            Some(id) => id,
+            None => self.new_transition(tree),
         };
-        let drawn = self.part == Part::Within;
-        if drawn && self.steps.step(number).moment.is_none() {
-            let moment = self.moment(number, before, tree)?;
-            self.steps.step(number).moment = Some(moment);
+        let drawn = self.phase == Phase::Within;
+        if drawn && self.transitions.get(id).pattern.is_none() {
+            let pattern = self.pattern(id, before, tree)?;
+            self.transitions.get(id).pattern = Some(pattern);
         }
-        let Step {
+        let Transition {
             begins,
             closes,
-            moment,
-            memo,
+            pattern,
             ..
-        } = self.steps.step(number);
+        } = self.transitions.get(id);
         self.now.clear();
-        for &key in &*closes {
-            self.numbers.close(key, now, &mut self.now);
+        for &element in &*closes {
+            self.numbers.close(element, now, &mut self.now);
         }
-        for placed in &*begins {
-            self.numbers.open(placed.key, now);
+        for slice in &*begins {
+            self.numbers.open(slice.element, now);
         }
-        let Some(moment) = moment.as_ref().filter(|_| drawn) else {
+        let Some(pattern) = pattern.as_ref().filter(|_| drawn) else {
             return Ok(());
         };
-        for placed in begins {
-            self.numbers.begin(placed.key, &mut self.now);
+        for slice in begins {
+            self.numbers.begin(slice.element, &mut self.now);
         }
-        self.slices += moment.begins.len() as u64;
-        self.format.moment(now, moment, &self.now, memo)
+        self.slices += pattern.begins.len() as u64;
+        let changes = Changes::new(Some(id), pattern, &self.now);
+        self.format.changes(now, changes)
     }
 
-    /// Finds out where what becomes active in a new step is drawn.
-    fn new_step(&mut self, tree: Option<TreeId>) -> usize {
-        let after = self.keys.of(tree).iter().copied();
-        let after: Vec<KeyId> = after.filter(|&key| !self.shown[key].hidden).collect();
-        let open = self.steps.now().open.iter();
-        let (kept, mut ends): (Vec<Placed>, Vec<Placed>) =
-            open.partition(|placed| after.binary_search(&placed.key).is_ok());
+    /// Goes on to a tree in a new way: works out on which tracks what becomes active is.
+    fn new_transition(&mut self, tree: Option<TreeId>) -> PatternId {
+        if self.transitions.is_full() {
+            self.transitions.forget();
+            self.format.forget_patterns();
+        }
+        let after = self.elements.of(tree).iter().copied();
+        let after: Vec<ElementId> = after.filter(|&id| !self.shown_on[id].hidden).collect();
+        let open = self.transitions.now().open.iter();
+        let (kept, mut ends): (Vec<OnTrack>, Vec<OnTrack>) =
+            open.partition(|slice| after.binary_search(&slice.element).is_ok());
         ends.reverse();
-        let before: Vec<KeyId> = kept.iter().map(|placed| placed.key).collect();
+        let before: Vec<ElementId> = kept.iter().map(|slice| slice.element).collect();
         let mut begins = self.place(&without(&after, &before), &kept);
         self.put_cells_last(&mut begins);
-        let closes = ends.iter().map(|placed| placed.key);
-        let closes = closes.filter(|&key| self.numbers.closes(key)).collect();
-        self.steps.take(tree, ends, begins, closes, kept)
+        let closes = ends.iter().map(|slice| slice.element);
+        let closes = closes.filter(|&id| self.numbers.closes(id)).collect();
+        self.transitions.take(tree, ends, begins, closes, kept)
     }
 
-    /// Brings these into the order in which they begin: arrows to cells leave slices that are there.
-    fn put_cells_last(&self, begins: &mut [Placed]) {
-        begins.sort_by_key(|placed| self.keys.all()[placed.key].item == Item::Cell);
+    /// Brings these into the order in which they begin: flows to cells leave slices that are there.
+    fn put_cells_last(&self, begins: &mut [OnTrack]) {
+        begins.sort_by_key(|slice| self.elements.all()[slice.element].kind == ElementKind::Cell);
     }
 
-    /// Finds a row for each of these: an empty one, or one whose innermost open slice contains it.
-    fn place(&self, new: &[KeyId], open: &[Placed]) -> Vec<Placed> {
-        // The innermost open slices of the rows, by their numbers, for the tracks that matter.
-        let mut tracks: HashMap<usize, Vec<Option<KeyId>>> = HashMap::new();
-        for &key in new {
-            tracks.entry(self.shown[key].row).or_default();
+    /// Finds a track for each of these: an empty one, or one whose innermost open slice contains it.
+    fn place(&self, new: &[ElementId], open: &[OnTrack]) -> Vec<OnTrack> {
+        // The innermost open slices of the tracks, by their numbers, for the subjects that matter.
+        let mut innermost: HashMap<usize, Vec<Option<ElementId>>> = HashMap::new();
+        for &element in new {
+            innermost.entry(self.shown_on[element].tracks).or_default();
         }
-        for placed in open {
-            if let Some(rows) = tracks.get_mut(&self.shown[placed.key].row) {
-                rows.resize(rows.len().max(placed.number + 1), None);
-                rows[placed.number] = Some(placed.key);
+        for slice in open {
+            if let Some(tracks) = innermost.get_mut(&self.shown_on[slice.element].tracks) {
+                tracks.resize(tracks.len().max(slice.number + 1), None);
+                tracks[slice.number] = Some(slice.element);
             }
         }
-        let place = |&key: &KeyId| {
-            let rows = tracks.entry(self.shown[key].row).or_default();
-            let free = |row: &Option<KeyId>| row.is_none_or(|outer| self.contains(outer, key));
-            let number = rows.iter().position(free).unwrap_or(rows.len());
-            rows.resize(rows.len().max(number + 1), None);
-            rows[number] = Some(key);
-            Placed { key, number }
+        let place = |&element: &ElementId| {
+            let tracks = innermost.entry(self.shown_on[element].tracks).or_default();
+            let free =
+                |track: &Option<ElementId>| track.is_none_or(|outer| self.contains(outer, element));
+            let number = tracks.iter().position(free).unwrap_or(tracks.len());
+            tracks.resize(tracks.len().max(number + 1), None);
+            tracks[number] = Some(element);
+            OnTrack { element, number }
         };
         new.iter().map(place).collect()
     }
 
-    /// Whether a key of a track always contains another one.
-    fn contains(&self, outer: KeyId, inner: KeyId) -> bool {
-        let keys = self.keys.all();
+    /// Whether an element of a subject always contains another one.
+    fn contains(&self, outer: ElementId, inner: ElementId) -> bool {
+        let elements = self.elements.all();
         let (
-            Item::Control(outer),
-            Key {
+            ElementKind::Control(outer),
+            Element {
                 instance,
-                item: Item::Control(inner),
+                kind: ElementKind::Control(inner),
             },
-        ) = (keys[outer].item, keys[inner])
+        ) = (elements[outer].kind, elements[inner])
         else {
             return false;
         };
-        let component = self.keys.instances()[instance.index()].component;
+        let component = self.elements.instances()[instance.index()].component;
         let mut above = self.metadata.component(component).ancestry(inner);
         above.any(|above| above == outer)
     }
 
-    /// How a step is drawn.
-    fn moment(
+    /// What changes on the timeline in a transition.
+    fn pattern(
         &mut self,
-        number: usize,
+        id: PatternId,
         before: Option<TreeId>,
         after: Option<TreeId>,
-    ) -> io::Result<Moment> {
-        let Step { ends, begins, .. } = self.steps.step(number);
+    ) -> io::Result<Pattern> {
+        let Transition { ends, begins, .. } = self.transitions.get(id);
         let (ends, begins) = (ends.clone(), begins.clone());
-        let ends = ends.into_iter().map(|placed| {
+        let ends = ends.into_iter().map(|slice| {
             Ok(End {
-                slice: self.slice_of(placed)?,
-                counted: self.numbers.counted(placed.key),
+                slice: self.slice_of(slice)?,
+                counted: self.numbers.counted(slice.element),
             })
         });
         let ends = ends.collect::<io::Result<_>>()?;
-        let (before, after) = (self.counts(before), self.counts(after));
-        let lanes = self.counters.into_iter().flatten();
-        let counts = lanes.zip(before.into_iter().zip(after));
-        Ok(Moment {
+        let (before, after) = (self.values(before), self.values(after));
+        let tracks = self.counters.into_iter().flatten();
+        let counters = tracks.zip(before.into_iter().zip(after));
+        Ok(Pattern {
             ends,
             begins: self.begins(&begins)?,
-            counts: counts
+            counters: counters
                 .filter(|(_, (before, after))| before != after)
-                .map(|(lane, (_, after))| (lane, after))
+                .map(|(track, (_, after))| (track, after))
                 .collect(),
         })
     }
 
-    /// How these are drawn where they begin.
-    fn begins(&mut self, begins: &[Placed]) -> io::Result<Vec<Begin>> {
-        let begin = |&placed: &Placed| {
+    /// These slices, where they begin.
+    fn begins(&mut self, begins: &[OnTrack]) -> io::Result<Vec<Begin>> {
+        let begin = |&slice: &OnTrack| {
             Ok(Begin {
-                slice: self.slice_of(placed)?,
-                arrows: self.numbers.arrows(placed.key),
-                is_called: self.numbers.is_called(placed.key),
+                slice: self.slice_of(slice)?,
+                outgoing: self.numbers.flows(slice.element),
+                is_called: self.numbers.is_called(slice.element),
             })
         };
         begins.iter().map(begin).collect()
     }
 
-    /// Finds out what there is to know of a key.
-    fn learn(&mut self, id: KeyId) {
-        let key = self.keys.all()[id];
-        let track = self.track(key);
-        let next = self.rows.len();
-        let row = *self.rows.entry((key.instance, track)).or_insert(next);
-        let hidden = !self.shows(id);
-        self.numbers.learn(key, self.keys.instances());
-        self.shown.push(Shown {
+    /// Takes in the next element.
+    fn learn(&mut self, id: ElementId) {
+        let element = self.elements.all()[id];
+        let subject = self.subject(element);
+        let next = self.subjects.len();
+        let tracks = self.subjects.entry((element.instance, subject));
+        let tracks = *tracks.or_insert(next);
+        let depth = self.elements.depth(id);
+        let hidden = !self.shown.element(element.instance.index(), depth);
+        self.numbers.learn(element, self.elements.instances());
+        self.shown_on.push(ElementTracks {
             hidden,
-            track,
-            row,
+            subject,
+            tracks,
             slices: Vec::new(),
         });
     }
 
     /// Takes in the newest instance.
     fn enter(&mut self) -> io::Result<()> {
-        let instances = self.keys.instances();
+        let instances = self.elements.instances();
         let instance = InstanceId::from_index(instances.len() - 1);
-        let path = path(self.metadata, instances, instance);
-        let inside = match &self.section.cell {
-            None => true,
-            Some(cell) => path
-                .strip_prefix(cell.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
-        };
-        self.inside.push(inside);
-        if !inside {
+        if !self.shown.enter(&path(self.metadata, instances, instance)) {
             return Ok(());
         }
-        // The cell's own row is the first of its rows.
-        self.lane(instance, Track::Cell, 0)?;
+        // The cell's own track is the first of its tracks.
+        self.track(instance, Subject::Cell, 0)?;
         if self.counters.is_none() {
-            let mut lanes = [0; Count::ALL.len()];
-            for (lane, count) in lanes.iter_mut().zip(Count::ALL) {
-                *lane = self.lane(instance, Track::Count(count), 0)?;
+            let mut tracks = [0; Counter::ALL.len()];
+            for (track, counter) in tracks.iter_mut().zip(Counter::ALL) {
+                *track = self.track(instance, Subject::Counter(counter), 0)?;
             }
-            self.counters = Some(lanes);
+            self.counters = Some(tracks);
         }
         Ok(())
     }
 
-    /// Whether a key is in the section.
-    fn shows(&mut self, id: KeyId) -> bool {
-        if !self.inside[self.keys.all()[id].instance.index()] {
-            return false;
-        }
-        let depth = self.keys.depth(id);
-        // The first key in the section is its cell.
-        let base = *self.base.get_or_insert(depth);
-        self.section
-            .depth
-            .is_none_or(|limit| depth - base.min(depth) < limit)
-    }
-
-    fn track(&self, key: Key) -> Track {
+    fn subject(&self, element: Element) -> Subject {
         let component = self
             .metadata
-            .component(self.keys.instances()[key.instance.index()].component);
-        match key.item {
-            Item::Cell => Track::Cell,
-            Item::Control(node) => Track::Control(component.node(node).thread),
-            Item::Group(run) => Track::Groups(component.run(run).thread),
-            Item::Primitive(cell, _) => Track::Primitive(cell),
+            .component(self.elements.instances()[element.instance.index()].component);
+        match element.kind {
+            ElementKind::Cell => Subject::Cell,
+            ElementKind::Control(node) => Subject::Control(component.node(node).thread),
+            ElementKind::Group(run) => Subject::Groups(component.run(run).thread),
+            ElementKind::Primitive(cell, _) => Subject::Primitive(cell),
         }
     }
 
-    /// The number of a row.
-    fn lane(&mut self, instance: InstanceId, track: Track, number: usize) -> io::Result<LaneId> {
-        let place = Place {
+    /// The number of a track.
+    fn track(
+        &mut self,
+        instance: InstanceId,
+        subject: Subject,
+        number: usize,
+    ) -> io::Result<TrackId> {
+        let key = TrackKey {
             instance,
-            track,
+            subject,
             number,
         };
-        let (id, new) = self.lanes.lane(place, self.keys.instances());
-        if let Some(lane) = new {
-            self.format.lane(&lane)?;
+        let (id, new) = self.tracks.track(key, self.elements.instances());
+        if let Some(track) = new {
+            self.format.track(&track)?;
         }
         Ok(id)
     }
 
-    /// The number of a key's slice on a row.
-    fn slice_of(&mut self, Placed { key: id, number }: Placed) -> io::Result<SliceId> {
-        let Shown { track, slices, .. } = &mut self.shown[id];
-        let track = *track;
+    /// The number of an element's slice on a track.
+    fn slice_of(&mut self, OnTrack { element, number }: OnTrack) -> io::Result<SliceId> {
+        let ElementTracks {
+            subject, slices, ..
+        } = &mut self.shown_on[element];
+        let subject = *subject;
         if slices.len() <= number {
             slices.resize(number + 1, None);
         }
         if let Some(slice) = slices[number] {
             return Ok(slice);
         }
-        let key = self.keys.all()[id];
-        let lane = self.lane(key.instance, track, number)?;
-        let instances = self.keys.instances();
-        let (effects, labels) = (&self.effects, self.lanes.labels());
-        let slice = slice::describe(self.metadata, effects, labels, instances, key, lane);
-        let number_of_slice = self.new_slice(&slice)?;
-        self.shown[id].slices[number] = Some(number_of_slice);
-        Ok(number_of_slice)
+        let what = self.elements.all()[element];
+        let track = self.track(what.instance, subject, number)?;
+        let instances = self.elements.instances();
+        let (effects, labels) = (&self.effects, self.tracks.labels());
+        let slice = slice::describe(self.metadata, effects, labels, instances, what, track);
+        let id = self.new_slice(&slice)?;
+        self.shown_on[element].slices[number] = Some(id);
+        Ok(id)
     }
 
-    /// The counters of a tree.
-    fn counts_of(&self, tree: &CallTree) -> Counts {
-        let keys = self.keys.of_last_tree();
-        let active = |wanted: fn(Item) -> bool| {
-            let keys = keys.iter().map(|&id| self.keys.all()[id].item);
-            keys.filter(|&item| wanted(item)).count() as u64
+    /// The counters while the newest tree, `tree`, is active.
+    fn values_of(&self, tree: &CallTree) -> CounterValues {
+        let elements = self.elements.of_last_tree();
+        let active = |wanted: fn(ElementKind) -> bool| {
+            let kinds = elements.iter().map(|&id| self.elements.all()[id].kind);
+            kinds.filter(|&kind| wanted(kind)).count() as u64
         };
         [
-            active(|item| matches!(item, Item::Group(_))),
-            active(|item| matches!(item, Item::Primitive(..))),
+            active(|kind| matches!(kind, ElementKind::Group(_))),
+            active(|kind| matches!(kind, ElementKind::Primitive(..))),
             u64::from(matches!(
                 Class::of(self.metadata, tree),
                 Class::Overhead(..)
@@ -503,91 +464,58 @@ impl<'a, F: Format> Timeline<'a, F> {
     }
 
     /// The counters while a tree is active.
-    fn counts(&self, tree: Option<TreeId>) -> Counts {
-        tree.map_or(Counts::default(), |tree| self.trees[tree.index()])
+    fn values(&self, tree: Option<TreeId>) -> CounterValues {
+        tree.map_or(CounterValues::default(), |tree| self.values[tree.index()])
     }
 
     fn update(&mut self, update: &RegisterUpdate) -> io::Result<()> {
-        // Where only the section's cell itself is wanted, its registers are too much.
-        if !self.inside[update.instance.index()] || self.section.depth == Some(1) {
+        if !self.shown.updates(update.instance.index()) {
             return Ok(());
         }
-        let component = self.keys.instances()[update.instance.index()].component;
-        let register = self.metadata.component(component).register(update.register);
-        let key = (update.instance, update.register);
-        let steps = Ramp {
-            start: update.cycle.cycles(),
-            cycles: 1,
-            first: update.old,
-            last: update.new,
+        let component = self.elements.instances()[update.instance.index()].component;
+        let kind = self
+            .metadata
+            .component(component)
+            .register(update.register)
+            .kind;
+        let register = (update.instance, update.register);
+        let ramp = Ramp::of(update);
+        let over = match kind {
+            RegisterKind::StaticFsm => self.updates.step(register, ramp),
+            RegisterKind::Fsm | RegisterKind::ParDone => Some(ramp),
         };
-        if register.kind == RegisterKind::StaticFsm {
-            self.count_steps(key, steps)
-        } else {
-            self.write_steps(key, steps)
-        }
+        over.map_or(Ok(()), |ramp| self.write_ramp(register, &ramp))
     }
 
-    /// Takes in a step of a counter of a static program.
-    fn count_steps(&mut self, key: (InstanceId, RegisterId), step: Ramp) -> io::Result<()> {
-        let known = self
-            .static_steps
-            .entry(key)
-            .or_insert(Ramp { cycles: 0, ..step });
-        let follows = known.start + known.cycles == step.start && known.last == step.first;
-        if known.cycles == 0 || follows && step.last == step.first + 1 {
-            known.cycles += 1;
-            known.last = step.last;
-            return Ok(());
-        }
-        let before = std::mem::replace(known, step);
-        self.write_steps(key, before)
-    }
-
-    fn write_steps(&mut self, key: (InstanceId, RegisterId), steps: Ramp) -> io::Result<()> {
-        let start = steps.start.max(self.cycles.start);
-        let end = (steps.start + steps.cycles).min(self.cycles.end);
+    fn write_ramp(&mut self, register: Register, ramp: &Ramp) -> io::Result<()> {
+        let start = ramp.cycles.start.max(self.cycles.start);
+        let end = ramp.cycles.end.min(self.cycles.end);
         if start >= end {
             return Ok(());
         }
-        let slice = match self.updates.get(&(key, steps.first, steps.last)) {
-            Some(&slice) => slice,
-            None => self.slice_of_steps(key, steps)?,
+        let slice = match self.updates.slice(register, ramp) {
+            Some(slice) => slice,
+            None => self.slice_of_ramp(register, ramp)?,
         };
         self.slices += 1;
-        self.format.update(slice, start, end - start)
+        self.format.update(slice, start..end)
     }
 
-    fn slice_of_steps(
-        &mut self,
-        key: (InstanceId, RegisterId),
-        steps: Ramp,
-    ) -> io::Result<SliceId> {
-        let (instance, register) = key;
-        let component = self.keys.instances()[instance.index()].component;
-        let known = self.metadata.component(component).register(register);
-        let name = match (known.kind, steps.last) {
-            (RegisterKind::ParDone, 1) => format!("{} set", known.name),
-            (RegisterKind::ParDone, _) => format!("{} cleared", known.name),
-            _ => format!("{}: {}→{}", known.name, steps.first, steps.last),
-        };
-        let track = match known.kind {
-            RegisterKind::StaticFsm => Track::Counter(register),
-            _ => Track::Registers,
-        };
+    fn slice_of_ramp(&mut self, register: Register, ramp: &Ramp) -> io::Result<SliceId> {
+        let (instance, id) = register;
+        let component = self.elements.instances()[instance.index()].component;
+        let what = self.metadata.component(component).register(id);
         let slice = Slice {
-            lane: self.lane(instance, track, 0)?,
-            name,
+            track: self.track(instance, updates::subject(id, what.kind), 0)?,
+            name: ramp.name(what),
             category: "control register",
             is_update: true,
             details: Vec::new(),
         };
-        if self.updates.len() == MAX_UPDATES {
-            self.free.extend(self.updates.drain().map(|(_, id)| id));
-        }
-        let id = self.new_slice(&slice)?;
-        self.updates.insert((key, steps.first, steps.last), id);
-        Ok(id)
+        self.free.extend(self.updates.free());
+        let slice = self.new_slice(&slice)?;
+        self.updates.remember(register, ramp, slice);
+        Ok(slice)
     }
 
     fn new_slice(&mut self, slice: &Slice) -> io::Result<SliceId> {
@@ -600,8 +528,8 @@ impl<'a, F: Format> Timeline<'a, F> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        for (key, steps) in std::mem::take(&mut self.static_steps) {
-            self.write_steps(key, steps)?;
+        for (register, ramp) in self.updates.finish() {
+            self.write_ramp(register, &ramp)?;
         }
         self.format.finish()
     }

@@ -1,43 +1,45 @@
-//! The numbers of slices: which activations they hold, and which arrows lead from one to another.
+//! The numbers of slices: which activations they hold, and which flows lead from one to another.
 
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{Callee, CellId, CellKind, Component, Id, Metadata};
 use petal_reconstruct::{Instance, InstanceId};
 
 use crate::activations::Counting;
-use crate::keys::{Item, Key, KeyId};
+use crate::elements::{Element, ElementId, ElementKind};
 
-/// Counts activations and arrows.
+/// Counts activations and flows.
 #[derive(Debug)]
 pub(super) struct Numbers<'a> {
     metadata: &'a Metadata,
     /// The component cells that each group run of each component calls.
     calls: Vec<Vec<Vec<CellId>>>,
-    keys: Vec<Known>,
+    /// By the numbers of the elements.
+    elements: Vec<Tally>,
     /// Activations of split groups so far, and which is that of a first part.
     split: Vec<u64>,
-    splits: HashMap<Key, usize>,
-    /// The arrow to each cell that did not begin yet, or 0, and which is that of a cell.
-    arrows: Vec<u64>,
+    splits: HashMap<Element, usize>,
+    /// The flow to each cell that did not begin yet, or 0, and which is that of a cell.
+    flows: Vec<u64>,
     cells: HashMap<(InstanceId, CellId), usize>,
-    last_arrow: u64,
+    last_flow: u64,
 }
 
-/// What is known of a key.
+/// What is counted of an element.
 #[derive(Debug)]
-struct Known {
-    count: Count,
+struct Tally {
+    activations: Activations,
     /// Where it began to be active.
     since: u64,
-    /// Where the arrows to the component cells that it runs are.
+    /// Where the flows to the component cells that it runs are.
     calls: Box<[usize]>,
-    /// Where the arrows to the cell that it is, are: as a cell, and as what `ref` cells stand for. One at
+    /// Where the flows to the cell that it is, are: as a cell, and as what `ref` cells stand for. One at
     /// most leads to it at a time.
     called: Vec<usize>,
 }
 
+/// How many activations an element has had.
 #[derive(Debug)]
-enum Count {
+enum Activations {
     /// The activations so far.
     Once(u64),
     /// Its latency, and the activations that are over.
@@ -77,38 +79,38 @@ impl<'a> Numbers<'a> {
         Self {
             metadata,
             calls: metadata.components.iter().map(calls).collect(),
-            keys: Vec::new(),
+            elements: Vec::new(),
             split: Vec::new(),
             splits: HashMap::new(),
-            arrows: Vec::new(),
+            flows: Vec::new(),
             cells: HashMap::new(),
-            last_arrow: 0,
+            last_flow: 0,
         }
     }
 
-    /// Finds out what there is to know of the next key.
-    pub fn learn(&mut self, key: Key, instances: &[Instance]) {
-        let count = match Counting::of(self.metadata, instances, key) {
-            Counting::Once => Count::Once(0),
-            Counting::Latency(latency) => Count::Latency(latency, 0),
+    /// Takes in the next element.
+    pub fn learn(&mut self, element: Element, instances: &[Instance]) {
+        let activations = match Counting::of(self.metadata, instances, element) {
+            Counting::Once => Activations::Once(0),
+            Counting::Latency(latency) => Activations::Latency(latency, 0),
             Counting::Part(first) => {
                 let at = number(&mut self.splits, &mut self.split, first);
-                Count::Part(at, key == first)
+                Activations::Part(at, element == first)
             }
         };
-        let component = instances[key.instance.index()].component;
-        let cells = match key.item {
-            Item::Group(run) => &*self.calls[component.index()][run.index()],
+        let component = instances[element.instance.index()].component;
+        let cells = match element.kind {
+            ElementKind::Group(run) => &*self.calls[component.index()][run.index()],
             _ => &[],
         };
-        let mut arrow = |cell| number(&mut self.cells, &mut self.arrows, cell);
-        let calls = cells.iter().map(|&cell| arrow((key.instance, cell)));
+        let mut flow = |cell| number(&mut self.cells, &mut self.flows, cell);
+        let calls = cells.iter().map(|&cell| flow((element.instance, cell)));
         let calls = calls.collect();
-        let cell = instances[key.instance.index()].parent;
-        let called = cell.filter(|_| key.item == Item::Cell).map(arrow);
+        let cell = instances[element.instance.index()].parent;
+        let called = cell.filter(|_| element.kind == ElementKind::Cell).map(flow);
         let called = called.into_iter().collect();
-        self.keys.push(Known {
-            count,
+        self.elements.push(Tally {
+            activations,
             since: 0,
             calls,
             called,
@@ -116,42 +118,42 @@ impl<'a> Numbers<'a> {
     }
 
     /// Takes in that a component cell is called by the `ref` cell `formal`.
-    pub fn call_by_reference(&mut self, key: KeyId, formal: (InstanceId, CellId)) {
-        let arrow = number(&mut self.cells, &mut self.arrows, formal);
-        let called = &mut self.keys[key].called;
-        if !called.contains(&arrow) {
-            called.push(arrow);
+    pub fn call_by_reference(&mut self, element: ElementId, formal: (InstanceId, CellId)) {
+        let flow = number(&mut self.cells, &mut self.flows, formal);
+        let called = &mut self.elements[element].called;
+        if !called.contains(&flow) {
+            called.push(flow);
         }
     }
 
-    /// Whether the ends of a key's slices have a number.
-    pub fn counted(&self, key: KeyId) -> bool {
-        matches!(self.keys[key].count, Count::Latency(..))
+    /// Whether the ends of an element's slices have a number.
+    pub fn counted(&self, element: ElementId) -> bool {
+        matches!(self.elements[element].activations, Activations::Latency(..))
     }
 
-    /// Whether it matters that a key is active no more.
-    pub fn closes(&self, key: KeyId) -> bool {
-        self.counted(key) || self.arrows(key) > 0
+    /// Whether it matters that an element is active no more.
+    pub fn closes(&self, element: ElementId) -> bool {
+        self.counted(element) || self.flows(element) > 0
     }
 
-    /// How many arrows leave a key's slices.
-    pub fn arrows(&self, key: KeyId) -> usize {
-        self.keys[key].calls.len()
+    /// How many flows leave an element's slices.
+    pub fn flows(&self, element: ElementId) -> usize {
+        self.elements[element].calls.len()
     }
 
-    /// Whether arrows end at a key's slices.
-    pub fn is_called(&self, key: KeyId) -> bool {
-        !self.keys[key].called.is_empty()
+    /// Whether flows end at an element's slices.
+    pub fn is_called(&self, element: ElementId) -> bool {
+        !self.elements[element].called.is_empty()
     }
 
     /// Something becomes active.
-    pub fn open(&mut self, key: KeyId, now: u64) {
-        let known = &mut self.keys[key];
-        known.since = now;
-        match &mut known.count {
-            Count::Once(activations) => *activations += 1,
-            Count::Latency(..) => {}
-            Count::Part(at, first) => {
+    pub fn open(&mut self, element: ElementId, now: u64) {
+        let tally = &mut self.elements[element];
+        tally.since = now;
+        match &mut tally.activations {
+            Activations::Once(activations) => *activations += 1,
+            Activations::Latency(..) => {}
+            Activations::Part(at, first) => {
                 let activations = &mut self.split[*at];
                 *activations += u64::from(*first || *activations == 0);
             }
@@ -159,45 +161,45 @@ impl<'a> Numbers<'a> {
     }
 
     /// Something that [closes](Self::closes) was active up to cycle `now`. Adds the number of the slice that ends to `numbers`.
-    pub fn close(&mut self, key: KeyId, now: u64, numbers: &mut Vec<u64>) {
-        let known = &mut self.keys[key];
-        if let Count::Latency(latency, activations) = &mut known.count {
-            let count = (now - known.since).div_ceil(*latency);
+    pub fn close(&mut self, element: ElementId, now: u64, numbers: &mut Vec<u64>) {
+        let tally = &mut self.elements[element];
+        if let Activations::Latency(latency, activations) = &mut tally.activations {
+            let count = (now - tally.since).div_ceil(*latency);
             *activations += count;
             numbers.push(count);
         }
-        for &cell in &known.calls {
-            self.arrows[cell] = 0;
+        for &cell in &tally.calls {
+            self.flows[cell] = 0;
         }
     }
 
     /// Leaves the activations out that were over by cycle `at`, in which the section begins.
-    pub fn cut(&mut self, key: KeyId, at: u64) {
-        let known = &mut self.keys[key];
-        if let Count::Latency(latency, activations) = &mut known.count {
-            let over = (at - known.since) / *latency;
+    pub fn cut(&mut self, element: ElementId, at: u64) {
+        let tally = &mut self.elements[element];
+        if let Activations::Latency(latency, activations) = &mut tally.activations {
+            let over = (at - tally.since) / *latency;
             *activations += over;
-            known.since += over * *latency;
+            tally.since += over * *latency;
         }
     }
 
     /// Adds the numbers of the slice that begins to `numbers`.
-    pub fn begin(&mut self, key: KeyId, numbers: &mut Vec<u64>) {
-        let known = &self.keys[key];
-        numbers.push(match known.count {
-            Count::Once(activations) => activations,
-            Count::Latency(_, over) => over + 1,
-            Count::Part(at, _) => self.split[at],
+    pub fn begin(&mut self, element: ElementId, numbers: &mut Vec<u64>) {
+        let tally = &self.elements[element];
+        numbers.push(match tally.activations {
+            Activations::Once(activations) => activations,
+            Activations::Latency(_, over) => over + 1,
+            Activations::Part(at, _) => self.split[at],
         });
-        for &cell in &known.calls {
-            self.last_arrow += 1;
-            self.arrows[cell] = self.last_arrow;
-            numbers.push(self.last_arrow);
+        for &cell in &tally.calls {
+            self.last_flow += 1;
+            self.flows[cell] = self.last_flow;
+            numbers.push(self.last_flow);
         }
-        if let Some(&first) = known.called.first() {
-            let mut called = known.called.iter();
-            let arrow = called.find(|&&cell| self.arrows[cell] > 0);
-            numbers.push(std::mem::take(&mut self.arrows[*arrow.unwrap_or(&first)]));
+        if let Some(&first) = tally.called.first() {
+            let mut called = tally.called.iter();
+            let flow = called.find(|&&cell| self.flows[cell] > 0);
+            numbers.push(std::mem::take(&mut self.flows[*flow.unwrap_or(&first)]));
         }
     }
 }

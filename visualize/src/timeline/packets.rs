@@ -7,28 +7,30 @@ use super::proto::{self, tag};
 
 /// Packets of a sequence, or an event in one of them, with blanks for numbers.
 #[derive(Debug, Default)]
-pub struct Block {
+pub struct Template {
     bytes: Vec<u8>,
+    /// Where numbers are, in their order.
     blanks: Vec<Blank>,
 }
 
-/// A place for any of those numbers that take as many bytes.
+/// The bytes of a number, which any other number may take that needs as many.
 #[derive(Debug, Clone, Copy)]
 struct Blank {
     at: usize,
     size: usize,
-    kind: Kind,
+    encoding: Encoding,
     least: u64,
     greatest: u64,
 }
 
+/// How a number is written.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum Encoding {
     Varint,
     Fixed,
 }
 
-impl Block {
+impl Template {
     /// What stays as it is.
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self {
@@ -53,27 +55,27 @@ impl Block {
         let bits = 7 * size;
         let shortest = if size == 1 { 0 } else { 1 << (bits - 7) };
         let greatest = u64::MAX >> 64_usize.saturating_sub(bits);
-        self.blank(size, Kind::Varint, least.max(shortest), greatest);
+        self.blank(size, Encoding::Varint, least.max(shortest), greatest);
         encode_varint(number, &mut self.bytes);
     }
 
     /// Appends a field of a number other than 0 that has always the same size.
     pub(super) fn fixed(&mut self, tag: u32, number: u64) {
         encode_key(tag, WireType::SixtyFourBit, &mut self.bytes);
-        self.blank(size_of::<u64>(), Kind::Fixed, 1, u64::MAX);
+        self.blank(size_of::<u64>(), Encoding::Fixed, 1, u64::MAX);
         self.plain(&number.to_le_bytes());
     }
 
     /// Takes a number that is not written, as long as it is this one.
     pub(super) fn absent(&mut self, number: u64) {
-        self.blank(0, Kind::Varint, number, number);
+        self.blank(0, Encoding::Varint, number, number);
     }
 
-    fn blank(&mut self, size: usize, kind: Kind, least: u64, greatest: u64) {
+    fn blank(&mut self, size: usize, encoding: Encoding, least: u64, greatest: u64) {
         self.blanks.push(Blank {
             at: self.bytes.len(),
             size,
-            kind,
+            encoding,
             least,
             greatest,
         });
@@ -118,7 +120,7 @@ impl Block {
         }));
     }
 
-    /// Appends the packets to `out` with these numbers, if they fit. Nothing fits in an empty block.
+    /// Appends the packets to `out` with these numbers, if they fit. Nothing fits in an empty template.
     pub(super) fn fill(&self, numbers: impl Iterator<Item = u64>, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         out.extend_from_slice(&self.bytes);
@@ -128,19 +130,19 @@ impl Block {
                 out.truncate(start);
                 return false;
             }
-            let place = &mut packets[blank.at..blank.at + blank.size];
-            match blank.kind {
-                Kind::Varint => fill_varint(number, place),
-                Kind::Fixed => place.copy_from_slice(&number.to_le_bytes()),
+            let bytes = &mut packets[blank.at..blank.at + blank.size];
+            match blank.encoding {
+                Encoding::Varint => fill_varint(number, bytes),
+                Encoding::Fixed => bytes.copy_from_slice(&number.to_le_bytes()),
             }
         }
         !self.bytes.is_empty()
     }
 }
 
-fn fill_varint(number: u64, place: &mut [u8]) {
+fn fill_varint(number: u64, bytes: &mut [u8]) {
     let part = |at: usize| (number >> (7 * at)).to_le_bytes()[0];
-    match place {
+    match bytes {
         [] => {}
         // Most are as short.
         [only] => *only = part(0),
@@ -163,9 +165,9 @@ mod tests {
 
     /// Packets with these numbers: the time, one as a varint unless it is 1, one of a fixed size unless
     /// it is 0.
-    fn block(numbers: [u64; 3]) -> Block {
+    fn packets(numbers: [u64; 3]) -> Template {
         let [passed, varint, fixed] = numbers;
-        let mut event = Block::of(b"begin");
+        let mut event = Template::of(b"begin");
         match varint {
             1 => event.absent(1),
             _ => event.varint(varint, 2),
@@ -174,14 +176,14 @@ mod tests {
             0 => event.absent(0),
             _ => event.fixed(tag::EVENT_FLOW_IDS, fixed),
         }
-        let mut block = Block::default();
-        block.packet(1, Some(passed), &event);
-        block.packet(1, None, &Block::of(b"end"));
-        block
+        let mut template = Template::default();
+        template.packet(1, Some(passed), &event);
+        template.packet(1, None, &Template::of(b"end"));
+        template
     }
 
-    fn sizes(block: &Block) -> Vec<usize> {
-        block.blanks.iter().map(|blank| blank.size).collect()
+    fn sizes(template: &Template) -> Vec<usize> {
+        template.blanks.iter().map(|blank| blank.size).collect()
     }
 
     #[test]
@@ -202,17 +204,17 @@ mod tests {
             let pairs = some.iter().flat_map(|&a| some.iter().map(move |&b| (a, b)));
             pairs.flat_map(|(a, b)| [[0, b, 0], [a, b, 7], [b, a, u64::MAX]])
         };
-        for known in all().map(block) {
+        for known in all().map(packets) {
             for numbers in all() {
                 let mut out = b"before".to_vec();
                 let fits = known.fill(numbers.into_iter(), &mut out);
-                let anew = block(numbers);
+                let anew = packets(numbers);
                 assert_eq!(fits, sizes(&known) == sizes(&anew));
                 let expected = if fits { anew.bytes() } else { &[] };
                 assert_eq!(out, [b"before", expected].concat());
             }
         }
-        let nothing = Block::default().fill([1].into_iter(), &mut Vec::new());
+        let nothing = Template::default().fill([1].into_iter(), &mut Vec::new());
         assert!(!nothing);
     }
 }

@@ -1,27 +1,27 @@
 //! Timelines in Perfetto's own format: what opens in ui.perfetto.dev without delay.
 //!
 //! One microsecond of the viewer is one cycle. A component cell is a track, which holds the tracks
-//! of its rows and of its cells. Names and details are interned, times are differences, and packets
+//! of its elements and of its cells. Names and details are interned, times are differences, and packets
 //! are compressed. What changes from one packet of a slice to the next comes before what tells the
 //! slice from others: so a compressor finds the longest repetitions.
 //!
-//! Rows of control registers have a packet sequence each, since their slices are known later than
+//! Tracks of control registers have a packet sequence each, since their slices are known later than
 //! others and times of a sequence may not go back.
 
 use std::io::{self, Write};
 use std::iter;
+use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
 use prost::Message;
 use prost::encoding::{encoded_len_varint, message, uint64};
 
 use super::compress::{Packets, Stream};
-use super::packets::Block;
+use super::interner::Interner;
+use super::packets::Template;
 use super::proto::{self, tag};
-use super::{Content, Detail, Format, Lane, LaneId, Moment, Slice, SliceId};
+use super::{Change, Changes, Content, Detail, Format, Slice, SliceId, Track, TrackId};
 
-/// How many texts of a kind are interned; others are written where they stand.
-const MAX_INTERNED: usize = 1 << 16;
 /// Nanoseconds of a cycle in the viewer.
 const NANOSECONDS: u64 = 1000;
 /// The packet sequence of everything but control registers.
@@ -40,11 +40,13 @@ fn stream(sequence: usize) -> Stream {
 pub struct Perfetto<W> {
     packets: Packets<W>,
     sequences: Vec<Sequence>,
-    /// The sequences of rows that have one of their own.
-    own: HashMap<LaneId, usize>,
+    /// The sequences of tracks that have one of their own.
+    own: HashMap<TrackId, usize>,
     slices: Vec<Ends>,
     /// The fields that do not change of the counters' events.
-    counters: HashMap<LaneId, Box<[u8]>>,
+    counters: HashMap<TrackId, Box<[u8]>>,
+    /// The latest packets of each pattern of changes.
+    templates: Vec<Template>,
     /// The names of the details that tell the number of an activation, and how many there are.
     activation: u64,
     activations: u64,
@@ -58,7 +60,7 @@ struct Sequence {
     names: Interner,
     detail_names: Interner,
     texts: Interner,
-    /// How a slice of its row of control registers ends.
+    /// How a slice of its track of control registers ends.
     end: Repeated,
     /// Where those of them end that are open.
     open: Vec<u64>,
@@ -97,14 +99,14 @@ struct Ends {
 struct Repeated {
     fields: Box<[u8]>,
     /// Its latest packet.
-    packet: Block,
+    packet: Template,
 }
 
 impl Repeated {
     fn new(fields: Box<[u8]>) -> Self {
         Self {
             fields,
-            packet: Block::default(),
+            packet: Template::default(),
         }
     }
 
@@ -112,17 +114,17 @@ impl Repeated {
     fn write(&mut self, clock: &mut Clock, at: u64, chunk: &mut Vec<u8>) {
         let passed = clock.pass(at);
         if !self.packet.fill(iter::once(passed), chunk) {
-            self.packet = Block::default();
-            let event = Block::of(&self.fields);
+            self.packet = Template::default();
+            let event = Template::of(&self.fields);
             self.packet.packet(clock.sequence, Some(passed), &event);
             chunk.extend_from_slice(self.packet.bytes());
         }
     }
 }
 
-/// The fields of an event, that of its row first.
+/// The fields of an event, that of its track first.
 fn encode(event: &proto::TrackEvent) -> Box<[u8]> {
-    let row = proto::TrackEvent {
+    let track = proto::TrackEvent {
         track_uuid: event.track_uuid,
         ..proto::TrackEvent::default()
     };
@@ -130,13 +132,13 @@ fn encode(event: &proto::TrackEvent) -> Box<[u8]> {
         track_uuid: None,
         ..event.clone()
     };
-    [row.encode_to_vec(), others.encode_to_vec()]
+    [track.encode_to_vec(), others.encode_to_vec()]
         .concat()
         .into()
 }
 
 /// Appends a detail of which the number, at least `least`, changes.
-fn detail(name: u64, number: u64, least: u64, event: &mut Block) {
+fn detail(name: u64, number: u64, least: u64, event: &mut Template) {
     let detail = proto::DebugAnnotation {
         name_iid: Some(name),
         uint_value: Some(number),
@@ -147,39 +149,6 @@ fn detail(name: u64, number: u64, least: u64, event: &mut Block) {
     bytes.truncate(bytes.len() - encoded_len_varint(number));
     event.plain(&bytes);
     event.varint(number, least);
-}
-
-/// Numbers for texts.
-#[derive(Debug, Default)]
-struct Interner {
-    known: HashMap<String, u64>,
-    /// Those that were not written yet.
-    new: Vec<(u64, String)>,
-}
-
-impl Interner {
-    /// The number of a text; `None` if there are too many.
-    fn intern(&mut self, text: &str) -> Option<u64> {
-        if let Some(&id) = self.known.get(text) {
-            return Some(id);
-        }
-        if self.known.len() == MAX_INTERNED {
-            return None;
-        }
-        let id = self.known.len() as u64 + 1;
-        self.known.insert(text.to_owned(), id);
-        self.new.push((id, text.to_owned()));
-        Some(id)
-    }
-
-    fn take_new(&mut self) -> Vec<proto::Interned> {
-        let new = self.new.drain(..);
-        new.map(|(iid, name)| proto::Interned {
-            iid: Some(iid),
-            name: Some(name),
-        })
-        .collect()
-    }
 }
 
 impl<W: Write + Send + 'static> Perfetto<W> {
@@ -194,6 +163,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             own: HashMap::new(),
             slices: Vec::new(),
             counters: HashMap::new(),
+            templates: Vec::new(),
             activation: 0,
             activations: 0,
         };
@@ -209,7 +179,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
     /// Starts a packet sequence: its clock counts cycles from 0 on.
     fn start(&mut self) -> io::Result<usize> {
         let number = self.sequences.len();
-        // There are no more sequences than rows of control registers.
+        // There are no more sequences than tracks of control registers.
         let id = u32::try_from(number + 1).map_err(io::Error::other)?;
         self.sequences.push(Sequence {
             clock: Clock {
@@ -263,11 +233,11 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         if !slice.is_update {
             return Ok(MAIN);
         }
-        if let Some(&own) = self.own.get(&slice.lane) {
+        if let Some(&own) = self.own.get(&slice.track) {
             return Ok(own);
         }
         let own = self.start()?;
-        self.own.insert(slice.lane, own);
+        self.own.insert(slice.track, own);
         Ok(own)
     }
 
@@ -278,50 +248,52 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         self.packets.flush_full()
     }
 
-    /// The packets of a moment, `passed` cycles after those before.
-    fn block(&self, passed: u64, moment: &Moment, numbers: &[u64]) -> Block {
+    /// The packets of changes, `passed` cycles after those before.
+    fn template(&self, passed: u64, changes: Changes<'_>) -> Template {
         let mut passed = Some(passed);
-        let mut numbers = numbers.iter().copied();
-        let mut next = || numbers.next().unwrap_or_default();
         let sequence = self.sequences[MAIN].clock.sequence;
-        let mut block = Block::default();
-        let mut packet = |event: &Block| block.packet(sequence, passed.take(), event);
-        for end in &moment.ends {
-            let mut event = Block::default();
-            if end.counted {
-                match next() {
-                    1 => event.absent(1),
-                    several => detail(self.activations, several, 2, &mut event),
+        let mut template = Template::default();
+        for change in changes.iter() {
+            let mut event = Template::default();
+            match change {
+                Change::Ended { slice, activations } => {
+                    match activations {
+                        Some(1) => event.absent(1),
+                        Some(several) => detail(self.activations, several, 2, &mut event),
+                        None => {}
+                    }
+                    event.plain(&self.slices[slice].end);
+                }
+                Change::Began {
+                    slice,
+                    activation,
+                    outgoing,
+                    incoming,
+                } => {
+                    detail(self.activation, activation, 1, &mut event);
+                    event.plain(&self.slices[slice].begin.fields);
+                    for &flow in outgoing {
+                        event.fixed(tag::EVENT_FLOW_IDS, flow);
+                    }
+                    match incoming {
+                        Some(0) => event.absent(0),
+                        Some(flow) => event.fixed(tag::EVENT_TERMINATING_FLOW_IDS, flow),
+                        None => {}
+                    }
+                }
+                Change::Counter { track, value } => {
+                    let Some(counter) = self.counters.get(&track) else {
+                        continue;
+                    };
+                    let mut fields = Vec::new();
+                    uint64::encode(tag::EVENT_COUNTER_VALUE, &value, &mut fields);
+                    event.plain(&fields);
+                    event.plain(counter);
                 }
             }
-            event.plain(&self.slices[end.slice].end);
-            packet(&event);
+            template.packet(sequence, passed.take(), &event);
         }
-        for begin in &moment.begins {
-            let mut event = Block::default();
-            detail(self.activation, next(), 1, &mut event);
-            event.plain(&self.slices[begin.slice].begin.fields);
-            for _ in 0..begin.arrows {
-                event.fixed(tag::EVENT_FLOW_IDS, next());
-            }
-            if begin.is_called {
-                match next() {
-                    0 => event.absent(0),
-                    arrow => event.fixed(tag::EVENT_TERMINATING_FLOW_IDS, arrow),
-                }
-            }
-            packet(&event);
-        }
-        for (lane, value) in &moment.counts {
-            let mut fields = Vec::new();
-            uint64::encode(tag::EVENT_COUNTER_VALUE, value, &mut fields);
-            let mut event = Block::of(&fields);
-            if let Some(counter) = self.counters.get(lane) {
-                event.plain(counter);
-                packet(&event);
-            }
-        }
-        block
+        template
     }
 
     /// Ends the slices of control registers that are over by cycle `at`.
@@ -336,35 +308,33 @@ impl<W: Write + Send + 'static> Perfetto<W> {
 }
 
 impl<W: Write + Send + 'static> Format for Perfetto<W> {
-    type Memo = Block;
-
-    fn lane(&mut self, lane: &Lane) -> io::Result<()> {
-        if lane.content == Content::Counter {
+    fn track(&mut self, track: &Track) -> io::Result<()> {
+        if track.content == Content::Counter {
             let event = proto::TrackEvent {
                 r#type: Some(proto::TYPE_COUNTER),
-                track_uuid: Some(lane.id),
+                track_uuid: Some(track.id),
                 ..proto::TrackEvent::default()
             };
-            self.counters.insert(lane.id, encode(&event));
+            self.counters.insert(track.id, encode(&event));
         }
         self.packet(
             MAIN,
             &proto::TracePacket {
                 trusted_packet_sequence_id: Some(self.sequences[MAIN].clock.sequence),
                 track_descriptor: Some(proto::TrackDescriptor {
-                    uuid: Some(lane.id),
-                    name: Some(match lane.content {
-                        Content::Cell => lane.cell_label.clone(),
-                        Content::Slices | Content::Counter => lane.name.clone(),
+                    uuid: Some(track.id),
+                    name: Some(match track.content {
+                        Content::Cell => track.cell_label.clone(),
+                        Content::Slices | Content::Counter => track.name.clone(),
                     }),
-                    parent_uuid: lane.parent,
-                    counter: (lane.content == Content::Counter).then_some(
+                    parent_uuid: track.parent,
+                    counter: (track.content == Content::Counter).then_some(
                         proto::CounterDescriptor {
                             unit: Some(proto::UNIT_COUNT),
                         },
                     ),
-                    child_ordering: (lane.content == Content::Cell).then_some(proto::EXPLICIT),
-                    sibling_order_rank: Some(lane.rank),
+                    child_ordering: (track.content == Content::Cell).then_some(proto::EXPLICIT),
+                    sibling_order_rank: Some(track.rank),
                     sibling_merge_behavior: Some(proto::NONE),
                 }),
                 ..proto::TracePacket::default()
@@ -396,17 +366,17 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
             debug_annotations: details.collect(),
             r#type: Some(proto::TYPE_SLICE_BEGIN),
             name_iid: name,
-            track_uuid: Some(slice.lane),
+            track_uuid: Some(slice.track),
             name: name.is_none().then(|| slice.name.clone()),
         };
         let end = proto::TrackEvent {
             r#type: Some(proto::TYPE_SLICE_END),
-            track_uuid: Some(slice.lane),
+            track_uuid: Some(slice.track),
             ..proto::TrackEvent::default()
         };
         let end = encode(&end);
         if slice.is_update && sequence.end.fields.is_empty() {
-            // All of the row end alike.
+            // All of the track end alike.
             sequence.end = Repeated::new(end.clone());
         }
         let ends = Ends {
@@ -443,34 +413,38 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
         self.packet(number, &packet)
     }
 
-    fn moment(
-        &mut self,
-        at: u64,
-        moment: &Moment,
-        numbers: &[u64],
-        memo: &mut Block,
-    ) -> io::Result<()> {
-        if moment.is_empty() {
+    fn changes(&mut self, cycle: u64, changes: Changes<'_>) -> io::Result<()> {
+        if changes.is_empty() {
             return Ok(());
         }
-        let passed = self.sequences[MAIN].clock.pass(at);
-        let all = iter::once(passed).chain(numbers.iter().copied());
+        let passed = self.sequences[MAIN].clock.pass(cycle);
         let chunk = self.packets.chunk(Stream::Main);
-        if !memo.fill(all, chunk) {
-            *memo = self.block(passed, moment, numbers);
+        let template = changes.pattern().and_then(|id| self.templates.get(id));
+        let all = iter::once(passed).chain(changes.numbers().iter().copied());
+        if !template.is_some_and(|template| template.fill(all, chunk)) {
+            let template = self.template(passed, changes);
             let chunk = self.packets.chunk(Stream::Main);
-            chunk.extend_from_slice(memo.bytes());
+            chunk.extend_from_slice(template.bytes());
+            if let Some(id) = changes.pattern() {
+                let count = self.templates.len().max(id + 1);
+                self.templates.resize_with(count, Template::default);
+                self.templates[id] = template;
+            }
         }
         self.packets.flush_full()
     }
 
-    fn update(&mut self, id: SliceId, start: u64, cycles: u64) -> io::Result<()> {
-        let sequence = self.slices[id].sequence;
-        self.close(sequence, start);
+    fn forget_patterns(&mut self) {
+        self.templates.clear();
+    }
+
+    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()> {
+        let sequence = self.slices[slice].sequence;
+        self.close(sequence, cycles.start);
         let Sequence { clock, open, .. } = &mut self.sequences[sequence];
-        let begin = &mut self.slices[id].begin;
-        begin.write(clock, start, self.packets.chunk(stream(sequence)));
-        open.push(start + cycles);
+        let begin = &mut self.slices[slice].begin;
+        begin.write(clock, cycles.start, self.packets.chunk(stream(sequence)));
+        open.push(cycles.end);
         self.packets.flush_full()
     }
 
@@ -488,8 +462,8 @@ mod tests {
 
     use flate2::read::ZlibDecoder;
 
-    use super::super::End;
     use super::super::compress::tests::Shared;
+    use super::super::format::{End, Pattern};
     use super::*;
 
     /// The file, with what is compressed in it.
@@ -511,10 +485,10 @@ mod tests {
         compressed: Option<Vec<u8>>,
     }
 
-    fn update(lane: LaneId) -> Slice {
+    fn update(track: TrackId) -> Slice {
         Slice {
-            lane,
-            name: format!("fsm{lane}: 0→1"),
+            track,
+            name: format!("fsm{track}: 0→1"),
             category: "control register",
             is_update: true,
             details: Vec::new(),
@@ -544,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_that_comes_again_leaves_out_what_the_first_one_had() {
+    fn changes_that_come_again_leave_out_what_the_first_ones_had() {
         let file = Shared::default();
         let mut timeline = Perfetto::new(file.clone()).unwrap();
         let slice = Slice {
@@ -556,14 +530,15 @@ mod tests {
             slice: 0,
             counted: true,
         };
-        let moment = Moment {
+        let pattern = Pattern {
             ends: vec![end],
-            ..Moment::default()
+            ..Pattern::default()
         };
-        let memo = &mut Block::default();
         let several = [7, 1, 2, 300, 1];
-        for (at, several) in (0..).zip(several) {
-            timeline.moment(at, &moment, &[several], memo).unwrap();
+        for (cycle, several) in (0..).zip(several) {
+            let numbers = [several];
+            let changes = Changes::new(Some(0), &pattern, &numbers);
+            timeline.changes(cycle, changes).unwrap();
         }
         timeline.finish().unwrap();
         let told = events(&file).into_iter().map(|(_, event)| {
@@ -579,9 +554,9 @@ mod tests {
         let file = Shared::default();
         let mut timeline = Perfetto::new(file.clone()).unwrap();
         timeline.slice(0, &update(5)).unwrap();
-        timeline.update(0, 10, 2).unwrap();
+        timeline.update(0, 10..12).unwrap();
         timeline.slice(0, &update(6)).unwrap();
-        timeline.update(0, 11, 1).unwrap();
+        timeline.update(0, 11..12).unwrap();
         timeline.finish().unwrap();
 
         let events = events(&file).into_iter();

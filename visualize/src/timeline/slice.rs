@@ -3,9 +3,9 @@
 use petal_metadata::{ComponentId, Id, Metadata, Origin, RunId, Span};
 use petal_reconstruct::{FrameLabels, Instance, Node, actual_path};
 
-use super::lanes::LaneId;
+use super::tracks::TrackId;
+use crate::elements::{Element, ElementKind};
 use crate::groups::Effects;
-use crate::keys::{Item, Key};
 
 /// A number for each slice that differs from others by more than its time. A number may be given
 /// to another slice when there are very many.
@@ -14,8 +14,8 @@ pub type SliceId = usize;
 /// What does not change between slices of the same thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// The row.
-    pub lane: LaneId,
+    /// The track that it is on.
+    pub track: TrackId,
     /// What was active.
     pub name: String,
     /// `cell`, `control`, `group`, `primitive` or `control register`.
@@ -35,35 +35,38 @@ pub enum Detail {
     Number(u64),
 }
 
-/// The slice of a key on a row.
+/// The slice of an element on a track.
 pub(super) fn describe(
     metadata: &Metadata,
     effects: &Effects,
     labels: &FrameLabels,
     instances: &[Instance],
-    key: Key,
-    lane: LaneId,
+    element: Element,
+    track: TrackId,
 ) -> Slice {
-    let id = instances[key.instance.index()].component;
+    let id = instances[element.instance.index()].component;
     let component = metadata.component(id);
     let mut details = Vec::new();
-    let (name, category) = match key.item {
-        Item::Cell => {
+    let (name, category) = match element.kind {
+        ElementKind::Cell => {
             details.push(("component", Detail::Text(component.name.clone())));
-            if !metadata.verified && key.instance.index() == 0 {
+            if !metadata.verified && element.instance.index() == 0 {
                 details.push(("verified", Detail::Text("no".to_owned())));
             }
-            (labels.instance(key.instance, instances).to_owned(), "cell")
+            (
+                labels.instance(element.instance, instances).to_owned(),
+                "cell",
+            )
         }
-        Item::Control(node) => {
+        ElementKind::Control(node) => {
             details.extend(source(metadata, component.node(node).span));
             (labels.control(id, node).to_owned(), "control")
         }
-        Item::Group(run) => {
+        ElementKind::Group(run) => {
             let name = group(metadata, effects, labels, id, run, &mut details);
             (name, "group")
         }
-        Item::Primitive(cell, actual) => {
+        ElementKind::Primitive(cell, actual) => {
             let node = Node::Primitive {
                 component: id,
                 cell,
@@ -81,7 +84,7 @@ pub(super) fn describe(
         }
     };
     Slice {
-        lane,
+        track,
         name,
         category,
         is_update: false,
@@ -122,9 +125,9 @@ fn group(
     }
 }
 
-fn source(metadata: &Metadata, place: Option<Span>) -> Option<(&'static str, Detail)> {
-    place.map(|place| {
-        let file = &metadata.files[place.file.index()].name;
-        ("source", Detail::Text(format!("{file}:{}", place.line)))
+fn source(metadata: &Metadata, span: Option<Span>) -> Option<(&'static str, Detail)> {
+    span.map(|span| {
+        let file = &metadata.files[span.file.index()].name;
+        ("source", Detail::Text(format!("{file}:{}", span.line)))
     })
 }

@@ -1,13 +1,13 @@
-//! A number for each node of the design that is active in a run.
+//! A number for each element of the design that is active in a run.
 
 use foldhash::HashMap;
 use petal_metadata::{CellId, ControlId, Id, RunId};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, TreeId};
 
-/// What can be active in an instance.
+/// What an element of a component cell is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Item {
-    /// The instance itself.
+pub enum ElementKind {
+    /// The component cell itself.
     Cell,
     /// A control node of its component.
     Control(ControlId),
@@ -17,62 +17,63 @@ pub enum Item {
     Primitive(CellId, Option<(InstanceId, CellId)>),
 }
 
-/// Something that can be active in a design.
+/// Something of a design that can be active: what a node of a call tree stands for, wherever in the tree
+/// it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key {
+pub struct Element {
     /// The component cell.
     pub instance: InstanceId,
     /// What in it.
-    pub item: Item,
+    pub kind: ElementKind,
 }
 
-/// A number for each key of a trace, from 0 on.
-pub(crate) type KeyId = usize;
+/// A number for each element in a trace, from 0 on.
+pub(crate) type ElementId = usize;
 
-/// Follows a trace and numbers its keys. What holds others in a call tree has a lower number.
+/// Follows a trace and numbers its elements. What holds others in a call tree has a lower number.
 #[derive(Debug, Default)]
-pub(crate) struct Keys {
+pub(crate) struct Elements {
     instances: Vec<Instance>,
-    ids: HashMap<Key, KeyId>,
-    list: Vec<Key>,
-    /// Levels above each key where it was first seen.
+    ids: HashMap<Element, ElementId>,
+    list: Vec<Element>,
+    /// Levels above each element where it was first seen.
     depths: Vec<usize>,
-    /// The keys of each tree, ascending.
-    trees: Vec<Vec<KeyId>>,
+    /// The elements of each tree, ascending.
+    trees: Vec<Vec<ElementId>>,
     /// The component cells of the newest tree that are called by a `ref` cell, each with that cell and
     /// who holds it.
-    called_by_reference: Vec<(KeyId, (InstanceId, CellId))>,
+    called_by_reference: Vec<(ElementId, (InstanceId, CellId))>,
 }
 
-impl Keys {
+impl Elements {
     /// The instances so far.
     pub fn instances(&self) -> &[Instance] {
         &self.instances
     }
 
-    /// All keys so far, by their numbers.
-    pub fn all(&self) -> &[Key] {
+    /// All elements so far, by their numbers.
+    pub fn all(&self) -> &[Element] {
         &self.list
     }
 
-    /// How many levels of the call tree are above a key, where it was first seen.
-    pub fn depth(&self, id: KeyId) -> usize {
+    /// How many levels of the call tree are above an element, where it was first seen.
+    pub fn depth(&self, id: ElementId) -> usize {
         self.depths[id]
     }
 
-    /// The keys of a tree, ascending; of none before and after the run.
-    pub fn of(&self, tree: Option<TreeId>) -> &[KeyId] {
+    /// The elements of a tree, ascending; of none before and after the run.
+    pub fn of(&self, tree: Option<TreeId>) -> &[ElementId] {
         tree.map_or(&[], |tree| &self.trees[tree.index()])
     }
 
-    /// The keys of the newest tree.
-    pub fn of_last_tree(&self) -> &[KeyId] {
+    /// The elements of the newest tree.
+    pub fn of_last_tree(&self) -> &[ElementId] {
         self.trees.last().map_or(&[], Vec::as_slice)
     }
 
     /// The component cells of the newest tree that are called by a `ref` cell, each with that cell and
     /// who holds it.
-    pub fn called_by_reference(&self) -> &[(KeyId, (InstanceId, CellId))] {
+    pub fn called_by_reference(&self) -> &[(ElementId, (InstanceId, CellId))] {
         &self.called_by_reference
     }
 
@@ -81,62 +82,63 @@ impl Keys {
         match event {
             Event::Instance(instance) => self.instances.push(*instance),
             Event::Tree(tree) => {
-                let keys = self.keys_of(tree);
-                self.trees.push(keys);
+                let elements = self.elements_of(tree);
+                self.trees.push(elements);
             }
             Event::Run(_) | Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
         }
     }
 
-    fn keys_of(&mut self, tree: &CallTree) -> Vec<KeyId> {
+    fn elements_of(&mut self, tree: &CallTree) -> Vec<ElementId> {
         // The innermost cell at each depth above the current node.
         let mut cells: Vec<(usize, InstanceId)> = Vec::new();
-        let mut keys = Vec::new();
+        let mut elements = Vec::new();
         self.called_by_reference.clear();
         for (depth, node) in tree.preorder() {
             while cells.last().is_some_and(|&(above, _)| above >= depth) {
                 cells.pop();
             }
             let mut formal = None;
-            let item = match node {
+            let kind = match node {
                 Node::Cell {
                     instance,
-                    formal: known,
+                    formal: by,
                     ..
                 } => {
                     let holder = cells.last().map(|&(_, holder)| holder);
-                    formal = holder.zip(known.map(|(_, cell)| cell));
+                    formal = holder.zip(by.map(|(_, cell)| cell));
                     cells.push((depth, instance));
-                    Item::Cell
+                    ElementKind::Cell
                 }
-                Node::Control { control, .. } => Item::Control(control),
-                Node::Group { run, .. } => Item::Group(run),
-                Node::Primitive { cell, actual, .. } => Item::Primitive(cell, actual),
+                Node::Control { control, .. } => ElementKind::Control(control),
+                Node::Group { run, .. } => ElementKind::Group(run),
+                Node::Primitive { cell, actual, .. } => ElementKind::Primitive(cell, actual),
                 Node::Continuous { .. } => continue,
             };
             let Some(&(_, instance)) = cells.last() else {
                 continue;
             };
-            let key = Key { instance, item };
+            let element = Element { instance, kind };
             let next = self.list.len();
-            let id = *self.ids.entry(key).or_insert(next);
+            let id = *self.ids.entry(element).or_insert(next);
             if id == next {
-                self.list.push(key);
+                self.list.push(element);
                 self.depths.push(depth);
             }
-            keys.push(id);
+            elements.push(id);
             self.called_by_reference
                 .extend(formal.map(|formal| (id, formal)));
         }
-        keys.sort_unstable();
-        keys.dedup();
-        keys
+        elements.sort_unstable();
+        elements.dedup();
+        elements
     }
 }
 
-/// What of `keys` is not among `others`; both ascend.
-pub(crate) fn without(keys: &[KeyId], others: &[KeyId]) -> Vec<KeyId> {
-    let keys = keys.iter().copied();
-    keys.filter(|id| others.binary_search(id).is_err())
+/// What of `elements` is not among `others`; both ascend.
+pub(crate) fn without(elements: &[ElementId], others: &[ElementId]) -> Vec<ElementId> {
+    let elements = elements.iter().copied();
+    elements
+        .filter(|id| others.binary_search(id).is_err())
         .collect()
 }

@@ -1,0 +1,148 @@
+//! The call trees of a run, one after the other, as text and as JSON.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use petal_metadata::{Id, Metadata};
+use petal_reconstruct::{
+    Activity, CallTree, Event, FrameLabels, Instance, Node, Run, actual_path, with_continuous,
+};
+use serde_json::{Value as Json, json};
+
+/// How call trees are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeFormat {
+    /// Indented lines.
+    Text,
+    /// A JSON object on a line of its own for each tree.
+    JsonLines,
+}
+
+/// Which nodes of call trees are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeNodes {
+    /// Those of the trace.
+    Traced,
+    /// Also the combinational primitives that continuous assignments drive in every cycle.
+    WithContinuous,
+}
+
+/// Writes the call trees of some cycles while the trace is read.
+pub struct CallTrees<'a> {
+    metadata: &'a Metadata,
+    labels: FrameLabels,
+    instances: Vec<Instance>,
+    trees: Vec<CallTree>,
+    cycles: Range<u64>,
+    format: TreeFormat,
+    nodes: TreeNodes,
+}
+
+impl<'a> CallTrees<'a> {
+    /// The call trees of these cycles.
+    pub fn new(
+        metadata: &'a Metadata,
+        cycles: Range<u64>,
+        format: TreeFormat,
+        nodes: TreeNodes,
+    ) -> Self {
+        Self {
+            metadata,
+            labels: FrameLabels::new(metadata),
+            instances: Vec::new(),
+            trees: Vec::new(),
+            cycles,
+            format,
+            nodes,
+        }
+    }
+
+    /// Takes in the next event. If the cycles have another tree now, returns it, with the cycles for which
+    /// it stays active.
+    pub fn event(&mut self, event: &Event) -> Option<String> {
+        match event {
+            Event::Instance(instance) => self.instances.push(*instance),
+            Event::Tree(tree) => self.trees.push(match self.nodes {
+                TreeNodes::Traced => CallTree::clone(tree),
+                TreeNodes::WithContinuous => with_continuous(self.metadata, &self.instances, tree),
+            }),
+            Event::Run(run) => return self.run(run),
+            Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+        }
+        None
+    }
+
+    fn run(&self, run: &Run) -> Option<String> {
+        let first = run.start.cycles();
+        let cycles = first.max(self.cycles.start)..(first + run.cycles).min(self.cycles.end);
+        if cycles.is_empty() {
+            return None;
+        }
+        let tree = &self.trees[run.tree.index()];
+        Some(match self.format {
+            TreeFormat::Text => self.text(&cycles, tree),
+            TreeFormat::JsonLines => self.json(&cycles, tree),
+        })
+    }
+
+    fn text(&self, cycles: &Range<u64>, tree: &CallTree) -> String {
+        let mut text = match cycles.end - cycles.start {
+            1 => format!("cycle {}\n", cycles.start),
+            _ => format!("cycles {}..{}\n", cycles.start, cycles.end),
+        };
+        for (depth, node) in tree.preorder() {
+            let indent = "  ".repeat(depth + 1);
+            let label = self.labels.label(node, &self.instances);
+            let _ = write!(text, "{indent}{label}");
+            if let Some(actual) = actual_path(self.metadata, &self.instances, node) {
+                let _ = write!(text, " = {actual}");
+            }
+            if let Node::Cell {
+                instance,
+                activity: Activity::Overhead(charge),
+                ..
+            } = node
+            {
+                let component = self.instances[instance.index()].component;
+                let charge = self.labels.charge(component, charge);
+                let _ = write!(text, "  <- overhead: {charge}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn json(&self, cycles: &Range<u64>, tree: &CallTree) -> String {
+        let nodes: Vec<Json> = tree
+            .preorder()
+            .map(|(depth, node)| self.node(depth, node))
+            .collect();
+        format!(
+            "{}\n",
+            json!({ "start": cycles.start, "end": cycles.end, "tree": nodes })
+        )
+    }
+
+    fn node(&self, depth: usize, node: Node) -> Json {
+        let mut object = json!({
+            "depth": depth,
+            "kind": FrameLabels::kind(node).name(),
+            "label": self.labels.label(node, &self.instances),
+        });
+        if let Some(actual) = actual_path(self.metadata, &self.instances, node) {
+            object["actual"] = json!(actual);
+        }
+        if let Node::Cell {
+            instance,
+            activity: Activity::Overhead(charge),
+            ..
+        } = node
+        {
+            let component = self.instances[instance.index()].component;
+            let statement = charge.statement;
+            object["overhead"] = json!(charge.kind.to_string());
+            object["statement"] = json!(statement.map(|id| self.labels.control(component, id)));
+        }
+        object
+    }
+}

@@ -1,0 +1,87 @@
+//! From trees per cycle to intervals per element: when each was active without a break.
+
+use foldhash::HashMap;
+use petal_reconstruct::{Cycle, Event, Run, TreeId};
+
+use crate::elements::{ElementId, Elements, without};
+
+/// A change from one tree to another.
+#[derive(Debug)]
+pub(crate) struct Transition {
+    /// What is active no more. What holds others comes first.
+    pub closes: Vec<ElementId>,
+    /// What becomes active.
+    opens: Vec<ElementId>,
+}
+
+/// A number for each transition that is remembered.
+pub(crate) type TransitionId = usize;
+
+/// How many changes from one tree to another are remembered.
+const MAX_TRANSITIONS: usize = 1 << 16;
+
+/// Follows a trace and finds its intervals.
+#[derive(Debug, Default)]
+pub(crate) struct Intervals {
+    elements: Elements,
+    /// First cycle of what is active, by element.
+    since: Vec<Cycle>,
+    current: Option<TreeId>,
+    /// The latest transitions, and their numbers by the trees.
+    transitions: Vec<Transition>,
+    numbers: HashMap<(Option<TreeId>, Option<TreeId>), TransitionId>,
+}
+
+impl Intervals {
+    /// All elements so far.
+    pub fn elements(&self) -> &Elements {
+        &self.elements
+    }
+
+    /// A transition that `event` gave last.
+    pub fn transition(&self, id: TransitionId) -> &Transition {
+        &self.transitions[id]
+    }
+
+    /// The first cycle of what is active, or closes in the latest transition.
+    pub fn since(&self, id: ElementId) -> Cycle {
+        self.since[id]
+    }
+
+    /// Takes in the next event. If it is a transition, returns which one, and its cycle.
+    pub fn event(&mut self, event: &Event) -> Option<(TransitionId, Cycle)> {
+        self.elements.event(event);
+        self.since
+            .resize(self.elements.all().len(), Cycle::from_cycles(0));
+        let (next, at) = match event {
+            Event::Run(Run { tree, start, .. }) => (Some(*tree), *start),
+            Event::End { cycles } => (None, Cycle::from_cycles(*cycles)),
+            Event::Instance(_) | Event::Tree(_) | Event::Update(_) | Event::Warning(_) => {
+                return None;
+            }
+        };
+        let pair = (self.current, next);
+        let number = match self.numbers.get(&pair) {
+            Some(&number) => number,
+            None => {
+                if self.transitions.len() == MAX_TRANSITIONS {
+                    self.transitions.clear();
+                    self.numbers.clear();
+                }
+                let (before, after) = (self.elements.of(self.current), self.elements.of(next));
+                self.transitions.push(Transition {
+                    closes: without(before, after),
+                    opens: without(after, before),
+                });
+                let number = self.transitions.len() - 1;
+                self.numbers.insert(pair, number);
+                number
+            }
+        };
+        for &id in &self.transitions[number].opens {
+            self.since[id] = at;
+        }
+        self.current = next;
+        Some((number, at))
+    }
+}

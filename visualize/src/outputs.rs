@@ -1,0 +1,101 @@
+//! The files of a profile: their names, what they are, and how each is made.
+//!
+//! Owns the only list of them: the command writes what is listed here, and the README's table and the tests
+//! hold themselves against it. Knows nothing of folders.
+
+use std::io::{self, Write};
+
+use crate::analysis::Analysis;
+use crate::flame::Weighting;
+use crate::summary::Summary;
+use crate::timeline::{ChromeJson, Format, Perfetto, WholeSlices};
+
+/// The metadata of the design.
+pub const METADATA: &str = "metadata.json";
+/// The Petal trace.
+pub const TRACE: &str = "trace.petal";
+/// The summary; a profile is whole if it is there.
+pub const SUMMARY: &str = "summary.json";
+/// The memories after the run.
+pub const MEMORIES: &str = "memories.json";
+/// The native timeline.
+pub const TIMELINE: &str = "timeline.pftrace";
+/// The page that shows everything.
+pub const REPORT: &str = "report.html";
+
+/// Beyond this many slices a timeline in JSON is large and slow to open; a part of the run can be had.
+const MAX_JSON_SLICES: u64 = 100_000;
+
+/// A file of a profile.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// Its path in the folder of the profile, with `/`.
+    pub name: &'static str,
+    /// What it is, in Markdown. Neighbours in the list that are the same in another format have the same
+    /// text.
+    pub about: &'static str,
+    /// How it is made, and when.
+    pub make: Make,
+}
+
+/// How a file of a profile is made, and when.
+#[derive(Debug, Clone, Copy)]
+pub enum Make {
+    /// By `petal run`, which hands it from one library to another.
+    Run,
+    /// While the run is read; again by `petal timeline`.
+    Timeline(BeginTimeline),
+    /// Once the run is read; again by `petal flame`.
+    Flame(Render),
+    /// Once the run is read; again by `petal report`.
+    Report(Render),
+    /// Once the run is read.
+    Analysis(Render),
+}
+
+/// Begins a timeline in a file.
+pub type BeginTimeline = fn(Box<dyn Write + Send>) -> io::Result<Box<dyn Format + Send>>;
+
+/// Makes the bytes of a file.
+pub type Render = fn(&Analysis<'_>, &Summary) -> io::Result<Vec<u8>>;
+
+impl Make {
+    /// Makes the bytes of a file that shows the whole run; `None` for others.
+    pub fn render(self) -> Option<Render> {
+        match self {
+            Self::Flame(render) | Self::Report(render) | Self::Analysis(render) => Some(render),
+            Self::Run | Self::Timeline(_) => None,
+        }
+    }
+}
+
+const FLAT: &str = "flame graph and folded stacks; every active leaf of a cycle counts 1";
+const SCALED: &str = "the same with each cycle divided among its leaves: adds up to the run";
+const TABLES: &str = "tables per component cell, group and control statement";
+const READ_AGAIN: &str =
+    "what `petal trace`, `annotate`, `compare`, `stats`, `report`, `flame` and `timeline` read";
+
+/// The files of a profile.
+#[rustfmt::skip]
+pub const OUTPUTS: &[Output] = &[
+    Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|analysis, summary| Ok(analysis.report(summary).into())) },
+    Output { name: "flame.svg", about: FLAT, make: Make::Flame(|analysis, summary| svg(analysis, summary, Weighting::Flat)) },
+    Output { name: "flame.folded", about: FLAT, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Flat).folded().into())) },
+    Output { name: "flame-scaled.svg", about: SCALED, make: Make::Flame(|analysis, summary| svg(analysis, summary, Weighting::Scaled)) },
+    Output { name: "flame-scaled.folded", about: SCALED, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Scaled).folded().into())) },
+    Output { name: TIMELINE, about: "timeline for [ui.perfetto.dev](https://ui.perfetto.dev), which `petal view DIR` opens; 1 µs is 1 cycle", make: Make::Timeline(|out| Ok(Box::new(Perfetto::new(out)?))) },
+    Output { name: "timeline.json", about: "the same slices for speedscope and others; left out beyond 100,000 slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(ChromeJson::new(out)?, MAX_JSON_SLICES)))) },
+    Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.cells().csv().into())) },
+    Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.groups().csv().into())) },
+    Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.statements().csv().into())) },
+    Output { name: SUMMARY, about: "cycles, useful cycles, [overhead by kind](docs/guide/overhead.md), the most expensive statements and groups", make: Make::Analysis(|_, summary| Ok(summary.json().into())) },
+    Output { name: MEMORIES, about: "the memories after the run", make: Make::Run },
+    Output { name: METADATA, about: READ_AGAIN, make: Make::Run },
+    Output { name: TRACE, about: READ_AGAIN, make: Make::Run },
+];
+
+fn svg(analysis: &Analysis<'_>, summary: &Summary, weighting: Weighting) -> io::Result<Vec<u8>> {
+    let mut image = Vec::new();
+    analysis.flame(weighting).svg(&summary.design, &mut image)?;
+    Ok(image)
+}

@@ -1,0 +1,198 @@
+//! The tracks of a timeline: what they are called, in which order they stand, and which holds which.
+
+use std::collections::HashMap;
+
+use petal_metadata::{CellId, Id, Metadata, RegisterId, ThreadId, labels};
+use petal_reconstruct::{FrameLabels, Instance, InstanceId};
+
+use crate::cells::track_label;
+
+/// What the tracks of a component cell show, in the order in which viewers show them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Subject {
+    Cell,
+    Counter(Counter),
+    Control(ThreadId),
+    Registers,
+    StaticFsm(RegisterId),
+    Groups(ThreadId),
+    Primitive(CellId),
+}
+
+/// What is counted in every cycle of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Counter {
+    Groups,
+    Primitives,
+    Overhead,
+}
+
+/// A value for each counter.
+pub(super) type CounterValues = [u64; Counter::ALL.len()];
+
+impl Counter {
+    pub const ALL: [Self; 3] = [Self::Groups, Self::Primitives, Self::Overhead];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Groups => "active groups",
+            Self::Primitives => "active primitives",
+            Self::Overhead => "control overhead",
+        }
+    }
+}
+
+/// Which track. Where slices of one subject overlap without nesting, it has several tracks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct TrackKey {
+    pub instance: InstanceId,
+    pub subject: Subject,
+    /// CounterValues the tracks of the subject from 0 on.
+    pub number: usize,
+}
+
+/// A number for each track of a timeline, from 1 on.
+pub type TrackId = u64;
+
+/// A track: a line of a timeline, with slices that nest, or a counter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Track {
+    /// Its number.
+    pub id: TrackId,
+    /// The track of the cell that holds it; `None` for the outermost cell. A cell's own track is held
+    /// by that of the cell around it.
+    pub parent: Option<TrackId>,
+    /// The number of the component cell that it belongs to, from 1 on.
+    pub cell: u64,
+    /// The path of that cell, with its component: `main.a.b [adder]`.
+    pub cell_path: String,
+    /// The cell, with its component: `b [adder]`.
+    pub cell_label: String,
+    /// What it shows.
+    pub name: String,
+    /// Ascending in the order of tracks below the same parent.
+    pub rank: u32,
+    /// What is on it.
+    pub content: Content,
+}
+
+/// What a track holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// The slices of a component cell.
+    Cell,
+    /// Slices.
+    Slices,
+    /// A number for each cycle.
+    Counter,
+}
+
+/// All tracks so far.
+#[derive(Debug)]
+pub(super) struct Tracks<'a> {
+    metadata: &'a Metadata,
+    labels: FrameLabels,
+    control_labels: Vec<Vec<String>>,
+    ids: HashMap<TrackKey, TrackId>,
+}
+
+impl<'a> Tracks<'a> {
+    pub fn new(metadata: &'a Metadata) -> Self {
+        let control_labels = metadata
+            .components
+            .iter()
+            .map(|component| labels::control_labels(metadata, component));
+        Self {
+            metadata,
+            labels: FrameLabels::new(metadata),
+            control_labels: control_labels.collect(),
+            ids: HashMap::new(),
+        }
+    }
+
+    pub fn labels(&self) -> &FrameLabels {
+        &self.labels
+    }
+
+    /// The number of a track; the track itself if it is new.
+    pub fn track(&mut self, key: TrackKey, instances: &[Instance]) -> (TrackId, Option<Track>) {
+        if let Some(&id) = self.ids.get(&key) {
+            return (id, None);
+        }
+        let id = self.ids.len() as TrackId + 1;
+        self.ids.insert(key, id);
+        let cell = |instance| TrackKey {
+            instance,
+            subject: Subject::Cell,
+            number: 0,
+        };
+        let holder = match key.subject {
+            Subject::Cell => instances[key.instance.index()]
+                .parent
+                .map(|(parent, _)| parent),
+            _ => Some(key.instance),
+        };
+        let track = Track {
+            id,
+            parent: holder.and_then(|holder| self.ids.get(&cell(holder)).copied()),
+            cell: key.instance.index() as u64 + 1,
+            cell_path: track_label(self.metadata, &self.labels, instances, key.instance),
+            cell_label: self.labels.instance(key.instance, instances).to_owned(),
+            name: self.name(key, instances),
+            rank: rank(key),
+            content: match key.subject {
+                Subject::Cell => Content::Cell,
+                Subject::Counter(_) => Content::Counter,
+                _ => Content::Slices,
+            },
+        };
+        (id, Some(track))
+    }
+
+    fn name(&self, key: TrackKey, instances: &[Instance]) -> String {
+        let id = instances[key.instance.index()].component;
+        let component = self.metadata.component(id);
+        let thread = |thread: ThreadId| match component.threads[thread.index()].arm {
+            None => String::new(),
+            Some((par, arm)) => {
+                let par = &self.control_labels[id.index()][par.index()];
+                format!(", {par} arm {}", arm + 1)
+            }
+        };
+        let name = match key.subject {
+            Subject::Cell => "cell".to_owned(),
+            Subject::Counter(counter) => counter.name().to_owned(),
+            Subject::Control(of) => format!("control{}", thread(of)),
+            Subject::Registers => "control register updates".to_owned(),
+            Subject::StaticFsm(register) => {
+                format!("counter {}", component.register(register).name)
+            }
+            Subject::Groups(of) => format!("groups{}", thread(of)),
+            Subject::Primitive(cell) => component.cell(cell).name.clone(),
+        };
+        if key.number == 0 {
+            name
+        } else {
+            format!("{name} ({})", key.number + 1)
+        }
+    }
+}
+
+/// The order of a track among those of its parent: by what it shows first, cells last.
+fn rank(key: TrackKey) -> u32 {
+    const KINDS: u32 = 1 << 27;
+    const TRACKS: u32 = 1 << 6;
+    let (kind, at) = match key.subject {
+        Subject::Counter(counter) => (0, counter as usize),
+        Subject::Control(thread) => (1, thread.index()),
+        Subject::Registers => (2, 0),
+        Subject::StaticFsm(register) => (3, register.index()),
+        Subject::Groups(thread) => (4, thread.index()),
+        Subject::Primitive(cell) => (5, cell.index()),
+        Subject::Cell => (6, key.instance.index()),
+    };
+    let within = |number: usize, limit: u32| {
+        u32::try_from(number).map_or(limit - 1, |number| number.min(limit - 1))
+    };
+    kind * KINDS + within(at, KINDS / TRACKS) * TRACKS + within(key.number, TRACKS)
+}

@@ -1,0 +1,163 @@
+//! From the slices that are open to those that are open next: transitions that a run has again and again.
+
+use foldhash::{HashMap, HashMapExt as _};
+use indexmap::IndexSet;
+use petal_reconstruct::TreeId;
+
+use super::format::{Pattern, PatternId};
+use crate::elements::ElementId;
+
+/// How many slices all states and transitions that are remembered may have together.
+const MAX_SLICES: usize = 1 << 20;
+
+/// An element on one of the tracks on which it can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct OnTrack {
+    pub element: ElementId,
+    /// The number of the track among those of its subject.
+    pub number: usize,
+}
+
+/// A tree, and the slices that are open while it is active.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(super) struct State {
+    pub tree: Option<TreeId>,
+    /// Ascending: what holds others comes first.
+    pub open: Vec<OnTrack>,
+}
+
+/// How one state becomes another.
+#[derive(Debug)]
+pub(super) struct Transition {
+    /// What holds others comes last.
+    pub ends: Vec<OnTrack>,
+    /// What holds others comes first, but cells come last, after what calls them.
+    pub begins: Vec<OnTrack>,
+    /// Those that end with a number or with flows.
+    pub closes: Vec<ElementId>,
+    to: usize,
+    /// What changes on the timeline, if it was asked for.
+    pub pattern: Option<Pattern>,
+}
+
+/// The transitions so far.
+#[derive(Debug)]
+pub(super) struct Transitions {
+    states: IndexSet<State, foldhash::fast::RandomState>,
+    now: usize,
+    list: Vec<Transition>,
+    ids: HashMap<(usize, Option<TreeId>), PatternId>,
+    /// Slices of all of them.
+    slices: usize,
+}
+
+impl Transitions {
+    /// Nothing is open.
+    pub fn new() -> Self {
+        Self {
+            states: IndexSet::from_iter([State::default()]),
+            now: 0,
+            list: Vec::new(),
+            ids: HashMap::new(),
+            slices: 0,
+        }
+    }
+
+    /// What is open now.
+    pub fn now(&self) -> &State {
+        &self.states[self.now]
+    }
+
+    /// The transition `id`.
+    pub fn get(&mut self, id: PatternId) -> &mut Transition {
+        &mut self.list[id]
+    }
+
+    /// Goes on to `tree`, if that transition is remembered: its number.
+    pub fn repeat(&mut self, tree: Option<TreeId>) -> Option<PatternId> {
+        let id = *self.ids.get(&(self.now, tree))?;
+        self.now = self.list[id].to;
+        Some(id)
+    }
+
+    /// Whether so many are remembered that it is time to [forget](Self::forget) them.
+    pub fn is_full(&self) -> bool {
+        self.slices >= MAX_SLICES
+    }
+
+    /// Forgets all transitions, but not what is open now.
+    pub fn forget(&mut self) {
+        let now = self.now().clone();
+        self.states.clear();
+        self.list.clear();
+        self.ids.clear();
+        self.slices = 0;
+        (self.now, _) = self.states.insert_full(now);
+    }
+
+    /// Goes on to `tree` by a new transition, in which `kept` stays open: its number.
+    pub fn take(
+        &mut self,
+        tree: Option<TreeId>,
+        ends: Vec<OnTrack>,
+        begins: Vec<OnTrack>,
+        closes: Vec<ElementId>,
+        kept: Vec<OnTrack>,
+    ) -> PatternId {
+        let mut open = kept;
+        open.extend(&begins);
+        open.sort_unstable();
+        self.slices += ends.len() + begins.len() + open.len() + 1;
+        let (to, _) = self.states.insert_full(State { tree, open });
+        let id = self.list.len();
+        self.list.push(Transition {
+            ends,
+            begins,
+            closes,
+            to,
+            pattern: None,
+        });
+        self.ids.insert((self.now, tree), id);
+        self.now = to;
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use petal_metadata::Id;
+
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_not_forgotten() {
+        let mut transitions = Transitions::new();
+        let on_track = |element, number| OnTrack { element, number };
+        let always = on_track(0, 3);
+        transitions.take(None, Vec::new(), vec![always], Vec::new(), Vec::new());
+        let mut last = Vec::new();
+        let mut forgotten = 0;
+        for element in 1..=MAX_SLICES {
+            let tree = Some(TreeId::from_index(element));
+            assert_eq!(transitions.repeat(tree), None);
+            if transitions.is_full() {
+                transitions.forget();
+                forgotten += 1;
+            }
+            let next = vec![on_track(element, 0)];
+            transitions.take(tree, last, next.clone(), Vec::new(), vec![always]);
+            assert_eq!(transitions.now().open, [always, next[0]]);
+            last = next;
+        }
+        assert!(forgotten > 2);
+        assert!(transitions.list.len() < MAX_SLICES / 4);
+        assert!(transitions.states.len() < MAX_SLICES / 4);
+        // The last transitions are still remembered.
+        let before = on_track(MAX_SLICES - 1, 0);
+        let tree = Some(TreeId::from_index(MAX_SLICES - 1));
+        transitions.take(tree, last, vec![before], Vec::new(), vec![always]);
+        let last = Some(TreeId::from_index(MAX_SLICES));
+        assert!(transitions.repeat(last).is_some());
+        assert_eq!(transitions.now().open, [always, on_track(MAX_SLICES, 0)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! The updates of control registers: which slices they are.
+//!
+//! Steps of a static program's counter that follow one another without a jump are one slice.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use foldhash::{HashMap, HashMapExt as _};
+use petal_metadata::{ControlRegister, RegisterId, RegisterKind};
+use petal_reconstruct::{InstanceId, RegisterUpdate};
+
+use super::SliceId;
+use super::tracks::Subject;
+
+/// How many kinds of updates are remembered.
+const MAX_KINDS: usize = 1 << 16;
+
+/// A control register of an instance.
+pub(super) type Register = (InstanceId, RegisterId);
+
+/// From which value to which a register goes, in these cycles.
+#[derive(Debug, Clone)]
+pub(super) struct Ramp {
+    pub cycles: Range<u64>,
+    pub first: u64,
+    pub last: u64,
+}
+
+impl Ramp {
+    pub fn of(update: &RegisterUpdate) -> Self {
+        let cycle = update.cycle.cycles();
+        Self {
+            cycles: cycle..cycle + 1,
+            first: update.old,
+            last: update.new,
+        }
+    }
+
+    /// What its slice is called.
+    pub fn name(&self, register: &ControlRegister) -> String {
+        match (register.kind, self.last) {
+            (RegisterKind::ParDone, 1) => format!("{} set", register.name),
+            (RegisterKind::ParDone, _) => format!("{} cleared", register.name),
+            _ => format!("{}: {}→{}", register.name, self.first, self.last),
+        }
+    }
+}
+
+/// What the track shows on which a register's updates are.
+pub(super) fn subject(id: RegisterId, kind: RegisterKind) -> Subject {
+    match kind {
+        RegisterKind::StaticFsm => Subject::StaticFsm(id),
+        RegisterKind::Fsm | RegisterKind::ParDone => Subject::Registers,
+    }
+}
+
+/// The slices of updates, and the steps that may go on.
+#[derive(Debug)]
+pub(super) struct Updates {
+    /// The slices of the latest kinds of updates: register, first and last value.
+    slices: HashMap<(Register, u64, u64), SliceId>,
+    /// The latest steps of the counters of static programs, which are not written yet.
+    open: BTreeMap<Register, Ramp>,
+}
+
+impl Updates {
+    pub fn new() -> Self {
+        Self {
+            slices: HashMap::new(),
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in a step of a static program's counter. If it does not follow the steps before, these are
+    /// over.
+    pub fn step(&mut self, register: Register, step: Ramp) -> Option<Ramp> {
+        let Some(open) = self.open.get_mut(&register) else {
+            self.open.insert(register, step);
+            return None;
+        };
+        let follows = open.cycles.end == step.cycles.start && open.last == step.first;
+        if follows && step.last == step.first + 1 {
+            open.cycles.end += 1;
+            open.last = step.last;
+            return None;
+        }
+        Some(std::mem::replace(open, step))
+    }
+
+    /// The steps that are over because the run is.
+    pub fn finish(&mut self) -> BTreeMap<Register, Ramp> {
+        std::mem::take(&mut self.open)
+    }
+
+    /// The slice of such updates, if it is remembered.
+    pub fn slice(&self, register: Register, ramp: &Ramp) -> Option<SliceId> {
+        self.slices.get(&(register, ramp.first, ramp.last)).copied()
+    }
+
+    /// Remembers the slice of such updates.
+    pub fn remember(&mut self, register: Register, ramp: &Ramp, slice: SliceId) {
+        self.slices.insert((register, ramp.first, ramp.last), slice);
+    }
+
+    /// Forgets the slices if there are too many: their numbers are free again.
+    pub fn free(&mut self) -> Vec<SliceId> {
+        if self.slices.len() < MAX_KINDS {
+            return Vec::new();
+        }
+        self.slices.drain().map(|(_, id)| id).collect()
+    }
+}

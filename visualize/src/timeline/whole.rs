@@ -1,0 +1,148 @@
+//! Whole slices: pairs begins with ends, for formats that write a slice as one record.
+
+use std::io;
+use std::ops::Range;
+
+use super::{Change, Changes, Format, Slice, SliceId, Track};
+
+/// A slice from its begin to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WholeSlice {
+    /// What it is a slice of.
+    pub slice: SliceId,
+    /// The cycles in which it was active.
+    pub cycles: Range<u64>,
+    /// The numbers of the activations that it holds, from 1 on; `None` for the update of a control
+    /// register.
+    pub activations: Option<Range<u64>>,
+}
+
+/// How a timeline of whole slices is written. Counters and flows are left out.
+pub trait WholeSliceFormat {
+    /// As [`Format::track`].
+    ///
+    /// # Errors
+    /// These all fail when the file can't be written.
+    fn track(&mut self, track: &Track) -> io::Result<()>;
+
+    /// As [`Format::slice`].
+    #[expect(clippy::missing_errors_doc, reason = "above")]
+    fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()>;
+
+    /// A slice that has ended, in the order of ends. Of those that end in the same cycle, the outer ones
+    /// come first.
+    #[expect(clippy::missing_errors_doc, reason = "above")]
+    fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()>;
+
+    /// The timeline is complete.
+    #[expect(clippy::missing_errors_doc, reason = "above")]
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// The [`Format`] that hands whole slices to a [`WholeSliceFormat`].
+#[derive(Debug)]
+pub struct WholeSlices<F> {
+    format: F,
+    /// How many more slices may be written, and whether there were more.
+    room: u64,
+    is_whole: bool,
+    /// Where each slice began last, and the number of its first activation.
+    began: Vec<(u64, u64)>,
+    /// The slices that end in the same cycle, inner ones first.
+    ending: Vec<WholeSlice>,
+}
+
+impl<F: WholeSliceFormat> WholeSlices<F> {
+    /// Writes at most `max_slices` slices.
+    pub fn new(format: F, max_slices: u64) -> Self {
+        Self {
+            format,
+            room: max_slices,
+            is_whole: true,
+            began: Vec::new(),
+            ending: Vec::new(),
+        }
+    }
+
+    /// Writes the slices that end in the same cycle.
+    fn write_ending(&mut self) -> io::Result<()> {
+        while let Some(slice) = self.ending.pop() {
+            self.write(&slice)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a slice, unless there is no room for it.
+    fn write(&mut self, slice: &WholeSlice) -> io::Result<()> {
+        match self.room.checked_sub(1) {
+            Some(room) => {
+                self.room = room;
+                self.format.whole_slice(slice)
+            }
+            None => {
+                self.is_whole = false;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<F: WholeSliceFormat> Format for WholeSlices<F> {
+    fn track(&mut self, track: &Track) -> io::Result<()> {
+        self.format.track(track)
+    }
+
+    fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
+        if id == self.began.len() {
+            self.began.push((0, 0));
+        }
+        self.format.slice(id, slice)
+    }
+
+    fn changes(&mut self, cycle: u64, changes: Changes<'_>) -> io::Result<()> {
+        if !self.is_whole {
+            return Ok(());
+        }
+        if self
+            .ending
+            .last()
+            .is_some_and(|last| last.cycles.end != cycle)
+        {
+            self.write_ending()?;
+        }
+        for change in changes.iter() {
+            match change {
+                Change::Ended { slice, activations } => {
+                    let (start, first) = self.began[slice];
+                    self.ending.push(WholeSlice {
+                        slice,
+                        cycles: start..cycle,
+                        activations: Some(first..first + activations.unwrap_or(1)),
+                    });
+                }
+                Change::Began {
+                    slice, activation, ..
+                } => self.began[slice] = (cycle, activation),
+                Change::Counter { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()> {
+        self.write(&WholeSlice {
+            slice,
+            cycles,
+            activations: None,
+        })
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.write_ending()?;
+        self.format.finish()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+}
