@@ -40,6 +40,7 @@ fn the_links_of_the_documents_lead_somewhere() {
         "README.md",
         "CONTRIBUTING.md",
         "docs/ci.md",
+        "docs/formats.md",
         "docs/guide/README.md",
         "docs/guide/definitions.md",
         "docs/guide/overhead.md",

@@ -17,6 +17,7 @@ mod habits;
 mod hostile;
 mod ledger;
 mod options;
+mod outputs;
 mod packages;
 mod pipes;
 mod places;

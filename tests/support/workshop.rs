@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use petal_visualize::outputs::{OUTPUTS, Output};
+use petal_visualize::outputs::OUTPUTS;
 use tempfile::TempDir;
 
 use super::root;
@@ -249,7 +249,7 @@ impl Workshop {
     /// Runs petal, which must fail with exit code 1 and leave nothing in `out`, and returns what it says.
     pub fn fails(&self, args: &[&str]) -> String {
         let said = self.ends(1, args);
-        for Output { name, .. } in OUTPUTS {
+        for name in OUTPUTS.iter().map(|output| output.name) {
             assert!(
                 !self.path("out").join(name).exists(),
                 "petal {args:?} left {name}"

@@ -1,33 +1,53 @@
 //! What a user sees of a Petal trace: flame graphs, a timeline, tables, a summary, a page that holds
 //! them all, and how two runs differ.
 //!
-//! Owns one file per output. An [`Analysis`] takes the events of a trace one by one and makes all outputs
-//! of the whole run, a [`Timeline`] is written while they pass by: so a single pass over the trace feeds
-//! them all, and memory grows with the number of different trees only. Knows metadata and traces, but not
-//! where either came from. A folder that `petal run` wrote has both: `Metadata::read` reads one,
-//! `TraceReader` of `petal-reconstruct` the other.
+//! Owns one file per output, and the list of the files of a profile ([`outputs`]). An [`Analysis`] takes the
+//! events of a trace one by one and makes all outputs of the whole run, a [`Timeline`] is written while they
+//! pass by: so a single pass over the trace feeds them all, and memory grows with the number of different
+//! trees only. Knows metadata and traces, but not where either came from.
+//!
+//! From a folder that `petal run` wrote to a flame graph and a table:
 //!
 //! ```
-//! use petal_metadata::{Id, Metadata};
-//! use petal_reconstruct::{Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Run, TreeId};
+//! use std::fs::File;
+//! use std::io::BufReader;
+//! use std::path::Path;
+//!
+//! use petal_metadata::Metadata;
+//! use petal_reconstruct::TraceReader;
 //! use petal_visualize::{Analysis, ControlView, Weighting};
 //!
-//! let metadata: Metadata = serde_json::from_str(r#"{ "version": 4, "petal": "", "calyx": "",
-//!     "fingerprint": "", "verified": true, "pipeline": [], "files": [], "prefix": "petal_",
-//!     "scope": ["toplevel", "main"], "main": 0, "components": [{ "name": "main", "cells": [],
-//!     "groups": [], "control": [], "runs": [], "calls": [], "continuous": [], "threads": [], "compiled": [], "registers": [] }] }"#)?;
-//! let main = Instance { component: metadata.main, parent: None };
-//! let cell = Node::Cell { instance: InstanceId::from_index(0), formal: None, activity: Activity::Useful };
-//! let tree = CallTree::from_preorder([(0, cell)]).expect("it is a tree");
-//! let run = Run { tree: TreeId::from_index(0), start: Cycle::from_cycles(0), cycles: 6 };
-//!
-//! let mut analysis = Analysis::new(&metadata, ControlView::Source);
-//! for event in [Event::Instance(main), Event::Tree(Box::new(tree)), Event::Run(run), Event::End { cycles: 6 }] {
-//!     analysis.event(&event);
+//! fn show(folder: &Path) -> Result<String, Box<dyn std::error::Error>> {
+//!     let metadata = Metadata::read(&folder.join("metadata.json"))?;
+//!     let trace = BufReader::new(File::open(folder.join("trace.petal"))?);
+//!     let mut analysis = Analysis::new(&metadata, ControlView::Source);
+//!     for event in TraceReader::new(trace, &metadata.fingerprint)? {
+//!         analysis.event(&event?);
+//!     }
+//!     let flame = analysis.flame(Weighting::Scaled);
+//!     flame.svg("my design", File::create(folder.join("mine.svg"))?)?;
+//!     Ok(analysis.cells().csv())
 //! }
-//! assert_eq!(analysis.flame(Weighting::Flat).folded(), "main 6\n");
-//! assert!(analysis.cells().csv().contains("\nmain,main,0,1,6,6.00,6,"));
-//! # Ok::<(), serde_json::Error>(())
+//! # use petal_metadata::Id;
+//! # use petal_reconstruct::{Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Run, TraceWriter, TreeId};
+//! # let folder = tempfile::tempdir()?;
+//! # let mut metadata: Metadata = serde_json::from_str(r#"{ "version": 4, "petal": "", "calyx": "",
+//! #     "fingerprint": "", "verified": true, "pipeline": [], "files": [], "prefix": "petal_",
+//! #     "scope": ["toplevel", "main"], "main": 0, "components": [{ "name": "main", "cells": [],
+//! #     "groups": [], "control": [], "runs": [], "calls": [], "threads": [], "compiled": [], "registers": [] }] }"#)?;
+//! # metadata.seal();
+//! # std::fs::write(folder.path().join("metadata.json"), metadata.to_json())?;
+//! # let main = Instance { component: metadata.main, parent: None };
+//! # let cell = Node::Cell { instance: InstanceId::from_index(0), formal: None, activity: Activity::Useful };
+//! # let tree = CallTree::from_preorder([(0, cell)]).expect("it is a tree");
+//! # let run = Run { tree: TreeId::from_index(0), start: Cycle::from_cycles(0), cycles: 6 };
+//! # let mut trace = TraceWriter::new(File::create(folder.path().join("trace.petal"))?, &metadata.fingerprint)?;
+//! # for event in [Event::Instance(main), Event::Tree(Box::new(tree)), Event::Run(run), Event::End { cycles: 6 }] {
+//! #     trace.event(&event)?;
+//! # }
+//! # assert!(show(folder.path())?.contains("\nmain,main,0,1,6,6.00,6,"));
+//! # assert!(std::fs::read_to_string(folder.path().join("mine.svg"))?.contains("<title>main (6"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod activations;
@@ -64,7 +84,7 @@ pub use comparison::{
 };
 pub use flame::{Flame, Weighting};
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
-pub use summary::{RankedGroup, RankedStatement, Summary, Verified};
+pub use summary::{RankedGroup, RankedStatement, SUMMARY_VERSION, Summary, Verified};
 pub use table::{Align, Column, RowId, Table, Value};
 pub use text::{printable, thousands};
 pub use timeline::{ChromeJson, Perfetto, Section, Timeline};

@@ -73,9 +73,14 @@ impl Verified {
     }
 }
 
+/// Version of `summary.json`; `docs/formats.md` tells what may change without a new one.
+pub const SUMMARY_VERSION: u32 = 1;
+
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
+    /// Version of the format, [`SUMMARY_VERSION`].
+    pub version: u32,
     /// Name of the design.
     pub design: String,
     /// Why the run ended before the design was done, if it did: then the profile is a partial one.
@@ -114,6 +119,7 @@ impl Summary {
         versions: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
         Self {
+            version: SUMMARY_VERSION,
             design: design.to_owned(),
             stopped: None,
             verified: if metadata.verified {

@@ -1,0 +1,148 @@
+//! The files of a profile are those that the list of outputs, the README and docs/formats.md tell.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use petal_visualize::SUMMARY_VERSION;
+use petal_visualize::outputs::{OUTPUTS, SUMMARY};
+use serde_json::Value;
+
+use crate::support::{designs, instrument, root};
+use crate::support::workshop::{Workshop, example};
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// The rows of the first table behind the line `start`, without its head.
+fn rows<'a>(page: &'a str, start: &str) -> Vec<&'a str> {
+    let (_, rest) = page.split_once(&format!("\n{start}\n")).unwrap();
+    let lines = rest.lines().skip_while(|line| !line.starts_with('|'));
+    lines
+        .take_while(|line| line.starts_with('|'))
+        .skip(2)
+        .collect()
+}
+
+#[test]
+fn a_profile_has_the_files_of_the_list() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", &example("switch-case-par.futil"), "--out", "out"]);
+    let files = workshop.files("out");
+    let there: BTreeSet<&Path> = files.keys().map(AsRef::as_ref).collect();
+    let listed: BTreeSet<&Path> = OUTPUTS.iter().map(|output| output.name.as_ref()).collect();
+    assert_eq!(there, listed);
+    assert_eq!(listed.len(), OUTPUTS.len(), "a file is listed twice");
+}
+
+#[test]
+fn the_readme_has_the_files_of_the_list() {
+    let rest = OUTPUTS.chunk_by(|a, b| a.about == b.about);
+    let listed: Vec<String> = rest
+        .map(|same| {
+            let names = same.iter().map(|output| format!("`{}`", output.name));
+            let names: Vec<String> = names.collect();
+            format!("| {} | {} |", names.join(", "), same[0].about)
+        })
+        .collect();
+    let page = read("README.md");
+    assert_eq!(rows(&page, "## What you get"), listed);
+}
+
+/// The fields that the first table behind the heading `heading` of docs/formats.md names.
+fn documented(heading: &str) -> BTreeSet<String> {
+    let page = read("docs/formats.md");
+    let rows = rows(&page, heading).into_iter();
+    let columns = rows.map(|row| row.split('|').nth(1).unwrap().to_owned());
+    let names = columns.flat_map(|names| {
+        let names = names.split(',');
+        let names = names.map(|name| name.trim().trim_matches('`').to_owned());
+        names.collect::<Vec<_>>()
+    });
+    names.collect()
+}
+
+/// The paths of all fields: `groups[].name`. Those below `versions` are names of tools.
+fn fields(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                let path = match path {
+                    "" => name.clone(),
+                    "versions" => format!("{path}.*"),
+                    _ => format!("{path}.{name}"),
+                };
+                fields.insert(path.clone());
+                self::fields(value, &path, fields);
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                self::fields(value, &format!("{path}[]"), fields);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_documented_fields_of_the_summary_are_those_written() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", &example("switch-case-par.futil"), "--out", "out"]);
+    let text = std::fs::read_to_string(workshop.path("out").join(SUMMARY)).unwrap();
+    let summary: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(summary["version"], SUMMARY_VERSION);
+    let mut written = BTreeSet::new();
+    fields(&summary, "", &mut written);
+    let heading = format!("## `summary.json`, version {SUMMARY_VERSION}");
+    assert_eq!(documented(&heading), written);
+}
+
+/// The path of a field, but for what holds it where the same objects are in several places.
+fn shared(path: &str) -> String {
+    let (path, again) = match path.split_once(".enable.") {
+        Some((_, field)) => (path, Some(("probe", field))),
+        None => (path, None),
+    };
+    let again = again.or_else(|| {
+        ["span", "probe", "schedule[]"].into_iter().find_map(|name| {
+            let (_, field) = path.split_once(&format!(".{name}."))?;
+            Some((name, field))
+        })
+    });
+    match again {
+        // How many parts.
+        Some(("schedule[]", field)) if field.starts_with("parts.") => {
+            "schedule[].parts".to_owned()
+        }
+        Some((name, field)) => format!("{name}.{field}"),
+        None => path.to_owned(),
+    }
+}
+
+#[test]
+fn the_documented_fields_of_the_metadata_are_those_written() {
+    let mut written = BTreeSet::new();
+    for design in designs("calyx-examples") {
+        let (_, metadata) = instrument(&design, "all");
+        let metadata = serde_json::from_str(&metadata.to_json()).unwrap();
+        fields(&metadata, "", &mut written);
+    }
+    // What they name depends on the value.
+    let of_values = [".kind.component", ".kind.primitive", ".callee.group", ".callee.cell"];
+    written.retain(|path| !of_values.iter().any(|value| path.ends_with(value)));
+    let written: BTreeSet<String> = written.iter().map(|path| shared(path)).collect();
+    let heading = format!("## `metadata.json`, version {}", petal_metadata::VERSION);
+    assert_eq!(documented(&heading), written);
+}
+
+#[test]
+fn the_documented_version_of_the_trace_is_that_written() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", "design.futil", "--out", "out"]);
+    let trace = std::fs::read(workshop.path("out/trace.petal")).unwrap();
+    let line = trace.split(|&byte| byte == b'\n').next().unwrap();
+    let version = String::from_utf8_lossy(line).replace("petal-trace ", "");
+    let heading = format!("\n## `trace.petal`, version {version}\n");
+    assert!(read("docs/formats.md").contains(&heading), "no{heading}");
+}
