@@ -7,8 +7,8 @@ use petal_visualize::SUMMARY_VERSION;
 use petal_visualize::outputs::{OUTPUTS, SUMMARY};
 use serde_json::Value;
 
-use crate::support::{designs, instrument, root};
 use crate::support::workshop::{Workshop, example};
+use crate::support::{designs, instrument, root};
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
@@ -105,16 +105,16 @@ fn shared(path: &str) -> String {
         None => (path, None),
     };
     let again = again.or_else(|| {
-        ["span", "probe", "schedule[]"].into_iter().find_map(|name| {
-            let (_, field) = path.split_once(&format!(".{name}."))?;
-            Some((name, field))
-        })
+        ["span", "probe", "schedule[]"]
+            .into_iter()
+            .find_map(|name| {
+                let (_, field) = path.split_once(&format!(".{name}."))?;
+                Some((name, field))
+            })
     });
     match again {
         // How many parts.
-        Some(("schedule[]", field)) if field.starts_with("parts.") => {
-            "schedule[].parts".to_owned()
-        }
+        Some(("schedule[]", field)) if field.starts_with("parts.") => "schedule[].parts".to_owned(),
         Some((name, field)) => format!("{name}.{field}"),
         None => path.to_owned(),
     }
@@ -129,7 +129,12 @@ fn the_documented_fields_of_the_metadata_are_those_written() {
         fields(&metadata, "", &mut written);
     }
     // What they name depends on the value.
-    let of_values = [".kind.component", ".kind.primitive", ".callee.group", ".callee.cell"];
+    let of_values = [
+        ".kind.component",
+        ".kind.primitive",
+        ".callee.group",
+        ".callee.cell",
+    ];
     written.retain(|path| !of_values.iter().any(|value| path.ends_with(value)));
     let written: BTreeSet<String> = written.iter().map(|path| shared(path)).collect();
     let heading = format!("## `metadata.json`, version {}", petal_metadata::VERSION);

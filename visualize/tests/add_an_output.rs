@@ -25,14 +25,20 @@ impl<W: Write> WholeSliceFormat for SliceCsv<W> {
     }
 
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
-        self.names.resize(self.names.len().max(id + 1), String::new());
+        self.names
+            .resize(self.names.len().max(id + 1), String::new());
         slice.name.clone_into(&mut self.names[id]);
         Ok(())
     }
 
     fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()> {
         let (name, cycles) = (&self.names[slice.slice], &slice.cycles);
-        writeln!(self.out, "{name},{},{}", cycles.start, cycles.end - cycles.start)
+        writeln!(
+            self.out,
+            "{name},{},{}",
+            cycles.start,
+            cycles.end - cycles.start
+        )
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -101,7 +107,8 @@ fn a_new_format_is_one_file_and_one_line() {
     else {
         panic!("the first one is a timeline");
     };
-    let formats: Vec<Box<dyn Format + Send>> = vec![begin(Box::new(file.reopen().unwrap())).unwrap()];
+    let formats: Vec<Box<dyn Format + Send>> =
+        vec![begin(Box::new(file.reopen().unwrap())).unwrap()];
     let mut timeline = Timeline::new(&metadata, Section::default(), formats);
     let mut analysis = Analysis::new(&metadata, ControlView::Source);
     for event in &events {
@@ -125,7 +132,9 @@ fn the_page_shows_these_lines() {
     let section = section.split("\n## ").next().unwrap();
     let shown: Vec<&str> = section.lines().map(str::trim).collect();
     let lines = include_str!("add_an_output.rs").lines().map(str::trim);
-    let added: Vec<&str> = lines.filter(|line| line.starts_with("Output { name")).collect();
+    let added: Vec<&str> = lines
+        .filter(|line| line.starts_with("Output { name"))
+        .collect();
     assert_eq!(added.len(), ADDED.len());
     for line in added {
         assert!(shown.contains(&line), "the page does not show `{line}`");
