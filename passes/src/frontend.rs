@@ -1,5 +1,4 @@
-//! From a Calyx program to the compiler's representation: the library search path, with the Calyx
-//! standard library out of `calyx-stdlib`, and parsing.
+//! From a Calyx program to the compiler's representation.
 //!
 //! Owns which files a program is made of. What their syntax is, [`crate::syntax`] knows.
 
@@ -16,6 +15,7 @@ use petal_files::Scratch;
 
 use crate::error::PassesError;
 use crate::guard::guarded;
+use crate::library::Library;
 use crate::nesting;
 use crate::positions;
 use crate::size;
@@ -27,71 +27,6 @@ use crate::syntax::{self, Translation};
 /// are usually small.
 const MOST_CALLS: usize = 100_000_000;
 const CALLS_PER_BYTE: usize = 200;
-
-/// The folder in which imports are looked up after the folder of the importing file.
-///
-/// Holds the Calyx standard library under both spellings in use (`primitives/core.futil` and
-/// `core.futil`) behind the given folders, which win.
-#[derive(Debug)]
-pub struct Library {
-    dir: Arc<Scratch>,
-    /// The real paths of the given folders.
-    folders: Vec<PathBuf>,
-}
-
-impl Library {
-    /// A library of the standard library and `folders`, earlier ones first.
-    ///
-    /// # Errors
-    /// When a folder can't be read or the temporary folder can't be written.
-    pub fn new(folders: &[PathBuf]) -> Result<Self, PassesError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| PassesError::Library { path, source }
-        };
-        let temporary = std::env::temp_dir();
-        let dir = Scratch::new().map_err(failed(&temporary))?;
-        let mut real = Vec::new();
-        for folder in folders {
-            real.push(folder.canonicalize().map_err(failed(folder))?);
-            for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
-                let entry = entry.map_err(failed(folder))?;
-                let link = dir.path().join(entry.file_name());
-                if link.symlink_metadata().is_err() {
-                    let target = entry.path().canonicalize().map_err(failed(&entry.path()))?;
-                    std::os::unix::fs::symlink(target, &link).map_err(failed(&link))?;
-                }
-            }
-        }
-        let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
-        for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]) {
-            for top in ["", "primitives"] {
-                let base = dir.path().join(top);
-                if !top.is_empty() && base.is_symlink() {
-                    // One of the folders brings a `primitives` of its own.
-                    continue;
-                }
-                let file = base.join(name);
-                if file.exists() {
-                    continue;
-                }
-                let parent = file.parent().unwrap_or(&base);
-                std::fs::create_dir_all(parent).map_err(failed(parent))?;
-                std::fs::write(&file, text).map_err(failed(&file))?;
-            }
-        }
-        real.push(dir.path().canonicalize().map_err(failed(dir.path()))?);
-        Ok(Self {
-            dir: Arc::new(dir),
-            folders: real,
-        })
-    }
-
-    /// The temporary folder that it is in.
-    pub fn path(&self) -> &Path {
-        self.dir.path()
-    }
-}
 
 /// A Calyx program that is still to be read.
 #[derive(Debug, Clone)]
@@ -124,11 +59,11 @@ impl<P: AsRef<Path> + ?Sized> From<&P> for Source {
 }
 
 /// The Calyx files of a program, by their names in the compiler's table of positions.
-pub(crate) type Texts = HashMap<String, Text>;
+pub(crate) type CalyxFiles = HashMap<String, CalyxFile>;
 
 /// A Calyx file.
 #[derive(Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct CalyxFile {
     /// As the user has it.
     pub text: String,
     /// The ids in sets of positions, by the offset at which what they are of begins.
@@ -143,7 +78,7 @@ pub struct Parsed {
     workspace: Workspace,
     path: PathBuf,
     files: Vec<PathBuf>,
-    texts: Texts,
+    texts: CalyxFiles,
     notes: Vec<String>,
     library: Arc<Scratch>,
 }
@@ -162,7 +97,7 @@ impl Parsed {
             workspace: Workspace::default(),
             path: source.name().to_owned(),
             files: Vec::new(),
-            texts: Texts::new(),
+            texts: CalyxFiles::new(),
             notes: Vec::new(),
             library: Arc::clone(&library.dir),
         };
@@ -209,7 +144,7 @@ pub struct Program {
     pub(crate) ctx: ir::Context,
     /// Where it is.
     pub(crate) path: PathBuf,
-    pub(crate) texts: Texts,
+    pub(crate) texts: CalyxFiles,
     /// The backend reads the library's Verilog at the end.
     pub(crate) library: Arc<Scratch>,
 }
@@ -295,6 +230,60 @@ fn parse_text(
     Ok((namespace, translation, ignored))
 }
 
+/// The files that a file of the program imports or takes Verilog from: in `folder`, which is its own, or in the
+/// library. All must be below one of `folders`.
+fn parts(
+    namespace: &NamespaceDef,
+    path: &Path,
+    text: &str,
+    folder: &Path,
+    folders: &[PathBuf],
+    library: &Library,
+) -> Result<Vec<PathBuf>, PassesError> {
+    let mut parts = Vec::new();
+    let externs = namespace
+        .externs
+        .iter()
+        .filter_map(|(file, _)| file.as_ref());
+    let externs = externs.map(|file| (file, folder.join(file)));
+    let imports = namespace.imports.iter().map(|file| {
+        let beside = folder.join(file);
+        let found = if beside.exists() {
+            beside
+        } else {
+            library.path().join(file)
+        };
+        (file, found)
+    });
+    for (name, found) in externs.chain(imports) {
+        let line = || {
+            let quoted = format!("\"{name}\"");
+            let before = text.lines().take_while(|line| !line.contains(&quoted));
+            before.count() + 1
+        };
+        let Ok(file) = found.canonicalize() else {
+            return Err(PassesError::Missing {
+                path: path.to_owned(),
+                line: line(),
+                name: name.clone(),
+            });
+        };
+        if !folders.iter().any(|folder| file.starts_with(folder)) {
+            return Err(PassesError::Outside {
+                path: path.to_owned(),
+                line: line(),
+                file,
+            });
+        }
+        petal_files::check(&file).map_err(|source| PassesError::Read {
+            path: file.clone(),
+            source,
+        })?;
+        parts.push(file);
+    }
+    Ok(parts)
+}
+
 impl Parsed {
     /// Parses a program and all that it imports, in the order of [`Workspace::construct`].
     fn parse(&mut self, source: Source, library: &Library) -> Result<(), PassesError> {
@@ -344,57 +333,19 @@ impl Parsed {
                 workspace.original_imports.clone_from(&namespace.imports);
                 workspace.metadata.clone_from(&namespace.metadata);
             }
-            let externs = namespace
-                .externs
-                .iter()
-                .filter_map(|(file, _)| file.as_ref());
-            let externs = externs.map(|file| (file, folder.join(file)));
-            let imports = namespace.imports.iter().map(|file| {
-                let beside = folder.join(file);
-                let found = if beside.exists() {
-                    beside
-                } else {
-                    library.path().join(file)
-                };
-                (file, found)
-            });
-            for (name, found) in externs.chain(imports) {
-                let line = || {
-                    let quoted = format!("\"{name}\"");
-                    let before = text.lines().take_while(|line| !line.contains(&quoted));
-                    before.count() + 1
-                };
-                let Ok(file) = found.canonicalize() else {
-                    return Err(PassesError::Missing {
-                        path: path.clone(),
-                        line: line(),
-                        name: name.clone(),
-                    });
-                };
-                if !folders.iter().any(|folder| file.starts_with(folder)) {
-                    return Err(PassesError::Outside {
-                        path: path.clone(),
-                        line: line(),
-                        file,
-                    });
-                }
-                petal_files::check(&file).map_err(|source| PassesError::Read {
-                    path: file.clone(),
-                    source,
-                })?;
-                self.files.push(file);
-            }
+            self.files
+                .extend(parts(&namespace, &path, &text, &folder, &folders, library)?);
             let workspace = &mut self.workspace;
             waiting.extend(guarded(&path, "parser", || {
                 workspace.merge_namespace(namespace, is_design, &folder, false, library.path())
             })?);
             let name = path.to_string_lossy().into_owned();
-            let text = Text {
+            let file = CalyxFile {
                 text,
                 of_sets: translation.positions,
                 positions,
             };
-            self.texts.insert(name, text);
+            self.texts.insert(name, file);
         }
         if let Some(own) = library.folders.last() {
             self.files.retain(|file| !file.starts_with(own));

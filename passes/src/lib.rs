@@ -42,6 +42,7 @@ mod error;
 mod frontend;
 mod guard;
 mod instrument;
+mod library;
 mod marker;
 mod nesting;
 mod options;
@@ -66,7 +67,8 @@ mod well_formed;
 
 pub use design::{Design, Memory};
 pub use error::PassesError;
-pub use frontend::{Library, Parsed, Program, Source};
+pub use frontend::{Parsed, Program, Source};
+pub use library::Library;
 pub use pipeline::{ALL, NO_OPT, Pipeline, STACK, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};
 pub use positions::parsing;

@@ -9,7 +9,7 @@ use calyx_ir as ir;
 use calyx_utils::WithPos as _;
 use petal_metadata::{FileId, FrontEnd, Id as _, Position, PositionId, SourceFile, Span};
 
-use crate::frontend::Texts;
+use crate::frontend::CalyxFiles;
 use crate::source_info;
 
 /// Where something is written.
@@ -25,8 +25,8 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Files {
     /// Of the program, as far as they were read already.
-    texts: Texts,
-    files: Vec<File>,
+    texts: CalyxFiles,
+    calyx: Vec<File>,
     pub front_end: FrontEnd,
     positions: HashMap<Position, PositionId>,
 }
@@ -42,10 +42,10 @@ struct File {
 
 impl Files {
     /// Files that are not in `texts` are read when something is written in them.
-    pub fn new(texts: Texts) -> Self {
+    pub fn new(texts: CalyxFiles) -> Self {
         Self {
             texts,
-            files: Vec::new(),
+            calyx: Vec::new(),
             front_end: FrontEnd::default(),
             positions: HashMap::new(),
         }
@@ -62,7 +62,7 @@ impl Files {
     fn span(&mut self, attributes: &ir::Attributes) -> Option<Span> {
         let position = attributes.copy_span().into_option()?;
         let (path, start, end) = position.get_location();
-        let index = match self.files.iter().position(|file| file.path == path) {
+        let index = match self.calyx.iter().position(|file| file.path == path) {
             Some(index) => index,
             None => {
                 let text = match self.texts.get(path) {
@@ -72,15 +72,15 @@ impl Files {
                 let lines = std::iter::once(0)
                     .chain(text.match_indices('\n').map(|(at, _)| at + 1))
                     .collect();
-                self.files.push(File {
+                self.calyx.push(File {
                     path: path.to_owned(),
                     text,
                     lines,
                 });
-                self.files.len() - 1
+                self.calyx.len() - 1
             }
         };
-        let File { text, lines, .. } = &self.files[index];
+        let File { text, lines, .. } = &self.calyx[index];
         let line_of = |offset: usize| lines.partition_point(|&begin| begin <= offset);
         let line = line_of(start);
         let column = text.get(lines[line - 1]..start)?.chars().count() + 1;
@@ -120,7 +120,7 @@ impl Files {
 
     /// The table of files. `root` is the one that holds the entry point.
     pub fn table(&self, root: Option<FileId>) -> Vec<SourceFile> {
-        self.files
+        self.calyx
             .iter()
             .enumerate()
             .map(|(index, File { path, text, .. })| SourceFile {

@@ -51,7 +51,7 @@ pub(crate) struct Problem {
 /// The number of the line that the byte `offset` is in, counted from 1.
 pub(crate) fn line(text: &str, offset: usize) -> usize {
     let before = &text.as_bytes()[..offset.min(text.len())];
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
+    before.split(|byte| *byte == b'\n').count()
 }
 
 /// Translates a file.
@@ -302,7 +302,9 @@ impl<'a> Translator<'a> {
                     let close = next.map_or(end, |next| next.end);
                     self.lexer.jump(close);
                     if kept {
-                        sets.into_iter().for_each(|set| self.blank(set));
+                        for set in sets {
+                            self.blank(set);
+                        }
                     } else {
                         self.blank(open.start..close);
                     }

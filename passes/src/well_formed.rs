@@ -212,8 +212,9 @@ mod tests {
     use proptest::test_runner::{RngAlgorithm, TestRng};
 
     use super::*;
-    use crate::frontend::{Library, Program};
+    use crate::frontend::Program;
     use crate::guard::guarded;
+    use crate::library::Library;
 
     /// A program with some of everything that the pass looks at.
     const RICH: &str = r#"

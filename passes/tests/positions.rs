@@ -53,7 +53,7 @@ impl Inserter<'_> {
             .iter()
             .map(|line| format!("{}", line + 1000))
             .collect();
-        let other = if self.line % 5 == 0 {
+        let other = if self.line.is_multiple_of(5) {
             "@other{1,2}\n"
         } else {
             ""
@@ -129,9 +129,9 @@ impl Inserter<'_> {
             | Control::Par { stmts, .. }
             | Control::StaticSeq { stmts, .. }
             | Control::StaticPar { stmts, .. } => {
-                stmts
-                    .iter()
-                    .for_each(|control| self.control(control, lines));
+                for control in stmts {
+                    self.control(control, lines);
+                }
             }
             Control::If {
                 tbranch, fbranch, ..
@@ -169,7 +169,7 @@ fn positioned(text: &str) -> Option<Positioned> {
         ..
     } = inserter;
     inserted.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    result.text = text.to_owned();
+    text.clone_into(&mut result.text);
     for (at, inserted) in inserted {
         result.text.insert_str(at, &inserted);
     }

@@ -1,5 +1,7 @@
 //! Small programs of today, and what the parser gets to see of them.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 
 use super::translate;
@@ -14,14 +16,13 @@ fn check(text: &str, expected: &Expect) {
             .collect::<Vec<_>>()
     };
     assert_eq!(lines(&translation.text), lines(text));
-    let mut shown: String = translation
-        .text
-        .lines()
-        .map(|line| format!("{}\n", line.trim_end()))
-        .collect();
+    let mut shown = String::new();
+    for line in translation.text.lines() {
+        writeln!(shown, "{}", line.trim_end()).unwrap();
+    }
     for (&at, ids) in &translation.positions {
         let begin: String = text[at..].chars().take(12).collect();
-        shown.push_str(&format!("{ids:?} {begin:?}\n"));
+        writeln!(shown, "{ids:?} {begin:?}").unwrap();
     }
     expected.assert_eq(&shown);
 }

@@ -109,11 +109,11 @@ impl TryFrom<FormatText> for Format {
             frac_width,
         } = text;
         let (width, fraction) = match (numeric_type, width, int_width, frac_width) {
-            (NumericType::Ieee754Float, Some(width @ (32 | 64)), _, _) => (width, 0),
+            (NumericType::Bitnum, Some(width), _, _)
+            | (NumericType::Ieee754Float, Some(width @ (32 | 64)), _, _) => (width, 0),
             (NumericType::Ieee754Float, _, _, _) => {
                 return Err("an `ieee754_float` format needs a `width` of 32 or 64".to_owned());
             }
-            (NumericType::Bitnum, Some(width), _, _) => (width, 0),
             (NumericType::Bitnum, None, _, _) => {
                 return Err("a `bitnum` format needs its `width`".to_owned());
             }
