@@ -86,8 +86,8 @@ enum Driver<'a> {
     Node(NodeId),
     /// What is assigned to it in an instance.
     Assigned(InstanceId, &'a Target),
-    /// The combinational output of a unit.
-    Unit(UnitId),
+    /// A combinational output of a unit.
+    Unit(UnitId, &'static str),
 }
 
 struct Port<'a> {
@@ -242,11 +242,11 @@ impl<'a> Elaborator<'a> {
             }
             let name = port.own_name.as_str();
             let output = unit.outputs.iter().find(|(output, _)| *output == name);
-            let comb = unit.comb.as_ref().is_some_and(|comb| comb.output == name);
+            let comb = unit.combs.iter().find(|comb| comb.output == name);
             if let Some(&(_, node)) = output {
                 self.ports[id.index()].driver = Driver::Node(node);
-            } else if comb {
-                self.ports[id.index()].driver = Driver::Unit(number);
+            } else if let Some(comb) = comb {
+                self.ports[id.index()].driver = Driver::Unit(number, comb.output);
             }
         }
         self.units.push(UnitCell { unit, inputs });
@@ -257,9 +257,10 @@ impl<'a> Elaborator<'a> {
     fn dependencies(&self, port: PortId) -> Vec<PortId> {
         match self.ports[port.index()].driver {
             Driver::Nothing | Driver::Node(_) => Vec::new(),
-            Driver::Unit(unit) => {
+            Driver::Unit(unit, output) => {
                 let cell = &self.units[unit.index()];
-                let Some(comb) = &cell.unit.comb else {
+                let mut combs = cell.unit.combs.iter();
+                let Some(comb) = combs.find(|comb| comb.output == output) else {
                     return Vec::new();
                 };
                 cell.inputs
@@ -355,10 +356,12 @@ impl<'a> Elaborator<'a> {
         match driver {
             Driver::Nothing => self.graph.constant(0u8, width),
             Driver::Node(node) => node,
-            Driver::Unit(unit) => {
-                let Some(comb) = self.units[unit.index()].unit.comb.take() else {
+            Driver::Unit(unit, output) => {
+                let combs = &mut self.units[unit.index()].unit.combs;
+                let Some(at) = combs.iter().position(|comb| comb.output == output) else {
                     return self.graph.constant(0u8, width);
                 };
+                let comb = combs.swap_remove(at);
                 let inputs = self.inputs(unit, |name| comb.reads(name));
                 let node = (comb.build)(&mut self.graph, &inputs);
                 self.graph.resize(node, width)

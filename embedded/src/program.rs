@@ -381,14 +381,39 @@ struct Library<'a> {
     definitions: HashMap<ir::Id, Definition>,
 }
 
-/// Primitives that the standard library has in a file that cannot be imported as it is.
-const UNSYNTHESIZABLE: [(&str, &str); 6] = [
+/// Primitives of newer standard libraries, and of `unsynthesizable.futil`, which is not among the files that
+/// `calyx-stdlib` offers. They come as Verilog of the design's own, so they are known by their text.
+const INLINE: [(&str, &str); 9] = [
     ("std_unsyn_mult", "assign out = left * right;"),
     ("std_unsyn_div", "assign out = left / right;"),
     ("std_unsyn_mod", "assign out = left % right;"),
     ("std_unsyn_smult", "assign out = $signed(left * right);"),
     ("std_unsyn_sdiv", "assign out = $signed(left / right);"),
     ("std_unsyn_smod", "assign out = $signed(left % right);"),
+    ("std_const_mult", "assign out = in * VALUE;"),
+    (
+        "std_bypass_reg",
+        "logic [WIDTH-1:0] value;
+         assign out = write_en ? in : value;
+         always_ff @(posedge clk) begin
+           done <= ~reset & write_en;
+           if (reset) value <= 0;
+           else if (write_en) value <= in;
+         end",
+    ),
+    (
+        "std_skid_buffer",
+        "logic held;
+         logic [WIDTH-1:0] value;
+         assign out = held ? value : in;
+         assign o_valid = held | i_valid;
+         assign o_ready = ~held;
+         always_ff @(posedge clk) begin
+           held <= ~reset & ~i_ready & (held | i_valid);
+           if (reset) value <= 0;
+           else if (~held & ~i_ready & i_valid) value <= in;
+         end",
+    ),
 ];
 
 impl<'a> Library<'a> {
@@ -429,8 +454,10 @@ impl<'a> Library<'a> {
     fn look_up(&mut self, primitive: ir::Id) -> Definition {
         if let Some(body) = self.bodies.get(&primitive) {
             let body = body.trim();
-            let is_standard = COMPILE_LIB.1.contains(body)
-                || UNSYNTHESIZABLE.contains(&(primitive.as_ref(), body));
+            let is_inline = |(name, text): &(&str, &str)| {
+                *name == primitive.as_ref() && text.split_whitespace().eq(body.split_whitespace())
+            };
+            let is_standard = COMPILE_LIB.1.contains(body) || INLINE.iter().any(is_inline);
             return if body.is_empty() {
                 Definition::Empty
             } else if is_standard {

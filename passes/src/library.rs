@@ -1,13 +1,28 @@
-//! The library search path: the Calyx standard library out of `calyx-stdlib`, behind the user's folders.
+//! The library search path: the Calyx standard library out of `calyx-stdlib`, with what newer ones have, behind
+//! the user's folders.
 //!
 //! Owns the temporary folder that holds it. Knows nothing of what is in the files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use petal_files::Scratch;
 
 use crate::error::PassesError;
+
+/// What the standard library lacks, by file: all of it, or what comes behind the file that is there.
+const ADDED: [(&str, &str); 3] = [
+    (
+        "unsynthesizable.futil",
+        include_str!("../library/unsynthesizable.futil"),
+    ),
+    ("core.futil", include_str!("../library/core.futil")),
+    (
+        "binary_operators.futil",
+        include_str!("../library/binary_operators.futil"),
+    ),
+];
 
 /// The folder in which imports are looked up after the folder of the importing file.
 ///
@@ -45,7 +60,11 @@ impl Library {
             }
         }
         let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
-        for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]) {
+        let mut files: BTreeMap<&str, String> = BTreeMap::new();
+        for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&ADDED) {
+            files.entry(name).or_default().push_str(text);
+        }
+        for (name, text) in &files {
             for top in ["", "primitives"] {
                 let base = dir.path().join(top);
                 if !top.is_empty() && base.is_symlink() {

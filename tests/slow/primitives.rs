@@ -25,13 +25,13 @@ const WIDTHS: [u64; 20] = [
 /// How often each primitive is tried.
 const TRIES: usize = 2;
 
-const UNSYNTHESIZABLE: [(&str, &str); 6] = [
-    ("std_unsyn_mult", "assign out = left * right;"),
-    ("std_unsyn_div", "assign out = left / right;"),
-    ("std_unsyn_mod", "assign out = left % right;"),
-    ("std_unsyn_smult", "assign out = $signed(left * right);"),
-    ("std_unsyn_sdiv", "assign out = $signed(left / right);"),
-    ("std_unsyn_smod", "assign out = $signed(left % right);"),
+const UNSYNTHESIZABLE: [&str; 6] = [
+    "std_unsyn_mult",
+    "std_unsyn_div",
+    "std_unsyn_mod",
+    "std_unsyn_smult",
+    "std_unsyn_sdiv",
+    "std_unsyn_smod",
 ];
 
 struct Bench {
@@ -246,12 +246,31 @@ impl Bench {
         self.cell(&format!("undef({w})"), &[], &[("out", w)]);
     }
 
-    /// The primitives of `unsynthesizable.futil`, which Calyx cannot read as it is.
     fn add_unsynthesizable(&mut self) {
-        for (name, _) in UNSYNTHESIZABLE {
+        for name in UNSYNTHESIZABLE {
             let w = self.width();
             self.comb(&format!("{name}({w})"), &[("left", w), ("right", w)], w);
         }
+    }
+
+    /// What petal adds to the standard library: its Verilog is in `passes/library`.
+    fn add_newer(&mut self) {
+        let (w, value) = (self.width(), self.below(1 << 31));
+        self.comb(&format!("std_const_mult({w}, {value})"), &[("in", w)], w);
+        let w = self.width();
+        let inputs = self.noise(&[("write_en", 1), ("in", w)]);
+        self.cell(
+            &format!("std_bypass_reg({w})"),
+            &inputs,
+            &[("out", w), ("done", 1)],
+        );
+        let w = self.width();
+        let inputs = self.noise(&[("i_valid", 1), ("i_ready", 1), ("in", w)]);
+        self.cell(
+            &format!("std_skid_buffer({w})"),
+            &inputs,
+            &[("out", w), ("o_valid", 1), ("o_ready", 1)],
+        );
     }
 
     fn add_units(&mut self) {
@@ -388,25 +407,17 @@ impl Bench {
     }
 
     fn design(&self) -> String {
-        let unsynthesizable: Vec<String> = UNSYNTHESIZABLE
-            .iter()
-            .map(|(name, body)| {
-                format!(
-                    "comb primitive {name}<\"share\"=1>[WIDTH](left: WIDTH, right: WIDTH) -> \
-                     (out: WIDTH) {{ {body} }}\n"
-                )
-            })
-            .collect();
         format!(
             r#"import "primitives/core.futil";
 import "primitives/binary_operators.futil";
+import "primitives/unsynthesizable.futil";
 import "primitives/math.futil";
 import "primitives/pipelined.futil";
 import "primitives/stallable.futil";
 import "primitives/sync.futil";
 import "primitives/memories/comb.futil";
 import "primitives/memories/seq.futil";
-{}component main() -> () {{
+component main() -> () {{
   cells {{
     cycle = std_reg({ADDRESS});
     next = std_add({ADDRESS});
@@ -424,7 +435,6 @@ import "primitives/memories/seq.futil";
   control {{}}
 }}
 "#,
-            unsynthesizable.concat(),
             self.cells,
             CYCLES - 1,
             self.wires
@@ -446,6 +456,7 @@ fn primitives_do_what_their_verilog_does() {
     for _ in 0..TRIES {
         bench.add_combinational();
         bench.add_unsynthesizable();
+        bench.add_newer();
         bench.add_units();
         bench.add_memories();
     }

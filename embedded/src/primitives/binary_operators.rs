@@ -4,7 +4,7 @@
 
 use super::core::extension;
 use super::division::{divider, fixed_divider, fixed_signed_divider, signed_divider};
-use super::{Cell, Order, Unit, binary, order, set_or_reset, unequal};
+use super::{Cell, Order, Unit, binary, comb, order, set_or_reset, unequal};
 use crate::graph::{Graph, Op};
 
 /// The unit of a cell, if its primitive is of these files.
@@ -17,6 +17,13 @@ pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
         "std_unsyn_mult" | "std_unsyn_smult" => binary(Op::Mul, width),
         "std_unsyn_div" | "std_unsyn_sdiv" => binary(Op::Div, width),
         "std_unsyn_mod" | "std_unsyn_smod" => binary(Op::Rem, width),
+        "std_const_mult" => {
+            let factor = graph.constant(cell.parameter("VALUE"), width);
+            comb(move |g, i| {
+                let value = i.get(g, "in");
+                g.op(Op::Mul, width, &[value, factor])
+            })
+        }
         "std_slsh" => binary(Op::Shl, width),
         "std_srsh" => binary(Op::Sar, width),
         "std_seq" => binary(Op::Eq, 1),

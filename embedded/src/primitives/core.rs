@@ -1,7 +1,7 @@
 //! The prelude (`compile.futil`) and `core.futil`: constants, wires, registers, what takes values apart
 //! and puts them together, and unsigned operators.
 
-use super::{Cell, Order, Unit, binary, comb, order, set_or_reset, unary, unequal};
+use super::{Cell, Comb, Order, Unit, binary, comb, order, set_or_reset, unary, unequal};
 use crate::graph::{Graph, NodeId, Op};
 
 /// The unit of a cell, if its primitive is of these files.
@@ -17,6 +17,8 @@ pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
         "std_const" => constant(graph.constant(cell.parameter("VALUE"), width)),
         "std_add" => binary(Op::Add, width),
         "std_reg" => register(graph, width),
+        "std_bypass_reg" => bypass_register(graph, width),
+        "std_skid_buffer" => skid_buffer(graph, width),
         "std_wire" => comb(|g, i| i.get(g, "in")),
         "std_not" => unary(Op::Not, width),
         "std_and" => binary(Op::And, width),
@@ -70,6 +72,70 @@ pub(super) fn extension(cell: &Cell<'_>, graph: &mut Graph, op: Op) -> Unit {
     let (input, out) = (cell.width("IN_WIDTH"), cell.width("OUT_WIDTH"));
     cell.never(graph, input > out, "Output width less than input width");
     unary(op, out.max(input))
+}
+
+/// A register that shows what is written to it in the same cycle.
+fn bypass_register(graph: &mut Graph, width: u32) -> Unit {
+    let (value, done) = (graph.reg(width), graph.reg(1));
+    Unit {
+        outputs: vec![("done", done)],
+        combs: vec![Comb {
+            output: "out",
+            inputs: Some(vec!["in".to_owned(), "write_en".to_owned()]),
+            build: Box::new(move |g, i| {
+                let (enable, input) = (i.get(g, "write_en"), i.get(g, "in"));
+                g.mux(enable, input, value)
+            }),
+        }],
+        edge: Some(Box::new(move |g, i| {
+            let (reset, enable) = (i.get(g, "reset"), i.get(g, "write_en"));
+            let input = i.get(g, "in");
+            let next = g.mux(enable, input, value);
+            set_or_reset(g, reset, value, next);
+            set_or_reset(g, reset, done, enable);
+        })),
+        ..Unit::default()
+    }
+}
+
+/// Keeps the value that is under way while its receiver is not ready.
+fn skid_buffer(graph: &mut Graph, width: u32) -> Unit {
+    let (value, held) = (graph.reg(width), graph.reg(1));
+    let ready = graph.not(held);
+    Unit {
+        outputs: vec![("o_ready", ready)],
+        combs: vec![
+            Comb {
+                output: "out",
+                inputs: Some(vec!["in".to_owned()]),
+                build: Box::new(move |g, i| {
+                    let input = i.get(g, "in");
+                    g.mux(held, value, input)
+                }),
+            },
+            Comb {
+                output: "o_valid",
+                inputs: Some(vec!["i_valid".to_owned()]),
+                build: Box::new(move |g, i| {
+                    let valid = i.get(g, "i_valid");
+                    g.or(held, valid)
+                }),
+            },
+        ],
+        edge: Some(Box::new(move |g, i| {
+            let (reset, input) = (i.get(g, "reset"), i.get(g, "in"));
+            let (is_valid, is_ready) = (i.get(g, "i_valid"), i.get(g, "i_ready"));
+            let waits = g.not(is_ready);
+            let any = g.or(held, is_valid);
+            let next = g.and(waits, any);
+            set_or_reset(g, reset, held, next);
+            let arrives = g.and(ready, is_valid);
+            let keeps = g.and(arrives, waits);
+            let next = g.mux(keeps, input, value);
+            set_or_reset(g, reset, value, next);
+        })),
+        ..Unit::default()
+    }
 }
 
 fn register(graph: &mut Graph, width: u32) -> Unit {

@@ -35,7 +35,7 @@ fn comb_memory(cell: &Cell<'_>, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Un
     let for_write = sizes.clone();
     Unit {
         outputs: vec![("done", done)],
-        comb: Some(Comb {
+        combs: vec![Comb {
             output: "read_data",
             inputs: Some(addresses),
             build: Box::new(move |g, i| {
@@ -54,7 +54,7 @@ fn comb_memory(cell: &Cell<'_>, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Un
                 let nothing = g.constant(0u8, g.width(word));
                 g.mux(inside, word, nothing)
             }),
-        }),
+        }],
         edge: Some(Box::new(move |g, i| {
             let (reset, write) = (i.get(g, "reset"), i.get(g, "write_en"));
             let running = g.not(reset);

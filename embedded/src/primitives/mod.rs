@@ -22,8 +22,8 @@ use crate::graph::{Check, Graph, MemId, NodeId, Op};
 pub(crate) struct Unit {
     /// The outputs that depend on state alone.
     pub outputs: Vec<(&'static str, NodeId)>,
-    /// The output that depends on inputs in the same cycle.
-    pub comb: Option<Comb>,
+    /// The outputs that depend on inputs in the same cycle.
+    pub combs: Vec<Comb>,
     /// What happens at the edge.
     pub edge: Option<Edge>,
     /// Its memory.
@@ -109,11 +109,11 @@ impl Cell<'_> {
 /// A unit whose output `out` depends on all inputs, and on no state.
 fn comb(build: impl FnOnce(&mut Graph, &Inputs<'_>) -> NodeId + 'static) -> Unit {
     Unit {
-        comb: Some(Comb {
+        combs: vec![Comb {
             output: "out",
             inputs: None,
             build: Box::new(build),
-        }),
+        }],
         ..Unit::default()
     }
 }
