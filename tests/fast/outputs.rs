@@ -123,7 +123,8 @@ fn shared(path: &str) -> String {
 #[test]
 fn the_documented_fields_of_the_metadata_are_those_written() {
     let mut written = BTreeSet::new();
-    for design in designs("calyx-examples") {
+    let positions = root().join("tests/corpus/struct-positions.futil");
+    for design in [designs("calyx-examples"), vec![positions]].concat() {
         let (_, metadata) = instrument(&design, "all");
         let metadata = serde_json::from_str(&metadata.to_json()).unwrap();
         fields(&metadata, "", &mut written);
