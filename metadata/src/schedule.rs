@@ -50,7 +50,7 @@ impl<S> Parts<S> {
 }
 
 /// How deep the parts of a program that is read from a file may nest.
-const DEEPEST: usize = 4000;
+const MAX_DEPTH: usize = 4000;
 
 /// A part of a static program, as it is written to the file.
 #[derive(Serialize, Deserialize)]
@@ -122,7 +122,7 @@ impl<S> TryFrom<Vec<Part<S>>> for Schedule<S> {
             let first = built.len().checked_sub(count);
             let parts = built.split_off(first.ok_or("a schedule lacks parts")?);
             let depth = 1 + parts.iter().map(|(depth, _)| *depth).max().unwrap_or(0);
-            if depth > DEEPEST {
+            if depth > MAX_DEPTH {
                 return Err("a schedule nests too deep");
             }
             let mut parts = parts.into_iter().rev().map(|(_, part)| part);
@@ -292,7 +292,7 @@ mod tests {
             "a schedule has parts that belong to nothing"
         );
         assert_eq!(
-            read(&[vec![r#""repeat""#; DEEPEST], vec![r#""none""#]].concat()),
+            read(&[vec![r#""repeat""#; MAX_DEPTH], vec![r#""none""#]].concat()),
             "a schedule nests too deep"
         );
     }

@@ -45,8 +45,8 @@ pub fn control_per_instance(
     let mut table = Table::new([vec![Column::text("cell")], columns()].concat());
     for id in metadata.component_ids() {
         let instances = profile.instances().iter().enumerate();
-        let own = instances.filter(|(_, instance)| instance.component == id);
-        for instance in own.map(|(at, _)| InstanceId::from_index(at)) {
+        let these = instances.filter(|(_, instance)| instance.component == id);
+        for instance in these.map(|(at, _)| InstanceId::from_index(at)) {
             let cell = path(metadata, profile.instances(), instance);
             for (_, row) in rows(metadata, id, instance, &counts, &ledger.instances) {
                 table.push([vec![cell.as_str().into()], row].concat());
@@ -92,8 +92,8 @@ fn rows<Owner: Copy + Ord>(
         .map(|(at, node)| {
             let statement = ControlId::from_index(at);
             let entered = counts.entered(owner, statement);
-            let found = statements.get(&(owner, statement));
-            let found = found.copied().unwrap_or_default();
+            let costs = statements.get(&(owner, statement));
+            let costs = costs.copied().unwrap_or_default();
             let name = match node.group {
                 Some(group) => groups[group.index()].as_str(),
                 None => &names[at],
@@ -118,15 +118,15 @@ fn rows<Owner: Copy + Ord>(
                 counts
                     .iterations(component, owner, statement)
                     .map_or(Value::Empty, Value::from),
-                found.cycles.into(),
-                found.flattened.into(),
-                found.useful.into(),
-                found.condition.into(),
-                found.charged().into(),
+                costs.cycles.into(),
+                costs.flattened.into(),
+                costs.useful.into(),
+                costs.condition.into(),
+                costs.charged().into(),
             ];
-            row.extend(found.overhead.map(Value::from));
+            row.extend(costs.overhead.map(Value::from));
             row.extend([
-                found.hidden.into(),
+                costs.hidden.into(),
                 bound(entered.min),
                 bound(entered.max),
                 Value::average(entered.total, entered.count),
@@ -162,7 +162,7 @@ impl<Owner: Copy + Ord> Counts<Owner> {
             statements: BTreeMap::new(),
             conditions: BTreeMap::new(),
         };
-        for (element, found) in activations.durations() {
+        for (element, durations) in activations.durations() {
             let owner = owner(element);
             match element.kind {
                 ElementKind::Control(node) => {
@@ -170,7 +170,7 @@ impl<Owner: Copy + Ord> Counts<Owner> {
                         .statements
                         .entry((owner, node))
                         .or_default()
-                        .merge(&found);
+                        .merge(&durations);
                 }
                 ElementKind::Group(run) => {
                     let component = metadata.component(activations.component_of(element));
@@ -181,7 +181,7 @@ impl<Owner: Copy + Ord> Counts<Owner> {
                         _ if component.node(node).kind.is_enable() => &mut counts.statements,
                         _ => continue,
                     };
-                    of.entry((owner, node)).or_default().merge(&found);
+                    of.entry((owner, node)).or_default().merge(&durations);
                 }
                 ElementKind::Cell | ElementKind::Primitive(..) => {}
             }

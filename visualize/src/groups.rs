@@ -108,11 +108,11 @@ pub(crate) fn durations(
             durations.entry((id, run.group)).or_default();
         }
     }
-    for (element, found) in activations.durations() {
+    for (element, of_run) in activations.durations() {
         if let ElementKind::Group(run) = element.kind {
             let id = activations.component_of(element);
             let group = metadata.component(id).run(run).group;
-            durations.entry((id, group)).or_default().merge(&found);
+            durations.entry((id, group)).or_default().merge(&of_run);
         }
     }
     durations

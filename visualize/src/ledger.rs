@@ -79,10 +79,10 @@ impl Ledger {
                 ledger.add(metadata, tree, cycles);
             }
         }
-        for (&(instance, statement), own) in &ledger.instances {
+        for (&(instance, statement), this) in &ledger.instances {
             let component = profile.instances()[instance.index()].component;
             let all = ledger.statements.entry((component, statement));
-            all.or_default().add(own);
+            all.or_default().add(this);
         }
         ledger
     }
@@ -93,8 +93,8 @@ impl Ledger {
     }
 
     fn add(&mut self, metadata: &Metadata, tree: &CallTree, cycles: u64) {
-        let found = Found::of(metadata, tree);
-        let charged = match found.class() {
+        let costs = TreeCosts::of(metadata, tree);
+        let charged = match costs.class() {
             Class::Useful => {
                 self.useful += cycles;
                 None
@@ -113,7 +113,7 @@ impl Ledger {
                 None => self.unplaced += cycles,
             }
         }
-        let idle = found.overhead.iter().copied().enumerate();
+        let idle = costs.overhead.iter().copied().enumerate();
         for (at, (instance, charge)) in idle {
             if charged.is_some() && at == 0 {
                 continue;
@@ -122,10 +122,10 @@ impl Ledger {
                 self.statement(instance, statement).hidden += cycles;
             }
         }
-        for (instance, statement) in found.idle {
+        for (instance, statement) in costs.idle {
             self.statement(instance, statement).hidden += cycles;
         }
-        for ((instance, statement), (inside, threads)) in found.active {
+        for ((instance, statement), (inside, threads)) in costs.active {
             let entry = self.statement(instance, statement);
             entry.cycles += cycles;
             entry.flattened += cycles * threads;
@@ -157,13 +157,13 @@ pub(crate) enum Class {
 impl Class {
     /// The class of the cycles with this tree.
     pub fn of(metadata: &Metadata, tree: &CallTree) -> Self {
-        Found::of(metadata, tree).class()
+        TreeCosts::of(metadata, tree).class()
     }
 }
 
 /// What one tree shows.
 #[derive(Debug, Default)]
-struct Found {
+struct TreeCosts {
     /// Nodes with something useful at or below them, by index; the root is 0.
     useful: BTreeSet<usize>,
     /// Nodes with a condition at or below them.
@@ -184,7 +184,7 @@ enum Inside {
     Useful,
 }
 
-impl Found {
+impl TreeCosts {
     fn inside(&self, node: usize) -> Inside {
         if self.useful.contains(&node) {
             Inside::Useful
@@ -204,12 +204,12 @@ impl Found {
     }
 
     fn activate(&mut self, statement: (InstanceId, ControlId), inside: Inside, threads: u64) {
-        let known = self.active.entry(statement).or_insert((inside, threads));
-        *known = (inside.max(known.0), threads.max(known.1));
+        let (most, widest) = self.active.entry(statement).or_insert((inside, threads));
+        (*most, *widest) = (inside.max(*most), threads.max(*widest));
     }
 
     fn of(metadata: &Metadata, tree: &CallTree) -> Self {
-        let mut found = Self::default();
+        let mut costs = Self::default();
         // Useful leaves, and all above them.
         let purpose = |id: NodeId| {
             tree.path(id)
@@ -231,38 +231,38 @@ impl Found {
             }
             let above = tree.path(id).into_iter().map(Id::index);
             match purpose(id) {
-                Some(Purpose::Condition) => found.condition.extend(above),
+                Some(Purpose::Condition) => costs.condition.extend(above),
                 Some(Purpose::Control) => {}
-                _ => found.useful.extend(above),
+                _ => costs.useful.extend(above),
             }
         }
         let threads = threads(metadata, tree);
         let mut instance = Vec::new();
         for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
             while instance.pop_if(|(above, _, _)| *above >= depth).is_some() {}
-            let inside = found.inside(id.index());
+            let inside = costs.inside(id.index());
             match node {
                 Node::Cell {
-                    instance: own,
+                    instance: this,
                     activity,
                     ..
                 } => {
                     let charge = match activity {
                         Activity::Overhead(charge) => {
-                            found.overhead.push((own, charge));
+                            costs.overhead.push((this, charge));
                             charge.statement
                         }
                         _ => None,
                     };
-                    instance.push((depth, own, charge));
+                    instance.push((depth, this, charge));
                 }
                 Node::Control { control, .. } => {
-                    let Some(&(_, own, charged)) = instance.last() else {
+                    let Some(&(_, this, charged)) = instance.last() else {
                         continue;
                     };
-                    found.activate((own, control), inside, threads[id.index()]);
+                    costs.activate((this, control), inside, threads[id.index()]);
                     if tree.children(id).is_empty() && charged != Some(control) {
-                        found.idle.push((own, control));
+                        costs.idle.push((this, control));
                     }
                 }
                 Node::Group { component, run, .. } => {
@@ -271,14 +271,14 @@ impl Found {
                         .run(run)
                         .control
                         .filter(|&node| component.node(node).kind.is_enable());
-                    if let (Some(enable), Some(&(_, own, _))) = (enable, instance.last()) {
-                        found.activate((own, enable), inside, threads[id.index()]);
+                    if let (Some(enable), Some(&(_, this, _))) = (enable, instance.last()) {
+                        costs.activate((this, enable), inside, threads[id.index()]);
                     }
                 }
                 Node::Continuous { .. } | Node::Primitive { .. } => {}
             }
         }
-        found
+        costs
     }
 }
 

@@ -274,13 +274,13 @@ fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Rank
 }
 
 fn ranked_control(metadata: &Metadata, ledger: &Ledger) -> Vec<RankedStatement> {
-    let mut found: Vec<_> = ledger
+    let mut charged: Vec<_> = ledger
         .statements
         .iter()
         .filter(|(_, statement)| statement.charged() > 0)
         .collect();
-    found.sort_by_key(|(_, statement)| std::cmp::Reverse(statement.charged()));
-    found
+    charged.sort_by_key(|(_, statement)| std::cmp::Reverse(statement.charged()));
+    charged
         .into_iter()
         .take(RANKED)
         .map(|(&(id, node), statement)| {

@@ -6,7 +6,7 @@ use super::{Baseline, Frame};
 use crate::ledger::ByKind;
 
 /// More cycles than any run has. Sums of as many figures as fit into a file do not overflow.
-const MOST: u64 = 1 << 40;
+const MAX_CYCLES: u64 = 1 << 40;
 
 impl Baseline {
     /// What does not fit together, if anything.
@@ -70,26 +70,26 @@ impl Baseline {
             .chain(groups)
             .chain(statements)
             .chain(flame);
-        match all.find(|&figure| figure > MOST) {
+        match all.find(|&figure| figure > MAX_CYCLES) {
             Some(figure) => Err(format!("no run is as long as {figure} cycles")),
             None => Ok(()),
         }
     }
 
     fn check_flame(&self) -> Result<(), String> {
-        let known = |frame: &Frame| match frame {
+        let is_there = |frame: &Frame| match frame {
             Frame::Statement(at) => *at < self.statements.len(),
             Frame::Group(at) => *at < self.groups.len(),
             Frame::Label(_) => true,
         };
-        let mut deepest = 0;
+        let mut max_depth = 0;
         for node in &self.flame {
-            if node.0 > deepest || node.1 >= self.frames.len() {
+            if node.0 > max_depth || node.1 >= self.frames.len() {
                 return Err("its flame graph has a loose node".to_owned());
             }
-            deepest = node.0 + 1;
+            max_depth = node.0 + 1;
         }
-        if self.frames.iter().all(known) {
+        if self.frames.iter().all(is_there) {
             Ok(())
         } else {
             Err("its flame graph names what is not there".to_owned())

@@ -100,14 +100,14 @@ struct GroupIndex {
 
 impl GroupIndex {
     fn new(metadata: &Metadata, sources: &Sources<'_>, activations: &Activations<'_>) -> Self {
-        let mut known: BTreeMap<(&str, &str), Vec<_>> = BTreeMap::new();
+        let mut by_name: BTreeMap<(&str, &str), Vec<_>> = BTreeMap::new();
         for (key, durations) in groups::durations(metadata, activations) {
             let component = metadata.component(key.0);
             let group = component.group(key.1);
             // Groups that the compiler made have no identity but the statement that they serve.
             if group.origin != Origin::Compiler {
                 let name = (definer(component, &group.origin), group.name.as_str());
-                known.entry(name).or_default().push((key, durations));
+                by_name.entry(name).or_default().push((key, durations));
             }
         }
         let mut index = Self {
@@ -115,7 +115,7 @@ impl GroupIndex {
             positions: BTreeMap::new(),
         };
         let all_effects = groups::Effects::new(metadata);
-        for ((component, name), copies) in known {
+        for ((component, name), copies) in by_name {
             // There is no entry without a copy.
             let (first, group) = copies[0].0;
             let group = metadata.component(first).group(group);
@@ -160,7 +160,8 @@ impl StatementIndex {
         ledger: &Ledger,
         activations: &Activations<'_>,
     ) -> Self {
-        let mut known: BTreeMap<Identity<'_>, Vec<(ComponentId, ControlId)>> = BTreeMap::new();
+        let mut by_identity: BTreeMap<Identity<'_>, Vec<(ComponentId, ControlId)>> =
+            BTreeMap::new();
         for id in metadata.component_ids() {
             let component = metadata.component(id);
             for (at, node) in component.control.iter().enumerate() {
@@ -170,13 +171,13 @@ impl StatementIndex {
                     node.span.map(place),
                     node.kind.keyword(),
                 );
-                known
+                by_identity
                     .entry(identity)
                     .or_default()
                     .push((id, ControlId::from_index(at)));
             }
         }
-        let positions: BTreeMap<(ComponentId, ControlId), usize> = known
+        let positions: BTreeMap<(ComponentId, ControlId), usize> = by_identity
             .values()
             .enumerate()
             .flat_map(|(at, copies)| copies.iter().map(move |&copy| (copy, at)))
@@ -187,7 +188,7 @@ impl StatementIndex {
             .iter()
             .map(|component| labels::control_places(metadata, component))
             .collect();
-        let figures = known
+        let figures = by_identity
             .iter()
             .map(|(&(name, _, kind), copies)| {
                 // There is no entry without a copy. The original has the shortest label.
@@ -218,11 +219,11 @@ impl StatementIndex {
                 };
                 for copy in copies {
                     figures.times += counts.entered(copy.0, copy.1).count;
-                    let Some(found) = ledger.statements.get(copy) else {
+                    let Some(costs) = ledger.statements.get(copy) else {
                         continue;
                     };
-                    figures.cycles += found.cycles;
-                    for (sum, cycles) in figures.overhead.iter_mut().zip(found.overhead) {
+                    figures.cycles += costs.cycles;
+                    for (sum, cycles) in figures.overhead.iter_mut().zip(costs.overhead) {
                         *sum += cycles;
                     }
                 }
@@ -252,7 +253,7 @@ fn flame(
 ) -> (Vec<Frame>, Vec<FlameNode>) {
     let labels = FrameLabels::new(metadata);
     let frame = |node: Node| {
-        let known = match node {
+        let listed = match node {
             Node::Control { component, control } => statements
                 .positions
                 .get(&(component, control))
@@ -265,7 +266,7 @@ fn flame(
                 .map(|&at| Frame::Group(at)),
             _ => None,
         };
-        known.unwrap_or_else(|| Frame::Label(labels.label(node, profile.instances()).to_owned()))
+        listed.unwrap_or_else(|| Frame::Label(labels.label(node, profile.instances()).to_owned()))
     };
     let mut stacks: BTreeMap<Vec<Frame>, u64> = BTreeMap::new();
     for (tree, cycles) in profile.trees() {

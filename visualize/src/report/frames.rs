@@ -3,19 +3,17 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{CellId, ComponentId, ControlId, FileId, GroupId, Id, Metadata, Span};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, Metadata, Span};
 use petal_reconstruct::{Activity, CallTree, FrameLabels, Instance, InstanceId, Node, actual_path};
 use serde::Serialize;
 
 use super::order::Packed;
+use super::place::{SourceLine, source_line};
 use super::tables::{Row, Tables};
 use crate::flame::{Weighting, units, weights};
 use crate::ledger::Class;
 use crate::profile::Profile;
 use crate::table::RowId;
-
-/// A line of the source: file, and number from 1.
-pub(crate) type Place = (FileId, u32);
 
 /// Bytes that the compressed trees may take.
 const MAX_BYTES: usize = 1 << 20;
@@ -29,7 +27,7 @@ pub(crate) struct Frame {
     #[serde(skip_serializing_if = "Option::is_none")]
     actual: Option<String>,
     /// The line that the frame stands for, and others that have to do with it.
-    places: Vec<Place>,
+    places: Vec<SourceLine>,
     /// The rows of tables that tell of it.
     rows: Vec<Row>,
 }
@@ -40,7 +38,7 @@ pub(crate) struct Reason {
     kind: String,
     /// The statement that is charged.
     statement: Option<String>,
-    place: Option<Place>,
+    place: Option<SourceLine>,
 }
 
 /// All call trees of a run laid on top of each other. Node 0 is the root; the children of a node have
@@ -59,7 +57,7 @@ pub(crate) struct Nodes {
 
 /// What a frame stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
+enum FrameKey {
     /// A component cell, and the `ref` cell by which it is called.
     Cell(InstanceId, Option<(ComponentId, CellId)>),
     /// A group: as a control statement runs it, or as another group does.
@@ -74,7 +72,7 @@ pub(crate) struct Frames<'a> {
     labels: FrameLabels,
     tables: &'a Tables,
     instances: &'a [Instance],
-    ids: HashMap<Key, usize>,
+    ids: HashMap<FrameKey, usize>,
     children: HashMap<(Option<usize>, usize), usize>,
     reason_ids: HashMap<(ComponentId, petal_reconstruct::Charge), usize>,
     pub list: Vec<Frame>,
@@ -173,7 +171,7 @@ impl<'a> Frames<'a> {
                 kind: charge.kind.to_string(),
                 statement: statement.map(|id| self.labels.control(component, id).to_owned()),
                 place: statement
-                    .and_then(|id| place(self.metadata.component(component).node(id).span)),
+                    .and_then(|id| source_line(self.metadata.component(component).node(id).span)),
             });
         }
         2 + id
@@ -183,26 +181,26 @@ impl<'a> Frames<'a> {
         let key = match node {
             Node::Cell {
                 instance, formal, ..
-            } => Key::Cell(instance, formal),
+            } => FrameKey::Cell(instance, formal),
             Node::Group {
                 component,
                 group,
                 run,
-            } => Key::Group(
+            } => FrameKey::Group(
                 component,
                 group,
                 self.metadata.component(component).run(run).control,
             ),
-            other => Key::Other(other),
+            other => FrameKey::Other(other),
         };
         let next = self.list.len();
         let id = *self.ids.entry(key).or_insert(next);
         if id == next {
             let (spans, rows) = self.origin(node);
-            let mut places: Vec<Place> = Vec::new();
-            for found in spans.into_iter().filter_map(place) {
-                if !places.contains(&found) {
-                    places.push(found);
+            let mut places: Vec<SourceLine> = Vec::new();
+            for line in spans.into_iter().filter_map(source_line) {
+                if !places.contains(&line) {
+                    places.push(line);
                 }
             }
             self.list.push(Frame {
@@ -275,10 +273,6 @@ impl<'a> Frames<'a> {
             }
         }
     }
-}
-
-pub(crate) fn place(span: Option<Span>) -> Option<Place> {
-    span.map(|span| (span.file, span.line))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]

@@ -7,6 +7,7 @@
 mod frames;
 mod order;
 mod page;
+mod place;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ pub use self::order::Order;
 
 use self::frames::{Frame, Frames, Nodes, Reason};
 use self::order::Bins;
-use self::tables::{Tables, View};
+use self::tables::{PageTable, Tables};
 use crate::activations::Activations;
 use crate::annotate::{Line, annotate};
 use crate::cells::cells;
@@ -62,7 +63,7 @@ struct Data<'a> {
     /// Names and cycles of the classes of cycles, which add up to `cycles`.
     classes: Vec<(String, u64)>,
     files: Vec<File<'a>>,
-    tables: &'a [View; 3],
+    tables: &'a [PageTable; 3],
     frames: &'a [Frame],
     reasons: &'a [Reason],
     nodes: &'a Nodes,

@@ -47,7 +47,7 @@ fn fill(template: &str, parts: &[(&str, String)]) -> String {
         .and_then(|(before, after)| Some((before, after.split_once("}}")?)))
     {
         text.push_str(before);
-        if let Some((_, part)) = parts.iter().find(|(known, _)| *known == name) {
+        if let Some((_, part)) = parts.iter().find(|(given, _)| *given == name) {
             text.push_str(part);
         }
         rest = after;

@@ -7,7 +7,7 @@ use petal_reconstruct::Instance;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::frames::{Place, place};
+use super::place::{SourceLine, source_line};
 use crate::table::{Align, RowId, Table, Value};
 
 /// A row: which table, and which of its rows.
@@ -15,16 +15,16 @@ pub(crate) type Row = (usize, usize);
 
 /// A table as the page shows it.
 #[derive(Debug, Serialize)]
-pub(crate) struct View {
+pub(crate) struct PageTable {
     name: &'static str,
     /// Title of each column, and whether it has numbers.
     columns: Vec<(String, bool)>,
     rows: Vec<Vec<Json>>,
     /// The line of the source that each row is about.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<SourceLine>>,
 }
 
-impl View {
+impl PageTable {
     fn new(name: &'static str, table: &Table) -> Self {
         let columns = table.columns().iter();
         let rows = table.rows().iter();
@@ -44,7 +44,7 @@ impl View {
 /// The tables, with their rows by what they tell of.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    pub views: [View; 3],
+    pub views: [PageTable; 3],
     rows: HashMap<RowId, Row>,
 }
 
@@ -53,16 +53,16 @@ impl Tables {
     pub fn new(metadata: &Metadata, instances: &[Instance], tables: [&Table; 3]) -> Self {
         let [cells, groups, control] = tables;
         let mut views = [
-            View::new("cells", cells),
-            View::new("groups", groups),
-            View::new("control", control),
+            PageTable::new("cells", cells),
+            PageTable::new("groups", groups),
+            PageTable::new("control", control),
         ];
         let mut rows = HashMap::new();
         for (number, table) in tables.into_iter().enumerate() {
             for (row, id) in table.ids().iter().enumerate() {
                 let Some(id) = *id else { continue };
                 rows.insert(id, (number, row));
-                views[number].places[row] = place(span(metadata, instances, id));
+                views[number].places[row] = source_line(span(metadata, instances, id));
             }
         }
         Self { views, rows }
