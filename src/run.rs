@@ -459,12 +459,12 @@ impl<'a> Output<'a, '_> {
     /// Writes and analyses the events that come. Those of a run that failed end early.
     fn analyse(&self, events: Events) -> Result<Analysis<'a>, Failure> {
         let trace = outputs::create(&self.staging.path(TRACE))?;
-        let mut trace =
-            TraceWriter::new(trace, &self.metadata.fingerprint).map_err(cannot_write)?;
+        let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
+            .map_err(|error| cannot_write(&error))?;
         let mut analysis = Analysis::new(self.metadata, self.view.into());
         events.try_for_each(|event| {
             analysis.event(event);
-            trace.event(event).map_err(cannot_write)
+            trace.event(event).map_err(|error| cannot_write(&error))
         })?;
         Ok(analysis)
     }
@@ -480,7 +480,7 @@ impl<'a> Output<'a, '_> {
                 Some(view) => timelines.event(&view.event(event.clone())),
                 None => timelines.event(event),
             }
-            .map_err(cannot_write)
+            .map_err(|error| cannot_write(&error))
         })?;
         outputs::finish_timelines(&timelines, self.staging)
     }
@@ -516,7 +516,7 @@ impl<S: ProbeSource> ProbeSource for Interruptible<S> {
     }
 }
 
-fn cannot_write(error: io::Error) -> Failure {
+fn cannot_write(error: &io::Error) -> Failure {
     Failure::new(format!("cannot write to the output folder: {error}"))
 }
 

@@ -116,13 +116,15 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     let Folder {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
-    let format = match args.json {
-        true => TreeFormat::JsonLines,
-        false => TreeFormat::Text,
+    let format = if args.json {
+        TreeFormat::JsonLines
+    } else {
+        TreeFormat::Text
     };
-    let nodes = match args.continuous {
-        true => TreeNodes::WithContinuous,
-        false => TreeNodes::Traced,
+    let nodes = if args.continuous {
+        TreeNodes::WithContinuous
+    } else {
+        TreeNodes::Traced
     };
     let cycles = args.cycles.clone().unwrap_or(0..u64::MAX);
     let mut trees = CallTrees::new(&metadata, cycles, format, nodes);
