@@ -57,10 +57,7 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
             path.display()
         ))
     })?;
-    let link = format!(
-        "{VIEWER}/#!/?url=http://{address}/{}&startupCommands={COMMANDS}",
-        TIMELINE
-    );
+    let link = format!("{VIEWER}/#!/?url=http://{address}/{TIMELINE}&startupCommands={COMMANDS}");
     outputs::print(&format!(
         "{link}\nwaiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser \
          asks, let the viewer reach this machine\n"

@@ -214,7 +214,9 @@ impl<F: Format + ?Sized> Format for Vec<Box<F>> {
     }
 
     fn forget_patterns(&mut self) {
-        self.iter_mut().for_each(|format| format.forget_patterns());
+        for format in self {
+            format.forget_patterns();
+        }
     }
 
     fn finish(&mut self) -> io::Result<()> {

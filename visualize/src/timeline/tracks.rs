@@ -47,7 +47,7 @@ impl Counter {
 pub(super) struct TrackKey {
     pub instance: InstanceId,
     pub subject: Subject,
-    /// CounterValues the tracks of the subject from 0 on.
+    /// Counts the tracks of the subject from 0 on.
     pub number: usize,
 }
 
