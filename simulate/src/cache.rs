@@ -54,7 +54,7 @@ impl Kind {
         if version.is_empty() || hash.len() != 16 || !hash.bytes().all(hexadecimal) {
             return None;
         }
-        Self::ALL.into_iter().find(|known| known.name() == kind)
+        Self::ALL.into_iter().find(|of| of.name() == kind)
     }
 
     /// Whether an entry of this kind has a file of this name.

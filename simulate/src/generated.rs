@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::Error;
-use crate::build::{BuildOptions, Optimisation};
+use crate::options::{BuildOptions, Optimisation};
 use crate::testbench;
 
 /// Generated C++ of up to this many bytes is compiled in one piece: below, reading the headers twice costs more than a

@@ -36,15 +36,16 @@ mod compile;
 pub mod data;
 mod error;
 mod generated;
+mod options;
 mod run;
 mod runtime;
 mod testbench;
 mod verilator;
 
-pub use build::{BuildOptions, Optimisation, Trace};
 pub use cache::clean_cache;
 pub use data::{Data, MemoryLayout};
 pub use error::{BuildStage, Error};
+pub use options::{BuildOptions, Optimisation, Trace};
 pub use run::{Executable, RunOptions, RunOutcome};
 pub use testbench::TopModule;
 pub use verilator::{Verilator, Version, compiler_version};

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::Error;
-use crate::build::Trace;
+use crate::options::Trace;
 use crate::testbench::Report;
 
 /// How often to try again to start an executable that somebody still has open, 10 ms apart.

@@ -13,9 +13,9 @@ use std::sync::{Mutex, PoisonError};
 use petal_files::Scratch;
 
 use crate::Error;
-use crate::build::{BuildOptions, Trace};
 use crate::cache::{EXECUTABLE, HEADER, Kind, VERILOG};
 use crate::compile::{Log, run_all};
+use crate::options::{BuildOptions, Trace};
 use crate::testbench;
 use crate::verilator::Verilator;
 
