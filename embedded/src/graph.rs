@@ -312,7 +312,7 @@ impl Graph {
         })
     }
 
-    /// A new wire on a loop. Its value is told later.
+    /// A new wire on a loop. Its value is set later.
     pub fn wire(&mut self, width: u32) -> (WireId, NodeId) {
         let wire = WireId::from_index(self.wires.len());
         let node = self.intern(Node {

@@ -40,7 +40,7 @@ impl Default for Options {
     }
 }
 
-/// A run of a lowered design, compiled to machine code. It goes on as [`ProbeSource::next_cycle`] is
+/// A run of a lowered design, compiled to machine code. It advances as [`ProbeSource::next_cycle`] is
 /// called.
 ///
 /// The design is reset for three cycles. Then `go` is high until `done` is, and all other inputs are

@@ -8,21 +8,21 @@ use crate::schema::{
 };
 
 /// How many signals all instances of a design may have, and how many groups one may call.
-const MOST: u64 = 1 << 22;
+const MAX_SIGNALS: u64 = 1 << 22;
 
 /// For each of `count` entries, its size and those of all that it leads to, on every way there.
-/// `entry` gives an entry's own size and what it leads to. `Err` is one that leads to itself.
+/// `entry` gives the size of an entry alone and what it leads to. `Err` is one that leads to itself.
 fn totals(count: usize, entry: impl Fn(usize) -> (u64, Vec<usize>)) -> Result<Vec<u64>, usize> {
     let mut totals: Vec<Option<u64>> = vec![None; count];
     let mut open = vec![false; count];
-    // The ways that are still to go; an entry stays until all behind it are known.
+    // The ways that are still to go; an entry stays until all behind it have their totals.
     let mut stack: Vec<usize> = (0..count).collect();
     while let Some(&at) = stack.last() {
         if totals[at].is_some() {
             stack.pop();
             continue;
         }
-        let (own, next) = entry(at);
+        let (size, next) = entry(at);
         let unknown = next.iter().filter(|&&next| totals[next].is_none());
         let before = stack.len();
         for &next in unknown.clone() {
@@ -35,8 +35,8 @@ fn totals(count: usize, entry: impl Fn(usize) -> (u64, Vec<usize>)) -> Result<Ve
         if stack.len() > before {
             open[at] = true;
         } else {
-            let known = next.iter().filter_map(|&next| totals[next]);
-            totals[at] = Some(known.fold(own, u64::saturating_add));
+            let below = next.iter().filter_map(|&next| totals[next]);
+            totals[at] = Some(below.fold(size, u64::saturating_add));
         }
     }
     Ok(totals.into_iter().flatten().collect())
@@ -256,24 +256,24 @@ impl Metadata {
         let components = self.components.len();
         let signals = totals(components, |at| {
             let component = &self.components[at];
-            let own = component.runs.len() + component.calls.len();
-            let own = own + component.compiled.len() + component.registers.len();
+            let size = component.runs.len() + component.calls.len();
+            let size = size + component.compiled.len() + component.registers.len();
             let instances = component.instances().map(|(_, child)| child.index());
-            (own as u64, instances.collect())
+            (size as u64, instances.collect())
         });
         let contains_itself =
             |at: usize| format!("component `{}` contains itself", self.components[at].name);
         let signals = signals.map_err(contains_itself)?;
         // Nor may it be handed over to itself: call trees go down from `ref` cells, too.
-        let known = totals(components, |at| {
+        let handed_over = totals(components, |at| {
             let component = &self.components[at];
             let below = component
                 .instances()
                 .chain(component.component_references());
             (0, below.map(|(_, child)| child.index()).collect())
         });
-        known.map_err(contains_itself)?;
-        if signals[self.main.index()] > MOST {
+        handed_over.map_err(contains_itself)?;
+        if signals[self.main.index()] > MAX_SIGNALS {
             return Err("it has more signals than any design that could be simulated".to_owned());
         }
         for component in &self.components {
@@ -287,7 +287,7 @@ impl Metadata {
             let name = &component.name;
             let calls =
                 calls.map_err(|run| format!("component `{name}`: group run {run} calls itself"))?;
-            if calls.iter().any(|&calls| calls > MOST) {
+            if calls.iter().any(|&calls| calls > MAX_SIGNALS) {
                 return Err(format!("component `{name}` has endlessly many calls"));
             }
         }

@@ -35,13 +35,13 @@ pub enum MetadataError {
     },
     /// The file was written by a petal with another schema.
     #[error(
-        "{path} has metadata version {found}, but this petal reads version {VERSION}; write it again with `petal run` or `petal instrument`"
+        "{path} has metadata version {version}, but this petal reads version {VERSION}; write it again with `petal run` or `petal instrument`"
     )]
     Version {
         /// The file.
         path: PathBuf,
         /// The version in the file.
-        found: u32,
+        version: u32,
     },
     /// The file's tables do not fit together.
     #[error("{path} is damaged: {problem}; write it again with `petal run` or `petal instrument`")]
@@ -95,7 +95,7 @@ impl Metadata {
         if version != VERSION {
             return Err(MetadataError::Version {
                 path: path.to_owned(),
-                found: version,
+                version,
             });
         }
         let metadata: Self = serde_json::from_str(text).map_err(syntax)?;

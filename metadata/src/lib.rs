@@ -1,5 +1,5 @@
-//! The contract between instrumentation and reconstruction: everything that is known of a design
-//! before it runs, as one versioned JSON file.
+//! The contract between instrumentation and reconstruction: the description of a design, as one versioned
+//! JSON file.
 //!
 //! Owns the schema ([`Metadata`]), the names of probes ([`ProbeName`]) and how a control node is
 //! written in outputs ([`labels`]). Knows neither Calyx nor waveforms.

@@ -244,8 +244,8 @@ mod tests {
                 },
             ]),
         };
-        let found: String = (0..10).filter_map(|cycle| schedule.at(cycle)).collect();
-        assert_eq!(found, "acbcbpeeac");
+        let statements: String = (0..10).filter_map(|cycle| schedule.at(cycle)).collect();
+        assert_eq!(statements, "acbcbpeeac");
         let text = serde_json::to_string(&schedule).unwrap();
         assert_eq!(
             serde_json::from_str::<Schedule<char>>(&text).unwrap(),

@@ -102,7 +102,7 @@ impl Shape {
     }
 }
 
-/// Whether an enable can be told from others: it has an identity or does nothing.
+/// Whether an enable differs from others: it has an identity or does nothing.
 fn is_settled(view: View<'_>) -> bool {
     match view.group() {
         Some(group) => view.identity().is_some() || group.is_delay(),

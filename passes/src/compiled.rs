@@ -113,9 +113,9 @@ impl Follower<'_> {
             self.probes.runs[run].enable = Some(probe);
             probe
         } else {
-            let own =
+            let same =
                 |run: &&RunProbe| run.group == group && matches!(run.driver, Driver::Control(..));
-            match runs.iter().find(own) {
+            match runs.iter().find(same) {
                 Some(run) => run.probe,
                 None => self.add_probe(group)?,
             }
@@ -363,7 +363,7 @@ pub(crate) fn follow_all(
         let Some(record) = session.components.get(&component.name) else {
             continue;
         };
-        let Some(own) = probes.components.get_mut(&component.name) else {
+        let Some(component_probes) = probes.components.get_mut(&component.name) else {
             continue;
         };
         let followed = follow(
@@ -372,7 +372,7 @@ pub(crate) fn follow_all(
             &probes.prefix,
             &record.shape,
             &record.source,
-            own,
+            component_probes,
         )?;
         compiled.insert(component.name, followed);
     }

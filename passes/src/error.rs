@@ -36,7 +36,7 @@ pub enum PassesError {
         /// What it imports or takes Verilog from.
         name: String,
     },
-    /// The design asks for a file that is none of its own.
+    /// The design asks for a file outside of its folder and the library.
     #[error(
         "{path}:{line}: wants {file}, which is neither in the folder of the design nor in one of the library; \
          `--library DIR` adds the folder that it is in"
@@ -162,7 +162,7 @@ pub enum PassesError {
     /// The list of passes can't be run.
     #[error("the list of passes cannot be run: {0}")]
     Pipeline(String),
-    /// A part of petal's own bookkeeping failed.
+    /// The passes ran, but no metadata came out.
     #[error("the passes ran, but petal got no metadata from them: is `{0}` in the list of passes?")]
     NoMetadata(&'static str),
 }

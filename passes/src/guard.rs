@@ -46,7 +46,7 @@ pub(crate) fn guarded<T>(
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(act));
     GUARDED.set(false);
-    let own = [EncodeControl::name(), Instrumentation::name()];
+    let of_petal = [EncodeControl::name(), Instrumentation::name()];
     let stage = stage.to_owned();
     match result {
         Ok(Ok(value)) => Ok(value),
@@ -57,7 +57,7 @@ pub(crate) fn guarded<T>(
         Err(_) => {
             let message = PANIC.take().unwrap_or_else(|| "no message".to_owned());
             let path = path.to_owned();
-            Err(if own.contains(&&*stage) {
+            Err(if of_petal.contains(&&*stage) {
                 PassesError::Bug {
                     path,
                     stage,

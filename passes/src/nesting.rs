@@ -3,17 +3,17 @@
 use crate::error::PassesError;
 
 /// Levels of blocks and parentheses: more than people write.
-const DEEPEST: usize = 1000;
+const MAX_LEVELS: usize = 1000;
 
 /// Operators of one guard, which the compiler takes for as many levels, and links of one chain of
 /// `else if`.
-const LONGEST: usize = 20_000;
+const MAX_OPERATORS: usize = 20_000;
 
-/// Refuses a source for which no stack is deep enough; `told` makes the error of its line, counted
-/// from 1, and of what is wrong.
+/// Refuses a source for which no stack is deep enough; `error` makes an error of its line, counted
+/// from 1, and of the problem.
 pub(crate) fn check(
     source: &[u8],
-    told: impl FnOnce(usize, String) -> PassesError,
+    error: impl FnOnce(usize, String) -> PassesError,
 ) -> Result<(), PassesError> {
     // For each open level, the operators and `else`s since the statement began.
     let mut levels = vec![0usize];
@@ -36,7 +36,7 @@ pub(crate) fn check(
         let in_statement = levels.last_mut();
         match (token, in_statement) {
             (b"{" | b"(", _) => levels.push(0),
-            // What is closed too often is the parser's to tell.
+            // The parser reports what is closed too often.
             (b"}" | b")", _) => {
                 levels.pop();
             }
@@ -49,16 +49,16 @@ pub(crate) fn check(
         if !byte.is_ascii_whitespace() && byte != b'/' {
             closed = byte == b'}';
         }
-        let problem = if levels.len() > DEEPEST + 1 {
-            format!("more than {DEEPEST} levels of blocks or parentheses")
-        } else if levels.last().is_some_and(|count| *count > LONGEST) {
-            format!("more than {LONGEST} operators or `else`s in one statement")
+        let problem = if levels.len() > MAX_LEVELS + 1 {
+            format!("more than {MAX_LEVELS} levels of blocks or parentheses")
+        } else if levels.last().is_some_and(|count| *count > MAX_OPERATORS) {
+            format!("more than {MAX_OPERATORS} operators or `else`s in one statement")
         } else {
             continue;
         };
         let before = &source[..at];
         let line = before.split(|byte| *byte == b'\n').count();
-        return Err(told(line, problem));
+        return Err(error(line, problem));
     }
     Ok(())
 }
@@ -69,8 +69,8 @@ fn is_of_word(byte: u8) -> bool {
 
 /// The length of `text` up to the end of `end`.
 fn past(text: &[u8], end: &[u8]) -> usize {
-    let found = text.windows(end.len()).position(|window| window == end);
-    found.map_or(text.len(), |at| at + end.len())
+    let position = text.windows(end.len()).position(|window| window == end);
+    position.map_or(text.len(), |at| at + end.len())
 }
 
 #[cfg(test)]
@@ -78,31 +78,37 @@ mod tests {
     use super::*;
 
     fn line_of(source: &str) -> Option<usize> {
-        let mut found = None;
+        let mut refused = None;
         let _ = check(source.as_bytes(), |line, problem| {
-            found = Some(line);
+            refused = Some(line);
             PassesError::Pipeline(problem)
         });
-        found
+        refused
     }
 
     #[test]
     fn what_nests_too_deep() {
         let blocks = |count| format!("{}{}", "seq {\n".repeat(count), "}".repeat(count));
-        assert_eq!(line_of(&blocks(DEEPEST)), None);
-        assert_eq!(line_of(&blocks(DEEPEST + 1)), Some(DEEPEST + 1));
-        assert_eq!(line_of(&"(".repeat(DEEPEST + 1)), Some(1));
-        assert_eq!(line_of(&"{}".repeat(DEEPEST + 1)), None);
-        assert_eq!(line_of(&"// {\n/* { */ \"{\"".repeat(DEEPEST + 1)), None);
+        assert_eq!(line_of(&blocks(MAX_LEVELS)), None);
+        assert_eq!(line_of(&blocks(MAX_LEVELS + 1)), Some(MAX_LEVELS + 1));
+        assert_eq!(line_of(&"(".repeat(MAX_LEVELS + 1)), Some(1));
+        assert_eq!(line_of(&"{}".repeat(MAX_LEVELS + 1)), None);
+        assert_eq!(line_of(&"// {\n/* { */ \"{\"".repeat(MAX_LEVELS + 1)), None);
     }
 
     #[test]
     fn what_is_too_long() {
-        assert_eq!(line_of(&"a & b | ".repeat(LONGEST / 2)), None);
-        assert_eq!(line_of(&"a & b |\n".repeat(LONGEST)), Some(LONGEST / 2 + 1));
-        assert_eq!(line_of(&"a & b;".repeat(LONGEST + 1)), None);
-        assert_eq!(line_of(&"if a { b; } else ".repeat(LONGEST + 1)), Some(1));
-        let separate = "if a { b; } else { c; } ".repeat(LONGEST + 1);
+        assert_eq!(line_of(&"a & b | ".repeat(MAX_OPERATORS / 2)), None);
+        assert_eq!(
+            line_of(&"a & b |\n".repeat(MAX_OPERATORS)),
+            Some(MAX_OPERATORS / 2 + 1)
+        );
+        assert_eq!(line_of(&"a & b;".repeat(MAX_OPERATORS + 1)), None);
+        assert_eq!(
+            line_of(&"if a { b; } else ".repeat(MAX_OPERATORS + 1)),
+            Some(1)
+        );
+        let separate = "if a { b; } else { c; } ".repeat(MAX_OPERATORS + 1);
         assert_eq!(line_of(&separate), None);
     }
 }

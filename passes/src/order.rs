@@ -52,7 +52,7 @@ fn port_name(port: &RRC<ir::Port>) -> (String, String) {
 
 /// What a component had before a pass.
 struct Interface {
-    /// The number of ports of its own.
+    /// The number of ports in its signature.
     signature: usize,
     /// The number of ports of each of its cells.
     cells: HashMap<ir::Id, usize>,
@@ -85,8 +85,8 @@ impl Interface {
         );
         for cell in component.cells.iter() {
             let mut cell = cell.borrow_mut();
-            if let Some(&known) = self.cells.get(&cell.name()) {
-                sort_ports(&mut cell, known, &mut added);
+            if let Some(&count) = self.cells.get(&cell.name()) {
+                sort_ports(&mut cell, count, &mut added);
             }
         }
         for group in component.get_groups().iter() {
@@ -110,9 +110,9 @@ impl Interface {
 
 type Address = *const std::cell::RefCell<ir::Port>;
 
-/// Sorts the ports of a cell beyond the first `known`, and adds them to `added`.
-fn sort_ports(cell: &mut ir::Cell, known: usize, added: &mut HashSet<Address>) {
-    let new = &mut cell.ports[known..];
+/// Sorts the ports of a cell behind the first `count`, and adds them to `added`.
+fn sort_ports(cell: &mut ir::Cell, count: usize, added: &mut HashSet<Address>) {
+    let new = &mut cell.ports[count..];
     new.sort_by_key(|port| port.borrow().name.to_string());
     added.extend(new.iter().map(Rc::as_ptr));
 }
@@ -130,48 +130,48 @@ fn sort_assignments<T>(assignments: &mut [ir::Assignment<T>], added: &HashSet<Ad
         .sort_by_key(|assignment| (port_name(&assignment.dst), port_name(&assignment.src)));
 }
 
-/// Makes the compiler know the names of the ports that stand for `ref` cells in an order that is
-/// always the same: it numbers names as they come, and sorts by these numbers later.
+/// Interns the names of the ports that stand for `ref` cells in an order that is always the same: the
+/// compiler numbers names in the order in which it meets them, and sorts by these numbers later.
 fn intern(ctx: &ir::Context) {
     let mut cells = ctx.components.iter().flat_map(|c| c.cells.iter());
     if !cells.any(|cell| cell.borrow().is_reference()) {
         return;
     }
-    let mut known: HashMap<ir::Id, Vec<String>> = HashMap::new();
+    let mut interned: HashMap<ir::Id, Vec<String>> = HashMap::new();
     // A component comes after those that it has cells of, if need be in a later round.
     for _ in &ctx.components {
-        let before = known.len();
+        let before = interned.len();
         for component in &ctx.components {
-            if !known.contains_key(&component.name)
-                && let Some(names) = reference_ports(component, &known)
+            if !interned.contains_key(&component.name)
+                && let Some(names) = reference_ports(component, &interned)
             {
-                known.insert(component.name, names);
+                interned.insert(component.name, names);
             }
         }
-        if known.len() == before {
+        if interned.len() == before {
             break;
         }
     }
 }
 
 /// The names of the ports that stand for the `ref` cells of a component; `None` unless those of all
-/// components that it has cells of are known.
+/// components that it has cells of are in `interned`.
 fn reference_ports(
     component: &ir::Component,
-    known: &HashMap<ir::Id, Vec<String>>,
+    interned: &HashMap<ir::Id, Vec<String>>,
 ) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for cell in component.cells.iter() {
         let cell = cell.borrow();
         let inner: &[String] = match cell.type_name() {
-            Some(name) if cell.is_component() => known.get(&name)?,
+            Some(name) if cell.is_component() => interned.get(&name)?,
             _ => &[],
         };
         if !cell.is_reference() {
             continue;
         }
-        let own = cell.ports.iter().map(|port| port.borrow().name.to_string());
-        for port in own.chain(inner.iter().cloned()) {
+        let ports = cell.ports.iter().map(|port| port.borrow().name.to_string());
+        for port in ports.chain(inner.iter().cloned()) {
             names.push(format!("{}_{port}", cell.name()));
         }
     }

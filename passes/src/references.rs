@@ -83,7 +83,7 @@ impl References {
         self.ports.get(&name).copied()
     }
 
-    /// Whether a pass made ports of the cells, and it is still to be found out which.
+    /// Whether a pass replaced the cells by ports that are not recorded yet.
     fn are_replaced(&self, component: &ir::Component) -> bool {
         let mut cells = component.cells.iter();
         !self.cells.is_empty()
@@ -91,34 +91,34 @@ impl References {
             && !cells.any(|cell| cell.borrow().is_reference())
     }
 
-    /// Whether it is known which ports the cells became.
-    fn are_known(&self) -> bool {
+    /// Whether the ports that stand for the cells are recorded, or there are none.
+    fn are_recorded(&self) -> bool {
         self.cells.is_empty() || !self.ports.is_empty()
     }
 
-    /// Finds out which of the ports that `component` got are whose. `known` has the components that
-    /// the cells are of.
+    /// What each of the ports that `component` got stands for. `all` has the components that the cells
+    /// are of.
     ///
     /// # Errors
     /// When there is no port for a port of a cell.
     fn ports(
         &self,
         component: &ir::Component,
-        known: &HashMap<ir::Id, Self>,
+        all: &HashMap<ir::Id, Self>,
     ) -> CalyxResult<HashMap<ir::Id, RefPort>> {
         let mut new: Vec<ir::Id> = signature(component);
         new.retain(|port| !self.signature.contains(port));
         let mut ports = HashMap::new();
         for (at, cell) in self.cells.iter().enumerate() {
-            let own = cell.ports.iter();
-            let own = own.map(|&(port, go)| (port, RefPort::Own(at, go)));
+            let direct = cell.ports.iter();
+            let direct = direct.map(|&(port, go)| (port, RefPort::Own(at, go)));
             let handed_on = match cell.prototype {
-                ir::CellType::Component { name } => known.get(&name),
+                ir::CellType::Component { name } => all.get(&name),
                 _ => None,
             };
             let handed_on = handed_on.iter().flat_map(|inner| inner.ports.keys());
             let handed_on = handed_on.map(|&port| (port, RefPort::HandedOn));
-            for (port, stands_for) in own.chain(handed_on) {
+            for (port, stands_for) in direct.chain(handed_on) {
                 let name = take(&mut new, &format!("{}_{port}", cell.name))
                     .ok_or_else(|| lost(component, cell))?;
                 ports.insert(name, stands_for);
@@ -156,33 +156,30 @@ fn lost(component: &ir::Component, cell: &Reference) -> Error {
 ///
 /// # Errors
 /// When the pass did away with one in another way than `compile-invoke` does.
-pub(crate) fn follow(
-    known: &mut HashMap<ir::Id, References>,
-    ctx: &ir::Context,
-) -> CalyxResult<()> {
+pub(crate) fn follow(all: &mut HashMap<ir::Id, References>, ctx: &ir::Context) -> CalyxResult<()> {
     let replaced = |component: &&ir::Component| {
-        let own = known.get(&component.name);
-        own.is_some_and(|own| own.are_replaced(component))
+        let references = all.get(&component.name);
+        references.is_some_and(|references| references.are_replaced(component))
     };
     let mut open: Vec<&ir::Component> = ctx.components.iter().filter(replaced).collect();
     // A component comes after those that it has `ref` cells of.
     while let Some(at) = open.iter().position(|component| {
-        let mut cells = known[&component.name].cells.iter();
+        let mut cells = all[&component.name].cells.iter();
         cells.all(|cell| match cell.prototype {
-            ir::CellType::Component { name } => known.get(&name).is_none_or(References::are_known),
+            ir::CellType::Component { name } => all.get(&name).is_none_or(References::are_recorded),
             _ => true,
         })
     }) {
         let component = open.remove(at);
-        let ports = known[&component.name].ports(component, known)?;
-        known.entry(component.name).or_default().ports = ports;
+        let ports = all[&component.name].ports(component, all)?;
+        all.entry(component.name).or_default().ports = ports;
     }
     if let Some(component) = open.first() {
-        return Err(lost(component, &known[&component.name].cells[0]));
+        return Err(lost(component, &all[&component.name].cells[0]));
     }
     for component in &ctx.components {
-        if let Some(own) = known.get_mut(&component.name) {
-            own.signature = signature(component).into_iter().collect();
+        if let Some(references) = all.get_mut(&component.name) {
+            references.signature = signature(component).into_iter().collect();
         }
     }
     Ok(())

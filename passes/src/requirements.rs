@@ -95,12 +95,12 @@ pub(crate) fn check(ctx: &ir::Context, passes: &[String]) -> Result<(), PassesEr
 fn check_inlining(ctx: &ir::Context) -> Result<(), PassesError> {
     let is_inlined = |cell: &ir::Cell| cell.get_attribute(ir::BoolAttr::Inline).is_some();
     let hands_over = |component: &ir::Component| {
-        let mut found = false;
+        let mut hands_over = false;
         View::of(&component.control.borrow()).walk(&mut |view| {
             let stays = |cell: &ir::RRC<ir::Cell>| !is_inlined(&cell.borrow());
-            found |= !view.handed_over().is_empty() && view.invoked().is_some_and(stays);
+            hands_over |= !view.handed_over().is_empty() && view.invoked().is_some_and(stays);
         });
-        found
+        hands_over
     };
     let broken: Vec<ir::Id> = ctx
         .components
@@ -124,11 +124,11 @@ fn check_inlining(ctx: &ir::Context) -> Result<(), PassesError> {
 }
 
 /// How many loops may be around one another for `cell-share`: these take seconds.
-const MOST_LOOPS: u32 = 20;
+const MAX_LOOPS: u32 = 20;
 
 fn check_loops(view: View<'_>, around: u32) -> Result<(), PassesError> {
     let depth = around + u32::from(view.kind() == ControlKind::While);
-    if depth > MOST_LOOPS {
+    if depth > MAX_LOOPS {
         let depth = depth_of_loops(view, around);
         let place = view.attributes().copy_span().into_option();
         return Err(PassesError::Loops {

@@ -74,25 +74,25 @@ impl Sharing {
                 _ => false,
             };
         for (driver, what, cells) in now {
-            let known = self.drivers.entry(driver).or_default();
-            if known.what == Some(what)
-                && known.cells.len() == cells.len()
-                && !is_reordered(&known.cells, &cells)
+            let history = self.drivers.entry(driver).or_default();
+            if history.what == Some(what)
+                && history.cells.len() == cells.len()
+                && !is_reordered(&history.cells, &cells)
             {
-                for (before, after) in known.cells.iter().zip(&cells) {
+                for (before, after) in history.cells.iter().zip(&cells) {
                     let (Some(before), Some(after)) = (*before, *after) else {
                         continue;
                     };
                     if before != after && same_type(before, after) {
-                        let source = known.source.get(&before).copied().unwrap_or(before);
-                        known.source.insert(after, source);
+                        let source = history.source.get(&before).copied().unwrap_or(before);
+                        history.source.insert(after, source);
                         self.lives_in.insert(source, after);
                     }
                 }
             }
-            known.first.get_or_insert(what);
-            known.what = Some(what);
-            known.cells = cells;
+            history.first.get_or_insert(what);
+            history.what = Some(what);
+            history.cells = cells;
         }
     }
 

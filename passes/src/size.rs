@@ -78,11 +78,11 @@ fn instances(ctx: &ir::Context) -> HashMap<ir::Id, Instances> {
     for component in order.into_iter().rev() {
         let count = instances
             .get(&component.name)
-            .map_or(0, |known| known.count);
+            .map_or(0, |instances| instances.count);
         for (cell, place) in component_cells(component) {
-            let known = instances.entry(cell).or_default();
-            known.count = known.count.saturating_add(count);
-            known.place = known.place.or(place);
+            let below = instances.entry(cell).or_default();
+            below.count = below.count.saturating_add(count);
+            below.place = below.place.or(place);
         }
     }
     instances

@@ -23,7 +23,7 @@ use crate::tree::{GroupRef, View, called_group};
 pub(crate) type Trigger = Option<usize>;
 
 /// A trigger in the compiled program.
-struct Found {
+struct TriggerSite {
     /// The group that makes the assignment.
     group: ir::RRC<ir::StaticGroup>,
     guard: ir::Guard<ir::StaticTiming>,
@@ -36,8 +36,8 @@ pub(crate) fn probe_all(ctx: &mut ir::Context, session: &mut Session) -> CalyxRe
         return Ok(());
     };
     for component in &mut ctx.components {
-        if let Some(own) = probes.components.get_mut(&component.name) {
-            probe(component, &ctx.lib, &probes.prefix, own)?;
+        if let Some(component_probes) = probes.components.get_mut(&component.name) {
+            probe(component, &ctx.lib, &probes.prefix, component_probes)?;
         }
     }
     Ok(())
@@ -59,7 +59,7 @@ fn probe(
             static_programs.push((number, group));
         }
     });
-    let mut found = Vec::new();
+    let mut sites = Vec::new();
     for (number, group) in static_programs {
         let triggers = std::mem::take(&mut probes.triggers[number]);
         if triggers.iter().any(Option::is_some) {
@@ -68,11 +68,11 @@ fn probe(
                 probes,
                 &group,
                 &mut triggers.into_iter(),
-                &mut found,
+                &mut sites,
             )?;
         }
     }
-    for Found { group, guard, run } in found {
+    for TriggerSite { group, guard, run } in sites {
         let mut builder = ir::Builder::new(component, lib);
         let count = &mut probes.count;
         let (probe, assignment) =
@@ -83,13 +83,13 @@ fn probe(
     Ok(())
 }
 
-/// Finds the `triggers` in `group` and the groups that `static-inline` made for its parts.
+/// Adds to `sites` the `triggers` in `group` and the groups that `static-inline` made for its parts.
 fn follow(
     component: &ir::Component,
     probes: &ComponentProbes,
     group: &ir::RRC<ir::StaticGroup>,
     triggers: &mut impl Iterator<Item = Trigger>,
-    found: &mut Vec<Found>,
+    sites: &mut Vec<TriggerSite>,
 ) -> CalyxResult<()> {
     let assignments = group.borrow().assignments.clone();
     for assignment in assignments {
@@ -106,12 +106,12 @@ fn follow(
         };
         if !probes.groups.contains(&started) {
             let part = component.find_static_group(started).ok_or_else(lost)?;
-            follow(component, probes, &part, triggers, found)?;
+            follow(component, probes, &part, triggers, sites)?;
         } else if let Some(run) = triggers.next().ok_or_else(lost)? {
             if probes.runs[run].group != started {
                 return Err(lost());
             }
-            found.push(Found {
+            sites.push(TriggerSite {
                 group: std::rc::Rc::clone(group),
                 guard: (*assignment.guard).clone(),
                 run,

@@ -501,7 +501,7 @@ component main() -> () {
             manager.execute_plan(ctx, &["well-formed".to_owned()], &[], false)
         };
         let expected = verdict(Program::read(file, library).ok()?, stock);
-        let found = verdict(Program::read(file, library).unwrap(), |ctx| {
+        let verdict_here = verdict(Program::read(file, library).unwrap(), |ctx| {
             check(ctx, stock)
         });
         let unused = |verdict: &Result<String, String>| {
@@ -509,8 +509,8 @@ component main() -> () {
             message.is_some_and(|message| message.contains("Unused "))
         };
         // Of several unused groups, the pass tells any.
-        if !(unused(&expected) && unused(&found)) {
-            assert_eq!(found, expected);
+        if !(unused(&expected) && unused(&verdict_here)) {
+            assert_eq!(verdict_here, expected);
         }
         Some(expected)
     }
@@ -542,7 +542,7 @@ component main() -> () {
         for (old, new, message) in REFUSED {
             assert!(RICH.contains(old), "{old}");
             match compare(&RICH.replacen(old, new, 1)) {
-                Some(Err(told)) => assert!(told.contains(message), "{new}: {told}"),
+                Some(Err(error)) => assert!(error.contains(message), "{new}: {error}"),
                 other => panic!("{old} -> {new}: {other:?}"),
             }
         }

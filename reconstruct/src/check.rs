@@ -143,9 +143,10 @@ impl<'a> Checker<'a> {
                 if let Some((holder, cell)) = formal {
                     let holder = component(holder)?;
                     within(cell, holder.cells.len(), "cell")?;
-                    let (formal, own) = (holder.cell(cell), self.instances[instance.index()]);
+                    let (formal, called) = (holder.cell(cell), self.instances[instance.index()]);
                     rule(
-                        formal.is_reference() && formal.kind == CellKind::Component(own.component),
+                        formal.is_reference()
+                            && formal.kind == CellKind::Component(called.component),
                         "a `ref` cell stands for a cell of its type",
                     )?;
                 }
@@ -207,7 +208,7 @@ impl<'a> Checker<'a> {
         parent: Node,
         node: Node,
     ) -> Result<(), Violation> {
-        let own = self.component(node);
+        let component = self.component(node);
         // A cell's children are of its component, and so is what calls it.
         let around = match node {
             Node::Cell {
@@ -220,7 +221,7 @@ impl<'a> Checker<'a> {
                     .ok_or(Violation::Rule("main is only at the root"))?;
                 self.instances[holder.index()].component
             }
-            _ => own,
+            _ => component,
         };
         rule(
             self.component(parent) == around,
@@ -235,7 +236,7 @@ impl<'a> Checker<'a> {
             Node::Cell { .. } => rule(is_group, "a cell's parent is a group"),
             Node::Primitive { .. } => rule(is_group, "a primitive's parent is a group"),
             Node::Control { control, .. } => {
-                let component = self.metadata.component(own);
+                let component = self.metadata.component(component);
                 let framed = component
                     .ancestry(control)
                     .skip(1)

@@ -8,8 +8,8 @@ use petal_metadata::{ComponentId, Id, Metadata};
 use crate::model::{CallTree, Instance, Node};
 
 /// `tree` with these primitives below a [`Node::Continuous`] of each active cell that has any: the one
-/// that is there already, or a new one in front of what else is below the cell. For a `ref` cell, it is
-/// not told which cell it stands for.
+/// that is there already, or a new one in front of what else is below the cell. The cell that a `ref`
+/// cell stands for is left out.
 pub fn with_continuous(metadata: &Metadata, instances: &[Instance], tree: &CallTree) -> CallTree {
     let mut nodes: Vec<(usize, Node)> = Vec::with_capacity(tree.len());
     let is_continuous = |node: Node| matches!(node, Node::Continuous { .. });

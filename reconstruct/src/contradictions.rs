@@ -44,11 +44,11 @@ pub(crate) fn find(
     running: &[bool],
 ) -> Vec<Contradiction> {
     let mut contradictions = Vec::new();
-    for (physical, own) in layout.instances() {
-        let component = metadata.component(own.component);
+    for (physical, hardware) in layout.instances() {
+        let component = metadata.component(hardware.component);
         let instance = InstanceView {
             component,
-            own,
+            hardware,
             values,
         };
         let mut tell = |slot, text| {
@@ -94,7 +94,7 @@ pub(crate) fn at_the_end(
 }
 
 /// The compilation group that runs the control of main, where `go` and `done` of the design are
-/// main's own.
+/// those of main.
 fn root_of_main(metadata: &Metadata) -> Option<CompiledId> {
     let is_top = metadata.scope.len() == 2;
     is_top.then(|| metadata.component(metadata.main).root)?
@@ -110,7 +110,7 @@ fn main_waits(metadata: &Metadata, layout: &Layout, values: Values<'_>) -> Optio
 #[derive(Clone, Copy)]
 struct InstanceView<'a> {
     component: &'a Component,
-    own: &'a Physical,
+    hardware: &'a Physical,
     values: Values<'a>,
 }
 
@@ -125,9 +125,9 @@ impl InstanceView<'_> {
         {
             return;
         }
-        let calls = calls.iter().zip(&self.own.calls);
+        let calls = calls.iter().zip(&self.hardware.calls);
         let calls = calls.filter(|(call, _)| call.caller.is_some());
-        let slots = self.own.runs.iter().chain(&self.own.compiled);
+        let slots = self.hardware.runs.iter().chain(&self.hardware.compiled);
         for &slot in slots.chain(calls.map(|(_, slot)| slot)) {
             if self.values.high(slot) {
                 tell(slot, "is high although nothing runs the cell that it is in");
@@ -141,18 +141,18 @@ impl InstanceView<'_> {
         self.enter(root, &mut entered, tell);
         // A probe may be that of several groups, if the compiler has made one of them.
         let explained = |slot: SlotId| {
-            let groups = self.own.compiled.iter().zip(&entered);
-            let mut runs = self.component.runs.iter().zip(&self.own.runs);
+            let groups = self.hardware.compiled.iter().zip(&entered);
+            let mut runs = self.component.runs.iter().zip(&self.hardware.runs);
             groups.clone().any(|(&of, &entered)| of == slot && entered)
                 || runs.any(|(run, &of)| of == slot && run.control.is_none())
         };
-        for (&slot, &entered) in self.own.compiled.iter().zip(&entered) {
+        for (&slot, &entered) in self.hardware.compiled.iter().zip(&entered) {
             if !entered && self.values.high(slot) && !explained(slot) {
                 tell(slot, "is high although control is elsewhere");
             }
         }
-        if !self.values.high(self.own.compiled[root.index()]) {
-            for &slot in &self.own.runs {
+        if !self.values.high(self.hardware.compiled[root.index()]) {
+            for &slot in &self.hardware.runs {
                 if self.values.high(slot) && !explained(slot) {
                     tell(
                         slot,
@@ -167,7 +167,7 @@ impl InstanceView<'_> {
                 entered
                     && match &group.kind {
                         CompiledKind::Leaf => false,
-                        CompiledKind::Fsm { register: own, .. } => *own == register,
+                        CompiledKind::Fsm { register: of, .. } => *of == register,
                         CompiledKind::Par { arms } => {
                             arms.iter().any(|arm| arm.register == register)
                         }
@@ -178,7 +178,7 @@ impl InstanceView<'_> {
             .component
             .registers
             .iter()
-            .zip(&self.own.registers)
+            .zip(&self.hardware.registers)
             .enumerate()
         {
             let counts = register.kind == RegisterKind::StaticFsm;
@@ -213,7 +213,7 @@ impl InstanceView<'_> {
         entered: &mut [bool],
         tell: &mut impl FnMut(SlotId, &'static str),
     ) {
-        if !self.values.high(self.own.compiled[id.index()]) {
+        if !self.values.high(self.hardware.compiled[id.index()]) {
             return;
         }
         entered[id.index()] = true;
@@ -222,10 +222,10 @@ impl InstanceView<'_> {
             CompiledKind::Fsm {
                 register, states, ..
             } => {
-                let slot = self.own.registers[register.index()];
+                let slot = self.hardware.registers[register.index()];
                 let value = self.values.now[slot.index()];
                 for state in states.iter().filter(|state| state.value == value) {
-                    let child = self.own.compiled[state.child.index()];
+                    let child = self.hardware.compiled[state.child.index()];
                     let waits = !self.values.changes(slot)
                         && !self.values.high(child)
                         && (!self.may_repeat(state.child) || self.values.next[child.index()] != 1);
@@ -237,8 +237,8 @@ impl InstanceView<'_> {
             }
             CompiledKind::Par { arms } => {
                 for arm in arms {
-                    let done = self.own.registers[arm.register.index()];
-                    let child = self.own.compiled[arm.child.index()];
+                    let done = self.hardware.registers[arm.register.index()];
+                    let child = self.hardware.compiled[arm.child.index()];
                     let is_done = self.values.now[done.index()] == 1;
                     if !is_done && !self.values.high(child) && !self.values.changes(done) {
                         tell(child, "is low although control waits for it");

@@ -57,7 +57,7 @@ pub enum Overhead {
     Barrier,
     /// The cell has been started, but its control program does not run yet or is already done.
     StartFinish,
-    /// None of these; `docs/guide/overhead.md` lists the known cases.
+    /// None of these; `docs/guide/overhead.md` lists the cases.
     Other,
 }
 

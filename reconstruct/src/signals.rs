@@ -37,7 +37,7 @@ pub struct SignalTable {
     pub tick: Signal,
     /// High while the main component is reset: the run begins after that.
     pub reset: Signal,
-    /// High while the main component is told to run.
+    /// High while the main component has to run.
     pub go: Signal,
     /// High when the main component has run.
     pub done: Signal,
@@ -48,10 +48,10 @@ pub struct SignalTable {
 impl SignalTable {
     /// The names that a waveform with one time a cycle has to have, whatever else is left out.
     pub fn names(&self) -> BTreeSet<String> {
-        let own = [&self.tick, &self.reset, &self.go, &self.done];
+        let testbench = [&self.tick, &self.reset, &self.go, &self.done];
         self.watched
             .iter()
-            .chain(own)
+            .chain(testbench)
             .map(|signal| signal.name.clone())
             // The marker is a cell without a signal that is watched.
             .chain([format!("{}_in", self.marker.name)])

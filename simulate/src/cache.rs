@@ -99,11 +99,11 @@ fn empty(kind: Kind, path: &Path, left: &mut Vec<PathBuf>) -> io::Result<()> {
     let before = left.len();
     for entry in fs::read_dir(path)? {
         let entry = entry?;
-        let known = entry
+        let is_ours = entry
             .file_name()
             .to_str()
             .is_some_and(|name| kind.has(name));
-        if known && entry.file_type()?.is_file() {
+        if is_ours && entry.file_type()?.is_file() {
             fs::remove_file(entry.path())?;
         } else {
             left.push(entry.path());

@@ -196,12 +196,12 @@ mod tests {
                     speed,
                 })
                 .collect();
-            let found = split(&files, NonZeroUsize::new(2).unwrap());
-            let found: Vec<_> = found
+            let pieces = split(&files, NonZeroUsize::new(2).unwrap());
+            let pieces: Vec<_> = pieces
                 .iter()
                 .map(|(speed, names)| (*speed, names.as_slice()))
                 .collect();
-            assert_eq!(found, expected);
+            assert_eq!(pieces, expected);
         };
         check(
             &[(10, Speed::Fast), (20, Speed::Slow), (30, Speed::Fast)],

@@ -93,7 +93,7 @@ pub(crate) struct Built {
 }
 
 /// How many executables the cache holds.
-const MOST_BUILT: usize = 64;
+const MAX_BUILT: usize = 64;
 
 impl Built {
     /// The place for the executable of a design.
@@ -123,7 +123,7 @@ impl Built {
     /// Copies the executable to `to`, if it is there and is that of this Verilog. A copy, because
     /// another process may remove it any time.
     pub(crate) fn fetch(&self, verilog: &[u8], to: &Path) -> bool {
-        fs::read(self.path.join(VERILOG)).is_ok_and(|known| known == verilog)
+        fs::read(self.path.join(VERILOG)).is_ok_and(|kept| kept == verilog)
             && fs::copy(self.path.join(EXECUTABLE), to).is_ok()
     }
 
@@ -149,7 +149,7 @@ impl Built {
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         built.sort();
-        let surplus = (built.len() + 1).saturating_sub(MOST_BUILT);
+        let surplus = (built.len() + 1).saturating_sub(MAX_BUILT);
         for (_, path) in built.into_iter().take(surplus) {
             let _ = fs::remove_dir_all(path);
         }

@@ -168,7 +168,7 @@ fn unary(op: Op, width: u32) -> Unit {
     })
 }
 
-/// A check of a cell; `values` are told with the message when it fails.
+/// A check of a cell; the message ends with `values` when it fails.
 fn check(
     path: &str,
     primitive: &str,

@@ -140,8 +140,8 @@ fn anything_behind_the_end_is_an_error() {
     let bytes = bytes();
     for more in [&b"\0"[..], &bytes[bytes.len() - 9..], &bytes] {
         let error = read(&[&bytes, more].concat()).unwrap_err();
-        let told = matches!(error, TraceError::Damaged { .. });
-        assert!(told, "{error}");
+        let is_damaged = matches!(error, TraceError::Damaged { .. });
+        assert!(is_damaged, "{error}");
     }
 }
 

@@ -1,6 +1,16 @@
 //! What a cycle of one component cell is for: useful work, conditions, or overhead; and overhead of
-//! which kind, charged to which statement. The paper tells computation from overhead (section 2); which
-//! statement pays is petal's addition, by the rules of `docs/guide/overhead.md`.
+//! which kind, charged to which statement.
+//!
+//! Paper, section 2: control overhead are "cycles spent only on control and not on user-defined
+//! computation". Which statement pays is petal's addition, by the rules of `docs/guide/overhead.md`: from the
+//! component's root compilation group downwards, the active one that makes the cycle pass.
+//!
+//! ```text
+//! tdcc0 (seq)           fsm = 1 and its child is active: continue there
+//! └─ par0 (par)         two arms run: the one that still runs in the next cycle is the longest
+//!    ├─ tdcc1 (if)      ends now
+//!    └─ tdcc2 (while)   fsm goes from 1 to 0, back: FSM update, charged to the `while`
+//! ```
 //!
 //! Reads the metadata and the values of one cycle and of the next. Neither remembers anything nor knows
 //! how a tree is built.
@@ -25,7 +35,7 @@ pub(super) struct CycleView<'a> {
     pub next: &'a [u64],
     /// All static programs of the design, as they are in the cycle.
     pub programs: &'a [StaticProgram<'a>],
-    /// Static components that go on in the cycle.
+    /// Static components that continue in the cycle.
     pub pending: &'a [Pending],
 }
 
@@ -47,6 +57,8 @@ impl<'a> CycleView<'a> {
 
     /// What an active state machine does: the group that runs in its state; or, if none does, the
     /// statement that its transition is for.
+    ///
+    /// Paper, section 3: "When the groups terminate, the fsm register proceeds to the next state."
     pub fn machine(
         self,
         physical: PhysicalId,
@@ -55,11 +67,11 @@ impl<'a> CycleView<'a> {
         states: &[State],
         last: u64,
     ) -> Result<CompiledId, Option<ControlId>> {
-        let own = self.physical(physical);
-        let slot = own.registers[register.index()];
+        let hardware = self.physical(physical);
+        let slot = hardware.registers[register.index()];
         let (now, next) = (self.now[slot.index()], self.next[slot.index()]);
         match state(states, now) {
-            Some(child) if self.high(own.compiled[child.index()]) => Ok(child),
+            Some(child) if self.high(hardware.compiled[child.index()]) => Ok(child),
             _ => {
                 let component = self.component(physical);
                 Err(transition(component, group, states, last, now, next))
@@ -69,6 +81,9 @@ impl<'a> CycleView<'a> {
 
     /// What an active instance does in the cycle. `runs` and `calls` are active in it; `position` counts
     /// the cycles of a static component from its start, from 0.
+    ///
+    /// The cycle is useful if a group or primitive of the user is active, if only groups that compute
+    /// conditions are, it is a condition, and else overhead.
     pub fn activity(
         self,
         physical: PhysicalId,
@@ -95,17 +110,20 @@ impl<'a> CycleView<'a> {
     }
 
     /// The kind of an overhead cycle, and the statement to charge.
+    ///
+    /// The kind follows from what changes at the end of the cycle (paper, section 5.3: "control register
+    /// updates"): an FSM register, par-done registers, both or none; in the last case from where control is.
     fn charge(self, physical: PhysicalId, runs: &[RunId], position: Option<u64>) -> Charge {
         let component = self.component(physical);
-        let own = self.physical(physical);
-        let (statement, standing) = match component.root {
-            Some(root) if self.high(own.compiled[root.index()]) => self.blame(physical, root),
+        let hardware = self.physical(physical);
+        let (statement, site) = match component.root {
+            Some(root) if self.high(hardware.compiled[root.index()]) => self.blame(physical, root),
             _ => {
                 let scheduled = position
                     .zip(component.schedule.as_ref())
                     .and_then(|(at, schedule)| schedule.at(at));
                 let whole = (!component.control.is_empty()).then(|| ControlId::from_index(0));
-                (scheduled.or(whole), Standing::Outside)
+                (scheduled.or(whole), Site::Outside)
             }
         };
         // A helper of the compiler knows better.
@@ -115,7 +133,7 @@ impl<'a> CycleView<'a> {
             .find_map(|&run| component.run(run).control);
         let helps = |kind| helped.is_some_and(|node| component.node(node).kind == kind);
         let changes = |kind: RegisterKind| {
-            self.physical(physical)
+            hardware
                 .registers
                 .iter()
                 .zip(&component.registers)
@@ -123,18 +141,17 @@ impl<'a> CycleView<'a> {
                     register.kind == kind && self.now[slot.index()] != self.next[slot.index()]
                 })
         };
-        let steps = standing == Standing::Transition
-            || helps(ControlKind::Repeat)
-            || changes(RegisterKind::Fsm);
+        let steps =
+            site == Site::Transition || helps(ControlKind::Repeat) || changes(RegisterKind::Fsm);
         let kind = match (steps, changes(RegisterKind::ParDone)) {
             (true, true) => Overhead::Both,
             (true, false) => Overhead::FsmUpdate,
             (false, true) => Overhead::ParDone,
-            (false, false) => match standing {
+            (false, false) => match site {
                 _ if helps(ControlKind::Empty) => Overhead::Barrier,
                 _ if component.latency.is_some() => Overhead::StaticWait,
-                Standing::Leaf if helped.is_none() => Overhead::StaticWait,
-                Standing::Outside => Overhead::StartFinish,
+                Site::Leaf if helped.is_none() => Overhead::StaticWait,
+                Site::Outside => Overhead::StartFinish,
                 _ => Overhead::Other,
             },
         };
@@ -146,29 +163,31 @@ impl<'a> CycleView<'a> {
 
     /// Where control is that runs nothing useful: the statement to charge, from the active
     /// compilation group `id` downwards.
-    fn blame(self, physical: PhysicalId, id: CompiledId) -> (Option<ControlId>, Standing) {
+    fn blame(self, physical: PhysicalId, id: CompiledId) -> (Option<ControlId>, Site) {
         let component = self.component(physical);
-        let own = self.physical(physical);
+        let hardware = self.physical(physical);
         let group = component.compiled(id);
         match &group.kind {
             CompiledKind::Leaf => {
-                let own = |program: &&StaticProgram<'_>| {
+                let same = |program: &&StaticProgram<'_>| {
                     (program.physical, program.group) == (physical, id)
                 };
-                let program = self.programs.iter().find(own);
+                let program = self.programs.iter().find(same);
                 let scheduled = program.and_then(StaticProgram::statement);
-                (scheduled.or(group.node), Standing::Leaf)
+                (scheduled.or(group.node), Site::Leaf)
             }
+            // Paper, section 3: "A pd register is set to 1 when a child group is done. The par group's done
+            // condition is the conjunction of these pd registers."
             CompiledKind::Par { arms } => {
-                let slot = |arm: &Arm| own.compiled[arm.child.index()];
+                let slot = |arm: &Arm| hardware.compiled[arm.child.index()];
                 let running = || arms.iter().filter(|arm| self.high(slot(arm)));
-                // The arms that end now wait for those that go on.
+                // The arms that end now wait for those that continue.
                 let longest = running()
                     .find(|arm| self.next[slot(arm).index()] == 1)
                     .or_else(|| running().next());
                 match longest {
                     Some(arm) => self.blame(physical, arm.child),
-                    None => (group.node, Standing::Par),
+                    None => (group.node, Site::Par),
                 }
             }
             CompiledKind::Fsm {
@@ -177,7 +196,7 @@ impl<'a> CycleView<'a> {
                 last,
             } => match self.machine(physical, group, *register, states, *last) {
                 Ok(child) => self.blame(physical, child),
-                Err(statement) => (statement, Standing::Transition),
+                Err(statement) => (statement, Site::Transition),
             },
         }
     }
@@ -185,7 +204,7 @@ impl<'a> CycleView<'a> {
 
 /// Where control is in a cycle in which it runs nothing useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Site {
     /// The control program does not run.
     Outside,
     /// An FSM goes from one state to the next.

@@ -108,7 +108,7 @@ const MAX_REMEMBERED: usize = 1 << 16;
 struct Outcome {
     tree: TreeId,
     owners: Owners,
-    /// Static components that go on in the next cycle.
+    /// Static components that continue in the next cycle.
     pending: Vec<Pending>,
 }
 
@@ -137,7 +137,7 @@ struct Engine<'a> {
     context: Vec<u64>,
     /// Numbers of a sample, of the next one, and of the context → what follows, for the latest ones.
     outcomes: HashMap<(u32, u32, u32), Rc<Outcome>>,
-    /// The latest samples and context after which no static component goes on, and their tree.
+    /// The latest samples and context after which no static component continues, and their tree.
     latest: Option<((u32, u32, u32), TreeId)>,
     current: Option<Run>,
     emitter: Emitter<'a>,
@@ -301,9 +301,11 @@ impl<'a> Engine<'a> {
         if let Some(instance) = self.last_instance[physical.index()] {
             return instance;
         }
-        let own = self.layout.physical(physical);
-        let parent = own.parent.map(|(parent, cell)| (self.owner(parent), cell));
-        let component = own.component;
+        let hardware = self.layout.physical(physical);
+        let parent = hardware
+            .parent
+            .map(|(parent, cell)| (self.owner(parent), cell));
+        let component = hardware.component;
         let instance = self.emitter.instance(Instance { component, parent });
         self.last_instance[physical.index()] = Some(instance);
         instance
@@ -439,7 +441,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The handle of an instance, which is told if it is new.
+    /// The handle of an instance. A new one is an event.
     fn instance(&mut self, instance: Instance) -> InstanceId {
         let next = InstanceId::from_index(self.instances.len());
         *self.instances.entry(instance).or_insert_with(|| {

@@ -34,8 +34,8 @@ impl Samples {
                 .map(|(_, &slot)| slot)
         });
         let probes = layout.instances().flat_map(|(_, physical)| {
-            let own = physical.runs.iter();
-            own.chain(physical.starts.iter().flatten())
+            let runs = physical.runs.iter();
+            runs.chain(physical.starts.iter().flatten())
                 .chain(&physical.calls)
                 .chain(&physical.compiled)
                 .copied()

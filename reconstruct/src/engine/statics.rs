@@ -1,6 +1,12 @@
-//! What static control has done so far. It has no states to look at, so its cycles are counted from
-//! the one in which it starts: those of static programs, and those of static components that go on after
-//! their start pulse.
+//! What static control has done so far. It has no states to look at (paper, section 3: static control removes
+//! "control overhead" where "the cycle counts of groups are known"), so its cycles are counted from the one
+//! in which it starts: those of static programs, and those of static components that continue after their
+//! start pulse.
+//!
+//! ```text
+//! CA probe   ▁▁▔▔▔▔▔▔▔▔▔▔▔▔▁▁     of a static program whose latency is 3
+//! position     0 1 2 0 1 2        it runs twice without a gap
+//! ```
 //!
 //! Knows when the parts of a schedule run (metadata do), not what a cycle of them is charged to.
 
@@ -8,7 +14,7 @@ use petal_metadata::{CallId, CompiledId, ControlId, Id, Metadata, Schedule};
 
 use crate::signals::{Layout, PhysicalId, SlotId};
 
-/// A static component that goes on after its start pulse.
+/// A static component that continues after its start pulse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Pending {
     /// The hardware instance that calls it.

@@ -1,6 +1,23 @@
 //! The call tree of one cycle: what is active in each component cell, and what stands below what.
 //!
-//! Owns the shape of trees. What a cell's cycle is for, `charge.rs` says.
+//! Owns the shape of trees, which are those of the paper (sections 4 and 5.2), with two additions: continuous
+//! assignments stand where a group would, and a group is followed by its part if the compiler has split it.
+//!
+//! ```text
+//! main                        the root is the main cell
+//! ├─ seq@L51                  control nodes hang below cells and control nodes
+//! │  └─ par@L53
+//! │     ├─ run_s1             groups that no group calls hang below their statement
+//! │     │  └─ s1 [sub_one]    cells of components hang below groups …
+//! │     │     └─ go_one
+//! │     │        └─ x         … and so do primitives, which are leaves
+//! │     └─ run_s2
+//! │        └─ helper          a group that another group calls hangs below that
+//! └─ continuous assignments
+//!    └─ y
+//! ```
+//!
+//! What a cell's cycle is for, `charge.rs` decides.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +30,15 @@ use super::Emitter;
 use super::charge::CycleView;
 use super::statics::Pending;
 use crate::model::{Activity, Charge, Instance, InstanceId, Node};
-use crate::signals::{Layout, PhysicalId, SlotId};
+use crate::signals::{Layout, Physical, PhysicalId, SlotId};
 
 /// Which source instance each active hardware instance works for.
 pub(super) type Owners = Vec<(PhysicalId, InstanceId)>;
 
-/// Builds the tree of a cycle, whose root is the main cell (paper, section 4). New instances and warnings go to `emitter`.
+/// Builds the tree of a cycle. New instances and warnings go to `emitter`.
+///
+/// Paper, section 4: "The root of any call tree is the main cell"; section 5.1: "the main cell is active
+/// through the entire execution".
 pub(super) fn build(cycle: CycleView<'_>, emitter: &mut Emitter<'_>) -> Built {
     let mut builder = Builder {
         cycle,
@@ -26,8 +46,10 @@ pub(super) fn build(cycle: CycleView<'_>, emitter: &mut Emitter<'_>) -> Built {
         built: Built::default(),
     };
     let main = Entry {
-        physical: Layout::main(),
-        instance: InstanceId::from_index(0),
+        holder: Holder {
+            physical: Layout::main(),
+            instance: InstanceId::from_index(0),
+        },
         formal: None,
         actuals: Actuals::new(),
         position: None,
@@ -42,7 +64,7 @@ pub(super) struct Built {
     /// The tree in preorder: each node with its depth.
     pub nodes: Vec<(usize, Node)>,
     pub owners: Owners,
-    /// Static components that go on in the next cycle.
+    /// Static components that continue in the next cycle.
     pub pending: Vec<Pending>,
 }
 
@@ -64,8 +86,7 @@ type Actuals = Vec<(CellId, (Holder, CellId))>;
 
 /// How a cell is entered.
 struct Entry {
-    physical: PhysicalId,
-    instance: InstanceId,
+    holder: Holder,
     /// The `ref` cell by which it is called, and its component.
     formal: Option<(ComponentId, CellId)>,
     actuals: Actuals,
@@ -74,37 +95,100 @@ struct Entry {
 }
 
 /// What is active in one instance.
-struct Active {
+struct Active<'a> {
+    holder: Holder,
+    component: &'a Component,
+    id: ComponentId,
     runs: Vec<RunId>,
-    /// Calls that are made, or go on as `pending` ones.
+    /// Calls that are made, or that continue as `pending` ones.
     calls: Vec<CallId>,
     controls: BTreeSet<ControlId>,
     actuals: Actuals,
 }
 
-impl Builder<'_, '_, '_> {
+/// Whether a control node has a node of its own in a tree. An enable does not: its group stands for it.
+fn has_node(component: &Component, control: ControlId) -> bool {
+    !component.node(control).kind.is_enable()
+}
+
+impl Active<'_> {
+    /// Whether another group calls `run` in this cycle.
+    fn has_caller(&self, run: RunId) -> bool {
+        self.calls
+            .iter()
+            .any(|call| self.component.calls[call.index()].callee == Callee::Group(run))
+    }
+
+    /// The innermost statement around a run of a group that has a node in the tree.
+    fn statement_around(&self, run: RunId) -> Option<ControlId> {
+        let control = self.component.run(run).control?;
+        let mut around = self.component.ancestry(control);
+        around.find(|&node| has_node(self.component, node))
+    }
+
+    /// The calls that `caller` makes; `None` stands for the continuous assignments.
+    fn calls_of(&self, caller: Option<RunId>) -> Vec<CallId> {
+        let calls = self.calls.iter().copied();
+        calls
+            .filter(|call| self.component.calls[call.index()].caller == caller)
+            .collect()
+    }
+
+    /// The cell that `cell` is: itself, or what it stands for; `None` for a `ref` cell that nobody
+    /// handed over.
+    fn resolve(&self, cell: CellId) -> Option<(Holder, CellId)> {
+        if self.component.cell(cell).is_reference() {
+            let mut actuals = self.actuals.iter();
+            actuals
+                .find(|(formal, _)| *formal == cell)
+                .map(|&(_, actual)| actual)
+        } else {
+            Some((self.holder, cell))
+        }
+    }
+
+    /// What the `ref` cells of `cell`'s component stand for while `call` is made: what the `invoke` that
+    /// makes the call hands over.
+    fn handed_over(&self, call: CallId, cell: CellId) -> Actuals {
+        let caller = self.component.calls[call.index()].caller;
+        let invoke = caller.and_then(|run| self.component.run(run).control);
+        let invoke = invoke.map(|node| self.component.node(node)).filter(|node| {
+            let invoked = node.cell.map(|cell| &self.component.cell(cell).kind);
+            invoked == Some(&self.component.cell(cell).kind)
+        });
+        let bindings = invoke.map_or(&[][..], |node| &node.bindings);
+        let actual = |binding: &Binding| Some((binding.formal, self.resolve(binding.actual)?));
+        bindings.iter().filter_map(actual).collect()
+    }
+}
+
+impl<'a> Builder<'a, '_, '_> {
     /// Adds an active cell and all below it: its control nodes and groups, and what continuous
     /// assignments call.
+    ///
+    /// Paper, section 5.2: "For each active cell, we construct a tree fragment containing all the active
+    /// control blocks within the cell"; "Finally, we insert the new fragment into the larger tree."
     fn cell(&mut self, entry: Entry, depth: usize) {
         let Entry {
-            physical,
-            instance,
+            holder,
             formal,
             actuals,
             position,
         } = entry;
+        let Holder { physical, instance } = holder;
         self.built.owners.push((physical, instance));
-        let mut active = self.active(physical, actuals);
+        let mut active = self.active(holder, actuals);
         let activity = self
             .cycle
             .activity(physical, &active.runs, &active.calls, position);
+        // The statement that pays for an overhead cycle is active in it.
         if let Activity::Overhead(Charge {
             statement: Some(statement),
             ..
         }) = activity
         {
-            let component = self.cycle.component(physical);
-            active.controls.extend(component.ancestry(statement));
+            let statements = active.component.ancestry(statement);
+            active.controls.extend(statements);
         }
         let node = Node::Cell {
             instance,
@@ -112,59 +196,54 @@ impl Builder<'_, '_, '_> {
             activity,
         };
         self.built.nodes.push((depth, node));
-        self.level(physical, instance, &active, None, depth + 1);
-        let continuous: Vec<CallId> = active
-            .calls
-            .iter()
-            .copied()
-            .filter(|&call| {
-                self.cycle.component(physical).calls[call.index()]
-                    .caller
-                    .is_none()
-            })
-            .collect();
+        self.level(&active, None, depth + 1);
+        let continuous = active.calls_of(None);
         if !continuous.is_empty() {
-            let component = self.cycle.physical(physical).component;
-            self.built
-                .nodes
-                .push((depth + 1, Node::Continuous { component }));
-            self.callees(physical, instance, &active, &continuous, depth + 2);
+            let component = active.id;
+            let node = Node::Continuous { component };
+            self.built.nodes.push((depth + 1, node));
+            self.callees(&active, &continuous, depth + 2);
         }
     }
 
-    /// What the probes tell of an instance: GA and EN probes its runs, call probes its calls (paper,
-    /// section 5.2). A call whose caller is not active is left out with a warning, unless it started a
-    /// static component that goes on.
-    fn active(&mut self, physical: PhysicalId, actuals: Actuals) -> Active {
+    /// What the probes say of an instance: its runs from GA and EN probes, its calls from CG, CC and CP
+    /// probes, its control nodes from the runs and from CA probes. A call whose caller is not active is left
+    /// out with a warning, unless it started a static component that continues.
+    ///
+    /// Paper, section 5.1: "GA probes are active during the entire execution of the group. Call probes are
+    /// only active when the call assignment is active." An EN probe tells the enables of one group apart,
+    /// for which the paper makes a group for each enable.
+    fn active(&mut self, holder: Holder, actuals: Actuals) -> Active<'a> {
+        let physical = holder.physical;
         let component = self.cycle.component(physical);
-        let own = self.cycle.physical(physical);
+        let hardware = self.cycle.physical(physical);
         let runs: Vec<RunId> = (0..component.runs.len())
-            .filter(|&run| self.runs(physical, run))
+            .filter(|&run| self.runs(hardware, run))
             .map(RunId::from_index)
             .collect();
         let mut calls = Vec::new();
         for (at, call) in component.calls.iter().enumerate() {
-            let pending = self
-                .cycle
-                .pending
-                .iter()
-                .any(|p| p.physical == physical && p.call == CallId::from_index(at));
-            if !self.cycle.high(own.calls[at]) && !pending {
+            let (id, slot) = (CallId::from_index(at), hardware.calls[at]);
+            let continues = |pending: &Pending| (pending.physical, pending.call) == (physical, id);
+            let pending = self.cycle.pending.iter().any(continues);
+            if !self.cycle.high(slot) && !pending {
                 continue;
             }
             if call.caller.is_some_and(|caller| !runs.contains(&caller)) {
                 // Other runs of the group have the same probe.
-                let explained = component.calls.iter().zip(&own.calls).any(|(call, &slot)| {
-                    slot == own.calls[at] && call.caller.is_some_and(|run| runs.contains(&run))
+                let explained = component.calls.iter().zip(&hardware.calls);
+                let explained = explained.filter(|&(_, &of)| of == slot).any(|(call, _)| {
+                    let caller = call.caller;
+                    caller.is_some_and(|caller| runs.contains(&caller))
                 });
                 if !explained {
-                    self.warn(physical, own.calls[at], pending);
+                    self.warn(physical, slot, pending);
                 }
                 if !pending {
                     continue;
                 }
             }
-            calls.push(CallId::from_index(at));
+            calls.push(id);
         }
         let mut controls = BTreeSet::new();
         for run in &runs {
@@ -176,6 +255,9 @@ impl Builder<'_, '_, '_> {
             self.compiled(physical, root, &mut controls);
         }
         Active {
+            holder,
+            component,
+            id: hardware.component,
             runs,
             calls,
             controls,
@@ -183,56 +265,12 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    /// Whether a run is active: its group is, and so is what starts the group for this run.
-    fn runs(&self, physical: PhysicalId, run: usize) -> bool {
-        let own = self.cycle.physical(physical);
-        let starts = &own.starts[run];
-        self.cycle.high(own.runs[run])
+    /// Whether a run is active: its group is (GA), and so is what starts the group for this run: a call
+    /// (CG), or an enable of a group that has several (EN).
+    fn runs(&self, hardware: &Physical, run: usize) -> bool {
+        let starts = &hardware.starts[run];
+        self.cycle.high(hardware.runs[run])
             && (starts.is_empty() || starts.iter().any(|&slot| self.cycle.high(slot)))
-    }
-
-    /// The cell that `cell` is: itself, or what it stands for; `None` for a `ref` cell that nobody
-    /// handed over.
-    fn resolve(
-        &self,
-        physical: PhysicalId,
-        instance: InstanceId,
-        active: &Active,
-        cell: CellId,
-    ) -> Option<(Holder, CellId)> {
-        if self.cycle.component(physical).cell(cell).is_reference() {
-            let mut actuals = active.actuals.iter();
-            actuals
-                .find(|(formal, _)| *formal == cell)
-                .map(|&(_, actual)| actual)
-        } else {
-            let holder = Holder { physical, instance };
-            Some((holder, cell))
-        }
-    }
-
-    /// What the `ref` cells of `cell`'s component stand for while `call` is made.
-    fn actuals(
-        &self,
-        physical: PhysicalId,
-        instance: InstanceId,
-        active: &Active,
-        call: CallId,
-        cell: CellId,
-    ) -> Actuals {
-        let component = self.cycle.component(physical);
-        let caller = component.calls[call.index()].caller;
-        let invoke = caller.and_then(|run| component.run(run).control);
-        let invoke = invoke.map(|node| component.node(node)).filter(|node| {
-            let invoked = node.cell.map(|cell| &component.cell(cell).kind);
-            invoked == Some(&component.cell(cell).kind)
-        });
-        let bindings = invoke.map_or(&[][..], |node| &node.bindings);
-        let actual = |binding: &Binding| {
-            let actual = self.resolve(physical, instance, active, binding.actual)?;
-            Some((binding.formal, actual))
-        };
-        bindings.iter().filter_map(actual).collect()
     }
 
     fn warn(&mut self, physical: PhysicalId, slot: SlotId, outlives: bool) {
@@ -244,12 +282,16 @@ impl Builder<'_, '_, '_> {
         self.emitter.warn(physical, slot, text);
     }
 
-    /// Adds the control nodes that an active compilation group stands for (paper, section 5.2: the
-    /// active control blocks of a cell are derived from active compilation groups).
+    /// Adds the control nodes that an active compilation group (CA) stands for, and those of the groups
+    /// that it runs: all arms of a `par`, and of a state machine the state that it is in.
+    ///
+    /// Paper, section 5.2: active control blocks are "derived from active compilation groups"; section 3:
+    /// "Groups within the control block are called from the seq group with a guard that checks the fsm
+    /// register's output value", "A par group implements parallelism by calling all child groups".
     fn compiled(&self, physical: PhysicalId, id: CompiledId, controls: &mut BTreeSet<ControlId>) {
         let component = self.cycle.component(physical);
-        let own = self.cycle.physical(physical);
-        if !self.cycle.high(own.compiled[id.index()]) {
+        let hardware = self.cycle.physical(physical);
+        if !self.cycle.high(hardware.compiled[id.index()]) {
             return;
         }
         let group = component.compiled(id);
@@ -279,130 +321,82 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    /// Adds the control nodes and groups right below `parent` (`None`: the cell). Control nodes are only
-    /// below cells and other control nodes (paper, section 4). Groups that no other group calls were
-    /// started by control (paper, section 5.1).
-    fn level(
-        &mut self,
-        physical: PhysicalId,
-        instance: InstanceId,
-        active: &Active,
-        parent: Option<ControlId>,
-        depth: usize,
-    ) {
-        let component = self.cycle.component(physical);
-        let id = self.cycle.physical(physical).component;
-        let framed = |node: ControlId| !component.node(node).kind.is_enable();
+    /// Adds the control nodes and groups right below `parent` (`None`: the cell).
+    ///
+    /// Paper, section 4: "A control block's parents must be cells or other control blocks"; section 5.2:
+    /// "we connect edges between active control blocks based on the control program hierarchy"; section
+    /// 5.1: "any groups without a corresponding CG probe […] are called from control blocks".
+    fn level(&mut self, active: &Active<'a>, parent: Option<ControlId>, depth: usize) {
+        let (component, id) = (active.component, active.id);
         for &control in &active.controls {
-            if framed(control) && component.node(control).parent == parent {
-                self.built.nodes.push((
-                    depth,
-                    Node::Control {
-                        component: id,
-                        control,
-                    },
-                ));
-                self.level(physical, instance, active, Some(control), depth + 1);
+            if has_node(component, control) && component.node(control).parent == parent {
+                let node = Node::Control {
+                    component: id,
+                    control,
+                };
+                self.built.nodes.push((depth, node));
+                self.level(active, Some(control), depth + 1);
             }
         }
         let mut below: BTreeSet<RunId> = BTreeSet::new();
         for &run in &active.runs {
-            let above = match component.run(run).control {
-                Some(control) => component.ancestry(control).find(|&node| framed(node)),
-                None if Self::has_caller(component, active, run) => continue,
-                None => None,
-            };
-            if above == parent {
+            let is_called = component.run(run).control.is_none() && active.has_caller(run);
+            if !is_called && active.statement_around(run) == parent {
                 below.insert(run);
             }
         }
-        // A group that has ended, but whose callee goes on.
+        // A group that has ended, but whose callee continues.
         for &call in &active.calls {
             if let Some(caller) = component.calls[call.index()].caller
                 && !active.runs.contains(&caller)
             {
-                let above = component
-                    .run(caller)
-                    .control
-                    .and_then(|c| component.ancestry(c).find(|&node| framed(node)));
-                let above = above.filter(|node| active.controls.contains(node));
-                if above == parent {
+                let around = active.statement_around(caller);
+                let around = around.filter(|node| active.controls.contains(node));
+                if around == parent {
                     below.insert(caller);
                 }
             }
         }
         for run in below {
-            self.group(physical, instance, active, run, depth);
+            self.group(active, run, depth);
         }
     }
 
-    /// Whether another group calls `run` in this cycle.
-    fn has_caller(component: &Component, active: &Active, run: RunId) -> bool {
-        active
-            .calls
-            .iter()
-            .any(|call| component.calls[call.index()].callee == Callee::Group(run))
-    }
-
-    /// Adds an active group, and what it calls.
-    fn group(
-        &mut self,
-        physical: PhysicalId,
-        instance: InstanceId,
-        active: &Active,
-        run: RunId,
-        depth: usize,
-    ) {
-        let component = self.cycle.component(physical);
-        let id = self.cycle.physical(physical).component;
-        let entry = component.run(run);
-        self.built.nodes.push((
-            depth,
-            Node::Group {
-                component: id,
-                group: entry.group,
+    /// Adds an active group, its part if the run is of one only, and what it calls.
+    ///
+    /// Paper, section 5.2: "Petal uses call probe signals to add edges between cell, group, and primitive
+    /// nodes."
+    fn group(&mut self, active: &Active<'a>, run: RunId, depth: usize) {
+        let component = active.id;
+        let described = active.component.run(run);
+        let whole = described.group;
+        let part = described.part.filter(|&part| part != whole);
+        let mut below = depth;
+        for group in [Some(whole), part].into_iter().flatten() {
+            let node = Node::Group {
+                component,
+                group,
                 run,
-            },
-        ));
-        let mut below = depth + 1;
-        if let Some(part) = entry.part.filter(|&part| part != entry.group) {
-            self.built.nodes.push((
-                below,
-                Node::Group {
-                    component: id,
-                    group: part,
-                    run,
-                },
-            ));
+            };
+            self.built.nodes.push((below, node));
             below += 1;
         }
-        let calls: Vec<CallId> = active
-            .calls
-            .iter()
-            .copied()
-            .filter(|call| component.calls[call.index()].caller == Some(run))
-            .collect();
-        self.callees(physical, instance, active, &calls, below);
+        self.callees(active, &active.calls_of(Some(run)), below);
     }
 
-    /// Adds what a group or a continuous assignment calls: groups, cells of components, and primitives,
-    /// which are always leaves (paper, section 4).
-    fn callees(
-        &mut self,
-        physical: PhysicalId,
-        instance: InstanceId,
-        active: &Active,
-        calls: &[CallId],
-        depth: usize,
-    ) {
-        let component = self.cycle.component(physical);
-        let id = self.cycle.physical(physical).component;
+    /// Adds what a group or a continuous assignment calls: groups, cells of components, and primitives.
+    /// What several of the calls call is added once.
+    ///
+    /// Paper, section 4: "A (non-main) cell's parents can only be groups", "A primitive node's parents must
+    /// be groups", "Primitive nodes are always leaves".
+    fn callees(&mut self, active: &Active<'a>, calls: &[CallId], depth: usize) {
+        let component = active.component;
         let mut seen: Vec<CellId> = Vec::new();
         for &call in calls {
             match component.calls[call.index()].callee {
                 Callee::Group(run) => {
                     if active.runs.contains(&run) {
-                        self.group(physical, instance, active, run, depth);
+                        self.group(active, run, depth);
                     }
                 }
                 Callee::Cell(cell) => {
@@ -411,56 +405,50 @@ impl Builder<'_, '_, '_> {
                     }
                     seen.push(cell);
                     if let CellKind::Component(_) = component.cell(cell).kind {
-                        self.component_cell(physical, instance, active, (call, cell), depth);
+                        self.component_cell(active, call, cell, depth);
                         continue;
                     }
-                    let is_reference = component.cell(cell).is_reference();
-                    let actual = self.resolve(physical, instance, active, cell);
-                    let actual = actual.filter(|_| is_reference);
-                    self.built.nodes.push((
-                        depth,
-                        Node::Primitive {
-                            component: id,
-                            cell,
-                            actual: actual.map(|(holder, cell)| (holder.instance, cell)),
-                        },
-                    ));
+                    let actual = active.resolve(cell);
+                    let actual = actual.filter(|_| component.cell(cell).is_reference());
+                    let node = Node::Primitive {
+                        component: active.id,
+                        cell,
+                        actual: actual.map(|(holder, cell)| (holder.instance, cell)),
+                    };
+                    self.built.nodes.push((depth, node));
                 }
             }
         }
     }
 
-    /// Adds a called cell of a component. A static one is only started by its call, and goes on for its
-    /// latency.
-    fn component_cell(
-        &mut self,
-        physical: PhysicalId,
-        instance: InstanceId,
-        active: &Active,
-        (call, cell): (CallId, CellId),
-        depth: usize,
-    ) {
-        let Some((holder, actual)) = self.resolve(physical, instance, active, cell) else {
+    /// Adds a called cell of a component. A dynamic one is active as long as its call; a static one is only
+    /// started by its call, and active for its latency:
+    ///
+    /// ```text
+    /// cycle       4   5   6   7
+    /// CC probe    ▔▔▔▔▁▁▁▁▁▁▁▁▁▁▁▁
+    /// latency 3   position 0, 1, 2    `pending` in cycles 5 and 6, with 2 and 1 cycles left
+    /// ```
+    fn component_cell(&mut self, active: &Active<'a>, call: CallId, cell: CellId, depth: usize) {
+        let Some((holder, actual)) = active.resolve(cell) else {
             return;
         };
-        let Some(child) = self.cycle.physical(holder.physical).cells[actual.index()] else {
+        let hardware = self.cycle.physical(holder.physical);
+        let Some(child) = hardware.cells[actual.index()] else {
             return;
         };
         let component = self.cycle.physical(child).component;
-        let inner = self.emitter.instance(Instance {
+        let instance = self.emitter.instance(Instance {
             component,
             parent: Some((holder.instance, actual)),
         });
-        let own = self.cycle.physical(physical).component;
-        let is_reference = self.cycle.component(physical).cell(cell).is_reference();
+        let physical = active.holder.physical;
         let mut position = None;
         if let Some(latency) = self.cycle.metadata.component(component).latency {
-            let left = self
-                .cycle
-                .pending
-                .iter()
-                .find(|p| p.physical == physical && p.call == call)
-                .map_or(latency, |p| p.left);
+            let continues =
+                |pending: &&Pending| (pending.physical, pending.call) == (physical, call);
+            let left = self.cycle.pending.iter().find(continues);
+            let left = left.map_or(latency, |pending| pending.left);
             position = Some(latency - left);
             if left > 1 {
                 let next = Pending {
@@ -473,11 +461,14 @@ impl Builder<'_, '_, '_> {
                 }
             }
         }
+        let is_reference = active.component.cell(cell).is_reference();
         let entry = Entry {
-            physical: child,
-            instance: inner,
-            formal: is_reference.then_some((own, cell)),
-            actuals: self.actuals(physical, instance, active, call, cell),
+            holder: Holder {
+                physical: child,
+                instance,
+            },
+            formal: is_reference.then_some((active.id, cell)),
+            actuals: active.handed_over(call, cell),
             position,
         };
         self.cell(entry, depth);

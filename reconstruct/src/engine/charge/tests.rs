@@ -142,7 +142,7 @@ impl Program {
     }
 
     /// What main does in a cycle in which `runs` are active and these compilation groups are:
-    /// each with whether it goes on in the next cycle. All other compilation groups are low in
+    /// each with whether it continues in the next cycle. All other compilation groups are low in
     /// both, and all other registers keep their 0.
     fn activity(
         &self,
@@ -163,15 +163,15 @@ impl Program {
     ) -> Activity {
         let metadata = &self.0;
         let layout = Layout::of(metadata);
-        let own = layout.physical(Layout::main());
+        let hardware = layout.physical(Layout::main());
         let mut now = vec![0; layout.table.watched.len()];
         let mut next = now.clone();
         for &(group, goes_on) in compiled {
-            now[own.compiled[group.index()].index()] = 1;
-            next[own.compiled[group.index()].index()] = u64::from(goes_on);
+            now[hardware.compiled[group.index()].index()] = 1;
+            next[hardware.compiled[group.index()].index()] = u64::from(goes_on);
         }
         for &(register, from, to) in registers {
-            let slot = own.registers[register.index()].index();
+            let slot = hardware.registers[register.index()].index();
             (now[slot], next[slot]) = (from, to);
         }
         let mut programs = StaticProgram::all(metadata, &layout);
