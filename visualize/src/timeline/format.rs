@@ -185,7 +185,7 @@ impl Pattern {
     }
 
     /// How many numbers it takes.
-    fn numbers(&self) -> usize {
+    pub fn numbers(&self) -> usize {
         let begins = self.begins.iter();
         let begins = begins.map(|begin| 1 + begin.outgoing + usize::from(begin.is_called));
         self.ends.iter().filter(|end| end.counted).count() + begins.sum::<usize>()

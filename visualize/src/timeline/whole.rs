@@ -146,3 +146,89 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
         self.is_whole
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{Begin, End, Pattern};
+    use super::*;
+
+    /// What is written: slice, first cycle, end.
+    #[derive(Default)]
+    struct List(Vec<(SliceId, u64, u64)>);
+
+    impl WholeSliceFormat for List {
+        fn track(&mut self, _: &Track) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn slice(&mut self, _: SliceId, _: &Slice) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()> {
+            let cycles = &slice.cycles;
+            self.0.push((slice.slice, cycles.start, cycles.end));
+            Ok(())
+        }
+
+        fn finish(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Slice 0 holds slice 1 in cycles 2 to 4; then slice 1 comes alone.
+    fn written(max_slices: u64) -> WholeSlices<List> {
+        let mut slices = WholeSlices::new(List::default(), max_slices);
+        for id in 0..2 {
+            let slice = Slice {
+                track: 1,
+                name: String::new(),
+                category: "group",
+                is_update: false,
+                details: Vec::new(),
+            };
+            slices.slice(id, &slice).unwrap();
+        }
+        let steps: [(u64, &[SliceId], &[SliceId]); 4] = [
+            (2, &[], &[0, 1]),
+            (5, &[1, 0], &[1]),
+            (6, &[1], &[]),
+            (9, &[], &[]),
+        ];
+        for (cycle, ends, begins) in steps {
+            let end = |&slice| End {
+                slice,
+                counted: false,
+            };
+            let begin = |&slice| Begin {
+                slice,
+                outgoing: 0,
+                is_called: false,
+            };
+            let pattern = Pattern {
+                ends: ends.iter().map(end).collect(),
+                begins: begins.iter().map(begin).collect(),
+                counters: Vec::new(),
+            };
+            let numbers = vec![1; begins.len()];
+            let changes = Changes::new(None, &pattern, &numbers);
+            slices.changes(cycle, changes).unwrap();
+        }
+        slices.finish().unwrap();
+        slices
+    }
+
+    #[test]
+    fn begins_have_their_ends_and_outer_slices_come_first() {
+        let all = written(3);
+        assert_eq!(all.format.0, [(0, 2, 5), (1, 2, 5), (1, 5, 6)]);
+        assert!(all.is_whole());
+    }
+
+    #[test]
+    fn more_slices_than_fit_are_told() {
+        let some = written(2);
+        assert_eq!(some.format.0, [(0, 2, 5), (1, 2, 5)]);
+        assert!(!some.is_whole());
+    }
+}
