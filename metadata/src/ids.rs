@@ -75,7 +75,7 @@ ids! {
     /// A way in which a group runs, in [`crate::Component::runs`].
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]
-    pub RunId,
+    pub GroupRunId,
     /// A call, in [`crate::Component::calls`].
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]

@@ -16,8 +16,8 @@ mod schema;
 pub use file::{MetadataError, VERSION};
 pub use front_end::{FrontEnd, Position};
 pub use ids::{
-    CallId, CellId, CompiledId, ComponentId, ControlId, FileId, FrontEndFileId, GroupId, Id,
-    PositionId, RegisterId, RunId, ThreadId,
+    CallId, CellId, CompiledId, ComponentId, ControlId, FileId, FrontEndFileId, GroupId,
+    GroupRunId, Id, PositionId, RegisterId, ThreadId,
 };
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
 pub use schedule::{Parts, Schedule};

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::front_end::FrontEnd;
 use crate::ids::{
-    CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, Id, PositionId, RegisterId, RunId,
-    ThreadId,
+    CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, GroupRunId, Id, PositionId,
+    RegisterId, ThreadId,
 };
 use crate::probe::{ProbeName, ProbePrefix};
 use crate::schedule::Schedule;
@@ -157,12 +157,12 @@ impl Component {
     }
 
     /// The group run `id`.
-    pub fn run(&self, id: RunId) -> &GroupRun {
+    pub fn run(&self, id: GroupRunId) -> &GroupRun {
         &self.runs[id.index()]
     }
 
     /// What the run `id` is for.
-    pub fn purpose(&self, id: RunId) -> Purpose {
+    pub fn purpose(&self, id: GroupRunId) -> Purpose {
         let run = self.run(id);
         match run.role {
             RunRole::Condition => Purpose::Condition,
@@ -425,7 +425,7 @@ pub enum Purpose {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// The group run that makes the call; `None` for a continuous assignment.
-    pub caller: Option<RunId>,
+    pub caller: Option<GroupRunId>,
     /// What is called.
     pub callee: Callee,
     /// High while the call is made.
@@ -437,7 +437,7 @@ pub struct Call {
 #[serde(rename_all = "kebab-case")]
 pub enum Callee {
     /// A group of the same component (CG), by the run that this starts.
-    Group(RunId),
+    Group(GroupRunId),
     /// A cell: of a component (CC), or a primitive (CP).
     Cell(CellId),
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use calyx_ir as ir;
 use petal_metadata::{
     Binding, Call, Callee, Cell, CellId, CellKind, CompiledGroup, Component, ComponentId,
-    ControlId, ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, Id, Metadata, Origin,
-    RunId, RunRole, Thread, ThreadId, VERSION,
+    ControlId, ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, GroupRunId, Id,
+    Metadata, Origin, RunRole, Thread, ThreadId, VERSION,
 };
 
 use crate::CALYX_VERSION;
@@ -128,13 +128,13 @@ impl Assembler<'_> {
                             .runs
                             .iter()
                             .position(|run| run.driver == called)?;
-                        Callee::Group(RunId::from_index(run))
+                        Callee::Group(GroupRunId::from_index(run))
                     }
                     CalleeName::Cell(name) => Callee::Cell(self.called_cell(driver, *name)?),
                     CalleeName::Reference(at) => Callee::Cell(CellId::from_index(*at)),
                 };
                 Some(Call {
-                    caller: call.caller.map(RunId::from_index),
+                    caller: call.caller.map(GroupRunId::from_index),
                     callee,
                     probe: call.probe,
                 })

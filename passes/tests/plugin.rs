@@ -17,14 +17,14 @@ const DESIGNS: [(&str, &str); 2] = [
     ("two", "par { add; seq { other; add; } }"),
 ];
 
-struct Place {
+struct Folder {
     dir: tempfile::TempDir,
     library: Library,
 }
 
-impl Place {
+impl Folder {
     fn new() -> Self {
-        let place = Self {
+        let folder = Self {
             dir: tempfile::tempdir().unwrap(),
             library: Library::new(&[]).unwrap(),
         };
@@ -45,9 +45,9 @@ impl Place {
                   control {{ seq {{ {control} invoke f()(); }} }}
                 }}"
             );
-            std::fs::write(place.design(name), text).unwrap();
+            std::fs::write(folder.design(name), text).unwrap();
         }
-        place
+        folder
     }
 
     fn design(&self, name: &str) -> PathBuf {
@@ -90,26 +90,26 @@ fn run(manager: &PassManager, ctx: &mut calyx_ir::Context, plan: &str) {
 /// share.
 #[test]
 fn every_program_on_a_thread_gets_its_own_probes_and_metadata() {
-    let place = Place::new();
+    let folder = Folder::new();
     let manager = manager();
 
     // One after the other.
     for (name, _) in DESIGNS {
-        run(&manager, &mut place.read(name), "profile-all");
+        run(&manager, &mut folder.read(name), "profile-all");
     }
     for (name, _) in DESIGNS {
-        place.check(name);
-        std::fs::remove_file(place.emitted(name)).unwrap();
+        folder.check(name);
+        std::fs::remove_file(folder.emitted(name)).unwrap();
     }
 
     // One within the other.
     let [(outer, _), (inner, _)] = DESIGNS;
-    let mut ctx = place.read(outer);
+    let mut ctx = folder.read(outer);
     run(&manager, &mut ctx, "encode-control");
-    run(&manager, &mut place.read(inner), "profile-all");
+    run(&manager, &mut folder.read(inner), "profile-all");
     run(&manager, &mut ctx, "profile-all");
-    place.check(outer);
-    place.check(inner);
+    folder.check(outer);
+    folder.check(inner);
 
     // Once more on a program that is through.
     let again = ["profiler-instrumentation".to_owned()];

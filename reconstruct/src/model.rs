@@ -2,7 +2,7 @@
 //!
 //! Trees are interned: equal cycles share one tree, and consecutive equal cycles are one [`Run`].
 
-use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId, ids};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id, RegisterId, ids};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// A clock cycle of the run; cycle 0 is the first in which the main component's `go` is high.
@@ -164,7 +164,7 @@ pub enum Node {
         /// The group, or the part of it.
         group: GroupId,
         /// How it came to run.
-        run: RunId,
+        run: GroupRunId,
     },
     /// The continuous assignments of a component, where they drive a component cell or a
     /// sequential primitive. Stands where a group would.

@@ -6,7 +6,7 @@ mod support;
 use std::fmt::Write as _;
 
 use expect_test::expect;
-use petal_metadata::{CellId, ComponentId, ControlId, GroupId, RegisterId, RunId};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, RegisterId};
 use petal_reconstruct::check::{Checker, Violation};
 use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Id, Instance, InstanceId, Node, Overhead,
@@ -150,7 +150,7 @@ fn events_that_break_a_rule_are_refused() {
     let group = Node::Group {
         component: main,
         group: id::<GroupId>(0),
-        run: id::<RunId>(0),
+        run: id::<GroupRunId>(0),
     };
     let primitive = |cell: CellId| Node::Primitive {
         component: main,

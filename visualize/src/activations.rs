@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{GroupRun, Id, Metadata, RunId};
+use petal_metadata::{GroupRun, GroupRunId, Id, Metadata};
 use petal_reconstruct::{Event, Instance};
 
 use crate::elements::{Element, ElementKind};
@@ -93,7 +93,7 @@ impl Counting {
                     };
                     let first = component.runs.iter().position(same_whole);
                     return Self::Part(Element {
-                        kind: ElementKind::Group(first.map_or(id, RunId::from_index)),
+                        kind: ElementKind::Group(first.map_or(id, GroupRunId::from_index)),
                         ..element
                     });
                 }

@@ -1,7 +1,7 @@
 //! A number for each element of the design that is active in a run.
 
 use foldhash::HashMap;
-use petal_metadata::{CellId, ControlId, Id, RunId};
+use petal_metadata::{CellId, ControlId, GroupRunId, Id};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, TreeId};
 
 /// What an element of a component cell is.
@@ -12,7 +12,7 @@ pub enum ElementKind {
     /// A control node of its component.
     Control(ControlId),
     /// A group, by the run that activates it.
-    Group(RunId),
+    Group(GroupRunId),
     /// A primitive; for a `ref` cell also the cell that it stands for, and who holds that.
     Primitive(CellId, Option<(InstanceId, CellId)>),
 }

@@ -4,8 +4,8 @@
 use expect_test::{Expect, expect};
 use petal_metadata::{
     Cell, CellId, CellKind, Component, ComponentId, ControlId, ControlKind, ControlNode, FrontEnd,
-    Group, GroupId, GroupKind, GroupRun, Id, Metadata, Origin, ProbeKind, ProbeName, ProbePrefix,
-    RunId, RunRole, SourceFile, Span, Thread,
+    Group, GroupId, GroupKind, GroupRun, GroupRunId, Id, Metadata, Origin, ProbeKind, ProbeName,
+    ProbePrefix, RunRole, SourceFile, Span, Thread,
 };
 use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
@@ -152,12 +152,12 @@ const SEQ: fn() -> Node = || Node::Control {
 const LOAD: fn() -> Node = || Node::Group {
     component: id(0),
     group: id(0),
-    run: id::<RunId>(0),
+    run: id::<GroupRunId>(0),
 };
 const WORK: fn() -> Node = || Node::Group {
     component: id(0),
     group: id(1),
-    run: id::<RunId>(1),
+    run: id::<GroupRunId>(1),
 };
 const R: fn() -> Node = || Node::Primitive {
     component: id(0),
@@ -182,7 +182,7 @@ fn trees() -> Vec<CallTree> {
     let tick = Node::Group {
         component: id::<ComponentId>(1),
         group: id(0),
-        run: id::<RunId>(0),
+        run: id::<GroupRunId>(0),
     };
     [
         vec![(0, main_cell(update)), (1, SEQ())],

@@ -1,7 +1,7 @@
 //! From the plan of a design to functions of machine code.
 //!
-//! A function loads what it needs, computes its nodes in order, and stores what others need. What an
-//! operation becomes, `operations.rs` tells.
+//! A function loads what it needs, computes its nodes in order, and stores what others need.
+//! `operations.rs` makes the instructions of an operation.
 
 use std::collections::HashMap;
 

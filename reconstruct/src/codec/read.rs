@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead};
 
-use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, RegisterId, RunId};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id, RegisterId};
 
 use super::{
     CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, GROUP, INSTANCE, MAGIC, OVERHEAD,
@@ -159,7 +159,7 @@ impl<R: BufRead> TraceReader<R> {
             GROUP => Node::Group {
                 component: self.id::<ComponentId>(ANY)?,
                 group: self.id::<GroupId>(ANY)?,
-                run: self.id::<RunId>(ANY)?,
+                run: self.id::<GroupRunId>(ANY)?,
             },
             CONTINUOUS => Node::Continuous {
                 component: self.id::<ComponentId>(ANY)?,

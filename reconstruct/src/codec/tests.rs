@@ -1,4 +1,4 @@
-use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id as _, RegisterId, RunId};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id as _, RegisterId};
 
 use super::*;
 use crate::model::{
@@ -34,7 +34,7 @@ fn sample() -> Vec<Event> {
             Node::Group {
                 component,
                 group: GroupId::from_index(1),
-                run: RunId::from_index(2),
+                run: GroupRunId::from_index(2),
             },
         ),
         (

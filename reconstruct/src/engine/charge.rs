@@ -16,8 +16,8 @@
 //! how a tree is built.
 
 use petal_metadata::{
-    Arm, CallId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId, ControlKind, Id,
-    Metadata, Purpose, RegisterId, RegisterKind, RunId, RunRole, State,
+    Arm, CallId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId, ControlKind,
+    GroupRunId, Id, Metadata, Purpose, RegisterId, RegisterKind, RunRole, State,
 };
 
 use super::statics::{Pending, StaticProgram};
@@ -87,7 +87,7 @@ impl<'a> CycleView<'a> {
     pub fn activity(
         self,
         physical: PhysicalId,
-        runs: &[RunId],
+        runs: &[GroupRunId],
         calls: &[CallId],
         position: Option<u64>,
     ) -> Activity {
@@ -113,7 +113,7 @@ impl<'a> CycleView<'a> {
     ///
     /// The kind follows from what changes at the end of the cycle (paper, section 5.3: "control register
     /// updates"): an FSM register, par-done registers, both or none; in the last case from where control is.
-    fn charge(self, physical: PhysicalId, runs: &[RunId], position: Option<u64>) -> Charge {
+    fn charge(self, physical: PhysicalId, runs: &[GroupRunId], position: Option<u64>) -> Charge {
         let component = self.component(physical);
         let hardware = self.physical(physical);
         let (statement, site) = match component.root {

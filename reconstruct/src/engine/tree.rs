@@ -17,13 +17,13 @@
 //!    └─ y
 //! ```
 //!
-//! What a cell's cycle is for, `charge.rs` decides.
+//! `charge.rs` decides what a cycle of a cell is for.
 
 use std::collections::BTreeSet;
 
 use petal_metadata::{
     Binding, CallId, Callee, CellId, CellKind, CompiledId, CompiledKind, Component, ComponentId,
-    ControlId, Id, RunId,
+    ControlId, GroupRunId, Id,
 };
 
 use super::Emitter;
@@ -99,7 +99,7 @@ struct Active<'a> {
     holder: Holder,
     component: &'a Component,
     id: ComponentId,
-    runs: Vec<RunId>,
+    runs: Vec<GroupRunId>,
     /// Calls that are made, or that continue as `pending` ones.
     calls: Vec<CallId>,
     controls: BTreeSet<ControlId>,
@@ -113,21 +113,21 @@ fn has_node(component: &Component, control: ControlId) -> bool {
 
 impl Active<'_> {
     /// Whether another group calls `run` in this cycle.
-    fn has_caller(&self, run: RunId) -> bool {
+    fn has_caller(&self, run: GroupRunId) -> bool {
         self.calls
             .iter()
             .any(|call| self.component.calls[call.index()].callee == Callee::Group(run))
     }
 
     /// The innermost statement around a run of a group that has a node in the tree.
-    fn statement_around(&self, run: RunId) -> Option<ControlId> {
+    fn statement_around(&self, run: GroupRunId) -> Option<ControlId> {
         let control = self.component.run(run).control?;
         let mut around = self.component.ancestry(control);
         around.find(|&node| has_node(self.component, node))
     }
 
     /// The calls that `caller` makes; `None` stands for the continuous assignments.
-    fn calls_of(&self, caller: Option<RunId>) -> Vec<CallId> {
+    fn calls_of(&self, caller: Option<GroupRunId>) -> Vec<CallId> {
         let calls = self.calls.iter().copied();
         calls
             .filter(|call| self.component.calls[call.index()].caller == caller)
@@ -217,9 +217,9 @@ impl<'a> Builder<'a, '_, '_> {
         let physical = holder.physical;
         let component = self.cycle.component(physical);
         let hardware = self.cycle.physical(physical);
-        let runs: Vec<RunId> = (0..component.runs.len())
+        let runs: Vec<GroupRunId> = (0..component.runs.len())
             .filter(|&run| self.runs(hardware, run))
-            .map(RunId::from_index)
+            .map(GroupRunId::from_index)
             .collect();
         let mut calls = Vec::new();
         for (at, call) in component.calls.iter().enumerate() {
@@ -338,7 +338,7 @@ impl<'a> Builder<'a, '_, '_> {
                 self.level(active, Some(control), depth + 1);
             }
         }
-        let mut below: BTreeSet<RunId> = BTreeSet::new();
+        let mut below: BTreeSet<GroupRunId> = BTreeSet::new();
         for &run in &active.runs {
             let is_called = component.run(run).control.is_none() && active.has_caller(run);
             if !is_called && active.statement_around(run) == parent {
@@ -366,7 +366,7 @@ impl<'a> Builder<'a, '_, '_> {
     ///
     /// Paper, section 5.2: "Petal uses call probe signals to add edges between cell, group, and primitive
     /// nodes."
-    fn group(&mut self, active: &Active<'a>, run: RunId, depth: usize) {
+    fn group(&mut self, active: &Active<'a>, run: GroupRunId, depth: usize) {
         let component = active.id;
         let described = active.component.run(run);
         let whole = described.group;

@@ -1,6 +1,6 @@
 //! What the slices of a timeline tell: their names and details.
 
-use petal_metadata::{ComponentId, Id, Metadata, Origin, RunId, Span};
+use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, Span};
 use petal_reconstruct::{FrameLabels, Instance, Node, actual_path};
 
 use super::tracks::TrackId;
@@ -98,7 +98,7 @@ fn group(
     effects: &Effects,
     labels: &FrameLabels,
     id: ComponentId,
-    run: RunId,
+    run: GroupRunId,
     details: &mut Vec<(&'static str, Detail)>,
 ) -> String {
     let component = metadata.component(id);

@@ -66,7 +66,7 @@ impl Program {
         &mut self.0.components[0]
     }
 
-    fn run(&mut self, role: RunRole, origin: Origin, control: Option<usize>) -> RunId {
+    fn run(&mut self, role: RunRole, origin: Origin, control: Option<usize>) -> GroupRunId {
         let main = self.main();
         let group: GroupId = id(main.groups.len());
         main.groups.push(Group {
@@ -146,7 +146,7 @@ impl Program {
     /// both, and all other registers keep their 0.
     fn activity(
         &self,
-        runs: &[RunId],
+        runs: &[GroupRunId],
         compiled: &[(CompiledId, bool)],
         registers: &[(RegisterId, u64, u64)],
     ) -> Activity {
@@ -157,7 +157,7 @@ impl Program {
     fn after(
         &self,
         cycles: usize,
-        runs: &[RunId],
+        runs: &[GroupRunId],
         compiled: &[(CompiledId, bool)],
         registers: &[(RegisterId, u64, u64)],
     ) -> Activity {
@@ -231,7 +231,7 @@ fn a_cycle_with_work_of_the_user_is_useful() {
     let called = program.run(RunRole::Called, Origin::Source, None);
     let wrapper = program.run(RunRole::Called, Origin::Compiler, None);
     let condition = program.run(RunRole::Condition, Origin::Source, Some(0));
-    let of = |runs: &[RunId]| program.activity(runs, &[(root, true)], &[(state, 0, 1)]);
+    let of = |runs: &[GroupRunId]| program.activity(runs, &[(root, true)], &[(state, 0, 1)]);
     assert_eq!(of(&[body]), Activity::Useful);
     assert_eq!(of(&[called]), Activity::Useful);
     assert_eq!(of(&[condition, body]), Activity::Useful);
