@@ -279,7 +279,7 @@ impl Graph {
         })
     }
 
-    /// A new register. It keeps its value until [`set`](Self::set) tells otherwise.
+    /// A new register. It keeps its value until [`set`](Self::set) gives it another one.
     pub fn reg(&mut self, width: u32) -> NodeId {
         let reg = RegId::from_index(self.regs.len());
         let next = self.intern(Node {

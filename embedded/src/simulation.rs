@@ -22,7 +22,7 @@ pub struct Options {
     /// The run ends with an error once this is set.
     pub interrupt: Arc<AtomicBool>,
     /// Whether a run that ends with an error counts as one that ends there:
-    /// [`Simulation::stopped`] tells the error.
+    /// [`Simulation::stopped`] returns the error.
     pub partial: bool,
     /// Where to write all values of the design as a VCD file.
     pub vcd: Option<Box<dyn Write + Send>>,

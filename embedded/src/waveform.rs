@@ -2,7 +2,7 @@
 //! Verilog: what a waveform viewer, or `petal reconstruct`, reads.
 //!
 //! A cycle takes 10 ns. The clock rises in the middle of it, and values change there. The `vcd` crate
-//! writes the header; of the values there are too many for the formatting that it does.
+//! writes the header; its formatting is too slow for the values, which are written here.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -127,7 +127,7 @@ impl<W: Write> Waveform<W> {
 }
 
 impl Signal {
-    /// Appends the line that tells its value, of which these are the words.
+    /// Appends the line with its value, which has these words.
     fn write(&self, words: &[u64], lines: &mut Vec<u8>) {
         if self.width > 1 {
             lines.push(b'b');

@@ -251,7 +251,7 @@ impl Metadata {
     }
 
     /// A component that contains itself would have endlessly many instances; and components that
-    /// contain one another twice each have as good as endlessly many. So it is with calls.
+    /// contain one another twice each have exponentially many. The same holds for calls.
     fn check_sizes(&self) -> Result<(), String> {
         let components = self.components.len();
         let signals = totals(components, |at| {

@@ -26,7 +26,7 @@ pub struct Position {
 }
 
 impl FrontEnd {
-    /// Whether the design tells of no front end.
+    /// Whether the design names no front end.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }

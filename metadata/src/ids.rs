@@ -1,4 +1,4 @@
-//! Typed indices into the tables of the metadata. A handle is only meaningful in the table it was
+//! Typed indices into the tables of the metadata. An index is only meaningful in the table that it was
 //! made for: those of files, positions and components in the whole metadata, all others in one component.
 
 use serde::{Deserialize, Serialize};

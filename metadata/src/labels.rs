@@ -60,7 +60,7 @@ pub fn control_labels(metadata: &Metadata, component: &Component) -> Vec<String>
         .collect()
 }
 
-/// Where all control nodes of a component are written, as their labels tell it, indexed by
+/// Where all control nodes of a component are written, as their labels give it, indexed by
 /// [`ControlId`]: `L74`, `L74:9` or `lib.futil:L74`, and `?` for a node without a span.
 pub fn control_places(metadata: &Metadata, component: &Component) -> Vec<String> {
     let mut on_line: HashMap<(usize, u32), u32> = HashMap::new();
@@ -101,7 +101,7 @@ pub fn control_label(metadata: &Metadata, component: &Component, node: ControlId
 }
 
 /// The labels of all groups of a component, indexed by [`GroupId`](crate::GroupId): their names. Where inlining brought
-/// groups into a component that has others of the same names, `save (from sub)` tells them apart.
+/// groups into a component that has others of the same names, `save (from sub)` keeps them apart.
 pub fn group_labels(component: &Component) -> Vec<String> {
     let mut named: HashMap<&str, u32> = HashMap::new();
     for group in &component.groups {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What a probe tells while it is high (paper, section 5.1).
+/// What a probe means while it is high (paper, section 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ProbeKind {
     /// A group is active.
@@ -84,7 +84,7 @@ impl ProbePrefix {
 /// The name of a probe cell. Unique in its component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProbeName {
-    /// What the probe tells.
+    /// What the probe means.
     pub kind: ProbeKind,
     /// Number among the probes of the component.
     pub number: u32,

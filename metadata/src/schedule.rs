@@ -27,7 +27,7 @@ pub struct Schedule<S = ControlId> {
 /// The parts of a static program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parts<S = ControlId> {
-    /// None: a group, a delay, or an `if`, of which only a run can tell which branch it takes.
+    /// None: a group, a delay, or an `if`, whose branch only a run decides.
     None,
     /// One after the other, each with the cycle in which it starts.
     Seq(Vec<(u64, Schedule<S>)>),

@@ -1,4 +1,4 @@
-//! The tables of the metadata. Every table is a vector that a typed handle indexes.
+//! The tables of the metadata. Every table is a vector that a typed index leads into.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ pub struct Metadata {
     pub pipeline: Vec<String>,
     /// Source files that something of the design comes from.
     pub files: Vec<SourceFile>,
-    /// The places in the files of a front end, if the design tells of any.
+    /// The places in the files of a front end, if the design names any.
     #[serde(default, skip_serializing_if = "FrontEnd::is_empty")]
     pub front_end: FrontEnd,
     /// Common beginning of all probe cell names.
@@ -249,7 +249,7 @@ pub struct Cell {
     pub positions: Vec<PositionId>,
     /// The Verilog instance that does the cell's work. Differs from the name when the compiler let
     /// the cell share the hardware of another one. `None` for a `ref` cell: the invoke of its
-    /// component tells which cell it stands for ([`ControlNode::bindings`]).
+    /// component gives the cell that it stands for ([`ControlNode::bindings`]).
     pub instance: Option<String>,
 }
 

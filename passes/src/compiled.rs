@@ -1,8 +1,8 @@
 //! Reads off the compiled control what every compilation group, FSM state and control register
 //! stands for.
 //!
-//! Control compilation keeps no map, but its output tells: the control program from just before,
-//! walked side by side with the groups that it became. An FSM enables its children in the order
+//! Control compilation keeps no map, but its output gives one: the control program from just before,
+//! compared side by side with the groups that it became. An FSM enables its children in the order
 //! of the program, a par group too, and the guards of these enables hold the state or the
 //! par-done register.
 
@@ -153,7 +153,7 @@ impl Follower<'_> {
         ))
     }
 
-    /// `outermost` tells the machine that runs the whole program: it also wraps a single `par` or
+    /// `outermost` marks the machine that runs the whole program: it also wraps a single `par` or
     /// a statement with a machine of its own.
     fn fsm(&mut self, shape: &Shape, group: ir::Id, outermost: bool) -> CalyxResult<CompiledId> {
         let elements = if outermost && (shape.kind == ControlKind::Par || shape.new_fsm) {

@@ -74,7 +74,7 @@ pub use plugin::{EncodeControl, Instrumentation, register};
 pub use positions::parsing;
 pub use structure::Structure;
 
-/// The version of the Calyx compiler's crates. They do not tell it themselves; petal asks Cargo for
+/// The version of the Calyx compiler's crates. They do not export it; petal asks Cargo for
 /// exactly this one, because its passes follow what the compiler's do.
 pub const CALYX_VERSION: &str = "0.7.1";
 

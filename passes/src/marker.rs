@@ -1,7 +1,7 @@
 //! The cell that ties a simulation to its metadata: its name holds their fingerprint.
 //!
-//! The cell is put in with the probes, so that it goes through the same passes; its name is known
-//! only once the metadata are.
+//! The cell is put in with the probes, so that it goes through the same passes; it gets its name
+//! when the metadata are complete.
 
 use calyx_ir as ir;
 use petal_metadata::{Metadata, ProbePrefix};

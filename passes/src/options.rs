@@ -1,7 +1,7 @@
 //! Options of stock passes, as `-x PASS:OPTION` and `-x PASS:OPTION=VALUE` give them.
 //!
-//! Owns the check: the Calyx compiler itself ignores what it does not know, and gives up on a value
-//! that is missing. What an option does is the pass's.
+//! Owns the check: the Calyx compiler itself ignores what it does not know, and fails on a value
+//! that is missing. Does not know what an option does.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ enum Value {
 }
 
 impl Value {
-    /// The compiler tells no types, but defaults.
+    /// The compiler gives no types, but defaults.
     fn of_default(default: &str) -> Self {
         if matches!(default, "true" | "false") {
             Self::Flag

@@ -96,7 +96,7 @@ impl Pipeline {
     }
 
     /// The same passes, for a caller that compares the [structure](Design::structure) or the run of the
-    /// design with those of the plain one. The metadata tell it.
+    /// design with those of the plain one. The metadata say so.
     #[must_use]
     pub fn verified(self) -> Self {
         Self {
@@ -141,8 +141,8 @@ impl Pipeline {
     }
 }
 
-/// The passes behind a pass or alias; `None` for an unknown name. The pass manager tells what an
-/// alias stands for only in its help text.
+/// The passes behind a pass or alias; `None` for an unknown name. Only the pass manager's help text
+/// says what an alias stands for.
 pub(crate) fn expand(manager: &PassManager, name: &str) -> Option<Vec<String>> {
     let help = manager.specific_help(name)?;
     if help.starts_with('`') {

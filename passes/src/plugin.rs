@@ -66,7 +66,7 @@ impl Visitor for EncodeControl {
     }
 }
 
-/// Inserts the probes, and emits the metadata that tells what they mean.
+/// Inserts the probes, and emits the metadata, which have their meaning.
 ///
 /// The pass has three turns. The first, between the optimiser and control compilation, probes
 /// groups and their calls:

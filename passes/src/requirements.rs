@@ -1,5 +1,5 @@
 //! Which passes a design needs: constructs that control compilation can't take have to be compiled
-//! away before, and the Calyx compiler gives up without a place where they are not.
+//! away before, else the Calyx compiler fails without naming a place.
 
 use std::fmt::Write as _;
 

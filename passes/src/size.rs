@@ -1,5 +1,5 @@
 //! How much memory a simulation of a program takes at most: its memories, and its instances of
-//! components, of which a short program can have more than there are atoms.
+//! components, whose number can grow exponentially with the length of the program.
 //!
 //! Owns the estimate and the refusal. Allocates nothing itself.
 

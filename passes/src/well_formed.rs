@@ -508,7 +508,7 @@ component main() -> () {
             let message = verdict.as_ref().err();
             message.is_some_and(|message| message.contains("Unused "))
         };
-        // Of several unused groups, the pass tells any.
+        // Of several unused groups, the pass reports any.
         if !(unused(&expected) && unused(&verdict_here)) {
             assert_eq!(verdict_here, expected);
         }

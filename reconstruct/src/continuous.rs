@@ -1,7 +1,7 @@
 //! Call trees with the combinational primitives that continuous assignments drive.
 //!
-//! Those compute in every cycle in which their cell is active, so a trace has none of them: as leaves
-//! they would take the place of control that works on nothing, and the width of flame graphs.
+//! They compute in every cycle in which their cell is active, so a trace leaves them out: as leaves they
+//! would hide cycles of pure control, and take most of the width of flame graphs.
 
 use petal_metadata::{ComponentId, Id, Metadata};
 

@@ -1,8 +1,8 @@
-//! What in the values of a cycle contradicts itself: no run of the design can have it, so the waveform
-//! was changed or is not of this design, and the call tree of the cycle may be wrong.
+//! Contradictions in the values of a cycle. No run of the design can have them, so the waveform was changed
+//! or is not of this design, and the call tree of the cycle may be wrong.
 //!
-//! Only looks at what the hardware can't do by construction. What is missing altogether, such as
-//! a group that did not run although it could have, is not to be seen.
+//! Only checks what the hardware can't do by construction. What is missing altogether, such as
+//! a group that did not run although it could have, goes unnoticed.
 
 use petal_metadata::{
     Callee, CompiledId, CompiledKind, Component, ControlKind, Id, Metadata, RegisterId,
@@ -36,7 +36,7 @@ pub(crate) struct Contradiction {
     pub text: &'static str,
 }
 
-/// The contradictions of a cycle. `running` tells for each hardware instance whether it runs.
+/// The contradictions of a cycle. `running` has for each hardware instance whether it runs.
 pub(crate) fn find(
     metadata: &Metadata,
     layout: &Layout,

@@ -2,7 +2,7 @@
 //! ever removed from it.
 //!
 //! An entry is a folder `KIND-VERSION-HASH`: the kind of entry, Verilator's version, and a hash of all
-//! that it depends on. Knows not how entries are made.
+//! that it depends on. Does not know how entries are made.
 
 use std::fs;
 use std::io;

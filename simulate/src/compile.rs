@@ -97,7 +97,7 @@ pub(crate) fn run_all(
     failed.map_or(Ok(()), Err)
 }
 
-/// The lines of a tool's output that tell why it failed.
+/// The lines of a tool's output that say why it failed.
 fn excerpt(output: &str, status: &str) -> String {
     let mut lines = Vec::new();
     // Verilator marks an error with `%Error` and shows the source line below; compilers have `error:` in the line.

@@ -51,7 +51,7 @@ pub enum Error {
     Build {
         /// The program that failed.
         stage: BuildStage,
-        /// The first lines of its output that tell why.
+        /// The first lines of its output that say why.
         excerpt: String,
         /// The file with all of its output.
         log: PathBuf,

@@ -1,4 +1,4 @@
-//! The C++ that Verilator makes of a design: which files there are, and how they are shared out to compilers.
+//! The C++ that Verilator makes of a design: which files there are, and how they are divided among compilers.
 //!
 //! Owns the reading of Verilator's list of files. Starts no process.
 
@@ -40,7 +40,7 @@ struct Source {
     speed: Speed,
 }
 
-/// How often code runs, as Verilator tells.
+/// How often code runs, as Verilator says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Speed {
     /// In every cycle.

@@ -108,7 +108,7 @@ impl Instrumenter<'_> {
         if started {
             go.then_some((callee, true))
         } else {
-            // What is only driven continuously computes all the time; that tells nothing.
+            // What is only driven continuously computes all the time, which says nothing about a cycle.
             in_group.then_some((callee, false))
         }
     }

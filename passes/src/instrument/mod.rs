@@ -43,7 +43,7 @@ pub(crate) struct ComponentProbes {
     pub continuous: Vec<CalleeName>,
     /// Probes so far; the next one gets this number.
     pub count: u32,
-    /// Cells of the component, to tell those that compilation adds.
+    /// Cells of the component, to recognise those that compilation adds.
     pub cells: HashSet<ir::Id>,
     /// The schedules of static programs, by number.
     pub static_programs: Vec<Schedule<NodeKey>>,
@@ -51,7 +51,7 @@ pub(crate) struct ComponentProbes {
     pub latencies: HashMap<NodeKey, u64>,
     /// What each static program starts by a `go`, until [`crate::triggers`] has probed it.
     pub triggers: Vec<Vec<Trigger>>,
-    /// Groups of the component, to tell those that `static-inline` adds.
+    /// Groups of the component, to recognise those that `static-inline` adds.
     pub groups: HashSet<ir::Id>,
 }
 

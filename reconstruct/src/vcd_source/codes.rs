@@ -10,7 +10,7 @@ pub(super) type Targets = Vec<usize>;
 /// The wanted identifier codes.
 #[derive(Default)]
 pub(super) struct Codes {
-    /// By the number of a code. Its first characters tell it from what is no code.
+    /// By the number of a code. Its first characters distinguish it from other texts with that number.
     table: Vec<Code>,
     /// For codes beyond the table.
     others: HashMap<u64, u32>,

@@ -63,7 +63,7 @@ fn timestamp(text: &[u8]) -> Option<(usize, u64)> {
 
 /// How many bytes are 0 or 1 before the first one that is not.
 fn bits(text: &[u8]) -> usize {
-    /// What tells 0 from 1.
+    /// The bit in which 0 and 1 differ, in each of eight bytes.
     const DIGIT: u64 = 0x0101_0101_0101_0101;
     const ZEROS: u64 = DIGIT * b'0' as u64;
     let (words, rest) = text.as_chunks();
