@@ -48,6 +48,7 @@ mod machine;
 mod primitives;
 mod program;
 mod simulation;
+mod verilog;
 mod waveform;
 
 pub use error::{Error, Stopped};

@@ -15,6 +15,8 @@ use calyx_ir::{self as ir, RRC};
 use calyx_stdlib::{COMPILE_LIB, KNOWN_LIBS};
 use petal_reconstruct::{Id as _, ids};
 
+use crate::verilog::Modules;
+
 ids! {
     /// A component of the program.
     pub(crate) ComponentId,
@@ -376,8 +378,10 @@ fn is_data(port: &ir::Port) -> bool {
 struct Library<'a> {
     bodies: HashMap<ir::Id, &'a str>,
     externs: HashMap<ir::Id, &'a Path>,
-    /// Whether an extern file is one of the standard library's.
-    is_standard: HashMap<&'a Path, bool>,
+    /// The modules of extern files.
+    modules: HashMap<&'a Path, Modules>,
+    /// Those of the standard library.
+    standard: Modules,
     definitions: HashMap<ir::Id, Definition>,
 }
 
@@ -421,7 +425,8 @@ impl<'a> Library<'a> {
         let mut library = Self {
             bodies: HashMap::new(),
             externs: HashMap::new(),
-            is_standard: HashMap::new(),
+            modules: HashMap::new(),
+            standard: Modules::of(KNOWN_LIBS.iter().map(|(_, [_, (_, verilog)])| *verilog)),
             definitions: HashMap::new(),
         };
         for info in lib.prim_infos() {
@@ -469,14 +474,11 @@ impl<'a> Library<'a> {
         let Some(&path) = self.externs.get(&primitive) else {
             return Definition::Other("nobody defines it".to_owned());
         };
-        let is_standard = self.is_standard.entry(path).or_insert_with(|| {
-            std::fs::read_to_string(path).is_ok_and(|text| {
-                KNOWN_LIBS
-                    .iter()
-                    .any(|(_, [_, (_, verilog)])| *verilog == text)
-            })
+        let modules = self.modules.entry(path).or_insert_with(|| {
+            let text = std::fs::read_to_string(path);
+            text.map_or_else(|_| Modules::default(), |text| Modules::of([text.as_str()]))
         });
-        if *is_standard {
+        if modules.same(&self.standard, primitive.as_ref()) {
             Definition::Standard
         } else {
             Definition::Other(format!("it is Verilog from {}", path.display()))

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use petal_metadata::Metadata;
+use petal_passes::Library;
 
 use crate::support::root;
 use crate::support::workshop::{DATA, DESIGN, Workshop, said, succeeds, tells};
@@ -107,6 +108,42 @@ fn errors_on_standard_input_have_their_line() {
     tells(&said, &["<stdin>", "UTF-8"]);
     let said = ends(&workshop, 1, "petal run - < /dev/null");
     tells(&said, &["No entry point"]);
+}
+
+#[test]
+fn a_library_of_the_same_primitives_needs_no_verilator() {
+    let workshop = Workshop::new();
+    let library = Library::new(&[]).unwrap();
+    let mut copy = workshop.run("cp");
+    copy.arg("-rL")
+        .arg(library.path().join("primitives"))
+        .arg("primitives");
+    succeeds(&mut copy);
+    std::fs::create_dir(workshop.path("lib")).unwrap();
+    std::fs::rename(workshop.path("primitives"), workshop.path("lib/primitives")).unwrap();
+    for file in ["core.sv", "memories/comb.sv"] {
+        let file = format!("lib/primitives/{file}");
+        let text = workshop.read(&file).replace('\n', " \t// and more\n");
+        workshop.write(&file, text.replace("left ^ right", "right ^ left"));
+    }
+    let run = [
+        "run",
+        "design.futil",
+        "--library",
+        "lib",
+        "--simulator",
+        "embedded",
+        "-q",
+        "--out",
+        "out",
+    ];
+    assert_eq!(workshop.ends(0, &run), "");
+    let design = DESIGN.replace("1); }", "1); x = std_xor(8); }");
+    workshop.write(
+        "design.futil",
+        design.replace("= 8'd5", "= x.out; x.left = 8'd5; x.right = 8'd0"),
+    );
+    tells(&workshop.ends(1, &run), &["std_xor", "core.sv"]);
 }
 
 #[test]
