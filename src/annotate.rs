@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use petal_metadata::{FileId, Id, Metadata};
+use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
 use petal_visualize::listing;
 
 use crate::args::{AnnotateArgs, ControlArg};
@@ -20,25 +20,51 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
     let cycles = analysis.cycles();
     let mut text = String::new();
     for &file in &files {
+        let (name, lines) = match file {
+            File::Calyx(id) => (&*metadata.files[id.index()].name, analysis.annotate(id)),
+            File::FrontEnd(id) => (
+                petal_visualize::front_end_file(&metadata, id),
+                analysis.annotate_front_end(id),
+            ),
+        };
         if files.len() > 1 {
-            let _ = writeln!(text, "{}", metadata.files[file.index()].name);
+            let _ = writeln!(text, "{name}");
         }
-        text.push_str(&listing(&analysis.annotate(file), cycles));
+        text.push_str(&listing(&lines, cycles));
     }
     outputs::print(&text)
 }
 
-fn chosen(metadata: &Metadata, name: Option<&str>) -> Result<Vec<FileId>, Failure> {
-    let files: Vec<FileId> = (0..metadata.files.len())
-        .map(FileId::from_index)
-        .filter(|file| name.is_none_or(|name| metadata.files[file.index()].name == name))
-        .collect();
+/// A file to show.
+#[derive(Debug, Clone, Copy)]
+enum File {
+    FrontEnd(FrontEndFileId),
+    Calyx(FileId),
+}
+
+/// The files with this name, or all; those of the front end first.
+fn chosen(metadata: &Metadata, name: Option<&str>) -> Result<Vec<File>, Failure> {
+    let front_end = metadata.front_end.files.iter().enumerate();
+    let front_end = front_end.filter(|(_, file)| !file.is_calyx());
+    let front_end = front_end.map(|(at, file)| {
+        let id = FrontEndFileId::from_index(at);
+        (
+            File::FrontEnd(id),
+            vec![petal_visualize::front_end_file(metadata, id), &file.path],
+        )
+    });
+    let calyx = metadata.files.iter().enumerate();
+    let calyx = calyx.map(|(at, file)| (File::Calyx(FileId::from_index(at)), vec![&*file.name]));
+    let all: Vec<(File, Vec<&str>)> = front_end.chain(calyx).collect();
+    let files = all.iter();
+    let files = files.filter(|(_, names)| name.is_none_or(|name| names.contains(&name)));
+    let files: Vec<File> = files.map(|&(file, _)| file).collect();
     if files.is_empty() {
-        let known: Vec<&str> = metadata.files.iter().map(|file| &*file.name).collect();
+        let names: Vec<&str> = all.iter().map(|(_, names)| names[0]).collect();
         return Err(Failure::new(format!(
             "the design uses no file {}; it uses {}",
             name.unwrap_or_default(),
-            known.join(", ")
+            names.join(", ")
         )));
     }
     Ok(files)

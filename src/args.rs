@@ -123,7 +123,7 @@ pub enum Command {
     /// Print the call tree of every cycle of a profile
     Trace(TraceArgs),
     /// Write the flame graphs of a profile again
-    Flame(AgainArgs),
+    Flame(FlameArgs),
     /// Write the report of a profile again
     Report(AgainArgs),
     /// Write the timeline of a profile again
@@ -195,6 +195,10 @@ pub struct DesignArgs {
     /// Look for imports in this folder, before the standard library (may be repeated)
     #[arg(short = 'l', long = "library", value_name = "DIR")]
     pub library: Vec<PathBuf>,
+    /// Also take the texts of front-end files (Python, Dahlia) from this folder, or with `FROM=TO` look for those whose paths
+    /// begin with FROM below TO (may be repeated) [default: the design's folder and the current one]
+    #[arg(long, value_name = "DIR")]
+    pub source_root: Vec<String>,
     /// Do not make sure that the design without probes runs alike; outputs tell it
     #[arg(long)]
     pub unverified: bool,
@@ -306,7 +310,7 @@ pub struct TraceArgs {
     pub view: ViewArgs,
 }
 
-/// `petal flame` and `petal report`
+/// `petal report`
 #[derive(Debug, Args)]
 pub struct AgainArgs {
     /// The folder that `petal run` wrote
@@ -365,6 +369,29 @@ pub enum TableArg {
     Groups,
     /// Control nodes
     Control,
+    /// Lines of the front end's files
+    Lines,
+}
+
+/// What the frames of flame graphs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FramesArg {
+    /// What is in the Calyx program
+    Calyx,
+    /// Lines of the front end's files
+    Adl,
+    /// What is in the Calyx program, with lines of the front end's files
+    Both,
+}
+
+/// `petal flame`
+#[derive(Debug, Args)]
+pub struct FlameArgs {
+    #[command(flatten)]
+    pub again: AgainArgs,
+    /// What the frames of `flame.svg` and `flame-scaled.svg` are
+    #[arg(long, value_enum, default_value = "calyx")]
+    pub frames: FramesArg,
 }
 
 /// `petal stats`

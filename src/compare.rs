@@ -213,6 +213,7 @@ fn of_program(
             disable_pass: args.disable_pass.clone(),
             extra_opt: options(args, passes)?,
             library: args.library.clone(),
+            source_root: Vec::new(),
             unverified: args.unverified,
         },
         data: args.data.clone(),

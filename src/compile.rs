@@ -15,6 +15,7 @@ use petal_simulate::{Data, MemoryLayout};
 use crate::args::{DesignArgs, RunArgs};
 use crate::design;
 use crate::failure::Failure;
+use crate::front_end::SourceRoots;
 use crate::interrupt;
 use crate::places::Places;
 use crate::verify::Verification;
@@ -65,11 +66,16 @@ pub fn instrument(
     let library = Library::new(&args.library)?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once([library.path()]);
-    let parsed = Parsed::read(source.clone(), &library)?;
+    let mut parsed = Parsed::read(source.clone(), &library)?;
     for file in parsed.files() {
         places.reads("the import", file)?;
     }
-    let notes = parsed.notes().to_vec();
+    let mut notes = parsed.notes().to_vec();
+    let file = matches!(source, Source::File(_)).then_some(&*args.design);
+    let roots = SourceRoots::new(file, &args.source_root)?;
+    let (texts, problems) = roots.read(parsed.front_end_files());
+    parsed.set_front_end(texts);
+    notes.extend(problems);
     let program = parsed.program()?;
     if let Some(limit) = limit {
         program.check_size(limit)?;

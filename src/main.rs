@@ -9,6 +9,7 @@ mod design;
 mod doctor;
 mod failure;
 mod folder;
+mod front_end;
 mod generated;
 mod interrupt;
 mod messages;

@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use petal_metadata::Metadata;
-use petal_visualize::outputs::{Make, OUTPUTS};
+use petal_visualize::outputs::{Make, OUTPUTS, Output};
 use petal_visualize::timeline::Format;
 use petal_visualize::{Analysis, Section, Summary, Timeline};
 
@@ -32,7 +32,10 @@ pub fn write(
     staging: &Staging,
     wanted: impl Fn(Make) -> bool,
 ) -> Result<Vec<&'static str>, Failure> {
-    for output in OUTPUTS.iter().filter(|output| wanted(output.make)) {
+    let written = |output: &&Output| {
+        wanted(output.make) && (!output.of_front_end || analysis.has_front_end())
+    };
+    for output in OUTPUTS.iter().filter(written) {
         if let Some(render) = output.make.render() {
             staging.write(output.name, render(analysis, summary)?)?;
         }

@@ -9,12 +9,17 @@ use clap::ValueEnum;
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
 use petal_visualize::outputs::{METADATA, Make, TRACE};
-use petal_visualize::{Analysis, CallTrees, Section, TreeFormat, TreeNodes, Verified, thousands};
+use petal_visualize::{
+    Analysis, CallTrees, Frames, Section, TreeFormat, TreeNodes, Verified, thousands,
+};
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 use terminal_size::Width;
 
-use crate::args::{AgainArgs, ControlArg, FormatArg, StatsArgs, TableArg, TimelineArgs, TraceArgs};
+use crate::args::{
+    AgainArgs, ControlArg, FlameArgs, FormatArg, FramesArg, StatsArgs, TableArg, TimelineArgs,
+    TraceArgs,
+};
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
@@ -136,22 +141,31 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
 }
 
 /// `petal flame`
-pub fn flame(args: &AgainArgs) -> Result<(), Failure> {
-    again(args, |make| matches!(make, Make::Flame(_)))
+pub fn flame(args: &FlameArgs) -> Result<(), Failure> {
+    let frames = match args.frames {
+        FramesArg::Calyx => Frames::Calyx,
+        FramesArg::Adl => Frames::FrontEnd,
+        FramesArg::Both => Frames::Both,
+    };
+    again(&args.again, frames, |make| matches!(make, Make::Flame(_)))
 }
 
 /// `petal report`
 pub fn report(args: &AgainArgs) -> Result<(), Failure> {
-    again(args, |make| matches!(make, Make::Report(_)))
+    again(args, Frames::Calyx, |make| matches!(make, Make::Report(_)))
 }
 
 /// Writes the files again that are made in such a way.
-fn again(args: &AgainArgs, wanted: fn(Make) -> bool) -> Result<(), Failure> {
+fn again(args: &AgainArgs, frames: Frames, wanted: fn(Make) -> bool) -> Result<(), Failure> {
     // So that the trace stays that of the folder.
     let lock = folder::lock(&args.dir)?;
     let folder = Folder::open(&args.dir)?;
+    if frames != Frames::Calyx && !folder.metadata.front_end.has_lines() {
+        return Err(no_front_end(&args.dir));
+    }
     let staging = Staging::new(&args.dir)?.locked(lock);
     let analysis = Folder::analyse(&folder.metadata, folder.reader, args.view.control)?;
+    let analysis = analysis.with_frames(frames);
     let mut summary = analysis.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
     summary.verified = folder.verified;
@@ -198,11 +212,20 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
 
 /// `petal stats`
 pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
+    let Folder {
+        metadata, reader, ..
+    } = Folder::open(&args.dir)?;
+    let has_lines = metadata.front_end.has_lines();
     let wanted: Vec<TableArg> = if args.table.is_empty() {
-        TableArg::value_variants().to_vec()
+        let all = TableArg::value_variants().iter().copied();
+        all.filter(|&table| table != TableArg::Lines || has_lines)
+            .collect()
     } else {
         args.table.clone()
     };
+    if wanted.contains(&TableArg::Lines) && !has_lines {
+        return Err(no_front_end(&args.dir));
+    }
     if args.format == FormatArg::Csv && wanted.len() > 1 {
         let dir = args.dir.display();
         return Err(Failure::new(format!(
@@ -216,15 +239,13 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
             args.dir.display()
         )));
     }
-    let Folder {
-        metadata, reader, ..
-    } = Folder::open(&args.dir)?;
     let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
     let tables = wanted.iter().map(|&table| match table {
         TableArg::Control if args.per_instance => analysis.statements_per_instance(),
         TableArg::Cells => analysis.cells(),
         TableArg::Groups => analysis.groups(),
         TableArg::Control => analysis.statements(),
+        TableArg::Lines => analysis.lines(),
     });
     let texts: Vec<String> = match args.format {
         FormatArg::Text => match terminal_size::terminal_size_of(io::stdout()) {
@@ -236,6 +257,14 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
         FormatArg::Json => vec![as_document(&wanted, tables.map(|table| table.json()))],
     };
     outputs::print(&texts.join("\n"))
+}
+
+/// What is asked for lines of a front end, and there are none.
+fn no_front_end(dir: &Path) -> Failure {
+    Failure::new(format!(
+        "{}: the design names no lines of a front end's files; calyx-py and Dahlia write them unless told otherwise",
+        dir.display()
+    ))
 }
 
 /// One JSON document: a table as it is, several by their names.

@@ -8,10 +8,40 @@ use crate::ids::{FrontEndFileId, Id as _, PositionId};
 /// The files of a front end, and the places in them that the design's statements come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrontEnd {
-    /// The paths of the files, as the design has them: absolute, or relative to where the front end ran.
-    pub files: Vec<String>,
+    /// The files.
+    pub files: Vec<FrontEndFile>,
     /// The places.
     pub positions: Vec<Position>,
+}
+
+/// A file of a front end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrontEndFile {
+    /// Its path, as the design has it: absolute, or relative to where the front end ran.
+    pub path: String,
+    /// Its text, if it could be read, and was where texts may be taken from.
+    pub text: Option<String>,
+}
+
+impl FrontEndFile {
+    /// The last part of the path.
+    pub fn name(&self) -> &str {
+        let path = self.path.trim_end_matches(['/', '\\']);
+        path.rsplit(['/', '\\']).next().unwrap_or(path)
+    }
+
+    /// Whether it is a Calyx file, and so no front end's: some tools write the lines of the Calyx program,
+    /// too, as a level of its own.
+    pub fn is_calyx(&self) -> bool {
+        self.path.ends_with(".futil")
+    }
+
+    /// The line `number`, counted from 1, without the white space around it; `None` where the text is not
+    /// known, or has no such line.
+    pub fn line(&self, number: u32) -> Option<&str> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.text.as_ref()?.lines().nth(index).map(str::trim)
+    }
 }
 
 /// A place in a file of a front end.
@@ -31,13 +61,25 @@ impl FrontEnd {
         self.positions.is_empty()
     }
 
+    /// Whether there are places in files of a front end, and not only in the Calyx program's.
+    pub fn has_lines(&self) -> bool {
+        self.files.iter().any(|file| !file.is_calyx())
+    }
+
     /// The place `id`.
     pub fn position(&self, id: PositionId) -> Position {
         self.positions[id.index()]
     }
 
-    /// The path of the file `id`.
-    pub fn file(&self, id: FrontEndFileId) -> &str {
+    /// The place, of those that a part of the design has, that its front end tells of: the first that is not in a
+    /// Calyx file.
+    pub fn front(&self, positions: &[PositionId]) -> Option<Position> {
+        let mut positions = positions.iter().map(|&id| self.position(id));
+        positions.find(|position| !self.file(position.file).is_calyx())
+    }
+
+    /// The file `id`.
+    pub fn file(&self, id: FrontEndFileId) -> &FrontEndFile {
         &self.files[id.index()]
     }
 }

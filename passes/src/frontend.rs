@@ -2,7 +2,7 @@
 //!
 //! Owns which files a program is made of. What their syntax is, [`crate::syntax`] knows.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,8 +58,14 @@ impl<P: AsRef<Path> + ?Sized> From<&P> for Source {
     }
 }
 
-/// The Calyx files of a program, by their names in the compiler's table of positions.
-pub(crate) type CalyxFiles = HashMap<String, CalyxFile>;
+/// The files of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    /// Those in Calyx, by their names in the compiler's table of positions.
+    pub calyx: HashMap<String, CalyxFile>,
+    /// Those of its front end, by the paths that the program has for them, as far as they are known.
+    pub front_end: HashMap<String, String>,
+}
 
 /// A Calyx file.
 #[derive(Debug, Default)]
@@ -78,7 +84,7 @@ pub struct Parsed {
     workspace: Workspace,
     path: PathBuf,
     files: Vec<PathBuf>,
-    texts: CalyxFiles,
+    texts: Texts,
     notes: Vec<String>,
     library: Arc<Scratch>,
 }
@@ -97,7 +103,7 @@ impl Parsed {
             workspace: Workspace::default(),
             path: source.name().to_owned(),
             files: Vec::new(),
-            texts: CalyxFiles::new(),
+            texts: Texts::default(),
             notes: Vec::new(),
             library: Arc::clone(&library.dir),
         };
@@ -109,6 +115,17 @@ impl Parsed {
     /// imports, and the Verilog of primitives.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
+    }
+
+    /// The paths of the front end's files that the program names, as it has them, each once.
+    pub fn front_end_files(&self) -> BTreeSet<&str> {
+        let texts = self.texts.calyx.values();
+        texts.flat_map(|text| text.positions.files()).collect()
+    }
+
+    /// Takes the texts of front-end files, by those paths: they become a part of the metadata.
+    pub fn set_front_end(&mut self, texts: HashMap<String, String>) {
+        self.texts.front_end = texts;
     }
 
     /// What the user should know of the program: what petal ignores in it, each with its place.
@@ -144,7 +161,7 @@ pub struct Program {
     pub(crate) ctx: ir::Context,
     /// Where it is.
     pub(crate) path: PathBuf,
-    pub(crate) texts: CalyxFiles,
+    pub(crate) texts: Texts,
     /// The backend reads the library's Verilog at the end.
     pub(crate) library: Arc<Scratch>,
 }
@@ -345,7 +362,7 @@ impl Parsed {
                 of_sets: translation.positions,
                 positions,
             };
-            self.texts.insert(name, file);
+            self.texts.calyx.insert(name, file);
         }
         if let Some(own) = library.folders.last() {
             self.files.retain(|file| !file.starts_with(own));

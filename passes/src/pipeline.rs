@@ -10,7 +10,7 @@ use petal_metadata::Metadata;
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
-use crate::frontend::{CalyxFiles, Program};
+use crate::frontend::{Program, Texts};
 use crate::guard::guarded;
 use crate::marker;
 use crate::options;
@@ -206,7 +206,7 @@ fn run_probed(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
-    texts: CalyxFiles,
+    texts: Texts,
     pipeline: &Pipeline,
 ) -> Result<Metadata, PassesError> {
     let encode = EncodeControl::name();

@@ -7,9 +7,11 @@ use std::collections::HashMap;
 
 use calyx_ir as ir;
 use calyx_utils::WithPos as _;
-use petal_metadata::{FileId, FrontEnd, Id as _, Position, PositionId, SourceFile, Span};
+use petal_metadata::{
+    FileId, FrontEnd, FrontEndFile, Id as _, Position, PositionId, SourceFile, Span,
+};
 
-use crate::frontend::CalyxFiles;
+use crate::frontend::Texts;
 use crate::source_info;
 
 /// Where something is written.
@@ -25,7 +27,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Files {
     /// Of the program, as far as they were read already.
-    texts: CalyxFiles,
+    texts: Texts,
     calyx: Vec<File>,
     pub front_end: FrontEnd,
     positions: HashMap<Position, PositionId>,
@@ -42,7 +44,7 @@ struct File {
 
 impl Files {
     /// Files that are not in `texts` are read when something is written in them.
-    pub fn new(texts: CalyxFiles) -> Self {
+    pub fn new(texts: Texts) -> Self {
         Self {
             texts,
             calyx: Vec::new(),
@@ -65,7 +67,7 @@ impl Files {
         let index = match self.calyx.iter().position(|file| file.path == path) {
             Some(index) => index,
             None => {
-                let text = match self.texts.get(path) {
+                let text = match self.texts.calyx.get(path) {
                     Some(known) => known.text.clone(),
                     None => std::fs::read_to_string(path).ok()?,
                 };
@@ -101,7 +103,7 @@ impl Files {
             return Vec::new();
         };
         let (path, start, _) = position.get_location();
-        let Some(text) = self.texts.get(path) else {
+        let Some(text) = self.texts.calyx.get(path) else {
             return Vec::new();
         };
         let of_sets = text.of_sets.get(&start).into_iter().flatten();
@@ -110,7 +112,12 @@ impl Files {
         let of_attribute = of_attribute.and_then(|id| text.positions.of_attribute(id));
         let mut ids = Vec::new();
         for place in of_sets.chain(of_attribute) {
-            let id = intern(&mut self.front_end, &mut self.positions, place);
+            let id = intern(
+                &mut self.front_end,
+                &mut self.positions,
+                &self.texts.front_end,
+                place,
+            );
             if !ids.contains(&id) {
                 ids.push(id);
             }
@@ -138,11 +145,18 @@ impl Files {
 fn intern(
     front_end: &mut FrontEnd,
     known: &mut HashMap<Position, PositionId>,
+    texts: &HashMap<String, String>,
     place: &source_info::Place,
 ) -> PositionId {
-    let file = front_end.files.iter().position(|file| *file == place.file);
+    let file = front_end
+        .files
+        .iter()
+        .position(|file| file.path == place.file);
     let file = file.unwrap_or_else(|| {
-        front_end.files.push(place.file.clone());
+        front_end.files.push(FrontEndFile {
+            path: place.file.clone(),
+            text: texts.get(&place.file).cloned(),
+        });
         front_end.files.len() - 1
     });
     let position = Position {

@@ -18,6 +18,7 @@ use calyx_opt::traversal::{
 };
 use calyx_utils::{CalyxResult, Error, OutputFile};
 
+use crate::frontend::Texts;
 use crate::marker;
 use crate::pipeline::{ALL, COMPILATION, CONTROL_COMPILATION, NO_OPT, expand};
 use crate::session::{Phase, Session};
@@ -191,7 +192,7 @@ impl Turn {
             None => {
                 let mark = sessions.next;
                 sessions.next += 1;
-                let session = Session::of(ctx, HashMap::new());
+                let session = Session::of(ctx, Texts::default());
                 Ok(Self { mark, session })
             }
         })

@@ -12,7 +12,7 @@ use petal_metadata::{Metadata, Origin};
 use crate::align::{self, Shape};
 use crate::compiled::{self, Compiled};
 use crate::emit;
-use crate::frontend::CalyxFiles;
+use crate::frontend::Texts;
 use crate::instrument::{self, Probes};
 use crate::places::Files;
 use crate::references::{self, References};
@@ -63,7 +63,7 @@ pub(crate) struct ComponentRecord {
 impl Session {
     /// Records the program as the source has it, and gives its control nodes their identities. Files that
     /// are not in `texts` are read.
-    pub fn of(ctx: &mut ir::Context, texts: CalyxFiles) -> Self {
+    pub fn of(ctx: &mut ir::Context, texts: Texts) -> Self {
         let mut session = Self {
             phase: Phase::Source,
             files: Files::new(texts),

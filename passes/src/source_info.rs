@@ -76,6 +76,12 @@ impl Positions {
         (Self { current, older }, flaws)
     }
 
+    /// The paths of the files that places are in.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let places = self.current.values().chain(self.older.values());
+        places.map(|place| &*place.file)
+    }
+
     /// The place of an id of a set of positions.
     pub fn of_set(&self, id: u64) -> Option<&Place> {
         self.current.get(&id)

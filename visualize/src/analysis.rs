@@ -2,7 +2,7 @@
 //!
 //! Owns which counts those outputs are made of. Timelines are no part of it: they write as events come.
 
-use petal_metadata::{FileId, Metadata};
+use petal_metadata::{FileId, FrontEndFileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 
 use crate::activations::Activations;
@@ -10,9 +10,11 @@ use crate::annotate::{Line, annotate};
 use crate::baseline::Baseline;
 use crate::cells::cells;
 use crate::control::{control, control_per_instance};
-use crate::flame::{Flame, Weighting};
+use crate::flame::{Flame, Frames, Weighting};
+use crate::front_end::FrontEndLines;
 use crate::groups::groups;
 use crate::ledger::Ledger;
+use crate::lines::{Entries, Lines};
 use crate::profile::Profile;
 use crate::report::{Order, Report};
 use crate::summary::Summary;
@@ -37,6 +39,9 @@ pub struct Analysis<'a> {
     profile: Profile,
     activations: Activations<'a>,
     order: Order<'a>,
+    frames: Frames,
+    /// How often lines of the front end were entered.
+    entries: Entries,
     /// The profile that flame graphs and the report show, where it is not `profile`.
     compiled: Option<(CompiledView, Profile)>,
 }
@@ -49,9 +54,18 @@ impl<'a> Analysis<'a> {
             profile: Profile::default(),
             activations: Activations::new(metadata),
             order: Order::new(metadata),
+            entries: Entries::default(),
+            frames: Frames::Calyx,
             compiled: (view == ControlView::Compiled)
                 .then(|| (CompiledView::new(metadata), Profile::default())),
         }
+    }
+
+    /// The same, with flame graphs of such frames.
+    #[must_use]
+    pub fn with_frames(mut self, frames: Frames) -> Self {
+        self.frames = frames;
+        self
     }
 
     /// Takes in the next event, with control as written, whatever the view.
@@ -59,6 +73,10 @@ impl<'a> Analysis<'a> {
         self.profile.event(event);
         self.activations.event(event);
         self.order.event(event);
+        if self.has_front_end() {
+            let lines = FrontEndLines::new(self.metadata);
+            self.entries.event(&lines, event);
+        }
         if let Some((view, profile)) = &mut self.compiled {
             profile.event(&view.event(event.clone()));
         }
@@ -91,9 +109,19 @@ impl<'a> Analysis<'a> {
         )
     }
 
-    /// A flame graph.
+    /// Whether the design tells which lines of a front end's files it comes from.
+    pub fn has_front_end(&self) -> bool {
+        self.metadata.front_end.has_lines()
+    }
+
+    /// A flame graph, with frames of the Calyx program unless others were asked for.
     pub fn flame(&self, weighting: Weighting) -> Flame {
-        Flame::new(self.metadata, self.shown(), weighting)
+        Flame::new(self.metadata, self.shown(), weighting, self.frames)
+    }
+
+    /// A flame graph whose frames are lines of the front end's files.
+    pub fn flame_of_front_end(&self, weighting: Weighting) -> Flame {
+        Flame::new(self.metadata, self.shown(), weighting, Frames::FrontEnd)
     }
 
     /// The table of component cells: one row for each that was active, with where its cycles went.
@@ -120,6 +148,21 @@ impl<'a> Analysis<'a> {
             &self.ledger(),
             &self.activations,
         )
+    }
+
+    /// The table of the lines of a front end's files: one row for each that was active.
+    pub fn lines(&self) -> Table {
+        self.front_end().table()
+    }
+
+    /// The lines of a front end's file, with their costs.
+    pub fn annotate_front_end(&self, file: FrontEndFileId) -> Vec<Line<'a>> {
+        self.front_end().annotate(file)
+    }
+
+    fn front_end(&self) -> Lines<'a> {
+        let lines = FrontEndLines::new(self.metadata);
+        Lines::new(self.metadata, &lines, &self.profile, &self.entries)
     }
 
     /// The lines of a source file, with their costs.

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use inferno::flamegraph::color::{BackgroundColor, Color, MultiPalette, PaletteMap, StrokeColor};
 use inferno::flamegraph::{Options, Palette, TextTruncateDirection};
 use petal_metadata::Metadata;
-use petal_reconstruct::{FrameKind, FrameLabels, actual_path};
+use petal_reconstruct::{FrameKind, FrameLabels, Node, actual_path};
 
+use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame};
 use crate::profile::Profile;
 
 /// How much a leaf of a cycle's call tree counts.
@@ -17,6 +18,17 @@ pub enum Weighting {
     Flat,
     /// The leaves of a cycle share it: all stacks together make the run's cycles.
     Scaled,
+}
+
+/// What the frames of a flame graph are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frames {
+    /// What is in the Calyx program.
+    Calyx,
+    /// The lines of the front end's files. Frames of one line, directly inside one another, are one.
+    FrontEnd,
+    /// What is in the Calyx program, each with its lines in the front end's files.
+    Both,
 }
 
 /// A flame graph.
@@ -38,8 +50,14 @@ const MAX_DENOMINATOR: u128 = 1 << 60;
 
 impl Flame {
     /// The flame graph of a profile.
-    pub(crate) fn new(metadata: &Metadata, profile: &Profile, weighting: Weighting) -> Self {
+    pub(crate) fn new(
+        metadata: &Metadata,
+        profile: &Profile,
+        weighting: Weighting,
+        frames: Frames,
+    ) -> Self {
         let labels = FrameLabels::new(metadata);
+        let lines = FrontEndLines::new(metadata);
         let denominator = units(profile, weighting);
         let mut flame = Self {
             weighting,
@@ -49,33 +67,58 @@ impl Flame {
             cycles: profile.total(),
             verified: metadata.verified,
         };
+        let calyx = |node: Node| {
+            let label = labels.label(node, profile.instances());
+            let shown = match actual_path(metadata, profile.instances(), node) {
+                Some(actual) => format!("{label} = {actual}"),
+                None => label.to_owned(),
+            };
+            (label.to_owned(), shown)
+        };
         for (tree, cycles) in profile.trees() {
-            let mut stack: Vec<String> = Vec::new();
-            let mut shown: Vec<String> = Vec::new();
+            let mut stack = Stack::default();
             let leaves: Vec<_> = tree.leaves().collect();
             let weights = weights(weighting, leaves.len(), u128::from(cycles) * denominator);
             let mut next_leaf = leaves.iter().zip(weights).peekable();
             for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
-                stack.truncate(depth);
-                shown.truncate(depth);
-                let label = labels.label(node, profile.instances());
-                stack.push(frame(label));
-                let frame = match actual_path(metadata, profile.instances(), node) {
-                    Some(actual) => frame(&format!("{label} = {actual}")),
-                    None => frame(label),
+                stack.up_to(depth);
+                let of_lines = match frames {
+                    Frames::Calyx => vec![],
+                    Frames::FrontEnd | Frames::Both => lines.frames(node, profile.instances()),
                 };
-                flame
-                    .kinds
-                    .entry(frame.clone())
-                    .or_insert(FrameLabels::kind(node));
-                shown.push(frame);
+                if frames == Frames::FrontEnd {
+                    for LineFrame { line, what } in of_lines {
+                        if stack.line != Some(line) {
+                            let label = format!("{} {what}", lines.label(line));
+                            stack.push(&label, &label);
+                            stack.line = Some(line);
+                            flame.color(&stack, node);
+                        }
+                    }
+                } else {
+                    let (mut label, mut shown) = calyx(node);
+                    let places = lines.places(&of_lines);
+                    label.push_str(&places);
+                    shown.push_str(&places);
+                    stack.push(&label, &shown);
+                    flame.color(&stack, node);
+                }
+                stack.end_node();
                 if let Some((_, weight)) = next_leaf.next_if(|&(&leaf, _)| leaf == id) {
-                    let stack = (stack.join(";"), shown.join(";"));
+                    let stack = (stack.folded.join(";"), stack.shown.join(";"));
                     *flame.stacks.entry(stack).or_default() += weight;
                 }
             }
         }
         flame
+    }
+
+    /// Gives the innermost frame the colour of what `node` is, unless it has one.
+    fn color(&mut self, stack: &Stack, node: Node) {
+        if let Some(frame) = stack.shown.last() {
+            let kind = self.kinds.entry(frame.clone());
+            kind.or_insert(FrameLabels::kind(node));
+        }
     }
 
     /// The sum of all weights in units, and how many units make a cycle.
@@ -143,6 +186,39 @@ impl Flame {
             );
         }
         inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
+    }
+}
+
+/// The frames from the root of a tree to a node.
+#[derive(Debug, Default)]
+struct Stack {
+    folded: Vec<String>,
+    /// The same as images show them.
+    shown: Vec<String>,
+    /// The front end's line of the innermost frame.
+    line: Option<FrontEndLine>,
+    /// By depth: how many frames there are up to that node, and the line of the innermost.
+    nodes: Vec<(usize, Option<FrontEndLine>)>,
+}
+
+impl Stack {
+    /// Goes back to the node at the depth above `depth`.
+    fn up_to(&mut self, depth: usize) {
+        self.nodes.truncate(depth);
+        let (frames, line) = self.nodes.last().copied().unwrap_or_default();
+        self.folded.truncate(frames);
+        self.shown.truncate(frames);
+        self.line = line;
+    }
+
+    fn push(&mut self, folded: &str, shown: &str) {
+        self.folded.push(frame(folded));
+        self.shown.push(frame(shown));
+    }
+
+    /// All frames of the node are there.
+    fn end_node(&mut self) {
+        self.nodes.push((self.folded.len(), self.line));
     }
 }
 

@@ -163,7 +163,7 @@ impl Class {
 
 /// What one tree shows.
 #[derive(Debug, Default)]
-struct TreeCosts {
+pub(crate) struct TreeCosts {
     /// Nodes with something useful at or below them, by index; the root is 0.
     useful: BTreeSet<usize>,
     /// Nodes with a condition at or below them.
@@ -178,14 +178,15 @@ struct TreeCosts {
 
 /// What runs at or below a node, in ascending order of worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Inside {
+pub(crate) enum Inside {
     Nothing,
     Condition,
     Useful,
 }
 
 impl TreeCosts {
-    fn inside(&self, node: usize) -> Inside {
+    /// What runs at or below the node with this index.
+    pub fn inside(&self, node: usize) -> Inside {
         if self.useful.contains(&node) {
             Inside::Useful
         } else if self.condition.contains(&node) {
@@ -195,7 +196,8 @@ impl TreeCosts {
         }
     }
 
-    fn class(&self) -> Class {
+    /// The line of the ledger that cycles with this tree are on.
+    pub fn class(&self) -> Class {
         match (self.inside(0), self.overhead.first()) {
             (Inside::Condition, _) => Class::Condition,
             (Inside::Nothing, Some(&(instance, charge))) => Class::Overhead(instance, charge),
@@ -208,7 +210,8 @@ impl TreeCosts {
         (*most, *widest) = (inside.max(*most), threads.max(*widest));
     }
 
-    fn of(metadata: &Metadata, tree: &CallTree) -> Self {
+    /// What `tree` shows.
+    pub fn of(metadata: &Metadata, tree: &CallTree) -> Self {
         let mut costs = Self::default();
         // Useful leaves, and all above them.
         let purpose = |id: NodeId| {

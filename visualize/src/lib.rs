@@ -60,9 +60,11 @@ mod comparison;
 mod control;
 mod elements;
 mod flame;
+mod front_end;
 mod groups;
 mod intervals;
 mod ledger;
+mod lines;
 pub mod outputs;
 mod profile;
 mod report;
@@ -82,7 +84,8 @@ pub use comparison::{
     CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
     Subject, differential,
 };
-pub use flame::{Flame, Weighting};
+pub use flame::{Flame, Frames, Weighting};
+pub use front_end::front_end_file;
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use summary::{RankedGroup, RankedStatement, SUMMARY_VERSION, Summary, Verified};
 pub use table::{Align, Column, RowId, Table, Value};

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
-use crate::flame::Weighting;
+use crate::flame::{Flame, Weighting};
 use crate::summary::Summary;
 use crate::timeline::{ChromeJson, Format, Perfetto, WholeSlices};
 
@@ -36,6 +36,8 @@ pub struct Output {
     pub about: &'static str,
     /// How it is made, and when.
     pub make: Make,
+    /// Whether it is only of designs that tell of a front end's files.
+    pub of_front_end: bool,
 }
 
 /// How a file of a profile is made, and when.
@@ -71,6 +73,8 @@ impl Make {
 
 const FLAT: &str = "flame graph and folded stacks; every active leaf of a cycle counts 1";
 const SCALED: &str = "the same with each cycle divided among its leaves: adds up to the run";
+const ADL: &str = "flame graph of the lines of the front end's files (calyx-py, Dahlia), if the design names them";
+const ADL_SCALED: &str = "the same with each cycle divided among its leaves";
 const TABLES: &str = "tables per component cell, group and control statement";
 const READ_AGAIN: &str =
     "what `petal trace`, `annotate`, `compare`, `stats`, `report`, `flame` and `timeline` read";
@@ -78,24 +82,29 @@ const READ_AGAIN: &str =
 /// The files of a profile.
 #[rustfmt::skip]
 pub const OUTPUTS: &[Output] = &[
-    Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|analysis, summary| Ok(analysis.report(summary).into())) },
-    Output { name: "flame.svg", about: FLAT, make: Make::Flame(|analysis, summary| svg(analysis, summary, Weighting::Flat)) },
-    Output { name: "flame.folded", about: FLAT, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Flat).folded().into())) },
-    Output { name: "flame-scaled.svg", about: SCALED, make: Make::Flame(|analysis, summary| svg(analysis, summary, Weighting::Scaled)) },
-    Output { name: "flame-scaled.folded", about: SCALED, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Scaled).folded().into())) },
-    Output { name: TIMELINE, about: "timeline for [ui.perfetto.dev](https://ui.perfetto.dev), which `petal view DIR` opens; 1 µs is 1 cycle", make: Make::Timeline(|out| Ok(Box::new(Perfetto::new(out)?))) },
-    Output { name: "timeline.json", about: "the same slices for speedscope and others; left out beyond 100,000 slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(ChromeJson::new(out)?, MAX_JSON_SLICES)))) },
-    Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.cells().csv().into())) },
-    Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.groups().csv().into())) },
-    Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.statements().csv().into())) },
-    Output { name: SUMMARY, about: "cycles, useful cycles, [overhead by kind](docs/guide/overhead.md), the most expensive statements and groups", make: Make::Analysis(|_, summary| Ok(summary.json().into())) },
-    Output { name: MEMORIES, about: "the memories after the run", make: Make::Run },
-    Output { name: METADATA, about: READ_AGAIN, make: Make::Run },
-    Output { name: TRACE, about: READ_AGAIN, make: Make::Run },
+    Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|analysis, summary| Ok(analysis.report(summary).into())), of_front_end: false },
+    Output { name: "flame.svg", about: FLAT, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Flat), summary)), of_front_end: false },
+    Output { name: "flame.folded", about: FLAT, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Flat).folded().into())), of_front_end: false },
+    Output { name: "flame-scaled.svg", about: SCALED, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Scaled), summary)), of_front_end: false },
+    Output { name: "flame-scaled.folded", about: SCALED, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Scaled).folded().into())), of_front_end: false },
+    Output { name: "flame-adl.svg", about: ADL, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Flat), summary)), of_front_end: true },
+    Output { name: "flame-adl.folded", about: ADL, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Flat).folded().into())), of_front_end: true },
+    Output { name: "flame-adl-scaled.svg", about: ADL_SCALED, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Scaled), summary)), of_front_end: true },
+    Output { name: "flame-adl-scaled.folded", about: ADL_SCALED, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Scaled).folded().into())), of_front_end: true },
+    Output { name: TIMELINE, about: "timeline for [ui.perfetto.dev](https://ui.perfetto.dev), which `petal view DIR` opens; 1 µs is 1 cycle", make: Make::Timeline(|out| Ok(Box::new(Perfetto::new(out)?))), of_front_end: false },
+    Output { name: "timeline.json", about: "the same slices for speedscope and others; left out beyond 100,000 slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(ChromeJson::new(out)?, MAX_JSON_SLICES)))), of_front_end: false },
+    Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.cells().csv().into())), of_front_end: false },
+    Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.groups().csv().into())), of_front_end: false },
+    Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.statements().csv().into())), of_front_end: false },
+    Output { name: "stats/lines.csv", about: "table per line of the front end's files", make: Make::Analysis(|analysis, _| Ok(analysis.lines().csv().into())), of_front_end: true },
+    Output { name: SUMMARY, about: "cycles, useful cycles, [overhead by kind](docs/guide/overhead.md), the most expensive statements and groups", make: Make::Analysis(|_, summary| Ok(summary.json().into())), of_front_end: false },
+    Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
+    Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },
+    Output { name: TRACE, about: READ_AGAIN, make: Make::Run, of_front_end: false },
 ];
 
-fn svg(analysis: &Analysis<'_>, summary: &Summary, weighting: Weighting) -> io::Result<Vec<u8>> {
+fn svg(flame: &Flame, summary: &Summary) -> io::Result<Vec<u8>> {
     let mut image = Vec::new();
-    analysis.flame(weighting).svg(&summary.design, &mut image)?;
+    flame.svg(&summary.design, &mut image)?;
     Ok(image)
 }

@@ -1,0 +1,118 @@
+//! The texts of the front end's files that a design names.
+//!
+//! Owns where they are looked for, and from where they may be taken: a report goes to other people, and a
+//! design may name any file. Knows nothing of lines.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// A larger file is not what somebody wrote.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Where texts may be taken from.
+pub struct SourceRoots {
+    /// Folders, as the file system calls them.
+    folders: Vec<PathBuf>,
+    /// How many of them the user did not name.
+    usual: usize,
+    /// What paths of the design begin with, and what they begin with here.
+    moved: Vec<(String, PathBuf)>,
+}
+
+impl SourceRoots {
+    /// The folder of the design, the current one, and those of `--source-root`: `DIR`, or `FROM=TO` for paths that
+    /// begin with `FROM`.
+    pub fn new(design: Option<&Path>, options: &[String]) -> Result<Self, Failure> {
+        let mut roots = Self {
+            folders: Vec::new(),
+            usual: 0,
+            moved: Vec::new(),
+        };
+        let beside = design.and_then(Path::parent).map(|folder| match folder {
+            folder if folder.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        });
+        let usual = beside.into_iter().chain([Path::new(".")]);
+        roots
+            .folders
+            .extend(usual.filter_map(|folder| folder.canonicalize().ok()));
+        roots.usual = roots.folders.len();
+        for option in options {
+            let folder = match option.split_once('=') {
+                Some((from, to)) => {
+                    roots.moved.push((from.to_owned(), PathBuf::from(to)));
+                    to
+                }
+                None => option,
+            };
+            let folder = Path::new(folder).canonicalize();
+            let folder = folder.map_err(Failure::io("use --source-root", Path::new(option)))?;
+            roots.folders.push(folder);
+        }
+        Ok(roots)
+    }
+
+    /// The texts of these files, by their paths, and what the user should know of the others.
+    pub fn read<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a str>,
+    ) -> (HashMap<String, String>, Vec<String>) {
+        let mut texts = HashMap::new();
+        let mut notes = Vec::new();
+        // Some tools write lines of the Calyx program as a level of its own.
+        for path in paths.into_iter().filter(|path| !path.ends_with(".futil")) {
+            match self.text(path) {
+                Ok(text) => {
+                    texts.insert(path.to_owned(), text);
+                }
+                Err(problem) => notes.push(format!(
+                    "{path}: {problem}; its lines have numbers, but no text"
+                )),
+            }
+        }
+        (texts, notes)
+    }
+
+    fn text(&self, path: &str) -> Result<String, String> {
+        let places = self.places(path);
+        let mut places = places.iter().filter_map(|place| place.canonicalize().ok());
+        let Some(place) = places.next() else {
+            return Err("not found (--source-root tells where front-end files are)".to_owned());
+        };
+        if !self.folders.iter().any(|folder| place.starts_with(folder)) {
+            return Err(
+                "not in the folder of the design, nor the current one (--source-root DIR allows another)"
+                    .to_owned(),
+            );
+        }
+        let size = std::fs::metadata(&place)
+            .map_err(|error| error.to_string())?
+            .len();
+        if size > MAX_BYTES {
+            return Err("larger than a source file".to_owned());
+        }
+        petal_files::read_to_string(&place).map_err(|error| error.to_string())
+    }
+
+    /// Where a file may be, the likeliest first.
+    fn places(&self, path: &str) -> Vec<PathBuf> {
+        let moved = self.moved.iter().filter_map(|(from, to)| {
+            let rest = path.strip_prefix(from.trim_end_matches('/'))?;
+            Some(to.join(rest.strip_prefix('/')?))
+        });
+        // An absolute path stays what it is when it is joined.
+        let joined = self.folders.iter().map(|folder| folder.join(path));
+        // Below a folder that the user named, whatever it was below when the front end ran.
+        let parts: Vec<_> = Path::new(path).components().collect();
+        let rests = (1..parts.len()).map(|from| parts[from..].iter().collect::<PathBuf>());
+        let below = rests.flat_map(|rest| {
+            let folders = self.folders[self.usual..].iter();
+            folders
+                .map(move |folder| folder.join(&rest))
+                .collect::<Vec<_>>()
+        });
+        moved.chain(joined).chain(below).collect()
+    }
+}
