@@ -65,14 +65,24 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// The line `number`, counted from 1, without the white space around it.
+    /// The line `number`, counted from 1, without the white space around it, and without the positions that a
+    /// front end wrote before a statement (`@pos{3, 7}`): they are other ones whenever it runs.
     pub fn line(&self, number: u32) -> &str {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
-        self.text
-            .lines()
-            .nth(index.saturating_sub(1))
-            .unwrap_or("")
-            .trim()
+        let line = self.text.lines().nth(index.saturating_sub(1));
+        let mut line = line.unwrap_or("").trim();
+        while let Some(rest) = line.strip_prefix("@pos") {
+            let close = match rest.trim_start().chars().next() {
+                Some('{') => '}',
+                Some('(') => ')',
+                _ => break,
+            };
+            let Some((_, rest)) = rest.split_once(close) else {
+                break;
+            };
+            line = rest.trim_start();
+        }
+        line
     }
 }
 

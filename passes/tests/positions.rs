@@ -216,7 +216,10 @@ fn lines(metadata: &Metadata, positions: &[PositionId]) -> Vec<u32> {
     let positions = positions.iter().map(|&id| metadata.front_end.position(id));
     positions
         .map(|position| {
-            assert_eq!(metadata.front_end.file(position.file), "dir/front end.py");
+            assert_eq!(
+                metadata.front_end.file(position.file).path,
+                "dir/front end.py"
+            );
             assert_eq!(position.end_line, position.line + 2);
             position.line
         })
@@ -325,7 +328,7 @@ fn check_table(table: &str, expected: &Expect) {
     let mut tell = |what: &str, name: &str, positions: &[PositionId]| {
         let places = positions.iter().map(|&id| {
             let position = metadata.front_end.position(id);
-            let file = metadata.front_end.file(position.file);
+            let file = &metadata.front_end.file(position.file).path;
             format!(" {file}:{}-{}", position.line, position.end_line)
         });
         writeln!(text, "{what} {name}:{}", places.collect::<String>()).unwrap();
@@ -522,7 +525,7 @@ fn imports_and_libraries_are_read_alike() {
         let positions = component.positions.iter();
         places.extend(positions.map(|&id| {
             let position = metadata.front_end.position(id);
-            let file = metadata.front_end.file(position.file);
+            let file = &metadata.front_end.file(position.file).path;
             format!("{} {file}:{}", component.name, position.line)
         }));
     }

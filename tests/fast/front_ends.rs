@@ -152,13 +152,14 @@ fn positions_reach_the_metadata() {
     let design = root().join("tests/corpus/struct-positions.futil");
     succeeds(workshop.command(&["run", "-q", "--out", "out"]).arg(design));
     let metadata = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
-    let files = &metadata.front_end.files;
-    assert_eq!(files, &["lib/step.py", "demo.py", "struct-positions.futil"]);
+    let files = metadata.front_end.files.iter();
+    let files: Vec<_> = files.map(|file| &*file.path).collect();
+    assert_eq!(files, ["lib/step.py", "demo.py", "struct-positions.futil"]);
     let main = metadata.component(metadata.main);
     let node = main.control.iter().find(|node| node.positions.len() == 2);
     let places = node.unwrap().positions.iter().map(|&id| {
         let position = metadata.front_end.position(id);
-        (metadata.front_end.file(position.file), position.line)
+        (&*metadata.front_end.file(position.file).path, position.line)
     });
     let places: Vec<_> = places.collect();
     assert_eq!(places, [("demo.py", 4), ("struct-positions.futil", 57)]);

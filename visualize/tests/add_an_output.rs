@@ -48,8 +48,8 @@ impl<W: Write> WholeSliceFormat for SliceCsv<W> {
 
 #[rustfmt::skip]
 const ADDED: [Output; 2] = [
-    Output { name: "slices.csv", about: "all slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(SliceCsv { out, names: vec![] }, u64::MAX)))) },
-    Output { name: "cycles.txt", about: "the length of the run", make: Make::Analysis(|analysis, _| Ok(format!("{}\n", analysis.cycles()).into())) },
+    Output { name: "slices.csv", about: "all slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(SliceCsv { out, names: vec![] }, u64::MAX)))), of_front_end: false },
+    Output { name: "cycles.txt", about: "the length of the run", make: Make::Analysis(|analysis, _| Ok(format!("{}\n", analysis.cycles()).into())), of_front_end: false },
 ];
 
 /// `main` runs the group `work` in cycles 0 and 1 of 6, and again in the last one.

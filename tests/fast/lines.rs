@@ -1,0 +1,332 @@
+//! What is shown of a front end's lines: every figure is that of a plain sum over the cycles, whatever positions
+//! a program has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::BufReader;
+
+use expect_test::expect;
+use petal_metadata::{
+    FrontEnd, FrontEndFile, FrontEndFileId, Id as _, Metadata, Position, PositionId,
+};
+use petal_reconstruct::{Event, Instance, Node, TraceReader};
+use petal_visualize::{Analysis, ControlView, Value};
+
+use crate::support::root;
+use crate::support::workshop::{Workshop, said, succeeds, tells};
+
+/// Profiles a design of the repository into the folder `out`.
+fn profile(workshop: &Workshop, design: &str) -> Vec<Event> {
+    let design = root().join(design);
+    succeeds(workshop.command(&["run", "-q", "--out", "out"]).arg(design));
+    let metadata = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
+    let trace = fs::File::open(workshop.path("out/trace.petal")).unwrap();
+    let events = TraceReader::new(BufReader::new(trace), &metadata.fingerprint).unwrap();
+    events.map(Result::unwrap).collect()
+}
+
+/// Numbers without any order, the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Gives every part of the design some positions, or none.
+fn position_at_random(metadata: &mut Metadata, numbers: &mut Numbers) {
+    let file = |path: &str| FrontEndFile {
+        path: path.to_owned(),
+        text: None,
+    };
+    metadata.front_end = FrontEnd {
+        files: vec![file("a/gen.py"), file("design.futil"), file("b/gen.py")],
+        positions: (0..24)
+            .map(|at| Position {
+                file: FrontEndFileId::from_index(at % 3),
+                line: u32::try_from(at / 3).unwrap() + 1,
+                end_line: u32::try_from(at / 3).unwrap() + 1,
+            })
+            .collect(),
+    };
+    let mut some = || {
+        let count = numbers.below(3);
+        let ids =
+            (0..count).map(|_| PositionId::from_index(usize::try_from(numbers.below(24)).unwrap()));
+        ids.collect::<Vec<_>>()
+    };
+    for component in &mut metadata.components {
+        component.positions = some();
+        component
+            .cells
+            .iter_mut()
+            .for_each(|cell| cell.positions = some());
+        component
+            .groups
+            .iter_mut()
+            .for_each(|group| group.positions = some());
+        component
+            .control
+            .iter_mut()
+            .for_each(|node| node.positions = some());
+    }
+}
+
+/// The place of what has these positions, as the table writes it.
+fn place(metadata: &Metadata, positions: &[PositionId]) -> Option<(String, String)> {
+    let front = positions.iter().find(|id| id.index() % 3 != 1)?;
+    let position = metadata.front_end.positions[front.index()];
+    let file = &metadata.front_end.files[position.file.index()];
+    Some((file.path.clone(), position.line.to_string()))
+}
+
+/// The places of a node, outermost first.
+fn places(metadata: &Metadata, node: Node, instances: &[Instance]) -> Vec<(String, String)> {
+    let word = |word: &str| vec![(word.to_owned(), String::new())];
+    let or = |places: Vec<Option<(String, String)>>, word: Vec<(String, String)>| {
+        let places: Vec<_> = places.into_iter().flatten().collect();
+        if places.is_empty() { word } else { places }
+    };
+    match node {
+        Node::Cell {
+            instance, formal, ..
+        } => {
+            let Instance { component, parent } = instances[instance.index()];
+            let holder = parent.map(|(holder, cell)| (instances[holder.index()].component, cell));
+            let cell = formal.or(holder).and_then(|(component, cell)| {
+                place(
+                    metadata,
+                    &metadata.component(component).cell(cell).positions,
+                )
+            });
+            let component = place(metadata, &metadata.component(component).positions);
+            or(vec![cell, component], word("(no line)"))
+        }
+        Node::Control { component, control } => {
+            let node = metadata.component(component).node(control);
+            or(vec![place(metadata, &node.positions)], word("(no line)"))
+        }
+        Node::Group {
+            component,
+            group,
+            run,
+        } => {
+            let component = metadata.component(component);
+            let control = component.run(run).control.map(|id| component.node(id));
+            let enable = control.and_then(|node| place(metadata, &node.positions));
+            let group = &component.groups[group.index()];
+            let made = match group.origin {
+                petal_metadata::Origin::Compiler => "(compiler)",
+                _ => "(no line)",
+            };
+            or(vec![enable, place(metadata, &group.positions)], word(made))
+        }
+        Node::Primitive { .. } | Node::Continuous { .. } => vec![],
+    }
+}
+
+#[test]
+fn random_positions_get_what_a_plain_sum_gives() {
+    let mut numbers = Numbers(7);
+    for design in [
+        "calyx-examples/switch-case-par.futil",
+        "calyx-examples/neural-layer.futil",
+        "calyx-examples/invoke-ref.futil",
+        "calyx-examples/shared-component.futil",
+        "calyx-examples/static.futil",
+        "calyx-examples/structural-enable.futil",
+        "calyx-examples/distances.futil",
+        "tests/corpus/control-sync-shared-comb.futil",
+    ] {
+        let workshop = Workshop::empty();
+        let events = profile(&workshop, design);
+        let plain = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
+        let analyse = |metadata: &Metadata| {
+            let mut analysis = Analysis::new(metadata, ControlView::Source);
+            events.iter().for_each(|event| analysis.event(event));
+            let tables = [analysis.cells(), analysis.groups(), analysis.statements()];
+            (
+                tables.map(|table| table.csv()),
+                analysis.lines(),
+                analysis.ledger(),
+            )
+        };
+        let (tables, _, ledger) = analyse(&plain);
+        for _ in 0..10 {
+            let mut metadata = plain.clone();
+            position_at_random(&mut metadata, &mut numbers);
+            let (same, lines, _) = analyse(&metadata);
+            assert_eq!(same, tables, "{design}");
+
+            let (mut instances, mut trees) = (Vec::new(), Vec::new());
+            let mut cycles: BTreeMap<(String, String), u64> = BTreeMap::new();
+            let mut entered = cycles.clone();
+            let mut own: BTreeMap<(String, String), f64> = BTreeMap::new();
+            let mut before = BTreeSet::new();
+            let mut total = 0;
+            for event in &events {
+                match event {
+                    Event::Instance(instance) => instances.push(*instance),
+                    Event::Tree(tree) => trees.push(tree),
+                    Event::Run(run) => {
+                        let tree = trees[run.tree.index()];
+                        total += run.cycles;
+                        let of = |(_, node)| places(&metadata, node, &instances);
+                        let now: BTreeSet<_> = tree.nodes().flat_map(of).collect();
+                        for line in &now {
+                            *cycles.entry(line.clone()).or_default() += run.cycles;
+                            *entered.entry(line.clone()).or_default() +=
+                                u64::from(!before.contains(line));
+                        }
+                        before = now;
+                        let leaves: Vec<_> = tree.leaves().collect();
+                        for leaf in &leaves {
+                            let path = tree.path(*leaf).into_iter();
+                            let lines =
+                                path.flat_map(|id| places(&metadata, tree.node(id), &instances));
+                            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+                            let share = run.cycles as f64 / leaves.len() as f64;
+                            *own.entry(lines.last().unwrap()).or_default() += share;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let column = |name: &str| lines.column(name).unwrap().into_iter().cloned();
+            let keys: Vec<_> = column("file")
+                .zip(column("line"))
+                .map(|key| match key {
+                    (Value::Text(file), Value::Count(line)) => (file, line.to_string()),
+                    (Value::Text(file), _) => (file, String::new()),
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            let counts = |name: &str| {
+                let counts = column(name).map(|value| match value {
+                    Value::Count(count) => count,
+                    other => panic!("{other:?}"),
+                });
+                keys.iter()
+                    .cloned()
+                    .zip(counts)
+                    .filter(|(_, count)| *count > 0)
+                    .collect::<BTreeMap<_, _>>()
+            };
+            assert_eq!(counts("cycles"), cycles, "{design}");
+            assert_eq!(counts("times entered"), entered, "{design}");
+            assert_eq!(
+                counts("overhead").values().sum::<u64>(),
+                ledger.total_overhead()
+            );
+            let mut sum = 0.0;
+            for (key, value) in keys.iter().zip(column("own")) {
+                let Value::Decimal(value) = value else {
+                    panic!("{value:?}")
+                };
+                let wanted = own.get(key).copied().unwrap_or(0.0);
+                assert!(
+                    (value - wanted).abs() <= 0.011,
+                    "{design}: {key:?}: {value}, not {wanted}"
+                );
+                sum += value;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let difference = sum - total as f64;
+            assert!(
+                difference.abs() < 0.001,
+                "{design}: {sum} cycles of {total}"
+            );
+        }
+    }
+}
+
+/// A folder with a design, the Python file that wrote it, and not the other one.
+fn written_by_python() -> Workshop {
+    let workshop = Workshop::empty();
+    for ending in ["", ".data"] {
+        workshop.copy(
+            root()
+                .join(format!("tests/corpus/struct-positions.futil{ending}"))
+                .to_str()
+                .unwrap(),
+            &format!("design.futil{ending}"),
+        );
+    }
+    let text: String = (1..=14)
+        .map(|line| format!("statement_{line}()\n"))
+        .collect();
+    workshop.write("demo.py", text);
+    workshop
+}
+
+#[test]
+fn a_profile_shows_the_lines_of_the_front_end() {
+    let workshop = written_by_python();
+    let output = workshop.petal(&["run", "design.futil", "--out", "out"]);
+    tells(
+        &said(&output),
+        &["note: lib/step.py: not found", "--source-root"],
+    );
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(!printed.contains("@pos"), "{printed}");
+    expect![[""]].assert_eq(&workshop.read("out/stats/lines.csv"));
+    expect![[""]].assert_eq(&workshop.read("out/flame-adl-scaled.folded"));
+    expect![[""]].assert_eq(&workshop.succeeds(&["annotate", "out", "--file", "demo.py"]));
+    let said = workshop.ends(1, &["annotate", "out", "--file", "other.py"]);
+    tells(
+        &said,
+        &["no file other.py", "step.py, demo.py, design.futil"],
+    );
+    workshop.succeeds(&["flame", "out", "--frames", "both"]);
+    let folded = workshop.read("out/flame.folded");
+    assert!(folded.starts_with("main {demo.py"), "{folded}");
+    let table = workshop.succeeds(&["stats", "out", "lines"]);
+    assert!(table.contains("statement_4()"), "{table}");
+}
+
+#[test]
+fn texts_are_taken_from_where_they_may_be() {
+    let workshop = written_by_python();
+    fs::create_dir(workshop.path("elsewhere")).unwrap();
+    workshop.write("elsewhere/step.py", "one\ntwo\n");
+    workshop.write("secret.py", "key = 1\n");
+    let text = |args: &[&str]| {
+        let run = ["run", "design.futil", "--out", "out", "-q"];
+        workshop.succeeds(&[&run[..], args].concat());
+        let metadata = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
+        let mut files = metadata.front_end.files.into_iter();
+        files.find(|file| file.path == "lib/step.py").unwrap().text
+    };
+    assert_eq!(text(&[]), None);
+    for root in ["elsewhere", "lib=elsewhere"] {
+        assert_eq!(
+            text(&["--source-root", root]).as_deref(),
+            Some("one\ntwo\n")
+        );
+    }
+    // A link out of the folder leads to what may not be taken.
+    fs::create_dir(workshop.path("lib")).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", workshop.path("lib/step.py")).unwrap();
+    assert_eq!(text(&[]), None);
+    let said = workshop.ends(1, &["run", "design.futil", "--source-root", "gone"]);
+    tells(&said, &["--source-root", "gone"]);
+}
+
+#[test]
+fn a_design_without_positions_has_no_lines() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&["run", "design.futil", "--out", "out", "-q"]);
+    assert!(!workshop.path("out/stats/lines.csv").exists());
+    assert!(!workshop.path("out/flame-adl.svg").exists());
+    for args in [
+        &["stats", "out", "lines"][..],
+        &["flame", "out", "--frames", "adl"],
+    ] {
+        tells(&workshop.ends(1, args), &["names no lines of a front end"]);
+    }
+}
