@@ -274,9 +274,47 @@ fn a_profile_shows_the_lines_of_the_front_end() {
     );
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(!printed.contains("@pos"), "{printed}");
-    expect![[""]].assert_eq(&workshop.read("out/stats/lines.csv"));
-    expect![[""]].assert_eq(&workshop.read("out/flame-adl-scaled.folded"));
-    expect![[""]].assert_eq(&workshop.succeeds(&["annotate", "out", "--file", "demo.py"]));
+    expect![[r#"
+        file,line,text,times entered,cycles,own,useful,overhead,fsm update,par done,both,static wait,barrier,start finish,other
+        step.py,1,,1,1,0.00,1,0,0,0,0,0,0,0,0
+        step.py,4,,1,1,1.00,1,0,0,0,0,0,0,0,0
+        step.py,5,,1,1,0.00,1,0,0,0,0,0,0,0,0
+        demo.py,1,statement_1(),1,16,0.00,12,0,0,0,0,0,0,0,0
+        demo.py,4,statement_4(),1,1,0.00,1,0,0,0,0,0,0,0,0
+        demo.py,5,statement_5(),3,3,3.00,3,0,0,0,0,0,0,0,0
+        demo.py,6,statement_6(),1,11,5.00,10,1,1,0,0,0,0,0,0
+        demo.py,7,statement_7(),1,1,1.00,1,0,0,0,0,0,0,0,0
+        demo.py,8,statement_8(),3,3,3.00,3,0,0,0,0,0,0,0,0
+        demo.py,10,statement_10(),1,16,3.00,12,3,3,0,0,0,0,0,0
+        (no line),,,3,6,0.00,6,0,0,0,0,0,0,0,0
+    "#]].assert_eq(&workshop.read("out/stats/lines.csv"));
+    expect![[r#"
+        demo.py:1 component main;demo.py:10 seq 3
+        demo.py:1 component main;demo.py:10 seq;demo.py:4 invoke;step.py:1 component step;step.py:5 enable add_one;step.py:4 group add_one 1
+        demo.py:1 component main;demo.py:10 seq;demo.py:6 while 5
+        demo.py:1 component main;demo.py:10 seq;demo.py:6 while;(no line) seq;demo.py:10 par;demo.py:8 enable put_double 1.5
+        demo.py:1 component main;demo.py:10 seq;demo.py:6 while;(no line) seq;demo.py:10 par;demo.py:8 enable put_single 1.5
+        demo.py:1 component main;demo.py:10 seq;demo.py:6 while;(no line) seq;demo.py:5 enable go_on 3
+        demo.py:1 component main;demo.py:10 seq;demo.py:7 enable put_sum 1
+    "#]].assert_eq(&workshop.read("out/flame-adl-scaled.folded"));
+    expect![[r#"
+        cycles  useful %  overhead |    |
+            16      75.0           |  1 | statement_1()
+                                   |  2 | statement_2()
+                                   |  3 | statement_3()
+             1     100.0           |  4 | statement_4()
+             3     100.0           |  5 | statement_5()
+            11      90.9         1 |  6 | statement_6()
+             1     100.0           |  7 | statement_7()
+             3     100.0           |  8 | statement_8()
+                                   |  9 | statement_9()
+            16      75.0         3 | 10 | statement_10()
+                                   | 11 | statement_11()
+                                   | 12 | statement_12()
+                                   | 13 | statement_13()
+                                   | 14 | statement_14()
+    "#]]
+    .assert_eq(&workshop.succeeds(&["annotate", "out", "--file", "demo.py"]));
     let said = workshop.ends(1, &["annotate", "out", "--file", "other.py"]);
     tells(
         &said,
