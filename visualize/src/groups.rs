@@ -123,7 +123,7 @@ pub(crate) fn durations(
 pub(crate) struct Effects(Vec<Vec<Vec<String>>>);
 
 impl Effects {
-    /// Finds them out.
+    /// Those on the groups of a design.
     pub fn new(metadata: &Metadata) -> Self {
         Self(metadata.components.iter().map(effects).collect())
     }
@@ -137,43 +137,43 @@ impl Effects {
 /// What the compiler did to each group of a component.
 fn effects(component: &Component) -> Vec<Vec<String>> {
     let programs = Programs::of(component);
-    let mut found: Vec<Found> = (0..component.groups.len())
-        .map(|_| Found::default())
+    let mut treated: Vec<Treatment> = (0..component.groups.len())
+        .map(|_| Treatment::default())
         .collect();
     for run in &component.runs {
-        let found = &mut found[run.group.index()];
-        found.is_static |= run.latency.is_some();
-        found.is_merged |= programs.merge(component, run);
-        found.is_split |= run.part.is_some();
+        let treated = &mut treated[run.group.index()];
+        treated.is_static |= run.latency.is_some();
+        treated.is_merged |= programs.merge(component, run);
+        treated.is_split |= run.part.is_some();
     }
     for call in &component.calls {
         if let (Some(caller), Callee::Cell(cell)) = (call.caller, call.callee) {
             let group = component.run(caller).group;
-            found[group.index()].cells.insert(cell);
+            treated[group.index()].cells.insert(cell);
         }
     }
-    let effects = |(group, found): (&Group, Found)| {
-        let promoted = group.kind == GroupKind::Dynamic && found.is_static;
-        let known = [
+    let effects = |(group, treated): (&Group, Treatment)| {
+        let promoted = group.kind == GroupKind::Dynamic && treated.is_static;
+        let applied = [
             (promoted, "promoted"),
-            (found.is_merged, "merged"),
-            (found.is_split, "split"),
+            (treated.is_merged, "merged"),
+            (treated.is_split, "split"),
             (matches!(group.origin, Origin::Inlined(_)), "inlined"),
         ];
-        let known = known.into_iter().filter(|(holds, _)| *holds);
-        let cells = found.cells.into_iter().map(|cell| component.cell(cell));
+        let applied = applied.into_iter().filter(|(holds, _)| *holds);
+        let cells = treated.cells.into_iter().map(|cell| component.cell(cell));
         let shared = cells.filter_map(|cell| Some((&cell.name, cell.shares_hardware_of()?)));
-        known
+        applied
             .map(|(_, effect)| effect.to_owned())
             .chain(shared.map(|(cell, other)| format!("shares {cell} in {other}")))
             .collect()
     };
-    component.groups.iter().zip(found).map(effects).collect()
+    component.groups.iter().zip(treated).map(effects).collect()
 }
 
-/// What is known of a group.
+/// What the compiler did to a group.
 #[derive(Default)]
-struct Found {
+struct Treatment {
     is_static: bool,
     is_merged: bool,
     is_split: bool,
