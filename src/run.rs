@@ -404,14 +404,15 @@ fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
     if !kind.is_fifo() {
         return petal_files::open(path).map_err(failed());
     }
+    // It may take for ever, and there is nothing to clean up yet. Whoever reads the note can end it.
+    let _ending = interrupt::Ending::at_once([]);
+    interrupt::check()?;
     if !quiet {
         messages::note(format!(
             "waiting for a simulator to write to the pipe {}",
             path.display()
         ));
     }
-    // It may take for ever, and there is nothing to clean up yet.
-    let _ending = interrupt::Ending::at_once([]);
     File::open(path).map_err(failed())
 }
 
