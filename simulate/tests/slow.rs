@@ -13,8 +13,9 @@ use petal_simulate::{
 };
 use tempfile::TempDir;
 
+/// The cache folder of the whole workspace's tests.
 fn cache() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulate-cache")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache/petal")
 }
 
 fn designs() -> PathBuf {

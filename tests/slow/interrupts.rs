@@ -14,13 +14,13 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use crate::support::simulators::{RECONSTRUCT, code, simulated};
-use crate::support::workshop::{DESIGN, Workshop, said, tells, wait_until};
+use crate::support::workshop::{DESIGN, Workshop, said, tells, wait_for, wait_until};
 
 const RUN: [&str; 5] = ["run", "design.futil", "--out", "out", "-q"];
 
 /// Waits until a process has a child whose command is this one.
 fn child_of(parent: u32, command: &str) -> Pid {
-    let child = || {
+    wait_for(command, || {
         fs::read_dir("/proc")
             .unwrap()
             .flatten()
@@ -34,9 +34,7 @@ fn child_of(parent: u32, command: &str) -> Pid {
                     field("Name:").starts_with(command) && field("PPid:") == parent.to_string();
                 is.then(|| Pid::from_raw(field("Pid:").parse().unwrap()))
             })
-    };
-    wait_until(command, || child().is_some());
-    child().expect("it runs until it is killed")
+    })
 }
 
 /// The processor time that a process has taken, in hundredths of a second.
@@ -50,9 +48,11 @@ fn computed(process: u32) -> u64 {
 /// Waits until a command writes a waveform.
 fn simulates(workshop: &Workshop) {
     wait_until("it simulates", || {
-        let mut temporary = workshop.temporary().into_iter();
-        temporary
-            .any(|path| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 10_000))
+        let files = workshop.temporary().into_iter().flat_map(fs::read_dir);
+        files.flatten().any(|file| {
+            let metadata = file.and_then(|file| file.metadata());
+            metadata.is_ok_and(|file| file.is_file() && file.len() > 10_000)
+        })
     });
 }
 
@@ -146,7 +146,10 @@ fn an_interrupt_while_verilator_builds() {
         .process_group(0)
         .spawn()
         .unwrap();
-    child_of(run.id(), "g++");
+    wait_until("it compiles", || {
+        let temporary = workshop.temporary().into_iter();
+        temporary.filter(|path| path.starts_with(&cache)).count() > 0
+    });
     let group = Pid::from_raw(i32::try_from(run.id()).unwrap());
     killpg(group, Signal::SIGINT).unwrap();
     is_interrupted(&workshop, &run.wait_with_output().unwrap());

@@ -138,9 +138,9 @@ pub fn instrument(design: &Path, passes: &str) -> (Design, Metadata) {
         .unwrap_or_else(|error| panic!("{} under {passes}: {error}", design.display()))
 }
 
-/// Where builds of all tests share what does not depend on the design.
-fn cache() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("simulation-cache")
+/// The cache folder of the commands that the tests run.
+pub fn cache_home() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
 /// A simulated run.
@@ -248,7 +248,12 @@ pub fn simulate(
     };
     let executable = Verilator::find(None)
         .and_then(|verilator| {
-            verilator.build(&verilog, &dir.path().join("build"), &cache(), &options)
+            verilator.build(
+                &verilog,
+                &dir.path().join("build"),
+                &cache_home().join("petal"),
+                &options,
+            )
         })
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let vcd = (trace == Trace::Vcd).then(|| dir.path().join("trace.vcd"));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use petal_visualize::outputs::OUTPUTS;
 use tempfile::TempDir;
 
-use super::root;
+use super::{cache_home, root};
 
 /// The command under test.
 pub const PETAL: &str = env!("CARGO_BIN_EXE_petal");
@@ -103,13 +103,21 @@ pub fn tells(said: &str, parts: &[&str]) {
     }
 }
 
-/// Waits until it is so.
-pub fn wait_until(what: &str, is: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !is() {
-        assert!(Instant::now() < until, "waited too long until {what}");
+/// Waits until there is such a thing.
+pub fn wait_for<T>(what: &str, find: impl Fn() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(120);
+    loop {
+        if let Some(thing) = find() {
+            return thing;
+        }
+        assert!(Instant::now() < until, "waited too long for {what}");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Waits until it is so.
+pub fn wait_until(what: &str, is: impl Fn() -> bool) {
+    wait_for(what, || is().then_some(()));
 }
 
 /// All files below a folder, with their contents. No command leaves temporary ones.
@@ -214,10 +222,9 @@ impl Workshop {
     /// Any program in the folder.
     pub fn run(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
         command
             .current_dir(self.dir.path())
-            .env("XDG_CACHE_HOME", cache)
+            .env("XDG_CACHE_HOME", cache_home())
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR")
             .env_remove("CLICOLOR_FORCE")

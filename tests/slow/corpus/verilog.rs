@@ -25,7 +25,11 @@ pub fn without_probes(verilog: &str) -> Vec<String> {
             let mut hasher = DefaultHasher::new();
             named(value, &guards).hash(&mut hasher);
             guards.insert(number, format!("{:x}", hasher.finish()));
-        } else if !line.starts_with("assign petal_") && !line.starts_with("logic petal_") {
+        } else if !["assign petal_", "logic petal_"]
+            .iter()
+            .any(|probe| line.starts_with(probe))
+            && !line.is_empty()
+        {
             lines.push(named(line, &guards));
         }
     }
@@ -39,7 +43,9 @@ fn named(line: &str, guards: &HashMap<&str, String>) -> String {
     for part in parts {
         let end = part.find(|c: char| !c.is_ascii_digit());
         let (number, rest) = part.split_at(end.unwrap_or(part.len()));
-        text.extend(["_guard_", guards[number].as_str(), rest]);
+        // Something else may have such a name.
+        let name = guards.get(number).map_or(number, String::as_str);
+        text.extend(["_guard", name, rest]);
     }
     text
 }
