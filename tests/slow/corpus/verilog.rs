@@ -9,11 +9,11 @@ pub fn without_probes(verilog: &str) -> Vec<String> {
     let mut lines = Vec::new();
     // The guards of the component that is being read.
     let mut guards: HashMap<&str, String> = HashMap::new();
-    // The last line of what is being left out.
+    // How the last line of what is being left out ends.
     let mut until = None;
     for line in verilog.lines() {
         if let Some(end) = until {
-            if line == end {
+            if line.ends_with(end) {
                 until = None;
             }
         } else if line.starts_with("module petal_probe ") {
@@ -25,11 +25,9 @@ pub fn without_probes(verilog: &str) -> Vec<String> {
             let mut hasher = DefaultHasher::new();
             named(value, &guards).hash(&mut hasher);
             guards.insert(number, format!("{:x}", hasher.finish()));
-        } else if !["assign petal_", "logic petal_"]
-            .iter()
-            .any(|probe| line.starts_with(probe))
-            && !line.is_empty()
-        {
+        } else if line.starts_with("assign petal_") {
+            until = (!line.ends_with(';')).then_some(";");
+        } else if !line.starts_with("logic petal_") && !line.is_empty() {
             lines.push(named(line, &guards));
         }
     }
