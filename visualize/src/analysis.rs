@@ -192,6 +192,7 @@ impl<'a> Analysis<'a> {
             activations: &self.activations,
             ledger: &self.ledger(),
             order: &self.order,
+            lines: &self.front_end(),
         };
         report.html()
     }

@@ -8,9 +8,10 @@ use petal_reconstruct::{Activity, CallTree, FrameLabels, Instance, InstanceId, N
 use serde::Serialize;
 
 use super::order::Packed;
-use super::place::{SourceLine, source_line};
+use super::place::{SourceLine, front_end_line, source_line};
 use super::tables::{Row, Tables};
 use crate::flame::{Weighting, units, weights};
+use crate::front_end::{FrontEndLine, FrontEndLines};
 use crate::ledger::Class;
 use crate::profile::Profile;
 use crate::table::RowId;
@@ -170,8 +171,10 @@ impl<'a> Frames<'a> {
             self.reasons.push(Reason {
                 kind: charge.kind.to_string(),
                 statement: statement.map(|id| self.labels.control(component, id).to_owned()),
-                place: statement
-                    .and_then(|id| source_line(self.metadata.component(component).node(id).span)),
+                place: statement.and_then(|id| {
+                    let node = self.metadata.component(component).node(id);
+                    front_end_line(self.metadata, &node.positions).or(source_line(node.span))
+                }),
             });
         }
         2 + id
@@ -198,7 +201,14 @@ impl<'a> Frames<'a> {
         if id == next {
             let (spans, rows) = self.origin(node);
             let mut places: Vec<SourceLine> = Vec::new();
-            for line in spans.into_iter().filter_map(source_line) {
+            let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
+            let front_end = lines.iter().rev().filter_map(|frame| match frame.line {
+                FrontEndLine::At(file, line) => {
+                    Some((self.metadata.files.len() + file.index(), line))
+                }
+                FrontEndLine::Untold | FrontEndLine::Compiler => None,
+            });
+            for line in front_end.chain(spans.into_iter().filter_map(source_line)) {
                 if !places.contains(&line) {
                     places.push(line);
                 }

@@ -12,7 +12,7 @@ mod tables;
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{FileId, Id, Metadata};
+use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
 use petal_reconstruct::Overhead;
 use serde::Serialize;
 
@@ -25,10 +25,15 @@ use crate::activations::Activations;
 use crate::annotate::{Line, annotate};
 use crate::cells::cells;
 use crate::control::control;
+use crate::front_end::front_end_file;
 use crate::groups::groups;
 use crate::ledger::Ledger;
+use crate::lines::Lines;
 use crate::profile::Profile;
 use crate::summary::{Summary, Verified};
+
+/// Lines of a file beyond this one are not shown: positions may name any.
+const MAX_LINES: u32 = 100_000;
 
 /// What a report is made of.
 #[derive(Debug)]
@@ -47,6 +52,8 @@ pub struct Report<'a> {
     pub ledger: &'a Ledger,
     /// In which order.
     pub order: &'a Order<'a>,
+    /// What the lines of the front end's files did.
+    pub lines: &'a Lines<'a>,
 }
 
 /// What the page knows.
@@ -74,18 +81,32 @@ struct Data<'a> {
 #[derive(Debug, Serialize)]
 struct File<'a> {
     name: &'a str,
+    /// Whether it is the front end's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    front: bool,
     lines: Vec<&'a str>,
     /// Number, cycles, useful cycles and overhead of the lines that cost something or could.
     costs: Vec<(u32, u64, u64, u64)>,
 }
 
 impl<'a> File<'a> {
-    fn new(name: &'a str, lines: &[Line<'a>]) -> Self {
+    fn new(name: &'a str, front: bool, lines: &[Line<'a>]) -> Self {
+        // Those whose text is not known are there only if they have costs.
+        let count = lines.last().map_or(0, |line| line.number.min(MAX_LINES));
+        let mut texts = vec![""; usize::try_from(count).unwrap_or(usize::MAX)];
+        for line in lines {
+            let at = usize::try_from(line.number - 1).unwrap_or(usize::MAX);
+            if let Some(text) = texts.get_mut(at) {
+                *text = line.text;
+            }
+        }
         Self {
             name,
-            lines: lines.iter().map(|line| line.text).collect(),
+            front,
+            lines: texts,
             costs: lines
                 .iter()
+                .filter(|line| line.number <= count)
                 .filter_map(|line| {
                     let cost = line.cost?;
                     Some((line.number, cost.cycles, cost.useful, cost.overhead))
@@ -120,11 +141,16 @@ impl Report<'_> {
             versions: &self.summary.versions,
             cycles: self.profile.total(),
             classes: self.classes(),
-            files: metadata
-                .files
-                .iter()
-                .enumerate()
-                .map(|(at, file)| File::new(&file.name, &lines(FileId::from_index(at))))
+            files: (0..metadata.files.len())
+                .map(|at| {
+                    let name = &metadata.files[at].name;
+                    File::new(name, false, &lines(FileId::from_index(at)))
+                })
+                .chain((0..metadata.front_end.files.len()).map(|at| {
+                    let id = FrontEndFileId::from_index(at);
+                    let name = front_end_file(metadata, id);
+                    File::new(name, true, &self.lines.annotate(id))
+                }))
                 .collect(),
             tables: &tables.views,
             frames: &frames.list,

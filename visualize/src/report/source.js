@@ -17,21 +17,25 @@ function showSource() {
       element("th", { scope: "col" }, title),
     );
     byId("files").append(
-      element("table", { class: "source" }, element("thead", {}, element("tr", {}, ...head)), body),
+      element("table", { class: "source", "data-file": at }, element("thead", {}, element("tr", {}, ...head)), body),
     );
   });
+  showTabs();
   const files = byId("files");
-  files.querySelector("button")?.setAttribute("tabindex", "0");
+  setTabStop();
   files.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    const lines = [...files.querySelectorAll("button")];
+    const lines = [...files.querySelectorAll("table:not([hidden]) button")];
     moveFocus(files, lines[lines.indexOf(document.activeElement) + step]);
   });
   onSelection(() => {
     for (const row of files.querySelectorAll("tr[data-line]")) mark(row, selection.lines.has(row.dataset.line));
-    const [key] = selection.lines;
+    const keys = [...selection.lines];
+    const inSight = keys.find((key) => fileOf(key) === chosenFile);
+    const key = inSight ?? keys[0];
+    if (key && data.files.length > 1) chooseFile(fileOf(key));
     if (key) reveal(files, files.querySelector(`tr[data-line="${key}"]`));
   });
 }
@@ -54,4 +58,50 @@ function sourceLine(place, text, cost, most, known) {
   if (overhead) row.style.setProperty("--heat", String(Math.sqrt(overhead / most)));
   if (known) row.addEventListener("click", () => choosePlace(place));
   return row;
+}
+
+// Where there are several files, one is shown at a time; those of the front end come first.
+let chosenFile = 0;
+
+const fileOf = (key) => Number(key.split(":")[0]);
+
+function showTabs() {
+  const order = data.files.map((_, at) => at).sort((a, b) => Number(data.files[b].front ?? 0) - Number(data.files[a].front ?? 0));
+  if (order.length < 2) return;
+  const tabs = order.map((at) =>
+    element(
+      "button",
+      { type: "button", role: "tab", "data-file": at, tabindex: "-1", onclick: () => chooseFile(at) },
+      data.files[at].name,
+    ),
+  );
+  const list = element("div", { role: "tablist", id: "tabs", "aria-label": "Files" }, ...tabs);
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const next = tabs[tabs.indexOf(document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    chooseFile(Number(next.dataset.file));
+    next.focus();
+  });
+  byId("files").before(list);
+  const used = (at) => data.files[at].costs.some(([, cycles]) => cycles);
+  chooseFile(order.find(used) ?? order[0]);
+}
+
+function chooseFile(at) {
+  chosenFile = at;
+  for (const tab of document.querySelectorAll("#tabs button")) {
+    const chosen = Number(tab.dataset.file) === at;
+    tab.setAttribute("aria-selected", String(chosen));
+    tab.setAttribute("tabindex", chosen ? "0" : "-1");
+  }
+  for (const table of document.querySelectorAll("#files table")) table.hidden = Number(table.dataset.file) !== at;
+  setTabStop();
+}
+
+/** One line in sight can be reached by the tab key. */
+function setTabStop() {
+  const buttons = [...document.querySelectorAll("#files table:not([hidden]) button")];
+  if (!buttons.some((button) => button.tabIndex === 0)) buttons[0]?.setAttribute("tabindex", "0");
 }

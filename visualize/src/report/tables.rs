@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{Id, Metadata, Span};
+use petal_metadata::{Id, Metadata, PositionId, Span};
 use petal_reconstruct::Instance;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::place::{SourceLine, source_line};
+use super::place::{SourceLine, front_end_line, source_line};
 use crate::table::{Align, RowId, Table, Value};
 
 /// A row: which table, and which of its rows.
@@ -62,7 +62,9 @@ impl Tables {
             for (row, id) in table.ids().iter().enumerate() {
                 let Some(id) = *id else { continue };
                 rows.insert(id, (number, row));
-                views[number].places[row] = source_line(span(metadata, instances, id));
+                let (positions, span) = place(metadata, instances, id);
+                views[number].places[row] =
+                    front_end_line(metadata, positions).or(source_line(span));
             }
         }
         Self { views, rows }
@@ -74,18 +76,34 @@ impl Tables {
     }
 }
 
-/// Where something is written.
-fn span(metadata: &Metadata, instances: &[Instance], id: RowId) -> Option<Span> {
+/// Where something is written, in the front end's files and in the Calyx program.
+fn place<'a>(
+    metadata: &'a Metadata,
+    instances: &[Instance],
+    id: RowId,
+) -> (&'a [PositionId], Option<Span>) {
     match id {
         RowId::Cell(id) => {
             let Instance { component, parent } = instances[id.index()];
-            let cell = parent.and_then(|(holder, cell)| {
+            let cell = parent.map(|(holder, cell)| {
                 let holder = instances[holder.index()].component;
-                metadata.component(holder).cell(cell).span
+                metadata.component(holder).cell(cell)
             });
-            cell.or(metadata.component(component).span)
+            match cell.filter(|cell| cell.span.is_some()) {
+                Some(cell) => (&cell.positions, cell.span),
+                None => {
+                    let component = metadata.component(component);
+                    (&component.positions, component.span)
+                }
+            }
         }
-        RowId::Group(id, group) => metadata.component(id).group(group).span,
-        RowId::Statement(id, statement) => metadata.component(id).node(statement).span,
+        RowId::Group(id, group) => {
+            let group = metadata.component(id).group(group);
+            (&group.positions, group.span)
+        }
+        RowId::Statement(id, statement) => {
+            let node = metadata.component(id).node(statement);
+            (&node.positions, node.span)
+        }
     }
 }
