@@ -85,8 +85,10 @@ function showTabs() {
     next.focus();
   });
   byId("files").before(list);
-  const used = (at) => data.files[at].costs.some(([, cycles]) => cycles);
-  chooseFile(order.find(used) ?? order[0]);
+  // The one where the program begins: a line of it is active as long as the run.
+  const most = (at) => Math.max(0, ...data.files[at].costs.map(([, cycles]) => cycles));
+  const first = order.filter((at) => data.files[at].front === data.files[order[0]].front);
+  chooseFile(first.reduce((best, at) => (most(at) > most(best) ? at : best)));
 }
 
 function chooseFile(at) {
