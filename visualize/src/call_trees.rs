@@ -9,6 +9,8 @@ use petal_reconstruct::{
 };
 use serde_json::{Value as Json, json};
 
+use crate::front_end::FrontEndLines;
+
 /// How call trees are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeFormat {
@@ -97,6 +99,8 @@ impl<'a> CallTrees<'a> {
             if let Some(actual) = actual_path(self.metadata, &self.instances, node) {
                 let _ = write!(text, " = {actual}");
             }
+            let lines = FrontEndLines::new(self.metadata);
+            text.push_str(&lines.places(&lines.frames(node, &self.instances)));
             if let Node::Cell {
                 instance,
                 activity: Activity::Overhead(charge),

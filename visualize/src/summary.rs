@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
 use crate::elements::ElementKind;
+use crate::front_end::FrontEndLines;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
 use crate::table::{Column, Table, Value};
@@ -36,6 +37,9 @@ pub struct RankedStatement {
     pub name: String,
     /// Its first line.
     pub source: String,
+    /// The line of the front end's files that it comes from: `queue.py:12` and the text, if they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<String>,
     /// Cycles of the run that are overhead and charged to it.
     pub overhead: u64,
     /// Cycles in which it was active, in all instances together.
@@ -216,7 +220,7 @@ impl Summary {
                 entry.name.as_str().into(),
                 entry.overhead.into(),
                 entry.cycles.into(),
-                entry.source.as_str().into(),
+                entry.front_end.as_deref().unwrap_or(&entry.source).into(),
             ]);
         }
         for table in [control, groups] {
@@ -290,9 +294,18 @@ fn ranked_control(metadata: &Metadata, ledger: &Ledger) -> Vec<RankedStatement> 
                 .node(node)
                 .span
                 .map_or("", |span| metadata.files[span.file.index()].line(span.line));
+            let position = metadata.front_end.front(&component.node(node).positions);
+            let front_end = position.map(|position| {
+                let label = FrontEndLines::new(metadata).label(position.into());
+                let text = metadata.front_end.file(position.file).line(position.line);
+                format!("{label} {}", text.unwrap_or_default())
+                    .trim_end()
+                    .to_owned()
+            });
             RankedStatement {
                 name: format!("{}.{label}", component.name),
                 source: source.to_owned(),
+                front_end,
                 overhead: statement.charged(),
                 cycles: statement.cycles,
             }
