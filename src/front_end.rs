@@ -62,7 +62,11 @@ impl SourceRoots {
         let mut texts = HashMap::new();
         let mut notes = Vec::new();
         // Some tools write lines of the Calyx program as a level of its own.
-        for path in paths.into_iter().filter(|path| !path.ends_with(".futil")) {
+        let is_calyx = |path: &&str| {
+            let extension = Path::new(path).extension();
+            extension.is_some_and(|extension| extension == "futil")
+        };
+        for path in paths.into_iter().filter(|path| !is_calyx(path)) {
             match self.text(path) {
                 Ok(text) => {
                     texts.insert(path.to_owned(), text);

@@ -1,6 +1,8 @@
 //! The places in the files of a front end that parts of a design come from: what a generator of Calyx
 //! wrote beside the statements that it made.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{FrontEndFileId, Id as _, PositionId};
@@ -33,7 +35,9 @@ impl FrontEndFile {
     /// Whether it is a Calyx file, and so no front end's: some tools write the lines of the Calyx program,
     /// too, as a level of its own.
     pub fn is_calyx(&self) -> bool {
-        self.path.ends_with(".futil")
+        Path::new(&self.path)
+            .extension()
+            .is_some_and(|extension| extension == "futil")
     }
 
     /// The line `number`, counted from 1, without the white space around it; `None` where the text is not

@@ -2,6 +2,7 @@
 //! a program has.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::BufReader;
 
@@ -10,7 +11,7 @@ use petal_metadata::{
     FrontEnd, FrontEndFile, FrontEndFileId, Id as _, Metadata, Position, PositionId,
 };
 use petal_reconstruct::{Event, Instance, Node, TraceReader};
-use petal_visualize::{Analysis, ControlView, Value};
+use petal_visualize::{Analysis, ControlView, Table, Value};
 
 use crate::support::root;
 use crate::support::workshop::{Workshop, said, succeeds, tells};
@@ -78,7 +79,7 @@ fn position_at_random(metadata: &mut Metadata, numbers: &mut Numbers) {
 }
 
 /// The place of what has these positions, as the table writes it.
-fn place(metadata: &Metadata, positions: &[PositionId]) -> Option<(String, String)> {
+fn place(metadata: &Metadata, positions: &[PositionId]) -> Option<Line> {
     let front = positions.iter().find(|id| id.index() % 3 != 1)?;
     let position = metadata.front_end.positions[front.index()];
     let file = &metadata.front_end.files[position.file.index()];
@@ -86,9 +87,9 @@ fn place(metadata: &Metadata, positions: &[PositionId]) -> Option<(String, Strin
 }
 
 /// The places of a node, outermost first.
-fn places(metadata: &Metadata, node: Node, instances: &[Instance]) -> Vec<(String, String)> {
+fn places(metadata: &Metadata, node: Node, instances: &[Instance]) -> Vec<Line> {
     let word = |word: &str| vec![(word.to_owned(), String::new())];
-    let or = |places: Vec<Option<(String, String)>>, word: Vec<(String, String)>| {
+    let or = |places: Vec<Option<Line>>, word: Vec<Line>| {
         let places: Vec<_> = places.into_iter().flatten().collect();
         if places.is_empty() { word } else { places }
     };
@@ -130,6 +131,91 @@ fn places(metadata: &Metadata, node: Node, instances: &[Instance]) -> Vec<(Strin
     }
 }
 
+/// A line as the table writes it: file and number.
+type Line = (String, String);
+
+/// What each line did, by adding up cycle for cycle.
+#[derive(Default)]
+struct PlainSums {
+    cycles: BTreeMap<Line, u64>,
+    entered: BTreeMap<Line, u64>,
+    own: BTreeMap<Line, f64>,
+    total: u64,
+}
+
+impl PlainSums {
+    fn of(metadata: &Metadata, events: &[Event]) -> Self {
+        let mut sums = Self::default();
+        let (mut instances, mut trees) = (Vec::new(), Vec::new());
+        let mut before = BTreeSet::new();
+        for event in events {
+            match event {
+                Event::Instance(instance) => instances.push(*instance),
+                Event::Tree(tree) => trees.push(tree),
+                Event::Run(run) => {
+                    let tree = trees[run.tree.index()];
+                    let of = |node| places(metadata, node, &instances);
+                    let now: BTreeSet<Line> = tree.nodes().flat_map(|(_, node)| of(node)).collect();
+                    for line in &now {
+                        *sums.cycles.entry(line.clone()).or_default() += run.cycles;
+                        if !before.contains(line) {
+                            *sums.entered.entry(line.clone()).or_default() += 1;
+                        }
+                    }
+                    before = now;
+                    let leaves: Vec<_> = tree.leaves().collect();
+                    for leaf in &leaves {
+                        let path = tree.path(*leaf).into_iter();
+                        let innermost = path.flat_map(|id| of(tree.node(id))).last().unwrap();
+                        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+                        let share = run.cycles as f64 / leaves.len() as f64;
+                        *sums.own.entry(innermost).or_default() += share;
+                    }
+                    sums.total += run.cycles;
+                }
+                _ => {}
+            }
+        }
+        sums
+    }
+
+    /// Whether the table tells the same.
+    fn check(&self, lines: &Table, overhead: u64) {
+        let column = |name: &str| lines.column(name).unwrap().into_iter().cloned();
+        let key = |key| match key {
+            (Value::Text(file), Value::Count(line)) => (file, line.to_string()),
+            (Value::Text(file), _) => (file, String::new()),
+            other => panic!("{other:?}"),
+        };
+        let keys: Vec<Line> = column("file").zip(column("line")).map(key).collect();
+        let counts = |name: &str| {
+            let counts = column(name).map(|value| match value {
+                Value::Count(count) => count,
+                other => panic!("{other:?}"),
+            });
+            let counts = keys.iter().cloned().zip(counts);
+            let counts: BTreeMap<Line, u64> = counts.filter(|(_, count)| *count > 0).collect();
+            counts
+        };
+        assert_eq!(counts("cycles"), self.cycles);
+        assert_eq!(counts("times entered"), self.entered);
+        assert_eq!(counts("overhead").values().sum::<u64>(), overhead);
+        let mut sum = 0.0;
+        for (key, value) in keys.iter().zip(column("own")) {
+            let Value::Decimal(value) = value else {
+                panic!("{value:?}")
+            };
+            let wanted = self.own.get(key).copied().unwrap_or(0.0);
+            let difference = (value - wanted).abs();
+            assert!(difference <= 0.011, "{key:?}: {value}, not {wanted}");
+            sum += value;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let difference = (sum - self.total as f64).abs();
+        assert!(difference < 0.001, "{sum} cycles of {}", self.total);
+    }
+}
+
 #[test]
 fn random_positions_get_what_a_plain_sum_gives() {
     let mut numbers = Numbers(7);
@@ -148,7 +234,9 @@ fn random_positions_get_what_a_plain_sum_gives() {
         let plain = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
         let analyse = |metadata: &Metadata| {
             let mut analysis = Analysis::new(metadata, ControlView::Source);
-            events.iter().for_each(|event| analysis.event(event));
+            for event in &events {
+                analysis.event(event);
+            }
             let tables = [analysis.cells(), analysis.groups(), analysis.statements()];
             (
                 tables.map(|table| table.csv()),
@@ -162,85 +250,7 @@ fn random_positions_get_what_a_plain_sum_gives() {
             position_at_random(&mut metadata, &mut numbers);
             let (same, lines, _) = analyse(&metadata);
             assert_eq!(same, tables, "{design}");
-
-            let (mut instances, mut trees) = (Vec::new(), Vec::new());
-            let mut cycles: BTreeMap<(String, String), u64> = BTreeMap::new();
-            let mut entered = cycles.clone();
-            let mut own: BTreeMap<(String, String), f64> = BTreeMap::new();
-            let mut before = BTreeSet::new();
-            let mut total = 0;
-            for event in &events {
-                match event {
-                    Event::Instance(instance) => instances.push(*instance),
-                    Event::Tree(tree) => trees.push(tree),
-                    Event::Run(run) => {
-                        let tree = trees[run.tree.index()];
-                        total += run.cycles;
-                        let of = |(_, node)| places(&metadata, node, &instances);
-                        let now: BTreeSet<_> = tree.nodes().flat_map(of).collect();
-                        for line in &now {
-                            *cycles.entry(line.clone()).or_default() += run.cycles;
-                            *entered.entry(line.clone()).or_default() +=
-                                u64::from(!before.contains(line));
-                        }
-                        before = now;
-                        let leaves: Vec<_> = tree.leaves().collect();
-                        for leaf in &leaves {
-                            let path = tree.path(*leaf).into_iter();
-                            let lines =
-                                path.flat_map(|id| places(&metadata, tree.node(id), &instances));
-                            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-                            let share = run.cycles as f64 / leaves.len() as f64;
-                            *own.entry(lines.last().unwrap()).or_default() += share;
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            let column = |name: &str| lines.column(name).unwrap().into_iter().cloned();
-            let keys: Vec<_> = column("file")
-                .zip(column("line"))
-                .map(|key| match key {
-                    (Value::Text(file), Value::Count(line)) => (file, line.to_string()),
-                    (Value::Text(file), _) => (file, String::new()),
-                    other => panic!("{other:?}"),
-                })
-                .collect();
-            let counts = |name: &str| {
-                let counts = column(name).map(|value| match value {
-                    Value::Count(count) => count,
-                    other => panic!("{other:?}"),
-                });
-                keys.iter()
-                    .cloned()
-                    .zip(counts)
-                    .filter(|(_, count)| *count > 0)
-                    .collect::<BTreeMap<_, _>>()
-            };
-            assert_eq!(counts("cycles"), cycles, "{design}");
-            assert_eq!(counts("times entered"), entered, "{design}");
-            assert_eq!(
-                counts("overhead").values().sum::<u64>(),
-                ledger.total_overhead()
-            );
-            let mut sum = 0.0;
-            for (key, value) in keys.iter().zip(column("own")) {
-                let Value::Decimal(value) = value else {
-                    panic!("{value:?}")
-                };
-                let wanted = own.get(key).copied().unwrap_or(0.0);
-                assert!(
-                    (value - wanted).abs() <= 0.011,
-                    "{design}: {key:?}: {value}, not {wanted}"
-                );
-                sum += value;
-            }
-            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-            let difference = sum - total as f64;
-            assert!(
-                difference.abs() < 0.001,
-                "{design}: {sum} cycles of {total}"
-            );
+            PlainSums::of(&metadata, &events).check(&lines, ledger.total_overhead());
         }
     }
 }
@@ -257,9 +267,10 @@ fn written_by_python() -> Workshop {
             &format!("design.futil{ending}"),
         );
     }
-    let text: String = (1..=14)
-        .map(|line| format!("statement_{line}()\n"))
-        .collect();
+    let mut text = String::new();
+    for line in 1..=14 {
+        let _ = writeln!(text, "statement_{line}()");
+    }
     workshop.write("demo.py", text);
     workshop
 }

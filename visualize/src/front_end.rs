@@ -38,7 +38,7 @@ pub(crate) struct LineFrame {
 }
 
 /// Tells which lines nodes come from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct FrontEndLines<'a> {
     metadata: &'a Metadata,
 }
