@@ -243,8 +243,14 @@ impl Staging {
     /// Writes a file of the profile.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), Failure> {
         let path = self.path(name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(Failure::io("create the folder", parent))?;
+        if let Some(parent) = path.parent().filter(|_| name.contains('/')) {
+            // Not what is around it: when an interrupt has removed that, it stays away.
+            match fs::create_dir(parent) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(Failure::io("create the folder", parent)(error));
+                }
+                _ => {}
+            }
         }
         fs::write(&path, content).map_err(Failure::io("write", &self.target.join(name)))
     }

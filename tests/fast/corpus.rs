@@ -13,10 +13,8 @@ use std::path::Path;
 use petal_reconstruct::Overhead;
 use petal_visualize::ByKind;
 
-use crate::support::corpus::{LONG, OWN_VERILOG, for_all};
-use crate::support::source::Source;
-use crate::support::sums::{self, same};
-use crate::support::{Expected, compile, designs, embedded, instrument, plain};
+use crate::support::corpus::{LONG, for_all, profiled_exactly};
+use crate::support::{Expected, compile, designs, plain};
 
 #[test]
 fn the_corpus_is_profiled_exactly() {
@@ -39,35 +37,12 @@ fn the_corpus_is_profiled_exactly() {
 }
 
 fn check(design: &Path, passes: &str, cycles: u64, expected: &Expected) -> Result<ByKind, String> {
-    let compiled = compile(design, passes);
-    let (instrumented, metadata) = instrument(design, passes);
-    same("structure", &instrumented.structure, &compiled.structure)?;
-    // The slow tests run it in Verilator.
-    if design.ends_with(OWN_VERILOG) {
-        return Ok(ByKind::default());
-    }
-    let (length, without_probes) = plain(design, &compiled);
-    same("plain cycles", &length, &cycles)?;
-    for (name, memory) in &expected.memories {
-        let left = without_probes.get(name);
-        same(&format!("memory {name}"), &left, &Some(memory))?;
-    }
-    let (memories, traced) = embedded(design, &instrumented, &metadata);
-    same("instrumented memories", &memories, &without_probes)?;
-    let warnings: Vec<_> = traced
-        .warnings
-        .iter()
-        .map(|warning| (&warning.signal, &warning.text))
-        .collect();
-    same("warnings", &warnings, &Vec::new())?;
-    let source = Source::of(design);
-    for tree in &traced.trees {
-        source.check(&metadata, tree, passes == "no-opt")?;
-    }
+    // The slow tests have the others.
     if cycles < LONG {
-        sums::check_pictures(&metadata, &traced.events, cycles)?;
+        profiled_exactly(design, passes, cycles, expected)
+    } else {
+        Ok(ByKind::default())
     }
-    sums::check(&metadata, &traced.events, cycles)
 }
 
 /// Writes the cycles of the plain design into its expectation: under the pipelines that it names, or

@@ -43,6 +43,7 @@ fn the_links_of_the_documents_lead_somewhere() {
         "docs/formats.md",
         "docs/guide/README.md",
         "docs/guide/definitions.md",
+        "docs/guide/front-ends.md",
         "docs/guide/overhead.md",
         "docs/guide/par.md",
         "docs/guide/sharing.md",

@@ -29,7 +29,7 @@ use crate::support;
 use crate::support::sums::{self, same};
 
 /// How many programs are tried.
-const PROGRAMS: u32 = 60;
+const PROGRAMS: u32 = 30;
 
 /// A program that has not finished by then is taken to hang.
 const CYCLE_LIMIT: u64 = 2_000;

@@ -13,7 +13,7 @@ use std::path::Path;
 use petal_reconstruct::Event;
 use petal_simulate::{Optimisation, Trace};
 
-use crate::support::corpus::{LONG, OWN_VERILOG, for_all};
+use crate::support::corpus::{LONG, OWN_VERILOG, for_all, profiled_exactly};
 use crate::support::sums::{self, same};
 use crate::support::{Expected, compile, embedded, instrument, reconstruct, root, simulate};
 
@@ -23,6 +23,9 @@ fn verilator_gives_the_same() {
 }
 
 fn check(design: &Path, passes: &str, cycles: u64, expected: &Expected) -> Result<(), String> {
+    if cycles >= LONG {
+        profiled_exactly(design, passes, cycles, expected)?;
+    }
     let plain = compile(design, passes);
     let (instrumented, metadata) = instrument(design, passes);
     let [without, with] = [&plain, &instrumented].map(|design| {

@@ -6,7 +6,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Expected, designs};
+use petal_visualize::ByKind;
+
+use super::source::Source;
+use super::sums::{self, same};
+use super::{Expected, compile, designs, embedded, instrument, plain};
 
 /// The design that the embedded simulator refuses.
 pub const OWN_VERILOG: &str = "struct-verilog.futil";
@@ -60,4 +64,42 @@ pub fn for_all<T: Send>(
     let failures = failures.into_inner().expect("no check holds it");
     assert!(failures.is_empty(), "\n{failures}");
     results.into_inner().expect("no check holds it")
+}
+
+/// Whether the profile of a design in the embedded simulator is as it should be; the overhead of the run by kind.
+pub fn profiled_exactly(
+    design: &Path,
+    passes: &str,
+    cycles: u64,
+    expected: &Expected,
+) -> Result<ByKind, String> {
+    let compiled = compile(design, passes);
+    let (instrumented, metadata) = instrument(design, passes);
+    same("structure", &instrumented.structure, &compiled.structure)?;
+    // The slow tests run it in Verilator.
+    if design.ends_with(OWN_VERILOG) {
+        return Ok(ByKind::default());
+    }
+    let (length, without_probes) = plain(design, &compiled);
+    same("plain cycles", &length, &cycles)?;
+    for (name, memory) in &expected.memories {
+        let left = without_probes.get(name);
+        same(&format!("memory {name}"), &left, &Some(memory))?;
+    }
+    let (memories, traced) = embedded(design, &instrumented, &metadata);
+    same("instrumented memories", &memories, &without_probes)?;
+    let warnings: Vec<_> = traced
+        .warnings
+        .iter()
+        .map(|warning| (&warning.signal, &warning.text))
+        .collect();
+    same("warnings", &warnings, &Vec::new())?;
+    let source = Source::of(design);
+    for tree in &traced.trees {
+        source.check(&metadata, tree, passes == "no-opt")?;
+    }
+    if cycles < LONG {
+        sums::check_pictures(&metadata, &traced.events, cycles)?;
+    }
+    sums::check(&metadata, &traced.events, cycles)
 }

@@ -53,7 +53,8 @@ impl<'a> FrontEndLines<'a> {
     pub fn places(&self, frames: &[LineFrame]) -> String {
         let lines = frames.iter().map(|frame| frame.line);
         let lines = lines.filter(|line| matches!(line, FrontEndLine::At(..)));
-        let labels: Vec<String> = lines.map(|line| self.label(line).to_string()).collect();
+        let mut labels: Vec<String> = lines.map(|line| self.label(line).to_string()).collect();
+        labels.dedup();
         if labels.is_empty() {
             return String::new();
         }
