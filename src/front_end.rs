@@ -81,23 +81,29 @@ impl SourceRoots {
 
     fn text(&self, path: &str) -> Result<String, String> {
         let places = self.places(path);
-        let mut places = places.iter().filter_map(|place| place.canonicalize().ok());
-        let Some(place) = places.next() else {
+        let places = places.iter().filter_map(|place| place.canonicalize().ok());
+        let places: Vec<PathBuf> = places.collect();
+        if places.is_empty() {
             return Err("not found (--source-root tells where front-end files are)".to_owned());
+        }
+        // One that may not be taken does not hide one that may.
+        let may_be_taken = |place: &&PathBuf| {
+            let mut folders = self.folders.iter();
+            folders.any(|folder| place.starts_with(folder))
         };
-        if !self.folders.iter().any(|folder| place.starts_with(folder)) {
+        let Some(place) = places.iter().find(may_be_taken) else {
             return Err(
                 "not in the folder of the design, nor the current one (--source-root DIR allows another)"
                     .to_owned(),
             );
-        }
-        let size = std::fs::metadata(&place)
+        };
+        let size = std::fs::metadata(place)
             .map_err(|error| error.to_string())?
             .len();
         if size > MAX_BYTES {
             return Err("larger than a source file".to_owned());
         }
-        petal_files::read_to_string(&place).map_err(|error| error.to_string())
+        petal_files::read_to_string(place).map_err(|error| error.to_string())
     }
 
     /// Where a file may be, the likeliest first.

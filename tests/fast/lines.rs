@@ -362,6 +362,8 @@ fn texts_are_taken_from_where_they_may_be() {
     fs::create_dir(workshop.path("lib")).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", workshop.path("lib/step.py")).unwrap();
     assert_eq!(text(&[]), None);
+    let elsewhere = text(&["--source-root", "elsewhere"]);
+    assert_eq!(elsewhere.as_deref(), Some("one\ntwo\n"));
     let said = workshop.ends(1, &["run", "design.futil", "--source-root", "gone"]);
     tells(&said, &["--source-root", "gone"]);
 }
