@@ -98,8 +98,22 @@ impl Memory {
         word + (&one << self.format.width()) - (one << self.width)
     }
 
-    /// Takes over the width of the design's memory. Returns the first value that does not fit it.
-    fn narrow(&mut self, width: u32) -> Option<String> {
+    /// The indices of a word, outermost first.
+    fn indices(&self, mut word: u64) -> Vec<u64> {
+        let sizes = self.dims.iter().rev();
+        let mut indices: Vec<u64> = sizes
+            .map(|&size| {
+                let index = word % size;
+                word /= size;
+                index
+            })
+            .collect();
+        indices.reverse();
+        indices
+    }
+
+    /// Takes over the width of the design's memory. Returns the first value that does not fit it, and its indices.
+    fn narrow(&mut self, width: u32) -> Option<(Vec<u64>, String)> {
         let wide = self.clone();
         self.width = width;
         let mask = (BigUint::from(1_u32) << width) - 1_u32;
@@ -108,7 +122,8 @@ impl Memory {
         }
         let words = wide.words.iter();
         let mut lost = words.filter(|(index, word)| self.extended(&self.words[index]) != **word);
-        let lost = lost.next().map(|(_, word)| wide.text(word));
+        let lost = lost.next();
+        let lost = lost.map(|(&index, word)| (wide.indices(index), wide.text(word)));
         self.words.retain(|_, word| *word != BigUint::ZERO);
         lost
     }
@@ -239,10 +254,13 @@ impl Data {
             };
             let can_be_wider = memory.format.numeric_type() != NumericType::Ieee754Float;
             if memory.width > layout.width && can_be_wider {
-                if let Some(text) = memory.narrow(layout.width) {
-                    report(Problem::Truncated {
-                        text,
-                        width: layout.width,
+                if let Some((index, text)) = memory.narrow(layout.width) {
+                    report(Problem::At {
+                        index,
+                        problem: Box::new(Problem::Truncated {
+                            text,
+                            width: layout.width,
+                        }),
                     });
                 }
             } else if memory.width != layout.width {

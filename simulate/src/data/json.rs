@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::ops::Range;
 use std::path::Path;
 
 use num_bigint::BigUint;
@@ -28,8 +29,13 @@ const DIMENSIONS: usize = 4;
 
 /// Reads a data file.
 pub(super) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
-    let source = Source { text, origin };
-    let file: Members<'_> = source.read(text)?;
+    let quoted = quote_special(text);
+    let source = Source {
+        text: &quoted,
+        user: text,
+        origin,
+    };
+    let file: Members<'_> = source.read(source.text)?;
     let mut problems = Vec::new();
     let mut data = Data {
         origin: origin.to_owned(),
@@ -92,9 +98,66 @@ fn is_cell_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(inner)
 }
 
+/// The numbers that JSON has no words for, as Python's `json` module writes them.
+const SPECIAL: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// The text of a data file with a string as long for each [`SPECIAL`] value in a list, or in an object where only the
+/// words of a memory can be. Anywhere else they stay what JSON refuses.
+fn quote_special(text: &str) -> Cow<'_, str> {
+    /// The braces around the words of a memory that is given by indices.
+    const AROUND_WORDS: usize = 4;
+    if !SPECIAL.iter().any(|special| text.contains(special)) {
+        return Cow::Borrowed(text);
+    }
+    let of_word = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
+    let mut quoted = String::with_capacity(text.len());
+    let mut open = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_length(rest),
+            c if of_word(c) => rest.find(|c| !of_word(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let (token, behind) = rest.split_at(length);
+        match first {
+            '[' | '{' => open.push(first),
+            ']' | '}' => {
+                open.pop();
+            }
+            _ => {}
+        }
+        let can_be_value = match open.last() {
+            Some('[') => true,
+            _ => open.len() >= AROUND_WORDS,
+        };
+        if can_be_value && SPECIAL.contains(&token) {
+            // Writing to a String cannot fail.
+            let _ = write!(quoted, "\"{}\"", "_".repeat(token.len() - 2));
+        } else {
+            quoted.push_str(token);
+        }
+        rest = behind;
+    }
+    Cow::Owned(quoted)
+}
+
+/// How long the string is that `text` begins with, with its quotes.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text[1..].find(|c| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
 /// The text of a data file, of which all parts are slices.
 struct Source<'a> {
     text: &'a str,
+    /// As the user has it: as long, but with [`SPECIAL`] values.
+    user: &'a str,
     origin: &'a Path,
 }
 
@@ -128,14 +191,28 @@ impl<'a> Source<'a> {
             let message = message
                 .rsplit_once(" at line ")
                 .map_or(message.as_str(), |(message, _)| message);
-            self.error(position, explain(message.to_owned()))
+            let special = SPECIAL.into_iter().find(|special| {
+                let line = self.text.lines().nth(position.line - 1);
+                line.and_then(|line| line.get(position.column - 1..))
+                    .is_some_and(|rest| rest.starts_with(special))
+            });
+            let message = match special {
+                Some(special) => format!("`{special}` can only be a value of a memory"),
+                None => message.to_owned(),
+            };
+            self.error(position, explain(message))
         })
+    }
+
+    /// The bytes of the text that a part of it is.
+    fn range(&self, part: &str) -> Range<usize> {
+        let offset = part.as_ptr().addr() - self.text.as_ptr().addr();
+        offset..offset + part.len()
     }
 
     /// Where a part of the text begins.
     fn position(&self, part: &str) -> Position {
-        let offset = part.as_ptr().addr() - self.text.as_ptr().addr();
-        Position::of(self.text, offset)
+        Position::of(self.text, self.range(part).start)
     }
 
     fn error(&self, position: Position, message: String) -> Error {
@@ -334,11 +411,12 @@ impl<'s, 'a> Values<'s, 'a> {
 
     /// Reads a value.
     fn value(&mut self, raw: &'a RawValue) -> Result<BigUint, Rejected> {
-        let text = if raw.get().starts_with('"') {
+        let user = &self.source.user[self.source.range(raw.get())];
+        let text = if user.starts_with('"') {
             let text: Cow<'_, str> = self.source.read(raw.get()).map_err(Rejected::Syntax)?;
             text
         } else {
-            Cow::Borrowed(raw.get())
+            Cow::Borrowed(user)
         };
         let at = |problem| Problem::At {
             index: self.index.clone(),

@@ -26,8 +26,13 @@ pub(super) fn to_bits(text: &str, format: Format) -> Result<(BigUint, Option<Rou
     if format.numeric_type() == NumericType::Ieee754Float {
         return float_to_bits(text, format);
     }
-    let exact = Exact::parse(text).ok_or_else(|| Problem::NotANumber {
-        text: text.to_owned(),
+    let exact = Exact::parse(text).ok_or_else(|| {
+        let text = text.to_owned();
+        if is_special(text.strip_prefix('-').unwrap_or(&text)) {
+            Problem::NotFinite { text, format }
+        } else {
+            Problem::NotANumber { text }
+        }
     })?;
     let scaled = exact.numerator << format.fraction();
     let denominator = BigInt::from(exact.denominator.clone());

@@ -41,7 +41,12 @@ pub struct DataProblem {
 
 impl fmt::Display for DataProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "memory `{}`: {}", self.memory, self.problem)
+        let (index, problem) = match &self.problem {
+            Problem::At { index, problem } => (index.as_slice(), &**problem),
+            problem @ Problem::Ragged { index, .. } => (index.as_slice(), problem),
+            problem => (&[][..], problem),
+        };
+        write!(f, "memory `{}{}`: {problem}", self.memory, place(index))
     }
 }
 
@@ -105,10 +110,7 @@ pub enum Problem {
         limit: usize,
     },
     /// A list is not as long or as deep as its neighbours.
-    #[error(
-        "`data{}`: expected {expected} here, as before it, but found {actual}",
-        place(index)
-    )]
+    #[error("expected {expected} here, as before it, but found {actual}")]
     Ragged {
         /// Where the odd item is.
         index: Vec<u64>,
@@ -129,7 +131,7 @@ pub enum Problem {
         size: u64,
     },
     /// A value has a problem of its own.
-    #[error("`data{}`: {problem}", place(index))]
+    #[error("{problem}")]
     At {
         /// Where the value is.
         index: Vec<u64>,
@@ -141,6 +143,17 @@ pub enum Problem {
     NotANumber {
         /// The value in the file.
         text: String,
+    },
+    /// A value is none of the numbers of a format without infinities.
+    #[error(
+        "`{text}` is a value of the format ieee754_float only, and this one is {}",
+        described(*format)
+    )]
+    NotFinite {
+        /// The value in the file.
+        text: String,
+        /// The memory's format.
+        format: Format,
     },
     /// A value lies outside its format.
     #[error(

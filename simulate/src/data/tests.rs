@@ -85,27 +85,27 @@ fn dimensions_are_row_major() {
 fn values_that_do_not_fit_are_named() {
     check_error(
         &file("[[1, 2], [3, 256]]", BITNUM),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:30: memory `m`: `data[1][1]`: 256 is out of range: unsigned bitnum of width 8 is 0 to 255"]],
+            in.json:2:30: memory `m[1][1]`: 256 is out of range: unsigned bitnum of width 8 is 0 to 255"#]],
     );
     check_error(
         &file("[-129]", SIGNED),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:18: memory `m`: `data[0]`: -129 is out of range: signed bitnum of width 8 is -128 to 127"]],
+            in.json:2:18: memory `m[0]`: -129 is out of range: signed bitnum of width 8 is -128 to 127"#]],
     );
     check_error(
         &file("[1.5]", BITNUM),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:18: memory `m`: `data[0]`: 1.5 cannot be stored exactly as unsigned bitnum of width 8; the nearest number is 2"]],
+            in.json:2:18: memory `m[0]`: 1.5 cannot be stored exactly as unsigned bitnum of width 8; the nearest number is 2"#]],
     );
     check_error(
         &file("[8]", FIXED),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:18: memory `m`: `data[0]`: 8 is out of range: signed fixed_point of width 8 with 4 fraction bits is -8 to 7.9375"]],
+            in.json:2:18: memory `m[0]`: 8 is out of range: signed fixed_point of width 8 with 4 fraction bits is -8 to 7.9375"#]],
     );
 }
 
@@ -137,27 +137,27 @@ fn values_that_are_not_numbers_are_named() {
 fn shapes_that_are_no_rectangle_are_named() {
     check_error(
         &file("[[1, 2], [3]]", BITNUM),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:26: memory `m`: `data[1]`: expected a list of 2 here, as before it, but found a list of 1"]],
+            in.json:2:26: memory `m[1]`: expected a list of 2 here, as before it, but found a list of 1"#]],
     );
     check_error(
         &file("[1, [2]]", BITNUM),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:21: memory `m`: `data[1]`: expected a number here, as before it, but found a list"]],
+            in.json:2:21: memory `m[1]`: expected a number here, as before it, but found a list"#]],
     );
     check_error(
         &file("[[1], 2]", BITNUM),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:23: memory `m`: `data[1]`: expected a list of 1 here, as before it, but found a single value"]],
+            in.json:2:23: memory `m[1]`: expected a list of 1 here, as before it, but found a single value"#]],
     );
     check_error(
         &file("[[], 2]", BITNUM),
-        &expect![[r"
+        &expect![[r#"
             the memories do not fit:
-            in.json:2:22: memory `m`: `data[1]`: expected a list of 0 here, as before it, but found a single value"]],
+            in.json:2:22: memory `m[1]`: expected a list of 0 here, as before it, but found a single value"#]],
     );
     check_error(
         &file("[[[[[1]]]]]", BITNUM),
@@ -455,14 +455,14 @@ fn sparse_data_may_be_given_for_any_memory() {
     check(
         r#"{"sizes": [2], "words": {"1": 256}}"#,
         &expect![[r#"
-        the memories do not fit:
-        in.json:2:47: memory `m`: `data[1]`: 256 is out of range: unsigned bitnum of width 8 is 0 to 255"#]],
+            the memories do not fit:
+            in.json:2:47: memory `m[1]`: 256 is out of range: unsigned bitnum of width 8 is 0 to 255"#]],
     );
     check(
         r#"{"sizes": [2], "words": {"1": 1, "01": 1}}"#,
         &expect![[r#"
             the memories do not fit:
-            in.json:2:56: memory `m`: `data[1]`: the file has it more than once"#]],
+            in.json:2:56: memory `m[1]`: the file has it more than once"#]],
     );
     check(
         r#"{"sizes": [1, 1, 1, 1, 1], "words": {}}"#,

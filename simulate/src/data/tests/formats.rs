@@ -33,7 +33,7 @@ fn values_between_two_numbers_are_rounded() {
         "[0.5, -0.1, 0.03125, \"1/3\"]",
         FIXED,
         &expect![
-            "3 by at most 3.12e-2: memory `m`: `data[1]`: -0.1 cannot be stored exactly as signed fixed_point of width 8 with 4 fraction bits; the nearest number is -0.125"
+            "3 by at most 3.12e-2: memory `m[1]`: -0.1 cannot be stored exactly as signed fixed_point of width 8 with 4 fraction bits; the nearest number is -0.125"
         ],
     );
     check_rounded("[0.5, \"1/16\"]", FIXED, &expect!["nothing"]);
@@ -44,7 +44,7 @@ fn values_between_two_numbers_are_rounded() {
         "[127.46, 1, 2.2]",
         format,
         &expect![
-            "2 by at most 9.37e-4: memory `m`: `data[0]`: 127.46 cannot be stored exactly as signed fixed_point of width 16 with 8 fraction bits; the nearest number is 127.4609375"
+            "2 by at most 9.37e-4: memory `m[0]`: 127.46 cannot be stored exactly as signed fixed_point of width 16 with 8 fraction bits; the nearest number is 127.4609375"
         ],
     );
     // It would have to be 8.
@@ -52,7 +52,7 @@ fn values_between_two_numbers_are_rounded() {
         &file("[7.97]", FIXED),
         &expect![[r#"
         the memories do not fit:
-        in.json:2:18: memory `m`: `data[0]`: 7.97 is out of range: signed fixed_point of width 8 with 4 fraction bits is -8 to 7.9375"#]],
+        in.json:2:18: memory `m[0]`: 7.97 is out of range: signed fixed_point of width 8 with 4 fraction bits is -8 to 7.9375"#]],
     );
 }
 
@@ -73,14 +73,14 @@ fn floats_become_bits() {
     check_error(
         &file("[3.5e38]", SINGLE),
         &expect![[r#"
-        the memories do not fit:
-        in.json:2:18: memory `m`: `data[0]`: 3.5e38 is out of range: ieee754_float of width 32 is -3.4028235e38 to 3.4028235e38"#]],
+            the memories do not fit:
+            in.json:2:18: memory `m[0]`: 3.5e38 is out of range: ieee754_float of width 32 is -3.4028235e38 to 3.4028235e38"#]],
     );
     check_error(
         &file("[\"-1e999\"]", DOUBLE),
         &expect![[r#"
-        the memories do not fit:
-        in.json:2:18: memory `m`: `data[0]`: -1e999 is out of range: ieee754_float of width 64 is -1.7976931348623157e308 to 1.7976931348623157e308"#]],
+            the memories do not fit:
+            in.json:2:18: memory `m[0]`: -1e999 is out of range: ieee754_float of width 64 is -1.7976931348623157e308 to 1.7976931348623157e308"#]],
     );
     for value in [
         "\"1/2\"",
@@ -99,6 +99,87 @@ fn floats_become_bits() {
 }
 
 #[test]
+fn bare_nan_and_infinity_are_read_as_python_writes_them() {
+    check_words(
+        "[NaN, Infinity,-Infinity , 1]",
+        SINGLE,
+        &expect!["7fc00000 7f800000 ff800000 3f800000"],
+    );
+    check_words(
+        "[[NaN], [-Infinity]]",
+        DOUBLE,
+        &expect!["7ff8000000000000 fff0000000000000"],
+    );
+    check_words(
+        r#"{"sizes": [2, 2], "words": {"1": NaN, "2":-Infinity}}"#,
+        SINGLE,
+        &expect!["0 7fc00000 ff800000 0"],
+    );
+    // The NaN in a string and an escape are no bare ones; what comes behind is where it was.
+    check_words(
+        r#"["NaN", "\u006eaN", NaN]"#,
+        SINGLE,
+        &expect!["7fc00000 7fc00000 7fc00000"],
+    );
+    check_error(
+        &file("[NaN, NaN, 1e99]", SINGLE),
+        &expect![[r#"
+        the memories do not fit:
+        in.json:2:28: memory `m[2]`: 1e99 is out of range: ieee754_float of width 32 is -3.4028235e38 to 3.4028235e38"#]],
+    );
+    check_error(
+        &file("[1,\n [NaN]]", SINGLE),
+        &expect![[r#"
+        the memories do not fit:
+        in.json:3:2: memory `m[1]`: expected a number here, as before it, but found a list"#]],
+    );
+    for data in ["[1, NaN]", "[[1], [-Infinity]]", "[\"inf\"]"] {
+        let error = parse(&file(data, BITNUM)).unwrap_err().to_string();
+        assert!(
+            error.contains("is a value of the format ieee754_float only"),
+            "{error}"
+        );
+    }
+    check_error(
+        &file("[[1], [-Infinity]]", FIXED),
+        &expect![[r#"
+        the memories do not fit:
+        in.json:2:24: memory `m[1][0]`: `-Infinity` is a value of the format ieee754_float only, and this one is signed fixed_point of width 8 with 4 fraction bits"#]],
+    );
+    check_error(
+        &file("NaN", SINGLE),
+        &expect!["in.json:2:17: `NaN` can only be a value of a memory"],
+    );
+    check_error(
+        &file("[nan]", SINGLE),
+        &expect!["in.json:2:19: expected ident"],
+    );
+    check_error(
+        &file("[+Infinity]", SINGLE),
+        &expect!["in.json:2:18: expected value"],
+    );
+    check_error(
+        &file("[NaN1]", SINGLE),
+        &expect!["in.json:2:18: `NaN` can only be a value of a memory"],
+    );
+    check_error(
+        &file(
+            "[1]",
+            r#""numeric_type": "ieee754_float", "is_signed": true, "width": NaN"#,
+        ),
+        &expect!["in.json:2:94: `NaN` can only be a value of a memory"],
+    );
+    check_error(
+        "{\"m\": NaN}",
+        &expect!["in.json:1:7: `NaN` can only be a value of a memory"],
+    );
+    check_error(
+        &file(r#"{"sizes": [NaN], "words": {}}"#, SINGLE),
+        &expect![[r#"in.json:2:30: invalid type: string "_", expected u64"#]],
+    );
+}
+
+#[test]
 fn floats_that_are_written_otherwise_count_as_rounded() {
     check_rounded(
         "[0.1, 0.10, 1e-1, -2.01, 16777216, 0.5, \"inf\", \"nan\"]",
@@ -109,14 +190,14 @@ fn floats_that_are_written_otherwise_count_as_rounded() {
         "[0.1, 0.100000000001, 16777217]",
         SINGLE,
         &expect![
-            "2 by at most 1.00e0: memory `m`: `data[1]`: 0.100000000001 cannot be stored exactly as ieee754_float of width 32; the nearest number is 0.1"
+            "2 by at most 1.00e0: memory `m[1]`: 0.100000000001 cannot be stored exactly as ieee754_float of width 32; the nearest number is 0.1"
         ],
     );
     check_rounded(
         "[0.1, 0.100000000001, 9007199254740993]",
         DOUBLE,
         &expect![
-            "1 by at most 1.00e0: memory `m`: `data[2]`: 9007199254740993 cannot be stored exactly as ieee754_float of width 64; the nearest number is 9007199254740992.0"
+            "1 by at most 1.00e0: memory `m[2]`: 9007199254740993 cannot be stored exactly as ieee754_float of width 64; the nearest number is 9007199254740992.0"
         ],
     );
 }
@@ -168,8 +249,14 @@ fn formats_may_be_wider_than_the_memory() {
         wide,
         3,
         &expect![[r#"
-        the memories do not fit:
-        in.json:2:8: memory `m`: 8 does not fit the 3 bits of a word of the design's memory"#]],
+            the memories do not fit:
+            in.json:2:8: memory `m[1]`: 8 does not fit the 3 bits of a word of the design's memory"#]],
+    );
+    let mut nested = parse(&file("[[1, 2, 3], [4, 5, 256]]", wide)).unwrap();
+    let error = nested.check(&[layout("m", 8, &[2, 3])]).unwrap_err();
+    assert!(
+        error.to_string().contains("memory `m[1][2]`: 256 does not"),
+        "{error}"
     );
     check(
         "[-1, -4]",
@@ -182,8 +269,8 @@ fn formats_may_be_wider_than_the_memory() {
         signed,
         3,
         &expect![[r#"
-        the memories do not fit:
-        in.json:2:8: memory `m`: 7 does not fit the 3 bits of a word of the design's memory"#]],
+            the memories do not fit:
+            in.json:2:8: memory `m[1]`: 7 does not fit the 3 bits of a word of the design's memory"#]],
     );
     let fixed = r#""numeric_type": "fixed_point", "is_signed": true, "width": 16, "frac_width": 1"#;
     check(
@@ -197,8 +284,8 @@ fn formats_may_be_wider_than_the_memory() {
         fixed,
         3,
         &expect![[r#"
-        the memories do not fit:
-        in.json:2:8: memory `m`: 2.5 does not fit the 3 bits of a word of the design's memory"#]],
+            the memories do not fit:
+            in.json:2:8: memory `m[1]`: 2.5 does not fit the 3 bits of a word of the design's memory"#]],
     );
     check(
         "[1, 2]",
