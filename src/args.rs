@@ -402,7 +402,8 @@ pub struct StatsArgs {
     /// Which tables [default: all]
     #[arg(value_enum)]
     pub table: Vec<TableArg>,
-    /// A row for each component cell in the table `control`, instead of one for all cells of a component
+    /// A row for each component cell in the table `control`, instead of one for all cells of a component; in the
+    /// table `lines`, one for each statement of a line in each cell
     #[arg(long)]
     pub per_instance: bool,
     /// How to print them

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use petal_metadata::is_calyx;
+
 use crate::failure::Failure;
 
 /// A larger file is not what somebody wrote.
@@ -61,11 +63,6 @@ impl SourceRoots {
     ) -> (HashMap<String, String>, Vec<String>) {
         let mut texts = HashMap::new();
         let mut notes = Vec::new();
-        // Some tools write lines of the Calyx program as a level of its own.
-        let is_calyx = |path: &&str| {
-            let extension = Path::new(path).extension();
-            extension.is_some_and(|extension| extension == "futil")
-        };
         for path in paths.into_iter().filter(|path| !is_calyx(path)) {
             match self.text(path) {
                 Ok(text) => {

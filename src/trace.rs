@@ -233,15 +233,17 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
              or take the files in {dir}/stats"
         )));
     }
-    if args.per_instance && !wanted.contains(&TableArg::Control) {
+    let has_instances = |table| matches!(table, TableArg::Control | TableArg::Lines);
+    if args.per_instance && !wanted.iter().copied().any(has_instances) {
         return Err(Failure::new(format!(
-            "`--per-instance` is of the table `control` only: `petal stats {} control --per-instance`",
+            "`--per-instance` is of the tables `control` and `lines` only: `petal stats {} control --per-instance`",
             args.dir.display()
         )));
     }
     let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
     let tables = wanted.iter().map(|&table| match table {
         TableArg::Control if args.per_instance => analysis.statements_per_instance(),
+        TableArg::Lines if args.per_instance => analysis.lines_per_instance(),
         TableArg::Cells => analysis.cells(),
         TableArg::Groups => analysis.groups(),
         TableArg::Control => analysis.statements(),

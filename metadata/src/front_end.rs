@@ -32,12 +32,9 @@ impl FrontEndFile {
         path.rsplit(['/', '\\']).next().unwrap_or(path)
     }
 
-    /// Whether it is a Calyx file, and so no front end's: some tools write the lines of the Calyx program,
-    /// too, as a level of its own.
+    /// Whether it is [a Calyx file](is_calyx).
     pub fn is_calyx(&self) -> bool {
-        Path::new(&self.path)
-            .extension()
-            .is_some_and(|extension| extension == "futil")
+        is_calyx(&self.path)
     }
 
     /// The line `number`, counted from 1, without the white space around it; `None` where the text is not
@@ -46,6 +43,13 @@ impl FrontEndFile {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
         self.text.as_ref()?.lines().nth(index).map(str::trim)
     }
+}
+
+/// Whether the file with this path is a Calyx file, and so no front end's: some tools write the lines of the
+/// Calyx program, too, as a level of its own.
+pub fn is_calyx(path: &str) -> bool {
+    let extension = Path::new(path).extension();
+    extension.is_some_and(|extension| extension == "futil")
 }
 
 /// A place in a file of a front end.

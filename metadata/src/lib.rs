@@ -14,7 +14,7 @@ mod schedule;
 mod schema;
 
 pub use file::{MetadataError, VERSION};
-pub use front_end::{FrontEnd, FrontEndFile, Position};
+pub use front_end::{FrontEnd, FrontEndFile, Position, is_calyx};
 pub use ids::{
     CallId, CellId, CompiledId, ComponentId, ControlId, FileId, FrontEndFileId, GroupId,
     GroupRunId, Id, PositionId, RegisterId, ThreadId,

@@ -4,14 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 
 use expect_test::expect;
 use petal_metadata::{
     FrontEnd, FrontEndFile, FrontEndFileId, Id as _, Metadata, Position, PositionId,
 };
 use petal_reconstruct::{Event, Instance, Node, TraceReader};
-use petal_visualize::{Analysis, ControlView, Table, Value};
+use petal_visualize::timeline::{
+    Content, Slice, SliceId, Track, TrackId, WholeSlice, WholeSliceFormat, WholeSlices,
+};
+use petal_visualize::{Analysis, ControlView, Section, Table, Timeline, Value};
 
 use crate::support::root;
 use crate::support::workshop::{Workshop, said, succeeds, tells};
@@ -179,6 +182,18 @@ impl PlainSums {
         sums
     }
 
+    /// Whether the tracks of the lines tell the same.
+    fn check_tracks(&self, tracks: LineTracks) {
+        let is_line = |line: &Line| !line.1.is_empty();
+        let lines = |sums: &BTreeMap<Line, u64>| {
+            let lines = sums.iter().filter(|(line, _)| is_line(line));
+            let lines = lines.map(|((file, line), sum)| (format!("{file}:{line}"), *sum));
+            lines.collect::<BTreeMap<String, u64>>()
+        };
+        assert_eq!(tracks.cycles, lines(&self.cycles));
+        assert_eq!(tracks.entered, lines(&self.entered));
+    }
+
     /// Whether the table tells the same.
     fn check(&self, lines: &Table, overhead: u64) {
         let column = |name: &str| lines.column(name).unwrap().into_iter().cloned();
@@ -216,9 +231,125 @@ impl PlainSums {
     }
 }
 
+/// The figures of a table, added up over the rows with the same values in the columns `key`.
+fn added_up(table: &Table, key: &[&str], figures: &[&str]) -> BTreeMap<Vec<String>, Vec<f64>> {
+    let mut sums: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
+    for row in table.rows() {
+        let at = |name: &str| {
+            let columns = table.columns().iter();
+            let mut columns = columns.zip(row).filter(|(column, _)| column.name == name);
+            columns.next().unwrap().1
+        };
+        let key = key.iter().map(|name| format!("{:?}", at(name)));
+        let sums = sums.entry(key.collect()).or_default();
+        sums.resize(figures.len(), 0.0);
+        for (sum, name) in sums.iter_mut().zip(figures) {
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            match at(name) {
+                Value::Count(count) => *sum += *count as f64,
+                Value::Decimal(decimal) => *sum = ((*sum + decimal) * 100.0).round() / 100.0,
+                other => panic!("{name} is {other:?}"),
+            }
+        }
+    }
+    sums
+}
+
+/// The rows of a line add up to it, and those of a statement tell what the table of statements does: how many
+/// of these there are.
+fn check_instances(analysis: &Analysis<'_>) -> usize {
+    let rows = analysis.lines_per_instance();
+    let line = ["file", "line", "text"];
+    let kinds = [
+        "own",
+        "overhead",
+        "fsm update",
+        "par done",
+        "both",
+        "static wait",
+    ];
+    let lines = added_up(&analysis.lines(), &line, &kinds);
+    assert_eq!(added_up(&rows, &line, &kinds), lines);
+    let figures = ["cycles", "useful", "overhead"];
+    let of_lines = added_up(&rows, &["cell", "statement"], &figures);
+    let statements = analysis.statements_per_instance();
+    let mut compared = 0;
+    for (statement, figures) in added_up(&statements, &["cell", "statement"], &figures) {
+        // An enable may have the name of a group there.
+        if statement[1].contains('@') && figures[0] > 0.0 {
+            assert_eq!(of_lines.get(&statement), Some(&figures), "{statement:?}");
+            compared += 1;
+        }
+    }
+    compared
+}
+
+/// What the tracks of lines show, by their names.
+#[derive(Default)]
+struct LineTracks {
+    /// The files by their tracks, and the lines' tracks with their names.
+    files: BTreeMap<TrackId, String>,
+    tracks: BTreeMap<TrackId, String>,
+    /// The line whose slice it is.
+    slices: BTreeMap<SliceId, String>,
+    cycles: BTreeMap<String, u64>,
+    entered: BTreeMap<String, u64>,
+}
+
+impl LineTracks {
+    fn of(metadata: &Metadata, events: &[Event]) -> Self {
+        let mut tracks = Self::default();
+        let slices = WholeSlices::new(&mut tracks, u64::MAX);
+        let mut timeline = Timeline::new(metadata, Section::default(), slices);
+        for event in events {
+            timeline.event(event).unwrap();
+        }
+        tracks
+    }
+}
+
+impl WholeSliceFormat for &mut LineTracks {
+    fn track(&mut self, track: &Track) -> io::Result<()> {
+        if track.content == Content::File {
+            self.files.insert(track.id, track.name.clone());
+        } else if let Some(file) = track.parent.and_then(|parent| self.files.get(&parent)) {
+            assert!(track.name.starts_with(file), "{track:?}");
+            self.tracks.insert(track.id, track.name.clone());
+        }
+        Ok(())
+    }
+
+    fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
+        self.slices.remove(&id);
+        assert_eq!(
+            slice.category == "line",
+            self.tracks.contains_key(&slice.track)
+        );
+        if let Some(line) = self.tracks.get(&slice.track) {
+            self.slices.insert(id, line.clone());
+        }
+        Ok(())
+    }
+
+    fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()> {
+        if let Some(line) = self.slices.get(&slice.slice) {
+            *self.cycles.entry(line.clone()).or_default() += slice.cycles.end - slice.cycles.start;
+            let times = self.entered.entry(line.clone()).or_default();
+            *times += 1;
+            assert_eq!(slice.activations, Some(*times..*times + 1));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[test]
 fn random_positions_get_what_a_plain_sum_gives() {
     let mut numbers = Numbers(7);
+    let mut compared = 0;
     for design in [
         "calyx-examples/switch-case-par.futil",
         "calyx-examples/neural-layer.futil",
@@ -232,12 +363,13 @@ fn random_positions_get_what_a_plain_sum_gives() {
         let workshop = Workshop::empty();
         let events = profile(&workshop, design);
         let plain = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
-        let analyse = |metadata: &Metadata| {
+        let mut analyse = |metadata: &Metadata| {
             let mut analysis = Analysis::new(metadata, ControlView::Source);
             for event in &events {
                 analysis.event(event);
             }
             let tables = [analysis.cells(), analysis.groups(), analysis.statements()];
+            compared += check_instances(&analysis);
             (
                 tables.map(|table| table.csv()),
                 analysis.lines(),
@@ -250,9 +382,12 @@ fn random_positions_get_what_a_plain_sum_gives() {
             position_at_random(&mut metadata, &mut numbers);
             let (same, lines, _) = analyse(&metadata);
             assert_eq!(same, tables, "{design}");
-            PlainSums::of(&metadata, &events).check(&lines, ledger.total_overhead());
+            let sums = PlainSums::of(&metadata, &events);
+            sums.check(&lines, ledger.total_overhead());
+            sums.check_tracks(LineTracks::of(&metadata, &events));
         }
     }
+    assert!(compared > 100, "only {compared}");
 }
 
 /// A folder with a design, the Python file that wrote it, and not the other one.
@@ -336,6 +471,30 @@ fn a_profile_shows_the_lines_of_the_front_end() {
     assert!(folded.starts_with("main {demo.py"), "{folded}");
     let table = workshop.succeeds(&["stats", "out", "lines"]);
     assert!(table.contains("statement_4()"), "{table}");
+    let each = ["stats", "out", "lines", "--per-instance", "--format", "csv"];
+    expect![[r#"
+        file,line,text,cell,statement,cycles,own,useful,overhead,fsm update,par done,both,static wait,barrier,start finish,other
+        step.py,1,,main.s,component step,1,0.00,1,0,0,0,0,0,0,0,0
+        step.py,4,,main.s,group add_one,1,1.00,1,0,0,0,0,0,0,0,0
+        step.py,5,,main.s,add_one@L20,1,0.00,1,0,0,0,0,0,0,0,0
+        demo.py,1,statement_1(),main,component main,16,0.00,12,0,0,0,0,0,0,0,0
+        demo.py,4,statement_4(),main,invoke@L57,1,0.00,1,0,0,0,0,0,0,0,0
+        demo.py,4,statement_4(),main.s,cell s,1,0.00,1,0,0,0,0,0,0,0,0
+        demo.py,5,statement_5(),main,go_on@L61,3,0.00,3,0,0,0,0,0,0,0,0
+        demo.py,5,statement_5(),main,group go_on,3,3.00,3,0,0,0,0,0,0,0,0
+        demo.py,6,statement_6(),main,while@L59,11,1.00,10,1,1,0,0,0,0,0,0
+        demo.py,6,statement_6(),main,group is_more,4,4.00,4,0,0,0,0,0,0,0,0
+        demo.py,7,statement_7(),main,put_sum@L58,1,0.00,1,0,0,0,0,0,0,0,0
+        demo.py,7,statement_7(),main,group put_sum,1,1.00,1,0,0,0,0,0,0,0,0
+        demo.py,8,statement_8(),main,put_single@L63,3,0.00,3,0,0,0,0,0,0,0,0
+        demo.py,8,statement_8(),main,put_double@L64,3,0.00,3,0,0,0,0,0,0,0,0
+        demo.py,8,statement_8(),main,group put_single,3,1.50,3,0,0,0,0,0,0,0,0
+        demo.py,8,statement_8(),main,group put_double,3,1.50,3,0,0,0,0,0,0,0,0
+        demo.py,10,statement_10(),main,seq@L56,16,3.00,12,3,3,0,0,0,0,0,0
+        demo.py,10,statement_10(),main,par@L62,3,0.00,3,0,0,0,0,0,0,0,0
+        (no line),,,main,seq@L60,6,0.00,6,0,0,0,0,0,0,0,0
+    "#]]
+    .assert_eq(&workshop.succeeds(&each));
 }
 
 #[test]
@@ -380,4 +539,98 @@ fn a_design_without_positions_has_no_lines() {
     ] {
         tells(&workshop.ends(1, args), &["names no lines of a front end"]);
     }
+}
+
+/// What a front end makes of this program: a register that grows by 1 with each `bump`, and by itself with each
+/// `double`. It numbers its positions as they come.
+fn compiled(program: &str) -> String {
+    let mut control = String::new();
+    let mut positions = String::new();
+    let words = program.lines().map(|line| line.trim().split('(').next());
+    let placed = words
+        .zip(1..)
+        .filter_map(|(word, line)| Some((word?, line)));
+    let statements = placed.filter(|(word, _)| ["def main", "bump", "double"].contains(word));
+    for ((word, line), position) in statements.zip(0..) {
+        let _ = writeln!(positions, "  {position}: 0 {line}");
+        let _ = match word {
+            "def main" => writeln!(control, "    @pos{{{position}}} seq {{"),
+            enable => writeln!(control, "      @pos{{{position}}} {enable};"),
+        };
+    }
+    format!(
+        r#"import "primitives/core.futil";
+component main<"pos"={{0}}>() -> () {{
+  cells {{ r = std_reg(32); add = std_add(32); }}
+  wires {{
+    group bump {{
+      add.left = r.out; add.right = 32'd1; r.in = add.out; r.write_en = 1'd1; bump[done] = r.done;
+    }}
+    group double {{
+      add.left = r.out; add.right = r.out; r.in = add.out; r.write_en = 1'd1; double[done] = r.done;
+    }}
+  }}
+  control {{
+{control}    }}
+  }}
+}}
+sourceinfo #{{
+FILES
+  0: grow.py
+POSITIONS
+{positions}}}#
+"#
+    )
+}
+
+#[test]
+fn statements_are_the_same_after_an_edit_of_the_front_end() {
+    let workshop = Workshop::empty();
+    let before = "def main():\n  bump()  # first\n  bump()  # second\n  double()\n";
+    let after = "# What grows.\n\ndef main():\n  bump()  # zeroth\n  bump()  # first\n  double()\n  bump()  # second\n";
+    for (out, program) in [("before", before), ("after", after)] {
+        workshop.write("grow.py", program);
+        workshop.write("grow.futil", compiled(program));
+        workshop.succeeds(&["run", "-q", "--out", out, "grow.futil"]);
+    }
+    expect![[r#"
+        grow
+
+        run                before  after  delta      %
+        cycles                  3      4     +1  +33.3
+        useful                  3      4     +1  +33.3
+          only conditions       0      0
+        control overhead        0      0
+
+        statement        cycles  delta      %  overhead  delta  what changed  source  front end
+        main.seq@L13      3 → 4     +1  +33.3         0                       seq     grow.py:3 def main():
+        main.bump@L14     0 → 1     +1    new         0         new           bump    grow.py:4 bump()  # zeroth
+        main.bump@L15         1                       0                       bump    grow.py:5 bump()  # first
+        main.double@L16       1                       0                       double  grow.py:6 double()
+        main.bump@L17         1                       0                       bump    grow.py:7 bump()  # second
+
+        group        cycles  delta      %  times active  what changed
+        main.bump     2 → 3     +1  +50.0         2 → 3
+        main.double       1                           1
+
+        cell  cycles  delta      %  useful  overhead  times active  what changed
+        main   3 → 4     +1  +33.3   3 → 4         0             1
+    "#]]
+    .assert_eq(&workshop.succeeds(&["compare", "before", "after", "--all"]));
+    // A baseline has what that needs, and an older one has no lines.
+    let baseline = workshop.succeeds(&["baseline", "before"]);
+    workshop.write("before.json", &baseline);
+    let json = |before: &str| workshop.succeeds(&["compare", before, "after", "--format", "json"]);
+    assert_eq!(json("before.json"), json("before"));
+    assert!(json("before").contains(r#""front_end": "grow.py:5 bump()  # first""#));
+    let mut older: serde_json::Value = serde_json::from_str(&baseline).unwrap();
+    for statement in older["statements"].as_array_mut().unwrap() {
+        statement
+            .as_object_mut()
+            .unwrap()
+            .remove("front_end")
+            .unwrap();
+    }
+    workshop.write("older.json", older.to_string());
+    assert_ne!(json("older.json"), json("before"));
 }

@@ -131,6 +131,10 @@ class Native:
             else:
                 check(event.type == COUNTER, "an unknown event", event)
                 self.counters[self.tracks[track].name].append((at, event.counter_value))
+        # Those without slices, which hold the tracks of a front end's lines.
+        self.files = {
+            self.tracks[track].parent_uuid for track, _, kinds, *_ in self.slices if kinds == ["line"]
+        }
         left = [slices for slices in open_slices.values() if slices]
         check(not left, "slices that do not end:", left)
 
@@ -166,7 +170,7 @@ def check_slices(native, timeline):
     for slice, count in (theirs - ours).items():
         check(False, "only in timeline.json:", slice, count)
     for uuid, track in native.tracks.items():
-        if track.HasField("counter"):
+        if track.HasField("counter") or uuid in native.files:
             continue
         cell = uuid if names[uuid] == "cell" else track.parent_uuid
         check(uuid == cell or names[uuid] == track.name, "a row is called", track.name)
@@ -255,6 +259,29 @@ def check_activations(native, folder):
     check(sorted(last.values()) == table, "activations of cells:", last, table)
 
 
+def check_lines(native, folder):
+    """The track of a front end's line has the cycles and the times that the table has. The name of the line
+    begins with its file and number."""
+    cycles, times = collections.Counter(), collections.Counter()
+    for track, name, kinds, start, end, details, _ in native.slices:
+        if kinds == ["line"]:
+            line = name.split(" ")[0]
+            check(native.tracks[track].name == name, "a line on the track of another:", name)
+            check(line.startswith(native.tracks[native.tracks[track].parent_uuid].name), "another file:", name)
+            cycles[line] += end - start
+            times[line] += 1
+            check(details == {"activation": times[line]}, "entry", times[line], "of", name, "is", details)
+    try:
+        with open(f"{folder}/stats/lines.csv", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["line"]]
+    except FileNotFoundError:
+        rows = []
+    for sums, column in (cycles, "cycles"), (times, "times entered"):
+        table = {f"{row['file']}:{row['line']}": int(row[column]) for row in rows}
+        check(sums == {line: sum for line, sum in table.items() if sum}, column, "of lines:", sums, table)
+    return len(cycles)
+
+
 def cut(details, start, stop, first, last):
     """The details of the part of a slice that is within a section. Which activations those are is
     left out where the slice does not tell their latency."""
@@ -313,7 +340,7 @@ def check_section(whole, petal, folder):
 
 
 def main(petal, *folders):
-    total = arrows = 0
+    total = arrows = lines = 0
     for folder in folders:
         try:
             native = Native(f"{folder}/timeline.pftrace")
@@ -322,10 +349,11 @@ def main(petal, *folders):
             check_counters(native, petal, folder)
             arrows += check_flows(native)
             check_activations(native, folder)
+            lines += check_lines(native, folder)
             check_section(native, petal, folder)
         except SystemExit as problem:
             raise SystemExit(f"{folder}: {problem}")
-    print(f"{total} slices, {arrows} arrows")
+    print(f"{total} slices, {arrows} arrows, {lines} lines")
 
 
 main(*sys.argv[1:])

@@ -38,7 +38,10 @@ fn the_native_timeline_and_the_json_have_the_same_slices() {
         .split(' ')
         .filter_map(|word| word.parse().ok())
         .collect();
-    assert!(numbers[0] > 10_000 && numbers[1] > 100, "only {said}");
+    assert!(
+        numbers[0] > 10_000 && numbers[1] > 100 && numbers[2] > 10,
+        "only {said}"
+    );
 }
 
 /// The answer to a request for this host.

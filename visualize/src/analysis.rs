@@ -2,6 +2,9 @@
 //!
 //! Owns which counts those outputs are made of. Timelines are no part of it: they write as events come.
 
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
 use petal_metadata::{FileId, FrontEndFileId, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 
@@ -14,7 +17,7 @@ use crate::flame::{Flame, Frames, Weighting};
 use crate::front_end::FrontEndLines;
 use crate::groups::groups;
 use crate::ledger::Ledger;
-use crate::lines::{Entries, Lines};
+use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::profile::Profile;
 use crate::report::{Order, Report};
 use crate::summary::Summary;
@@ -44,6 +47,10 @@ pub struct Analysis<'a> {
     entries: Entries,
     /// The profile that flame graphs and the report show, where it is not `profile`.
     compiled: Option<(CompiledView, Profile)>,
+    /// The flame graph that was asked for last: files of the same one follow one another.
+    flame: RefCell<Option<(Weighting, Frames, Arc<Flame>)>>,
+    /// What the lines of the front end did, once that was asked for.
+    lines: OnceCell<Lines<'a>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -58,6 +65,8 @@ impl<'a> Analysis<'a> {
             frames: Frames::Calyx,
             compiled: (view == ControlView::Compiled)
                 .then(|| (CompiledView::new(metadata), Profile::default())),
+            flame: RefCell::default(),
+            lines: OnceCell::new(),
         }
     }
 
@@ -70,6 +79,9 @@ impl<'a> Analysis<'a> {
 
     /// Takes in the next event, with control as written, whatever the view.
     pub fn event(&mut self, event: &Event) {
+        // They are of the events before.
+        self.flame.take();
+        self.lines.take();
         self.profile.event(event);
         self.activations.event(event);
         self.order.event(event);
@@ -115,13 +127,26 @@ impl<'a> Analysis<'a> {
     }
 
     /// A flame graph, with frames of the Calyx program unless others were asked for.
-    pub fn flame(&self, weighting: Weighting) -> Flame {
-        Flame::new(self.metadata, self.shown(), weighting, self.frames)
+    pub fn flame(&self, weighting: Weighting) -> Arc<Flame> {
+        self.flame_of(weighting, self.frames)
     }
 
     /// A flame graph whose frames are lines of the front end's files.
-    pub fn flame_of_front_end(&self, weighting: Weighting) -> Flame {
-        Flame::new(self.metadata, self.shown(), weighting, Frames::FrontEnd)
+    pub fn flame_of_front_end(&self, weighting: Weighting) -> Arc<Flame> {
+        self.flame_of(weighting, Frames::FrontEnd)
+    }
+
+    fn flame_of(&self, weighting: Weighting, frames: Frames) -> Arc<Flame> {
+        let mut last = self.flame.borrow_mut();
+        match &*last {
+            Some((of, with, flame)) if (*of, *with) == (weighting, frames) => flame.clone(),
+            _ => {
+                let flame = Flame::new(self.metadata, self.shown(), weighting, frames);
+                let flame = Arc::new(flame);
+                *last = Some((weighting, frames, flame.clone()));
+                flame
+            }
+        }
     }
 
     /// The table of component cells: one row for each that was active, with where its cycles went.
@@ -155,14 +180,23 @@ impl<'a> Analysis<'a> {
         self.front_end().table()
     }
 
+    /// The table of lines, with a row for each statement, group and cell that a line stands for, in each
+    /// component cell.
+    pub fn lines_per_instance(&self) -> Table {
+        let lines = FrontEndLines::new(self.metadata);
+        lines_per_instance(self.metadata, &lines, &self.profile)
+    }
+
     /// The lines of a front end's file, with their costs.
     pub fn annotate_front_end(&self, file: FrontEndFileId) -> Vec<Line<'a>> {
         self.front_end().annotate(file)
     }
 
-    fn front_end(&self) -> Lines<'a> {
-        let lines = FrontEndLines::new(self.metadata);
-        Lines::new(self.metadata, &lines, &self.profile, &self.entries)
+    fn front_end(&self) -> &Lines<'a> {
+        self.lines.get_or_init(|| {
+            let lines = FrontEndLines::new(self.metadata);
+            Lines::new(self.metadata, &lines, &self.profile, &self.entries)
+        })
     }
 
     /// The lines of a source file, with their costs.
@@ -192,7 +226,7 @@ impl<'a> Analysis<'a> {
             activations: &self.activations,
             ledger: &self.ledger(),
             order: &self.order,
-            lines: &self.front_end(),
+            lines: self.front_end(),
         };
         report.html()
     }

@@ -123,6 +123,9 @@ pub struct StatementFigures {
     pub text: String,
     /// Where it is written.
     pub place: Option<Place>,
+    /// The line of a front end's file that it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<FrontEndPlace>,
     /// The statement of the same component that contains it, by its position in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
@@ -151,6 +154,18 @@ pub struct Place {
     pub line: u32,
     /// Column in characters, counted from 1.
     pub column: u32,
+}
+
+/// A line of a front end's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrontEndPlace {
+    /// The file, as outputs name it.
+    pub file: String,
+    /// Line, counted from 1.
+    pub line: u32,
+    /// Its text without the white space around it, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// A frame of the flame graph.

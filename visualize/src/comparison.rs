@@ -15,7 +15,7 @@ use petal_reconstruct::Overhead;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use crate::baseline::{Baseline, CellFigures, GroupFigures, StatementFigures};
+use crate::baseline::{Baseline, CellFigures, FrontEndPlace, GroupFigures, StatementFigures};
 use crate::table::Value;
 
 pub use flame::differential;
@@ -124,6 +124,9 @@ pub struct StatementRow {
     pub overhead: Change,
     /// The head of the statement in the source.
     pub source: String,
+    /// The line of a front end's file that it comes from: `queue.py:12 while_(…)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<String>,
 }
 
 /// A comparison of two runs.
@@ -357,6 +360,11 @@ fn statement_row(before: &Baseline, after: &Baseline, found: &Match) -> Statemen
         },
         overhead: change(StatementFigures::charged),
         source: row.map(|row| row.text.clone()).unwrap_or_default(),
+        front_end: row.and_then(|row| {
+            let FrontEndPlace { file, line, text } = row.front_end.as_ref()?;
+            let text = text.as_deref().unwrap_or_default();
+            Some(format!("{file}:{line} {text}").trim_end().to_owned())
+        }),
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct Elements {
     /// The component cells of the newest tree that are called by a `ref` cell, each with that cell and
     /// who holds it.
     called_by_reference: Vec<(ElementId, (InstanceId, CellId))>,
+    /// The nodes of the newest tree that are elements.
+    nodes: Vec<(ElementId, Node)>,
 }
 
 impl Elements {
@@ -77,6 +79,11 @@ impl Elements {
         &self.called_by_reference
     }
 
+    /// The nodes of the newest tree that are elements, in preorder.
+    pub fn nodes_of_last_tree(&self) -> &[(ElementId, Node)] {
+        &self.nodes
+    }
+
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
         match event {
@@ -94,6 +101,7 @@ impl Elements {
         let mut cells: Vec<(usize, InstanceId)> = Vec::new();
         let mut elements = Vec::new();
         self.called_by_reference.clear();
+        self.nodes.clear();
         for (depth, node) in tree.preorder() {
             while cells.last().is_some_and(|&(above, _)| above >= depth) {
                 cells.pop();
@@ -126,6 +134,7 @@ impl Elements {
                 self.depths.push(depth);
             }
             elements.push(id);
+            self.nodes.push((id, node));
             self.called_by_reference
                 .extend(formal.map(|formal| (id, formal)));
         }

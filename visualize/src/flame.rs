@@ -87,7 +87,7 @@ impl Flame {
                     Frames::FrontEnd | Frames::Both => lines.frames(node, profile.instances()),
                 };
                 if frames == Frames::FrontEnd {
-                    for LineFrame { line, what } in of_lines {
+                    for LineFrame { line, what, .. } in of_lines {
                         if stack.line != Some(line) {
                             let label = format!("{} {what}", lines.label(line));
                             stack.push(&label, &label);

@@ -8,9 +8,10 @@
 use std::fmt;
 
 use petal_metadata::{
-    CellId, ComponentId, ControlId, FrontEndFileId, Id, Metadata, Origin, Position, PositionId,
+    CellId, Component, ComponentId, ControlId, FrontEndFileId, GroupId, Id, Metadata, Origin,
+    Position, PositionId, labels,
 };
-use petal_reconstruct::{CallTree, Instance, InstanceId, Node, NodeId};
+use petal_reconstruct::{Instance, InstanceId, Node};
 
 /// A line of a front end's file, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,8 +34,59 @@ impl From<Position> for FrontEndLine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LineFrame {
     pub line: FrontEndLine,
+    pub part: Part,
     /// Such as `while`, `group read` or `cell queue`.
     pub what: String,
+}
+
+/// What of a component cell a line stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// The component.
+    Component,
+    /// The cell itself, where it is made.
+    Cell(ComponentId, CellId),
+    /// A statement.
+    Statement(ControlId),
+    /// A group, where it is defined.
+    Group(GroupId),
+}
+
+/// What the parts of a component are called in Calyx.
+pub(crate) struct PartNames<'a> {
+    metadata: &'a Metadata,
+    component: &'a Component,
+    places: Vec<String>,
+    groups: Vec<String>,
+}
+
+impl<'a> PartNames<'a> {
+    /// Those of a component.
+    pub fn new(metadata: &'a Metadata, component: &'a Component) -> Self {
+        Self {
+            metadata,
+            component,
+            places: labels::control_places(metadata, component),
+            groups: labels::group_labels(component),
+        }
+    }
+
+    /// `while@L22`, `read@L23` for an enable, `group read`, `cell queue` or `component main`.
+    pub fn name(&self, part: Part) -> String {
+        match part {
+            Part::Component => format!("component {}", self.component.name),
+            Part::Cell(holder, cell) => {
+                format!("cell {}", self.metadata.component(holder).cell(cell).name)
+            }
+            Part::Statement(statement) => {
+                let node = self.component.node(statement);
+                let group = node.group.map(|group| &*self.groups[group.index()]);
+                let name = group.unwrap_or(node.kind.keyword());
+                format!("{name}@{}", self.places[statement.index()])
+            }
+            Part::Group(group) => format!("group {}", self.groups[group.index()]),
+        }
+    }
 }
 
 /// Tells which lines nodes come from.
@@ -52,13 +104,16 @@ impl<'a> FrontEndLines<'a> {
     /// What to write behind the Calyx name of a node with these frames: ` {queue.py:12}`.
     pub fn places(&self, frames: &[LineFrame]) -> String {
         let lines = frames.iter().map(|frame| frame.line);
+        let list = self.list(lines);
+        list.map_or(String::new(), |list| format!(" {{{list}}}"))
+    }
+
+    /// Lines as a list, `queue.py:12, queue.py:3`; `None` if there are none.
+    pub fn list(&self, lines: impl Iterator<Item = FrontEndLine>) -> Option<String> {
         let lines = lines.filter(|line| matches!(line, FrontEndLine::At(..)));
         let mut labels: Vec<String> = lines.map(|line| self.label(line).to_string()).collect();
         labels.dedup();
-        if labels.is_empty() {
-            return String::new();
-        }
-        format!(" {{{}}}", labels.join(", "))
+        (!labels.is_empty()).then(|| labels.join(", "))
     }
 
     /// The frames of a node, outermost first: none for what works for the line above it.
@@ -72,6 +127,7 @@ impl<'a> FrontEndLines<'a> {
                 let line = self.line(&node.positions);
                 vec![LineFrame {
                     line: line.unwrap_or(FrontEndLine::Untold),
+                    part: Part::Statement(control),
                     what: node.kind.keyword().to_owned(),
                 }]
             }
@@ -82,21 +138,23 @@ impl<'a> FrontEndLines<'a> {
             } => {
                 let component = self.metadata.component(component);
                 let definition = &component.groups[group.index()];
-                let by = component.run(run).control.map(|id| component.node(id));
-                let enable = by.and_then(|node| self.line(&node.positions));
-                let frame = |what: &str| {
-                    let what = format!("{what} {}", definition.name);
-                    move |line| LineFrame { line, what }
+                let frame = |line, part, what: &str| LineFrame {
+                    line,
+                    part,
+                    what: format!("{what} {}", definition.name),
                 };
-                let frames = [
-                    enable.map(frame("enable")),
-                    self.line(&definition.positions).map(frame("group")),
-                ];
-                let frames: Vec<LineFrame> = frames.into_iter().flatten().collect();
+                let by = component.run(run).control;
+                let enable = by.and_then(|id| {
+                    let line = self.line(&component.node(id).positions)?;
+                    Some(frame(line, Part::Statement(id), "enable"))
+                });
+                let of_group = |line| frame(line, Part::Group(group), "group");
+                let defined = self.line(&definition.positions).map(of_group);
+                let frames: Vec<LineFrame> = enable.into_iter().chain(defined).collect();
                 if !frames.is_empty() {
                     return frames;
                 }
-                vec![frame("group")(match definition.origin {
+                vec![of_group(match definition.origin {
                     Origin::Compiler => FrontEndLine::Compiler,
                     Origin::Source | Origin::Inlined(_) => FrontEndLine::Untold,
                 })]
@@ -116,24 +174,24 @@ impl<'a> FrontEndLines<'a> {
             let (holder, cell) = parent?;
             Some((instances[holder.index()].component, cell))
         });
-        let made = cell.and_then(|(holder, cell)| {
-            let cell = self.metadata.component(holder).cell(cell);
+        let made = cell.and_then(|(holder, id)| {
+            let cell = self.metadata.component(holder).cell(id);
             Some(LineFrame {
                 line: self.line(&cell.positions)?,
+                part: Part::Cell(holder, id),
                 what: format!("cell {}", cell.name),
             })
         });
         let component = self.metadata.component(component);
-        let definition = self.line(&component.positions).map(|line| LineFrame {
+        let of_component = |line| LineFrame {
             line,
+            part: Part::Component,
             what: format!("component {}", component.name),
-        });
-        let frames: Vec<LineFrame> = made.into_iter().chain(definition).collect();
+        };
+        let defined = self.line(&component.positions).map(of_component);
+        let frames: Vec<LineFrame> = made.into_iter().chain(defined).collect();
         if frames.is_empty() {
-            return vec![LineFrame {
-                line: FrontEndLine::Untold,
-                what: format!("component {}", component.name),
-            }];
+            return vec![of_component(FrontEndLine::Untold)];
         }
         frames
     }
@@ -149,29 +207,23 @@ impl<'a> FrontEndLines<'a> {
         instance: InstanceId,
         statement: Option<ControlId>,
         instances: &[Instance],
-    ) -> FrontEndLine {
+    ) -> (FrontEndLine, Part) {
         let component = self
             .metadata
             .component(instances[instance.index()].component);
-        let positions = match statement {
-            Some(statement) => &component.node(statement).positions,
-            None => &component.positions,
+        let (positions, part) = match statement {
+            Some(id) => (&component.node(id).positions, Part::Statement(id)),
+            None => (&component.positions, Part::Component),
         };
-        self.line(positions).unwrap_or(FrontEndLine::Untold)
+        (self.line(positions).unwrap_or(FrontEndLine::Untold), part)
     }
 
-    /// The innermost line of each node of a tree, by the node's index.
-    pub fn innermost(&self, tree: &CallTree, instances: &[Instance]) -> Vec<FrontEndLine> {
-        let mut innermost: Vec<FrontEndLine> = Vec::with_capacity(tree.len());
-        for (id, node) in tree.nodes() {
-            let own = self.frames(node, instances).pop().map(|frame| frame.line);
-            let above = || {
-                tree.parent(id)
-                    .map(|parent: NodeId| innermost[parent.index()])
-            };
-            innermost.push(own.or_else(above).unwrap_or(FrontEndLine::Untold));
-        }
-        innermost
+    /// A line with its text, if that is known: `queue.py:12 while_(…)`.
+    pub fn with_text(&self, file: FrontEndFileId, line: u32) -> String {
+        let label = self.label(FrontEndLine::At(file, line));
+        let text = self.metadata.front_end.file(file).line(line);
+        let text = format!("{label} {}", text.unwrap_or_default());
+        text.trim_end().to_owned()
     }
 
     /// `queue.py:12` and the like.

@@ -76,8 +76,8 @@ pub mod timeline;
 pub use analysis::{Analysis, ControlView};
 pub use annotate::{Cost, Line, listing};
 pub use baseline::{
-    Baseline, BaselineError, CellFigures, FileIdentity, FlameNode, Frame, GroupFigures, Place,
-    StatementFigures,
+    Baseline, BaselineError, CellFigures, FileIdentity, FlameNode, Frame, FrontEndPlace,
+    GroupFigures, Place, StatementFigures,
 };
 pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
 pub use comparison::{

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{FrontEndFileId, Id, Metadata};
-use petal_reconstruct::{CallTree, Event, Instance, Overhead};
+use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, Overhead};
 
 use crate::annotate::{Cost, Line};
-use crate::cells::column_of;
+use crate::cells::{column_of, path};
 use crate::flame::{Weighting, units, weights};
-use crate::front_end::{FrontEndLine, FrontEndLines, front_end_file};
+use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part, PartNames, front_end_file};
 use crate::ledger::{ByKind, Class, Inside, TreeCosts};
 use crate::profile::Profile;
 use crate::table::{Column, Table, Value};
@@ -90,6 +90,65 @@ pub(crate) struct Lines<'a> {
     units: u128,
 }
 
+/// Something that a line stands for: the line, the component cell, and what of that.
+type Place = (FrontEndLine, InstanceId, Part);
+
+/// What everything did that has the same `key`, in a run whose cycles are `units` of [`Sums::own`].
+fn sums<Key: Ord + Copy>(
+    metadata: &Metadata,
+    lines: &FrontEndLines<'_>,
+    profile: &Profile,
+    units: u128,
+    key: impl Fn(Place) -> Key,
+) -> BTreeMap<Key, Sums> {
+    let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
+    let instances = profile.instances();
+    for (tree, cycles) in profile.trees().filter(|&(_, cycles)| cycles > 0) {
+        let costs = TreeCosts::of(metadata, tree);
+        let mut active: BTreeMap<Key, Inside> = BTreeMap::new();
+        // Of each node, by its index.
+        let mut innermost: Vec<Place> = Vec::with_capacity(tree.len());
+        for (id, node) in tree.nodes() {
+            let root = (
+                FrontEndLine::Untold,
+                InstanceId::from_index(0),
+                Part::Component,
+            );
+            let above = tree.parent(id);
+            let mut place = above.map_or(root, |parent| innermost[parent.index()]);
+            if let Node::Cell { instance, .. } = node {
+                place.1 = instance;
+            }
+            let inside = costs.inside(id.index());
+            for LineFrame { line, part, .. } in lines.frames(node, instances) {
+                place = (line, place.1, part);
+                let most = active.entry(key(place)).or_insert(inside);
+                *most = inside.max(*most);
+            }
+            innermost.push(place);
+        }
+        for (key, inside) in active {
+            let sum = sums.entry(key).or_default();
+            sum.cycles += cycles;
+            if inside != Inside::Nothing {
+                sum.useful += cycles;
+            }
+        }
+        let leaves: Vec<_> = tree.leaves().collect();
+        let whole = u128::from(cycles) * units;
+        let shares = weights(Weighting::Scaled, leaves.len(), whole);
+        for (leaf, share) in leaves.into_iter().zip(shares) {
+            sums.entry(key(innermost[leaf.index()])).or_default().own += share;
+        }
+        if let Class::Overhead(instance, charge) = costs.class() {
+            let (line, part) = lines.of_charge(instance, charge.statement, instances);
+            let sum = sums.entry(key((line, instance, part))).or_default();
+            sum.overhead[charge.kind.index()] += cycles;
+        }
+    }
+    sums
+}
+
 impl<'a> Lines<'a> {
     /// The lines of a run.
     pub fn new(
@@ -99,37 +158,7 @@ impl<'a> Lines<'a> {
         entries: &Entries,
     ) -> Self {
         let units = units(profile, Weighting::Scaled);
-        let mut sums: BTreeMap<FrontEndLine, Sums> = BTreeMap::new();
-        let instances = profile.instances();
-        for (tree, cycles) in profile.trees().filter(|&(_, cycles)| cycles > 0) {
-            let costs = TreeCosts::of(metadata, tree);
-            let mut active: BTreeMap<FrontEndLine, Inside> = BTreeMap::new();
-            for (id, node) in tree.nodes() {
-                let inside = costs.inside(id.index());
-                for frame in lines.frames(node, instances) {
-                    let most = active.entry(frame.line).or_insert(inside);
-                    *most = inside.max(*most);
-                }
-            }
-            for (line, inside) in active {
-                let sum = sums.entry(line).or_default();
-                sum.cycles += cycles;
-                if inside != Inside::Nothing {
-                    sum.useful += cycles;
-                }
-            }
-            let innermost = lines.innermost(tree, instances);
-            let leaves: Vec<_> = tree.leaves().collect();
-            let whole = u128::from(cycles) * units;
-            let shares = weights(Weighting::Scaled, leaves.len(), whole);
-            for (leaf, share) in leaves.into_iter().zip(shares) {
-                sums.entry(innermost[leaf.index()]).or_default().own += share;
-            }
-            if let Class::Overhead(instance, charge) = costs.class() {
-                let line = lines.of_charge(instance, charge.statement, instances);
-                sums.entry(line).or_default().overhead[charge.kind.index()] += cycles;
-            }
-        }
+        let mut sums = sums(metadata, lines, profile, units, |(line, ..)| line);
         for (line, times) in &entries.times {
             sums.entry(*line).or_default().times = *times;
         }
@@ -146,46 +175,15 @@ impl<'a> Lines<'a> {
     /// run's cycles; the columns for kinds of overhead add up to the overhead of the run. `cycles` do not add up:
     /// a line is active while what it calls is.
     pub fn table(&self) -> Table {
-        let mut columns = vec![
-            Column::text("file"),
-            Column::number("line"),
-            Column::text("text"),
-            Column::number("times entered"),
-            Column::number("cycles"),
-            Column::number("own"),
-            Column::number("useful"),
-            Column::number("overhead"),
-        ];
-        columns.extend(Overhead::ALL.map(|kind| Column::number(column_of(kind))));
-        let mut table = Table::new(columns);
-        let mut before = 0;
+        let mut rows = Rows::new(
+            self.metadata,
+            self.units,
+            vec![Column::number("times entered")],
+        );
         for (&line, sums) in &self.sums {
-            let (file, number, text) = match line {
-                FrontEndLine::At(file, number) => (
-                    front_end_file(self.metadata, file),
-                    u64::from(number).into(),
-                    self.metadata.front_end.file(file).line(number),
-                ),
-                FrontEndLine::Untold => ("(no line)", Value::Empty, None),
-                FrontEndLine::Compiler => ("(compiler)", Value::Empty, None),
-            };
-            let after = before + sums.own;
-            let own = hundredths(after, self.units) - hundredths(before, self.units);
-            before = after;
-            let mut row = vec![
-                file.into(),
-                number,
-                text.map_or(Value::Empty, Value::from),
-                sums.times.into(),
-                sums.cycles.into(),
-                Value::average(own, 100),
-                sums.useful.into(),
-                sums.charged().into(),
-            ];
-            row.extend(sums.overhead.map(Value::from));
-            table.push(row);
+            rows.push(line, vec![sums.times.into()], sums);
         }
-        table
+        rows.table
     }
 
     /// The lines of a front end's file with their costs; without those that have none where the text is not known,
@@ -215,6 +213,86 @@ impl<'a> Lines<'a> {
             text: "",
         }));
         lines
+    }
+}
+
+/// The table of lines with a row for each thing that a line stands for, in each component cell: `cell` and
+/// `statement`, which is also a group, a cell or a component.
+///
+/// `own` and the columns of overhead add up to those of the line. `cycles` and `useful` do not: several rows may be
+/// active in one cycle.
+pub(crate) fn lines_per_instance(
+    metadata: &Metadata,
+    lines: &FrontEndLines<'_>,
+    profile: &Profile,
+) -> Table {
+    let units = units(profile, Weighting::Scaled);
+    let instances = profile.instances();
+    let names = metadata.components.iter();
+    let names = names.map(|component| PartNames::new(metadata, component));
+    let names: Vec<PartNames<'_>> = names.collect();
+    let columns = vec![Column::text("cell"), Column::text("statement")];
+    let mut rows = Rows::new(metadata, units, columns);
+    for ((line, instance, part), sums) in sums(metadata, lines, profile, units, |place| place) {
+        let cell = path(metadata, instances, instance);
+        let part = names[instances[instance.index()].component.index()].name(part);
+        rows.push(line, vec![cell.into(), part.into()], &sums);
+    }
+    rows.table
+}
+
+/// A table with figures of lines.
+struct Rows<'a> {
+    metadata: &'a Metadata,
+    units: u128,
+    table: Table,
+    /// What `own` of the rows so far adds up to, in units.
+    own: u128,
+}
+
+impl<'a> Rows<'a> {
+    /// No rows yet; `columns` come behind those that name the line.
+    fn new(metadata: &'a Metadata, units: u128, columns: Vec<Column>) -> Self {
+        let line = vec![
+            Column::text("file"),
+            Column::number("line"),
+            Column::text("text"),
+        ];
+        let figures = ["cycles", "own", "useful", "overhead"].map(Column::number);
+        let kinds = Overhead::ALL.map(|kind| Column::number(column_of(kind)));
+        let all = line.into_iter().chain(columns).chain(figures).chain(kinds);
+        Self {
+            metadata,
+            units,
+            table: Table::new(all.collect()),
+            own: 0,
+        }
+    }
+
+    /// Adds a row; `values` are those of `columns`.
+    fn push(&mut self, line: FrontEndLine, values: Vec<Value>, sums: &Sums) {
+        let (file, number, text) = match line {
+            FrontEndLine::At(file, number) => (
+                front_end_file(self.metadata, file),
+                u64::from(number).into(),
+                self.metadata.front_end.file(file).line(number),
+            ),
+            FrontEndLine::Untold => ("(no line)", Value::Empty, None),
+            FrontEndLine::Compiler => ("(compiler)", Value::Empty, None),
+        };
+        let before = hundredths(self.own, self.units);
+        self.own += sums.own;
+        let own = hundredths(self.own, self.units) - before;
+        let mut row = vec![file.into(), number, text.map_or(Value::Empty, Value::from)];
+        row.extend(values);
+        row.extend([
+            sums.cycles.into(),
+            Value::average(own, 100),
+            sums.useful.into(),
+            sums.charged().into(),
+        ]);
+        row.extend(sums.overhead.map(Value::from));
+        self.table.push(row);
     }
 }
 

@@ -295,13 +295,8 @@ fn ranked_control(metadata: &Metadata, ledger: &Ledger) -> Vec<RankedStatement> 
                 .span
                 .map_or("", |span| metadata.files[span.file.index()].line(span.line));
             let position = metadata.front_end.front(&component.node(node).positions);
-            let front_end = position.map(|position| {
-                let label = FrontEndLines::new(metadata).label(position.into());
-                let text = metadata.front_end.file(position.file).line(position.line);
-                format!("{label} {}", text.unwrap_or_default())
-                    .trim_end()
-                    .to_owned()
-            });
+            let lines = FrontEndLines::new(metadata);
+            let front_end = position.map(|position| lines.with_text(position.file, position.line));
             RankedStatement {
                 name: format!("{}.{label}", component.name),
                 source: source.to_owned(),

@@ -9,11 +9,12 @@ use petal_reconstruct::{FrameLabels, Node};
 
 use super::source::{Sources, digest};
 use super::{
-    Baseline, CellFigures, FileIdentity, FlameNode, Frame, GroupFigures, Place, StatementFigures,
-    VERSION,
+    Baseline, CellFigures, FileIdentity, FlameNode, Frame, FrontEndPlace, GroupFigures, Place,
+    StatementFigures, VERSION,
 };
 use crate::activations::Activations;
 use crate::control::Counts;
+use crate::front_end::front_end_file;
 use crate::ledger::{ByKind, Ledger};
 use crate::profile::Profile;
 use crate::{cells, groups};
@@ -211,6 +212,14 @@ impl StatementIndex {
                         file: span.file.index(),
                         line: span.line,
                         column: span.column,
+                    }),
+                    front_end: metadata.front_end.front(&node.positions).map(|position| {
+                        let text = metadata.front_end.file(position.file).line(position.line);
+                        FrontEndPlace {
+                            file: front_end_file(metadata, position.file).to_owned(),
+                            line: position.line,
+                            text: text.map(str::to_owned),
+                        }
                     }),
                     parent: parent(metadata, *original).map(|above| positions[&above]),
                     times: 0,

@@ -108,6 +108,7 @@ impl Comparison {
     }
 
     fn statement_rows(&self) -> Rows {
+        let has_front_end = self.statements.iter().any(|row| row.front_end.is_some());
         let rows = self.statements.iter().map(|row| {
             let mut values = vec![row.subject.name.as_str().into()];
             values.extend(figures(row.subject.cycles));
@@ -115,6 +116,10 @@ impl Comparison {
             values.push(delta(row.overhead));
             values.push(fate(&row.subject).into());
             values.push(shortened(&row.source).into());
+            if has_front_end {
+                let line = row.front_end.as_deref().unwrap_or_default();
+                values.push(shortened(line).into());
+            }
             Row {
                 changed: changed(&row.subject) || row.overhead.delta() != 0,
                 rank: rank(row.overhead, row.subject.cycles),
@@ -124,6 +129,9 @@ impl Comparison {
         let mut columns = columns("statement", &["overhead", "delta"]);
         columns.push(Column::text("what changed"));
         columns.push(Column::text("source"));
+        if has_front_end {
+            columns.push(Column::text("front end"));
+        }
         ("statement", "statements", columns, rows.collect())
     }
 

@@ -1,6 +1,7 @@
 //! Which statements of two runs are the same ones.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hash;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -11,7 +12,8 @@ use crate::baseline::{Baseline, FileIdentity, StatementFigures};
 /// Matches statements.
 ///
 /// Those of a source file that is the same in both runs by place. Others by an alignment of the
-/// component's statements in source order. Then, as long as that finds any: the only block
+/// component's statements in source order: first of those whose front end's lines are known, by these too, whatever
+/// their numbers, and then by the only one with its text and line. Then, as long as that finds any: the only block
 /// with the same children; the only one with its text under the same parent; the only one with its
 /// text in the component; the only one of its kind under the same parent.
 pub(super) fn statements(before: &Baseline, after: &Baseline, groups: &[Match]) -> Vec<Match> {
@@ -23,7 +25,13 @@ pub(super) fn statements(before: &Baseline, after: &Baseline, groups: &[Match]) 
         |at| place(before, after, at),
         |at| place(after, before, at),
     );
-    align(&mut matching, before, after, &texts);
+    let placed_before = |at: usize| Some((texts.before(at), front_end(&from[at])?));
+    let placed_after = |at: usize| Some((texts.after(at), front_end(&to[at])?));
+    align(&mut matching, before, after, placed_before, placed_after);
+    matching.pair(|_, _| Fate::Moved, placed_before, placed_after);
+    let telling_before = |at: usize| texts.before(at).telling();
+    let telling_after = |at: usize| texts.after(at).telling();
+    align(&mut matching, before, after, telling_before, telling_after);
     loop {
         let pairs = matching.pairs.clone();
         let under = |at: usize| match from[at].parent {
@@ -37,11 +45,7 @@ pub(super) fn statements(before: &Baseline, after: &Baseline, groups: &[Match]) 
                 |at| Some((under(at)?, texts.before(at))),
                 |at| Some((to[at].parent, texts.after(at))),
             )
-            || matching.pair(
-                |_, _| Fate::Moved,
-                |at| texts.before(at).telling(),
-                |at| texts.after(at).telling(),
-            )
+            || matching.pair(|_, _| Fate::Moved, telling_before, telling_after)
             || matching.pair(
                 |_, _| Fate::Edited,
                 |at| Some((under(at)?, texts.before(at).without_text()?)),
@@ -51,10 +55,7 @@ pub(super) fn statements(before: &Baseline, after: &Baseline, groups: &[Match]) 
             break;
         }
     }
-    for (before, after) in matching.by_key(
-        |at| texts.before(at).telling(),
-        |at| texts.after(at).telling(),
-    ) {
+    for (before, after) in matching.by_key(telling_before, telling_after) {
         matching.add(before, after, Fate::Alike);
     }
     // What moved with its parent did not move.
@@ -165,6 +166,12 @@ fn text(row: &StatementFigures) -> Text<'_> {
     }
 }
 
+/// What the front end's line of a statement says, without its number: edits above it change that.
+fn front_end(row: &StatementFigures) -> Option<(&str, &str)> {
+    let place = row.front_end.as_ref()?;
+    Some((&place.file, place.text.as_deref()?))
+}
+
 /// The place of a statement, if its file is the same in the other run.
 fn place<'a>(
     run: &'a Baseline,
@@ -179,38 +186,67 @@ fn place<'a>(
     known.then_some((&row.component, file, place.line, place.column, kind))
 }
 
-/// Aligns the statements that are left and whose text tells something, component by component. Counts only what an alignment from the end finds
+/// Aligns the statements that are left and have a key, component by component. Counts only what an alignment from the end finds
 /// too: where equal statements stand beside each other, the two differ.
-fn align(matching: &mut Matching, before: &Baseline, after: &Baseline, texts: &Texts<'_>) {
-    let mut components: BTreeMap<&str, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+fn align<K: Ord + Hash>(
+    matching: &mut Matching,
+    before: &Baseline,
+    after: &Baseline,
+    key_before: impl Fn(usize) -> Option<K>,
+    key_after: impl Fn(usize) -> Option<K>,
+) {
+    let mut components: BTreeMap<&str, (Keyed<K>, Keyed<K>)> = BTreeMap::new();
     for &at in &matching.before {
-        if texts.before(at).telling().is_none() {
-            continue;
+        if let Some(key) = key_before(at) {
+            let component = components.entry(&before.statements[at].component);
+            component.or_default().0.push(at, key);
         }
-        let component = components.entry(&before.statements[at].component);
-        component.or_default().0.push(at);
     }
     for &at in &matching.after {
-        if texts.after(at).telling().is_none() {
-            continue;
+        if let Some(key) = key_after(at) {
+            let component = components.entry(&after.statements[at].component);
+            component.or_default().1.push(at, key);
         }
-        let component = components.entry(&after.statements[at].component);
-        component.or_default().1.push(at);
     }
     for (mut from, mut to) in components.into_values() {
-        let forwards = aligned(&from, &to, texts);
+        let forwards = aligned(&from, &to);
         from.reverse();
         to.reverse();
-        for &(from, to) in forwards.intersection(&aligned(&from, &to, texts)) {
+        for &(from, to) in forwards.intersection(&aligned(&from, &to)) {
             matching.add(vec![from], vec![to], Fate::Same);
         }
     }
 }
 
-fn aligned(before: &[usize], after: &[usize], texts: &Texts<'_>) -> BTreeSet<(usize, usize)> {
-    let from: Vec<Text<'_>> = before.iter().map(|&at| texts.before(at)).collect();
-    let to: Vec<Text<'_>> = after.iter().map(|&at| texts.after(at)).collect();
-    capture_diff_slices(Algorithm::Myers, &from, &to)
+/// Statements with their keys, in the order of the source or the other way round.
+struct Keyed<K> {
+    at: Vec<usize>,
+    keys: Vec<K>,
+}
+
+impl<K> Default for Keyed<K> {
+    fn default() -> Self {
+        Self {
+            at: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+}
+
+impl<K> Keyed<K> {
+    fn push(&mut self, at: usize, key: K) {
+        self.at.push(at);
+        self.keys.push(key);
+    }
+
+    fn reverse(&mut self) {
+        self.at.reverse();
+        self.keys.reverse();
+    }
+}
+
+fn aligned<K: Ord + Hash>(before: &Keyed<K>, after: &Keyed<K>) -> BTreeSet<(usize, usize)> {
+    capture_diff_slices(Algorithm::Myers, &before.keys, &after.keys)
         .into_iter()
         .filter_map(|operation| match operation {
             DiffOp::Equal {
@@ -218,9 +254,9 @@ fn aligned(before: &[usize], after: &[usize], texts: &Texts<'_>) -> BTreeSet<(us
                 new_index,
                 len,
             } => Some(
-                before[old_index..][..len]
+                before.at[old_index..][..len]
                     .iter()
-                    .zip(&after[new_index..][..len]),
+                    .zip(&after.at[new_index..][..len]),
             ),
             _ => None,
         })
@@ -235,6 +271,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::baseline::FrontEndPlace;
     use crate::comparison::baseline_with;
     use crate::comparison::matching::groups;
 
@@ -356,6 +393,38 @@ mod tests {
                 Vanished: a@1 ->
             "#]],
         );
+    }
+
+    #[test]
+    fn equal_statements_are_known_by_the_lines_of_the_front_end() {
+        let with_lines = |program: &str, lines: &[&str]| {
+            let mut run = run(program, program, &[]);
+            for (statement, text) in run.statements.iter_mut().zip(lines) {
+                statement.front_end = Some(FrontEndPlace {
+                    file: "gen.py".to_owned(),
+                    line: u32::try_from(program.len()).unwrap(),
+                    text: (!text.is_empty()).then(|| (*text).to_owned()),
+                });
+            }
+            run
+        };
+        let before = with_lines(
+            "seq\n  x\n  x\n  par\n    x\n  x",
+            &["main", "first", "second", "both", "third", ""],
+        );
+        let after = with_lines(
+            "seq\n  x\n  x\n  x\n  par\n    x\n  x",
+            &["main", "zeroth", "second", "first", "both", "third", ""],
+        );
+        expect![[r#"
+            Same: seq@0 -> seq@0
+            Alike: x@5 -> x@1 x@6
+            Same: x@2 -> x@2
+            Same: x@1 -> x@3
+            Same: par@3 -> par@4
+            Same: x@4 -> x@5
+        "#]]
+        .assert_eq(&show(&before, &after));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Timelines as Chrome trace events: the JSON that Perfetto, Chrome and speedscope open.
 //!
-//! One microsecond of the viewer is one cycle. Every component cell is a process, with a thread for
-//! each track. Counters and flows are left to the native format.
+//! One microsecond of the viewer is one cycle. Every component cell and every file of a front end is a process,
+//! with a thread for each track. Counters and flows are left to the native format.
 //!
 //! Format: *Trace Event Format*, Google, the JSON object format.
 
@@ -131,9 +131,18 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
                     "name": what, "ph": "M", "pid": track.cell, "tid": tid, "args": args,
                 }))
             };
-            if track.content == Content::Cell {
+            let process = match track.content {
+                Content::Cell => Some(track.cell),
+                // Above all cells.
+                Content::File => Some(0),
+                Content::Slices | Content::Counter => None,
+            };
+            if let Some(order) = process {
                 name(0, "process_name", json!({ "name": track.cell_path }))?;
-                name(0, "process_sort_index", json!({ "sort_index": track.cell }))?;
+                name(0, "process_sort_index", json!({ "sort_index": order }))?;
+            }
+            if track.content == Content::File {
+                continue;
             }
             name(track.id, "thread_name", json!({ "name": track.name }))?;
             name(

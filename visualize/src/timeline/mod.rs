@@ -2,13 +2,14 @@
 //!
 //! Owns what is on a timeline and on which track; a [`Format`] owns how it is written. The tracks of a
 //! cell are the cell itself, its control nodes, the updates of its control registers, its groups by par
-//! thread, and its primitives. Slices of a track nest properly: what would overlap gets a track of its
+//! thread, and its primitives. A file of a front end has a track for each line that was active. Slices of a track nest properly: what would overlap gets a track of its
 //! own.
 
 mod compress;
 mod format;
 mod interner;
 mod json;
+mod lines;
 mod numbers;
 mod packets;
 mod perfetto;
@@ -28,6 +29,7 @@ use petal_metadata::{Id, Metadata, RegisterKind};
 use petal_reconstruct::{CallTree, Event, InstanceId, RegisterUpdate, TreeId};
 
 use self::format::{Begin, End, Pattern};
+use self::lines::{LineId, Lines};
 use self::numbers::Numbers;
 use self::section::{Phase, Shown};
 use self::tracks::{Counter, CounterValues, Subject, TrackKey, Tracks};
@@ -89,6 +91,8 @@ pub struct Timeline<'a, F: Format> {
     /// The counters of each tree.
     values: Vec<CounterValues>,
     updates: Updates,
+    /// The lines of a front end's files.
+    lines: Lines<'a>,
 }
 
 impl<'a, F: Format> Timeline<'a, F> {
@@ -115,6 +119,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             counters: None,
             values: Vec::new(),
             updates: Updates::new(),
+            lines: Lines::new(metadata),
         }
     }
 
@@ -151,6 +156,10 @@ impl<'a, F: Format> Timeline<'a, F> {
                 }
                 let values = self.values_of(tree);
                 self.values.push(values);
+                let nodes = self.elements.nodes_of_last_tree().iter();
+                let shown = nodes.filter(|(element, _)| !self.shown_on[*element].hidden);
+                let shown = shown.map(|&(_, node)| node);
+                self.lines.tree(shown, self.elements.instances());
                 Ok(())
             }
             Event::Run(run) => self.go(Some(run.tree), run.start.cycles()),
@@ -195,10 +204,11 @@ impl<'a, F: Format> Timeline<'a, F> {
         self.phase = Phase::Within;
         let State { tree, mut open } = self.transitions.now().clone();
         self.put_cells_last(&mut open);
+        let lines = self.lines.of(tree).to_vec();
         let tracks = self.counters.into_iter().flatten();
         let pattern = Pattern {
             ends: Vec::new(),
-            begins: self.begins(&open)?,
+            begins: self.begins(&open, &lines)?,
             counters: tracks.zip(self.values(tree)).collect(),
         };
         self.now.clear();
@@ -206,6 +216,8 @@ impl<'a, F: Format> Timeline<'a, F> {
             self.numbers.cut(slice.element, cycle);
             self.numbers.begin(slice.element, &mut self.now);
         }
+        let times = lines.iter().map(|&line| self.lines.times(line));
+        self.now.extend(times);
         self.slices += pattern.begins.len() as u64;
         let changes = Changes::new(None, &pattern, &self.now);
         self.format.changes(cycle, changes)
@@ -226,6 +238,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         let Transition {
             begins,
             closes,
+            lines,
             pattern,
             ..
         } = self.transitions.get(id);
@@ -236,12 +249,17 @@ impl<'a, F: Format> Timeline<'a, F> {
         for slice in &*begins {
             self.numbers.open(slice.element, now);
         }
+        for &line in &*lines {
+            self.lines.open(line);
+        }
         let Some(pattern) = pattern.as_ref().filter(|_| drawn) else {
             return Ok(());
         };
         for slice in begins {
             self.numbers.begin(slice.element, &mut self.now);
         }
+        let times = lines.iter().map(|&line| self.lines.times(line));
+        self.now.extend(times);
         self.slices += pattern.begins.len() as u64;
         let changes = Changes::new(Some(id), pattern, &self.now);
         self.format.changes(now, changes)
@@ -264,7 +282,10 @@ impl<'a, F: Format> Timeline<'a, F> {
         self.put_cells_last(&mut begins);
         let closes = ends.iter().map(|slice| slice.element);
         let closes = closes.filter(|&id| self.numbers.closes(id)).collect();
-        self.transitions.take(tree, ends, begins, closes, kept)
+        let before = self.transitions.now().tree;
+        let (_, lines) = self.lines.changes(before, tree);
+        self.transitions
+            .take(tree, ends, begins, closes, kept, lines)
     }
 
     /// Brings these into the order in which they begin: flows to cells leave slices that are there.
@@ -323,20 +344,27 @@ impl<'a, F: Format> Timeline<'a, F> {
         after: Option<TreeId>,
     ) -> io::Result<Pattern> {
         let Transition { ends, begins, .. } = self.transitions.get(id);
-        let (ends, begins) = (ends.clone(), begins.clone());
-        let ends = ends.into_iter().map(|slice| {
-            Ok(End {
+        let (open, begins) = (ends.clone(), begins.clone());
+        let mut ends = Vec::new();
+        for slice in open {
+            ends.push(End {
                 slice: self.slice_of(slice)?,
                 counted: self.numbers.counted(slice.element),
-            })
-        });
-        let ends = ends.collect::<io::Result<_>>()?;
+            });
+        }
+        let (over, lines) = self.lines.changes(before, after);
+        for line in over {
+            ends.push(End {
+                slice: self.slice_of_line(line)?,
+                counted: false,
+            });
+        }
         let (before, after) = (self.values(before), self.values(after));
         let tracks = self.counters.into_iter().flatten();
         let counters = tracks.zip(before.into_iter().zip(after));
         Ok(Pattern {
             ends,
-            begins: self.begins(&begins)?,
+            begins: self.begins(&begins, &lines)?,
             counters: counters
                 .filter(|(_, (before, after))| before != after)
                 .map(|(track, (_, after))| (track, after))
@@ -344,16 +372,24 @@ impl<'a, F: Format> Timeline<'a, F> {
         })
     }
 
-    /// These slices, where they begin.
-    fn begins(&mut self, begins: &[OnTrack]) -> io::Result<Vec<Begin>> {
-        let begin = |&slice: &OnTrack| {
-            Ok(Begin {
+    /// These slices, and those of these lines, where they begin.
+    fn begins(&mut self, begins: &[OnTrack], lines: &[LineId]) -> io::Result<Vec<Begin>> {
+        let mut all = Vec::new();
+        for &slice in begins {
+            all.push(Begin {
                 slice: self.slice_of(slice)?,
                 outgoing: self.numbers.flows(slice.element),
                 is_called: self.numbers.is_called(slice.element),
-            })
-        };
-        begins.iter().map(begin).collect()
+            });
+        }
+        for &line in lines {
+            all.push(Begin {
+                slice: self.slice_of_line(line)?,
+                outgoing: 0,
+                is_called: false,
+            });
+        }
+        Ok(all)
     }
 
     /// Takes in the next element.
@@ -443,6 +479,23 @@ impl<'a, F: Format> Timeline<'a, F> {
         let slice = slice::describe(self.metadata, effects, labels, instances, what, track);
         let id = self.new_slice(&slice)?;
         self.shown_on[element].slices[number] = Some(id);
+        Ok(id)
+    }
+
+    /// The number of a line's slice.
+    fn slice_of_line(&mut self, line: LineId) -> io::Result<SliceId> {
+        if let Some(slice) = *self.lines.slice(line) {
+            return Ok(slice);
+        }
+        let (file, number) = self.lines.place(line);
+        let tracks = self.tracks.line(file, number);
+        tracks
+            .iter()
+            .try_for_each(|track| self.format.track(track))?;
+        // The last one is the line's.
+        let slice = slice::of_line(&tracks[tracks.len() - 1]);
+        let id = self.new_slice(&slice)?;
+        *self.lines.slice(line) = Some(id);
         Ok(id)
     }
 

@@ -1,7 +1,7 @@
 //! Timelines in Perfetto's own format: what opens in ui.perfetto.dev without delay.
 //!
 //! One microsecond of the viewer is one cycle. A component cell is a track, which holds the tracks
-//! of its elements and of its cells. Names and details are interned, times are differences, and packets
+//! of its elements and of its cells; so is a file of a front end, which holds those of its lines. Names and details are interned, times are differences, and packets
 //! are compressed. What changes from one packet of a slice to the next comes before what tells the
 //! slice from others: so a compressor finds the longest repetitions.
 //!
@@ -325,7 +325,7 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
                     uuid: Some(track.id),
                     name: Some(match track.content {
                         Content::Cell => track.cell_label.clone(),
-                        Content::Slices | Content::Counter => track.name.clone(),
+                        Content::File | Content::Slices | Content::Counter => track.name.clone(),
                     }),
                     parent_uuid: track.parent,
                     counter: (track.content == Content::Counter).then_some(
@@ -333,7 +333,8 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
                             unit: Some(proto::UNIT_COUNT),
                         },
                     ),
-                    child_ordering: (track.content == Content::Cell).then_some(proto::EXPLICIT),
+                    child_ordering: matches!(track.content, Content::Cell | Content::File)
+                        .then_some(proto::EXPLICIT),
                     sibling_order_rank: Some(track.rank),
                     sibling_merge_behavior: Some(proto::NONE),
                 }),

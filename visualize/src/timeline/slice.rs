@@ -1,10 +1,11 @@
 //! What the slices of a timeline tell: their names and details.
 
 use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, Span};
-use petal_reconstruct::{FrameLabels, Instance, Node, actual_path};
+use petal_reconstruct::{Activity, FrameLabels, Instance, Node, actual_path};
 
-use super::tracks::TrackId;
+use super::tracks::{Track, TrackId};
 use crate::elements::{Element, ElementKind};
+use crate::front_end::FrontEndLines;
 use crate::groups::Effects;
 
 /// A number for each slice that differs from others by more than its time. A number may be given
@@ -18,7 +19,7 @@ pub struct Slice {
     pub track: TrackId,
     /// What was active.
     pub name: String,
-    /// `cell`, `control`, `group`, `primitive` or `control register`.
+    /// `cell`, `control`, `group`, `primitive`, `control register` or `line`.
     pub category: &'static str,
     /// Whether it is the update of a control register.
     pub is_update: bool,
@@ -83,6 +84,8 @@ pub(super) fn describe(
             (cell.name.clone(), "primitive")
         }
     };
+    let lines = front_end_lines(metadata, instances, element);
+    details.extend(lines.map(|lines| ("front end", Detail::Text(lines))));
     Slice {
         track,
         name,
@@ -90,6 +93,46 @@ pub(super) fn describe(
         is_update: false,
         details,
     }
+}
+
+/// The slice of a front end's line.
+pub(super) fn of_line(track: &Track) -> Slice {
+    Slice {
+        track: track.id,
+        name: track.name.clone(),
+        category: "line",
+        is_update: false,
+        details: Vec::new(),
+    }
+}
+
+/// The front end's lines that an element comes from, as call trees tell them; of a primitive, that of its cell.
+fn front_end_lines(
+    metadata: &Metadata,
+    instances: &[Instance],
+    element: Element,
+) -> Option<String> {
+    let lines = FrontEndLines::new(metadata);
+    let component = instances[element.instance.index()].component;
+    let node = match element.kind {
+        ElementKind::Cell => Node::Cell {
+            instance: element.instance,
+            formal: None,
+            activity: Activity::Useful,
+        },
+        ElementKind::Control(control) => Node::Control { component, control },
+        ElementKind::Group(run) => Node::Group {
+            component,
+            group: metadata.component(component).run(run).group,
+            run,
+        },
+        ElementKind::Primitive(cell, _) => {
+            let cell = metadata.component(component).cell(cell);
+            return lines.list(lines.line(&cell.positions).into_iter());
+        }
+    };
+    let frames = lines.frames(node, instances).into_iter();
+    lines.list(frames.map(|frame| frame.line))
 }
 
 /// The name of a group run, with its details.

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{CellId, Id, Metadata, RegisterId, ThreadId, labels};
+use petal_metadata::{CellId, FrontEndFileId, Id, Metadata, RegisterId, ThreadId, labels};
 use petal_reconstruct::{FrameLabels, Instance, InstanceId};
 
 use crate::cells::track_label;
+use crate::front_end::{FrontEndLines, front_end_file};
 
 /// What the tracks of a component cell show, in the order in which viewers show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,14 +60,15 @@ pub type TrackId = u64;
 pub struct Track {
     /// Its number.
     pub id: TrackId,
-    /// The track of the cell that holds it; `None` for the outermost cell. A cell's own track is held
-    /// by that of the cell around it.
+    /// The track of the cell or file that holds it; `None` for the outermost cell and for files. A cell's own
+    /// track is held by that of the cell around it.
     pub parent: Option<TrackId>,
-    /// The number of the component cell that it belongs to, from 1 on.
+    /// The number of the component cell that it belongs to, from 1 on; that of a front end's file is beyond those
+    /// of all cells.
     pub cell: u64,
-    /// The path of that cell, with its component: `main.a.b [adder]`.
+    /// The path of that cell, with its component: `main.a.b [adder]`; or the name of the file.
     pub cell_path: String,
-    /// The cell, with its component: `b [adder]`.
+    /// The cell, with its component: `b [adder]`; or the name of the file.
     pub cell_label: String,
     /// What it shows.
     pub name: String,
@@ -81,6 +83,8 @@ pub struct Track {
 pub enum Content {
     /// The slices of a component cell.
     Cell,
+    /// Nothing: it holds the tracks of the lines of a front end's file.
+    File,
     /// Slices.
     Slices,
     /// A number for each cycle.
@@ -94,7 +98,14 @@ pub(super) struct Tracks<'a> {
     labels: FrameLabels,
     control_labels: Vec<Vec<String>>,
     ids: HashMap<TrackKey, TrackId>,
+    /// Those of front ends' files.
+    files: HashMap<FrontEndFileId, TrackId>,
+    /// The newest.
+    last: TrackId,
 }
+
+/// More than the cells of any design: the numbers of files follow.
+const MAX_CELLS: u64 = 1 << 30;
 
 impl<'a> Tracks<'a> {
     pub fn new(metadata: &'a Metadata) -> Self {
@@ -107,7 +118,49 @@ impl<'a> Tracks<'a> {
             labels: FrameLabels::new(metadata),
             control_labels: control_labels.collect(),
             ids: HashMap::new(),
+            files: HashMap::new(),
+            last: 0,
         }
+    }
+
+    fn next(&mut self) -> TrackId {
+        self.last += 1;
+        self.last
+    }
+
+    /// The track of a front end's line, which is new, and before it that of its file if that is new, too.
+    pub fn line(&mut self, file: FrontEndFileId, line: u32) -> Vec<Track> {
+        let name = front_end_file(self.metadata, file).to_owned();
+        let track = |id, parent, name_of_track, rank, content| Track {
+            id,
+            parent,
+            cell: MAX_CELLS + file.index() as u64,
+            cell_path: name.clone(),
+            cell_label: name.clone(),
+            name: name_of_track,
+            rank,
+            content,
+        };
+        let mut new = Vec::new();
+        let holder = match self.files.get(&file) {
+            Some(&holder) => holder,
+            None => {
+                let id = self.next();
+                self.files.insert(file, id);
+                let rank = u32::try_from(file.index()).unwrap_or(u32::MAX);
+                new.push(track(id, None, name.clone(), rank, Content::File));
+                id
+            }
+        };
+        let shown = FrontEndLines::new(self.metadata).with_text(file, line);
+        new.push(track(
+            self.next(),
+            Some(holder),
+            shown,
+            line,
+            Content::Slices,
+        ));
+        new
     }
 
     pub fn labels(&self) -> &FrameLabels {
@@ -119,7 +172,7 @@ impl<'a> Tracks<'a> {
         if let Some(&id) = self.ids.get(&key) {
             return (id, None);
         }
-        let id = self.ids.len() as TrackId + 1;
+        let id = self.next();
         self.ids.insert(key, id);
         let cell = |instance| TrackKey {
             instance,

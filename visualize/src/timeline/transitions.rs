@@ -5,6 +5,7 @@ use indexmap::IndexSet;
 use petal_reconstruct::TreeId;
 
 use super::format::{Pattern, PatternId};
+use super::lines::LineId;
 use crate::elements::ElementId;
 
 /// How many slices all states and transitions that are remembered may have together.
@@ -35,6 +36,8 @@ pub(super) struct Transition {
     pub begins: Vec<OnTrack>,
     /// Those that end with a number or with flows.
     pub closes: Vec<ElementId>,
+    /// The front end's lines that become active.
+    pub lines: Vec<LineId>,
     to: usize,
     /// What changes on the timeline, if it was asked for.
     pub pattern: Option<Pattern>,
@@ -103,17 +106,19 @@ impl Transitions {
         begins: Vec<OnTrack>,
         closes: Vec<ElementId>,
         kept: Vec<OnTrack>,
+        lines: Vec<LineId>,
     ) -> PatternId {
         let mut open = kept;
         open.extend(&begins);
         open.sort_unstable();
-        self.slices += ends.len() + begins.len() + open.len() + 1;
+        self.slices += ends.len() + begins.len() + open.len() + lines.len() + 1;
         let (to, _) = self.states.insert_full(State { tree, open });
         let id = self.list.len();
         self.list.push(Transition {
             ends,
             begins,
             closes,
+            lines,
             to,
             pattern: None,
         });
@@ -134,7 +139,7 @@ mod tests {
         let mut transitions = Transitions::new();
         let on_track = |element, number| OnTrack { element, number };
         let always = on_track(0, 3);
-        transitions.take(None, Vec::new(), vec![always], Vec::new(), Vec::new());
+        transitions.take(None, vec![], vec![always], vec![], vec![], vec![]);
         let mut last = Vec::new();
         let mut forgotten = 0;
         for element in 1..=MAX_SLICES {
@@ -145,7 +150,7 @@ mod tests {
                 forgotten += 1;
             }
             let next = vec![on_track(element, 0)];
-            transitions.take(tree, last, next.clone(), Vec::new(), vec![always]);
+            transitions.take(tree, last, next.clone(), vec![], vec![always], vec![]);
             assert_eq!(transitions.now().open, [always, next[0]]);
             last = next;
         }
@@ -155,7 +160,7 @@ mod tests {
         // The last transitions are still remembered.
         let before = on_track(MAX_SLICES - 1, 0);
         let tree = Some(TreeId::from_index(MAX_SLICES - 1));
-        transitions.take(tree, last, vec![before], Vec::new(), vec![always]);
+        transitions.take(tree, last, vec![before], vec![], vec![always], vec![]);
         let last = Some(TreeId::from_index(MAX_SLICES));
         assert!(transitions.repeat(last).is_some());
         assert_eq!(transitions.now().open, [always, on_track(MAX_SLICES, 0)]);

@@ -1,0 +1,109 @@
+//! The lines of a front end's files on a timeline: which are active in each tree, and how often each became so.
+//!
+//! Owns only the counting; [`Tracks`](super::tracks::Tracks) names their tracks. A design that names no lines
+//! takes no memory here.
+
+use foldhash::{HashMap, HashMapExt as _};
+use petal_metadata::{FrontEndFileId, Id, Metadata};
+use petal_reconstruct::{Instance, Node, TreeId};
+
+use super::SliceId;
+use crate::elements::without;
+use crate::front_end::{FrontEndLine, FrontEndLines};
+
+/// A number for each line that was active, from 0 on.
+pub(super) type LineId = usize;
+
+/// The lines so far.
+#[derive(Debug)]
+pub(super) struct Lines<'a> {
+    lines: FrontEndLines<'a>,
+    any: bool,
+    ids: HashMap<(FrontEndFileId, u32), LineId>,
+    list: Vec<Line>,
+    /// The lines of each tree, ascending.
+    trees: Vec<Vec<LineId>>,
+}
+
+#[derive(Debug)]
+struct Line {
+    file: FrontEndFileId,
+    number: u32,
+    /// Times that it became active.
+    times: u64,
+    slice: Option<SliceId>,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            lines: FrontEndLines::new(metadata),
+            any: metadata.front_end.has_lines(),
+            ids: HashMap::new(),
+            list: Vec::new(),
+            trees: Vec::new(),
+        }
+    }
+
+    /// Takes in the nodes of the next tree, as far as they are shown.
+    pub fn tree(&mut self, nodes: impl Iterator<Item = Node>, instances: &[Instance]) {
+        if !self.any {
+            return;
+        }
+        let mut active = Vec::new();
+        for frame in nodes.flat_map(|node| self.lines.frames(node, instances)) {
+            let FrontEndLine::At(file, number) = frame.line else {
+                continue;
+            };
+            let id = *self.ids.entry((file, number)).or_insert_with(|| {
+                self.list.push(Line {
+                    file,
+                    number,
+                    times: 0,
+                    slice: None,
+                });
+                self.list.len() - 1
+            });
+            active.push(id);
+        }
+        active.sort_unstable();
+        active.dedup();
+        self.trees.push(active);
+    }
+
+    /// The lines that are active while `tree` is.
+    pub fn of(&self, tree: Option<TreeId>) -> &[LineId] {
+        let lines = tree.and_then(|tree| self.trees.get(tree.index()));
+        lines.map_or(&[], Vec::as_slice)
+    }
+
+    /// The lines that end, and those that begin, where `after` follows `before`.
+    pub fn changes(
+        &self,
+        before: Option<TreeId>,
+        after: Option<TreeId>,
+    ) -> (Vec<LineId>, Vec<LineId>) {
+        let (before, after) = (self.of(before), self.of(after));
+        (without(before, after), without(after, before))
+    }
+
+    /// A line becomes active.
+    pub fn open(&mut self, id: LineId) {
+        self.list[id].times += 1;
+    }
+
+    /// Times that a line became active.
+    pub fn times(&self, id: LineId) -> u64 {
+        self.list[id].times
+    }
+
+    /// Its file and its number in that.
+    pub fn place(&self, id: LineId) -> (FrontEndFileId, u32) {
+        (self.list[id].file, self.list[id].number)
+    }
+
+    /// What its slices are, once that is set.
+    pub fn slice(&mut self, id: LineId) -> &mut Option<SliceId> {
+        &mut self.list[id].slice
+    }
+}
