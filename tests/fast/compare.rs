@@ -10,12 +10,12 @@ use expect_test::expect;
 use serde_json::Value;
 
 use crate::support::comparisons::{adds_up, both_builds_add_up, compare, rows};
-use crate::support::designs;
+use crate::support::examples;
 use crate::support::workshop::{Workshop, example};
 
 #[test]
 fn everything_adds_up_for_both_builds_of_the_examples() {
-    both_builds_add_up(&designs("calyx-examples"));
+    both_builds_add_up(&examples());
 }
 
 #[test]

@@ -14,12 +14,12 @@ use petal_reconstruct::Overhead;
 use petal_visualize::ByKind;
 
 use crate::support::corpus::{LONG, for_all, profiled_exactly};
-use crate::support::{Expected, compile, designs, plain};
+use crate::support::{Expected, compile, designs, examples, plain};
 
 #[test]
 fn the_corpus_is_profiled_exactly() {
     if std::env::var_os("PETAL_UPDATE").is_some() {
-        for design in [designs("calyx-examples"), designs("tests/corpus")].concat() {
+        for design in [examples(), designs("tests/corpus")].concat() {
             update(&design);
         }
     }

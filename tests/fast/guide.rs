@@ -1,6 +1,7 @@
 //! The commands of the README and the guide work, and print what the pages show.
 
 use std::fs;
+use std::process::Command;
 
 use crate::support::page::blocks;
 use crate::support::root;
@@ -62,12 +63,12 @@ fn missing<'a>(excerpt: &'a str, output: &str) -> Option<&'a str> {
 /// Runs all commands of a page, and holds its excerpts against what they print.
 fn check(page: &str) {
     let workshop = Workshop::empty();
-    fs::create_dir(workshop.path("calyx-examples")).unwrap();
-    for entry in fs::read_dir(root().join("calyx-examples")).unwrap() {
-        let entry = entry.unwrap();
-        let copy = workshop.path("calyx-examples").join(entry.file_name());
-        fs::copy(entry.path(), copy).unwrap();
-    }
+    let examples = root().join("calyx-examples");
+    succeeds(
+        Command::new("cp")
+            .arg("-r")
+            .args([&examples, workshop.dir.path()]),
+    );
     let run = |text: &str| succeeds(&mut workshop.bash(&commands(text)));
     // The output of the last commands.
     let mut output: Option<String> = None;

@@ -8,7 +8,7 @@ use petal_visualize::outputs::{OUTPUTS, SUMMARY};
 use serde_json::Value;
 
 use crate::support::workshop::{Workshop, example};
-use crate::support::{designs, instrument, root};
+use crate::support::{examples, instrument, root};
 
 fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
@@ -137,7 +137,7 @@ fn shared(path: &str) -> String {
 fn the_documented_fields_of_the_metadata_are_those_written() {
     let mut written = BTreeSet::new();
     let positions = root().join("tests/corpus/struct-positions.futil");
-    for design in [designs("calyx-examples"), vec![positions]].concat() {
+    for design in [examples(), vec![positions]].concat() {
         let (_, metadata) = instrument(&design, "all");
         let metadata = serde_json::from_str(&metadata.to_json()).unwrap();
         fields(&metadata, "", &mut written);

@@ -8,14 +8,13 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use crate::support::workshop::{PETAL, Workshop, example, succeeds};
-use crate::support::{Expected, chromium, designs, python, root};
+use crate::support::{Expected, chromium, designs, examples, python, root};
 
 #[test]
 fn the_native_timeline_and_the_json_have_the_same_slices() {
     let workshop = Workshop::empty();
     let mut folders = Vec::new();
-    let examples = designs("calyx-examples").into_iter();
-    for design in examples.chain(designs("tests/corpus")) {
+    for design in examples().into_iter().chain(designs("tests/corpus")) {
         // Its timeline is too long for JSON.
         if design.ends_with("packet-scheduler.futil") {
             continue;

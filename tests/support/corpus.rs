@@ -10,7 +10,7 @@ use petal_visualize::ByKind;
 
 use super::source::Source;
 use super::sums::{self, same};
-use super::{Expected, compile, designs, embedded, instrument, plain};
+use super::{Expected, compile, designs, embedded, examples, instrument, plain};
 
 /// The design that the embedded simulator refuses.
 pub const OWN_VERILOG: &str = "struct-verilog.futil";
@@ -24,7 +24,7 @@ pub const LONG: u64 = 100_000;
 pub fn for_all<T: Send>(
     check: impl Fn(&Path, &str, u64, &Expected) -> Result<T, String> + Sync + std::panic::RefUnwindSafe,
 ) -> Vec<T> {
-    let all = [designs("calyx-examples"), designs("tests/corpus")];
+    let all = [examples(), designs("tests/corpus")];
     assert!(all[0].len() >= 14, "only {} examples", all[0].len());
     assert!(all[1].len() >= 60, "only {} designs", all[1].len());
     let all = all.concat();

@@ -60,6 +60,11 @@ pub fn designs(folder: &str) -> Vec<PathBuf> {
     designs
 }
 
+/// All examples: what people write, and what front ends wrote.
+pub fn examples() -> Vec<PathBuf> {
+    [designs("calyx-examples"), designs("calyx-examples/adl")].concat()
+}
+
 /// A browser that Playwright can drive.
 pub fn chromium() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -17,18 +17,36 @@ struct Drives {
     always: BTreeSet<String>,
 }
 
+/// A program without the positions of a front end, as front ends write them.
+fn without_positions(text: &str) -> String {
+    let program = text.split("\nsourceinfo #{").next().unwrap_or_default();
+    let forms = [("@pos{", "} "), ("<\"pos\"={", "}>"), (", \"pos\"={", "}")];
+    forms
+        .iter()
+        .fold(program.to_owned(), |program, (open, close)| {
+            let mut parts = program.split(open);
+            let first = parts.next().unwrap_or_default().to_owned();
+            parts.fold(first, |text, part| {
+                let (_, rest) = part.split_once(close).expect("a position has an end");
+                text + rest
+            })
+        })
+}
+
 /// The groups of a source file: component and group → cells.
 pub struct Source(BTreeMap<(String, String), Drives>);
 
 impl Source {
-    /// Reads a design; imports are left out. Where this parser can't read the design, the same lies beside it in a
-    /// form that it can.
+    /// Reads a design; imports are left out. Where this parser can't read the design for more than positions, the same
+    /// lies beside it in a form that it can.
     pub fn of(design: &Path) -> Self {
         let plain = design.with_extension("futil.plain");
         let design = if plain.exists() { &plain } else { design };
+        let text = std::fs::read_to_string(design)
+            .unwrap_or_else(|error| panic!("{}: {error}", design.display()));
         let parsed = {
             let _alone = petal_passes::parsing();
-            CalyxParser::parse_file(design)
+            CalyxParser::parse(without_positions(&text).as_bytes())
                 .unwrap_or_else(|error| panic!("{}: {error:?}", design.display()))
         };
         let mut groups: BTreeMap<(String, String), Drives> = BTreeMap::new();
