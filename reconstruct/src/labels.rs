@@ -150,13 +150,17 @@ impl FrameLabels {
         &self.components[component.index()].names[group.index()]
     }
 
-    /// The overhead of a cell of `component`: `fsm-update of while@L12`.
+    /// What a cell of `component` moves along, and for which statement: `FSM update of while@L12`.
     pub fn charge(&self, component: ComponentId, charge: Charge) -> String {
         match charge.statement {
             Some(statement) => {
-                format!("{} of {}", charge.kind, self.control(component, statement))
+                format!(
+                    "{} of {}",
+                    charge.kind.title(),
+                    self.control(component, statement)
+                )
             }
-            None => charge.kind.to_string(),
+            None => charge.kind.title().to_owned(),
         }
     }
 

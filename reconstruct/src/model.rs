@@ -39,7 +39,7 @@ pub struct Instance {
     pub parent: Option<(InstanceId, CellId)>,
 }
 
-/// Why a cycle of a cell is not useful.
+/// Why a cell only moves control along in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Overhead {
     /// At the end of the cycle an FSM of the cell takes a transition, or a loop counter that the
@@ -47,8 +47,8 @@ pub enum Overhead {
     FsmUpdate,
     /// Only par-done registers of the cell change at the end of the cycle.
     ParDone,
-    /// Both kinds of registers change.
-    Both,
+    /// FSMs and par-done registers change.
+    FsmAndParDone,
     /// Control that the compiler made static lets the cycle pass: it pads the shorter branch of an
     /// `if`, waits for the longer arm of a `par`, or resets its counter.
     StaticWait,
@@ -66,7 +66,7 @@ impl Overhead {
     pub const ALL: [Self; 7] = [
         Self::FsmUpdate,
         Self::ParDone,
-        Self::Both,
+        Self::FsmAndParDone,
         Self::StaticWait,
         Self::Barrier,
         Self::StartFinish,
@@ -78,12 +78,12 @@ impl Overhead {
         self as usize
     }
 
-    /// The kind as people read it.
+    /// The kind as people read it; the `Display` form is that of keys in JSON.
     pub fn title(self) -> &'static str {
         match self {
             Self::FsmUpdate => "FSM update",
             Self::ParDone => "par-done update",
-            Self::Both => "both",
+            Self::FsmAndParDone => "FSM and par-done update",
             Self::StaticWait => "static wait",
             Self::Barrier => "barrier",
             Self::StartFinish => "start/finish",
@@ -107,7 +107,7 @@ impl std::fmt::Display for Overhead {
         f.write_str(match self {
             Self::FsmUpdate => "fsm-update",
             Self::ParDone => "par-done",
-            Self::Both => "both",
+            Self::FsmAndParDone => "fsm-and-par-done",
             Self::StaticWait => "static-wait",
             Self::Barrier => "barrier",
             Self::StartFinish => "start-finish",

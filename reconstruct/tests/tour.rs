@@ -66,48 +66,48 @@ fn each_cycle_of_a_cell_is_useful_or_charged() {
     }
     expect![[r#"
         0: main useful;
-        1: main fsm-update of seq@L65;
+        1: main FSM update of seq@L65;
         2: main useful;
-        3: main fsm-update of while@L67;
+        3: main FSM update of while@L67;
         4: main useful; main.d useful;
         5: main useful; main.d useful;
         6: main useful;
-        7: main fsm-update of seq@L69:41;
-        8: main both of par@L69:11;
-        9: main both of seq@L68;
+        7: main FSM update of seq@L69:41;
+        8: main FSM and par-done update of par@L69:11;
+        9: main FSM and par-done update of seq@L68;
         10: main useful;
-        11: main fsm-update of while@L67;
+        11: main FSM update of while@L67;
         12: main useful;
-        13: main fsm-update of while@L67;
+        13: main FSM update of while@L67;
         14: main useful; main.d useful;
         15: main useful; main.d useful;
         16: main useful;
-        17: main fsm-update of seq@L69:41;
-        18: main both of par@L69:11;
-        19: main both of seq@L68;
+        17: main FSM update of seq@L69:41;
+        18: main FSM and par-done update of par@L69:11;
+        19: main FSM and par-done update of seq@L68;
         20: main useful;
-        21: main fsm-update of while@L67;
+        21: main FSM update of while@L67;
         22: main condition;
-        23: main fsm-update of seq@L65;
+        23: main FSM update of seq@L65;
         24: main useful; main.b useful;
-        25: main useful; main.b fsm-update of seq@L21:13;
+        25: main useful; main.b FSM update of seq@L21:13;
         26: main useful; main.b useful; main.d useful;
         27: main useful; main.b useful; main.d useful;
-        28: main useful; main.b fsm-update of seq@L21:13;
-        29: main fsm-update of seq@L65;
+        28: main useful; main.b FSM update of seq@L21:13;
+        29: main FSM update of seq@L65;
         30: main useful;
         31: main useful;
         32: main useful;
-        33: main fsm-update of seq@L65;
+        33: main FSM update of seq@L65;
         34: main condition;
-        35: main fsm-update of if@L75;
+        35: main FSM update of if@L75;
         36: main useful;
-        37: main fsm-update of seq@L65;
+        37: main FSM update of seq@L65;
         38: main useful; main.t useful;
         39: main useful; main.t useful;
         40: main useful; main.t useful;
         41: main useful;
-        42: main fsm-update of seq@L65;
+        42: main FSM update of seq@L65;
     "#]]
     .assert_eq(&text);
 }
@@ -316,7 +316,7 @@ fn kinds_have_names() {
     expect![[r#"
         fsm-update: FSM update
         par-done: par-done update
-        both: both
+        fsm-and-par-done: FSM and par-done update
         static-wait: static wait
         barrier: barrier
         start-finish: start/finish

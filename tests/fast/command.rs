@@ -16,17 +16,18 @@ fn a_run_tells_where_the_cycles_went() {
     expect![[r#"
         switch-case-par
 
-          cycles                9  100.0 %
-          useful                3   33.3 %
-            only conditions     0    0.0 %
-          control overhead      6   66.7 %
-            FSM update          4   44.4 %
-            par-done update     0    0.0 %
-            both                2   22.2 %
-            static wait         0    0.0 %
-            barrier             0    0.0 %
-            start/finish        0    0.0 %
-            other               0    0.0 %
+          cycles                     9  100.0 %
+          useful                     3   33.3 %
+            computation              3   33.3 %
+            conditions               0    0.0 %
+          overhead                   6   66.7 %
+            FSM update               4   44.4 %
+            par-done update          0    0.0 %
+            FSM and par-done update  2   22.2 %
+            static wait              0    0.0 %
+            barrier                  0    0.0 %
+            start/finish             0    0.0 %
+            other                    0    0.0 %
 
           most overhead  overhead  cycles  source
           main.seq@L116         3       9  seq {
@@ -118,10 +119,10 @@ fn call_trees_as_text_and_as_json() {
               read
                 r (primitive)
         cycle 1
-          main  <- overhead: fsm-update of seq@L116
+          main  <- overhead: FSM update of seq@L116
             seq@L116
         cycle 2
-          main  <- overhead: fsm-update of if@L119
+          main  <- overhead: FSM update of if@L119
             seq@L116
               par@L118
                 if@L119

@@ -29,13 +29,14 @@ fn two_builds_as_text() {
 
         note: compiled only after with 14 passes
 
-        run                before  after  delta       %
-        cycles                 34     17    -17   -50.0
-        useful                 14     14
-          only conditions       4      4
-        control overhead       20      3    -17   -85.0
-          FSM update           11      3     -8   -72.7
-          both                  9      0     -9  -100.0
+        run                        before  after  delta       %
+        cycles                         34     17    -17   -50.0
+        useful                         14     14
+          computation                  10     10
+          conditions                    4      4
+        overhead                       20      3    -17   -85.0
+          FSM update                   11      3     -8   -72.7
+          FSM and par-done update       9      0     -9  -100.0
 
         statement        cycles  delta      %  overhead  delta  what changed  source
         main.seq@L57     18 → 9     -9  -50.0     9 → 0     -9                seq
@@ -51,8 +52,8 @@ fn two_builds_as_text() {
         main.write        3                       3  now promoted, merged
         2 groups unchanged (`--all` shows them)
 
-        cell   cycles  delta      %  useful  overhead  times active  what changed
-        main  34 → 17    -17  -50.0      14    20 → 3             1
+        cell   cycles  delta      %  busy  control  times active  what changed
+        main  34 → 17    -17  -50.0    14   20 → 3             1
     "#]]
     .assert_eq(&Workshop::empty().succeeds(&args));
 }
@@ -68,10 +69,11 @@ fn two_designs_as_markdown() {
         | --- | ---: | ---: | ---: | ---: |
         | cycles | 9 | 6 | -3 | -33.3 |
         | useful | 3 | 3 |  |  |
-        |   only conditions | 0 | 0 |  |  |
-        | control overhead | 6 | 3 | -3 | -50.0 |
+        |   computation | 3 | 3 |  |  |
+        |   conditions | 0 | 0 |  |  |
+        | overhead | 6 | 3 | -3 | -50.0 |
         |   FSM update | 4 | 3 | -1 | -25.0 |
-        |   both | 2 | 0 | -2 | -100.0 |
+        |   FSM and par-done update | 2 | 0 | -2 | -100.0 |
 
         ### Statements
 
@@ -91,7 +93,7 @@ fn two_designs_as_markdown() {
 
         ### Component cells
 
-        | cell | cycles | delta | % | useful | overhead | times active | what changed |
+        | cell | cycles | delta | % | busy | control | times active | what changed |
         | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
         | main | 9 → 6 | -3 | -33.3 | 3 | 6 → 3 | 1 |  |
 
@@ -136,12 +138,13 @@ fn edits_of_the_source_are_told() {
     expect![[r#"
         matmul → edited
 
-        run                before  after  delta     %
-        cycles                612    603     -9  -1.5
-        useful                338    334     -4  -1.2
-          only conditions     105    100     -5  -4.8
-        control overhead      274    269     -5  -1.8
-          FSM update          274    269     -5  -1.8
+        run            before  after  delta     %
+        cycles            612    603     -9  -1.5
+        useful            338    334     -4  -1.2
+          computation     233    234     +1  +0.4
+          conditions      105    100     -5  -4.8
+        overhead          274    269     -5  -1.8
+          FSM update      274    269     -5  -1.8
 
         statement                 cycles  delta       %  overhead  delta  what changed                               source
         main.while@L83         609 → 599    -10    -1.6     8 → 3     -5  edited, was while i_lt.out with more_rows  while i_lt.out
@@ -181,7 +184,7 @@ fn edits_of_the_source_are_told() {
         main.next_row            4                            4
         main.next_term          64                           64
 
-        cell     cycles  delta     %     useful   overhead  times active  what changed
+        cell     cycles  delta     %       busy    control  times active  what changed
         main  612 → 603     -9  -1.5  338 → 334  274 → 269             1
     "#]].assert_eq(&printed);
     adds_up(&compare(
@@ -294,7 +297,7 @@ fn trackers_get_what_they_take() {
           },
           {
             "extra": "-1 against 3 of while-comb",
-            "name": "while-reg: control overhead",
+            "name": "while-reg: overhead cycles",
             "unit": "cycles",
             "value": 2
           }
@@ -304,11 +307,11 @@ fn trackers_get_what_they_take() {
     expect![[r#"
         {
           "while-reg": {
-            "control-overhead": {
-              "value": 2
-            },
             "cycles": {
               "value": 16
+            },
+            "overhead-cycles": {
+              "value": 2
             },
             "useful-cycles": {
               "value": 14

@@ -263,9 +263,9 @@ fn check_instances(analysis: &Analysis<'_>) -> usize {
     let kinds = [
         "own",
         "overhead",
-        "fsm update",
-        "par done",
-        "both",
+        "FSM update",
+        "par-done update",
+        "FSM and par-done update",
         "static wait",
     ];
     let lines = added_up(&analysis.lines(), &line, &kinds);
@@ -421,7 +421,7 @@ fn a_profile_shows_the_lines_of_the_front_end() {
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(!printed.contains("@pos"), "{printed}");
     expect![[r#"
-        file,line,text,times entered,cycles,own,useful,overhead,fsm update,par done,both,static wait,barrier,start finish,other
+        file,line,text,times entered,cycles,own,useful,overhead,FSM update,par-done update,FSM and par-done update,static wait,barrier,start/finish,other
         step.py,1,,1,1,0.00,1,0,0,0,0,0,0,0,0
         step.py,4,,1,1,1.00,1,0,0,0,0,0,0,0,0
         step.py,5,,1,1,0.00,1,0,0,0,0,0,0,0,0
@@ -473,7 +473,7 @@ fn a_profile_shows_the_lines_of_the_front_end() {
     assert!(table.contains("statement_4()"), "{table}");
     let each = ["stats", "out", "lines", "--per-instance", "--format", "csv"];
     expect![[r#"
-        file,line,text,cell,statement,cycles,own,useful,overhead,fsm update,par done,both,static wait,barrier,start finish,other
+        file,line,text,cell,statement,cycles,own,useful,overhead,FSM update,par-done update,FSM and par-done update,static wait,barrier,start/finish,other
         step.py,1,,main.s,component step,1,0.00,1,0,0,0,0,0,0,0,0
         step.py,4,,main.s,group add_one,1,1.00,1,0,0,0,0,0,0,0,0
         step.py,5,,main.s,add_one@L20,1,0.00,1,0,0,0,0,0,0,0,0
@@ -596,11 +596,12 @@ fn statements_are_the_same_after_an_edit_of_the_front_end() {
     expect![[r#"
         grow
 
-        run                before  after  delta      %
-        cycles                  3      4     +1  +33.3
-        useful                  3      4     +1  +33.3
-          only conditions       0      0
-        control overhead        0      0
+        run            before  after  delta      %
+        cycles              3      4     +1  +33.3
+        useful              3      4     +1  +33.3
+          computation       3      4     +1  +33.3
+          conditions        0      0
+        overhead            0      0
 
         statement        cycles  delta      %  overhead  delta  what changed  source  front end
         main.seq@L13      3 → 4     +1  +33.3         0                       seq     grow.py:3 def main():
@@ -613,8 +614,8 @@ fn statements_are_the_same_after_an_edit_of_the_front_end() {
         main.bump     2 → 3     +1  +50.0         2 → 3
         main.double       1                           1
 
-        cell  cycles  delta      %  useful  overhead  times active  what changed
-        main   3 → 4     +1  +33.3   3 → 4         0             1
+        cell  cycles  delta      %   busy  control  times active  what changed
+        main   3 → 4     +1  +33.3  3 → 4        0             1
     "#]]
     .assert_eq(&workshop.succeeds(&["compare", "before", "after", "--all"]));
     // A baseline has what that needs, and an older one has no lines.

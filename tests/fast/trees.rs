@@ -129,7 +129,7 @@ fn a_sequence() {
                 seq@L11
                   wa
                     a (primitive)
-            cycle 1, main: fsm-update of seq@L11
+            cycle 1, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 2
@@ -137,7 +137,7 @@ fn a_sequence() {
                 seq@L11
                   wb
                     b (primitive)
-            cycle 3, main: fsm-update of seq@L11
+            cycle 3, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 4
@@ -145,7 +145,7 @@ fn a_sequence() {
                 seq@L11
                   wa
                     a (primitive)
-            cycle 5, main: fsm-update of seq@L11
+            cycle 5, main: FSM update of seq@L11
               main
                 seq@L11
         "#]],
@@ -188,7 +188,7 @@ fn parallel_arms() {
                       b (primitive)
                   wa
                     a (primitive)
-            cycle 1, main: both of seq@L13
+            cycle 1, main: FSM and par-done update of seq@L13
               main
                 par@L11
                   seq@L13
@@ -198,11 +198,11 @@ fn parallel_arms() {
                   seq@L13
                     wc
                       c (primitive)
-            cycle 3, main: fsm-update of seq@L13
+            cycle 3, main: FSM update of seq@L13
               main
                 par@L11
                   seq@L13
-            cycles 4 to 5, main: both of par@L11
+            cycles 4 to 5, main: FSM and par-done update of par@L11
               main
                 par@L11
         "#]],
@@ -240,7 +240,7 @@ fn branches() {
                 seq@L11
                   wc
                     c (primitive)
-            cycle 1, main: fsm-update of seq@L11
+            cycle 1, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 2
@@ -249,7 +249,7 @@ fn branches() {
                   if@L13
                     wa
                       a (primitive)
-            cycle 3, main: fsm-update of seq@L11
+            cycle 3, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 4
@@ -257,7 +257,7 @@ fn branches() {
                 seq@L11
                   zc
                     c (primitive)
-            cycle 5, main: fsm-update of seq@L11
+            cycle 5, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 6
@@ -265,7 +265,7 @@ fn branches() {
                 seq@L11
                   wb
                     b (primitive)
-            cycle 7, main: fsm-update of seq@L11
+            cycle 7, main: FSM update of seq@L11
               main
                 seq@L11
         "#]],
@@ -286,7 +286,7 @@ fn a_loop() {
                 seq@L11
                   wc
                     c (primitive)
-            cycle 1, main: fsm-update of seq@L11
+            cycle 1, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 2
@@ -296,7 +296,7 @@ fn a_loop() {
                     seq@L14
                       wa
                         a (primitive)
-            cycle 3, main: fsm-update of seq@L14
+            cycle 3, main: FSM update of seq@L14
               main
                 seq@L11
                   while@L13
@@ -308,7 +308,7 @@ fn a_loop() {
                     seq@L14
                       zc
                         c (primitive)
-            cycle 5, main: fsm-update of seq@L11
+            cycle 5, main: FSM update of seq@L11
               main
                 seq@L11
         "#]],
@@ -322,7 +322,7 @@ fn a_loop() {
                 seq@L11
                   wc
                     c (primitive)
-            cycle 1, main: fsm-update of seq@L11
+            cycle 1, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 2
@@ -334,7 +334,7 @@ fn a_loop() {
                         a (primitive)
                       zc
                         c (primitive)
-            cycle 3, main: fsm-update of seq@L11
+            cycle 3, main: FSM update of seq@L11
               main
                 seq@L11
         "#]],
@@ -347,7 +347,7 @@ fn a_loop_that_never_runs() {
         &registers("    while c.out { wa; }"),
         "no-opt",
         &expect![[r#"
-            cycle 0, main: fsm-update of while@L11
+            cycle 0, main: FSM update of while@L11
               main
                 while@L11
         "#]],
@@ -388,7 +388,7 @@ fn nested_machines() {
                 seq@L11
                   wa
                     a (primitive)
-            cycle 1, main: fsm-update of seq@L11
+            cycle 1, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 2
@@ -397,7 +397,7 @@ fn nested_machines() {
                   seq@L13
                     wb
                       b (primitive)
-            cycle 3, main: fsm-update of seq@L13
+            cycle 3, main: FSM update of seq@L13
               main
                 seq@L11
                   seq@L13
@@ -407,11 +407,11 @@ fn nested_machines() {
                   seq@L13
                     wc
                       c (primitive)
-            cycle 5, main: fsm-update of seq@L13
+            cycle 5, main: FSM update of seq@L13
               main
                 seq@L11
                   seq@L13
-            cycle 6, main: fsm-update of seq@L11
+            cycle 6, main: FSM update of seq@L11
               main
                 seq@L11
             cycle 7
@@ -419,7 +419,7 @@ fn nested_machines() {
                 seq@L11
                   wa
                     a (primitive)
-            cycle 8, main: fsm-update of seq@L11
+            cycle 8, main: FSM update of seq@L11
               main
                 seq@L11
         "#]],

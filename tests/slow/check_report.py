@@ -15,6 +15,17 @@ from playwright.sync_api import sync_playwright
 from checks import check, chromium
 
 
+KINDS = {
+    "fsm-update": "FSM update",
+    "par-done": "par-done update",
+    "fsm-and-par-done": "FSM and par-done update",
+    "static-wait": "static wait",
+    "barrier": "barrier",
+    "start-finish": "start/finish",
+    "other": "other",
+}
+
+
 def same(what, found, expected):
     check(found == expected, f"{what}: {found!r} is not {expected!r}")
 
@@ -154,8 +165,9 @@ def check_cycles(browser, name):
         expected = []
         for node in run["tree"]:
             charge = ""
-            if "overhead" in node:
-                charge = f"overhead: {node['overhead']}" + (f" of {node['statement']}" if node["statement"] else "")
+            for word in ("overhead", "control"):
+                if word in node:
+                    charge = f"{word}: {KINDS[node[word]]}" + (f" of {node['statement']}" if node["statement"] else "")
             actual = f" = {node['actual']}" if "actual" in node else ""
             expected.append((node["depth"], node["label"] + actual, charge))
         found = page.evaluate(
@@ -185,7 +197,7 @@ def check_looks(browser, name):
     same("width of the page", page.evaluate("document.documentElement.scrollWidth"), 400)
     page.close()
     page = browser.open(name, java_script_enabled=False)
-    check("control overhead" in page.locator("noscript").inner_text(), "nothing without scripts")
+    check("overhead" in page.locator("noscript").inner_text(), "nothing without scripts")
     page.close()
 
 

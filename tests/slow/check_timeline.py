@@ -222,9 +222,9 @@ def check_counters(native, petal, folder):
         check(samples[-1][1] == 0 and samples[-1][0] <= end, name, "does not end at 0:", samples[-1])
     with open(f"{folder}/summary.json") as file:
         summary = json.load(file)
-    samples = native.counters["control overhead"]
+    samples = native.counters["overhead"]
     total = sum(value * (after[0] - at) for (at, value), after in zip(samples, samples[1:]))
-    check(total == sum(summary["overhead"].values()), "control overhead adds up to", total)
+    check(total == sum(summary["overhead"].values()), "overhead adds up to", total)
 
 
 def check_flows(native):

@@ -37,6 +37,10 @@ pub fn adds_up(comparison: &Value) {
             of(&comparison["cycles"]),
             of(&comparison["useful"]) + of(&comparison["overhead"])
         );
+        assert_eq!(
+            of(&comparison["useful"]),
+            of(&comparison["computation"]) + of(&comparison["conditions"])
+        );
         let charged = rows(comparison, "statements")
             .iter()
             .map(|row| of(&row["overhead"]));
@@ -47,7 +51,7 @@ pub fn adds_up(comparison: &Value) {
         for cell in rows(comparison, "cells") {
             assert_eq!(
                 of(&cell["cycles"]),
-                of(&cell["useful"]) + of(&cell["overhead"])
+                of(&cell["busy"]) + of(&cell["control"])
             );
         }
         assert_eq!(

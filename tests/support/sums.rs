@@ -60,8 +60,8 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
         )?;
     }
     for row in 0..table.rows().len() {
-        let kinds = Overhead::ALL.map(|kind| kind.to_string().replace('-', " "));
-        let sum: u64 = std::iter::once("useful")
+        let kinds = Overhead::ALL.map(|kind| format!("control: {}", kind.title()));
+        let sum: u64 = std::iter::once("busy")
             .chain(kinds.iter().map(String::as_str))
             .map(|part| count(part, row))
             .sum::<Result<_, _>>()?;

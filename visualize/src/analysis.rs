@@ -151,7 +151,12 @@ impl<'a> Analysis<'a> {
 
     /// The table of component cells: one row for each that was active, with where its cycles went.
     pub fn cells(&self) -> Table {
-        cells(self.metadata, &self.profile, &self.activations)
+        cells(
+            self.metadata,
+            &self.profile,
+            &self.ledger(),
+            &self.activations,
+        )
     }
 
     /// The table of groups: one row for each that control or another group runs, with how often and how

@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::ledger::ByKind;
 
 /// Version of the file format. Files of any other version are refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The figures of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub struct Baseline {
     /// Cycles in which something useful ran, conditions included.
     pub useful: u64,
     /// The part of them in which nothing but conditions was computed.
-    pub condition: u64,
+    pub conditions: u64,
     /// The other cycles.
     #[serde(with = "kinds")]
     pub overhead: ByKind,
@@ -70,7 +70,7 @@ pub struct FileIdentity {
     pub digest: String,
 }
 
-/// The figures of a component cell. `useful` and `overhead` add up to `cycles`.
+/// The figures of a component cell. `busy` and `control` add up to `cycles`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellFigures {
     /// Its path: `main.queue`.
@@ -81,11 +81,11 @@ pub struct CellFigures {
     pub times: u64,
     /// Cycles in which it was active.
     pub cycles: u64,
-    /// Those in which something useful ran in it.
-    pub useful: u64,
-    /// The others.
+    /// Those in which it ran a group, a primitive or another cell.
+    pub busy: u64,
+    /// The others: it only moved its own control along.
     #[serde(with = "kinds", default, skip_serializing_if = "kinds::none")]
-    pub overhead: ByKind,
+    pub control: ByKind,
 }
 
 /// The figures of a group of the source, in all instances of its component together, wherever

@@ -5,11 +5,13 @@ use std::ops::Range;
 
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
-    Activity, CallTree, Event, FrameLabels, Instance, Node, Run, actual_path, with_continuous,
+    Activity, CallTree, Event, FrameLabels, Instance, InstanceId, Node, Run, actual_path,
+    with_continuous,
 };
 use serde_json::{Value as Json, json};
 
 use crate::front_end::FrontEndLines;
+use crate::ledger::Class;
 
 /// How call trees are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub struct CallTrees<'a> {
     labels: FrameLabels,
     instances: Vec<Instance>,
     trees: Vec<CallTree>,
+    /// For each tree the cell that is charged, if its cycles are overhead.
+    charged: Vec<Option<InstanceId>>,
     cycles: Range<u64>,
     format: TreeFormat,
     nodes: TreeNodes,
@@ -53,6 +57,7 @@ impl<'a> CallTrees<'a> {
             labels: FrameLabels::new(metadata),
             instances: Vec::new(),
             trees: Vec::new(),
+            charged: Vec::new(),
             cycles,
             format,
             nodes,
@@ -64,10 +69,18 @@ impl<'a> CallTrees<'a> {
     pub fn event(&mut self, event: &Event) -> Option<String> {
         match event {
             Event::Instance(instance) => self.instances.push(*instance),
-            Event::Tree(tree) => self.trees.push(match self.nodes {
-                TreeNodes::Traced => CallTree::clone(tree),
-                TreeNodes::WithContinuous => with_continuous(self.metadata, &self.instances, tree),
-            }),
+            Event::Tree(tree) => {
+                self.charged.push(match Class::of(self.metadata, tree) {
+                    Class::Overhead(instance, _) => Some(instance),
+                    Class::Computation | Class::Conditions => None,
+                });
+                self.trees.push(match self.nodes {
+                    TreeNodes::Traced => CallTree::clone(tree),
+                    TreeNodes::WithContinuous => {
+                        with_continuous(self.metadata, &self.instances, tree)
+                    }
+                });
+            }
             Event::Run(run) => return self.run(run),
             Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
         }
@@ -81,13 +94,19 @@ impl<'a> CallTrees<'a> {
             return None;
         }
         let tree = &self.trees[run.tree.index()];
+        let charged = self.charged[run.tree.index()];
         Some(match self.format {
-            TreeFormat::Text => self.text(&cycles, tree),
-            TreeFormat::JsonLines => self.json(&cycles, tree),
+            TreeFormat::Text => self.text(&cycles, tree, charged),
+            TreeFormat::JsonLines => self.json(&cycles, tree, charged),
         })
     }
 
-    fn text(&self, cycles: &Range<u64>, tree: &CallTree) -> String {
+    fn text(
+        &self,
+        cycles: &Range<u64>,
+        tree: &CallTree,
+        mut charged: Option<InstanceId>,
+    ) -> String {
         let mut text = match cycles.end - cycles.start {
             1 => format!("cycle {}\n", cycles.start),
             _ => format!("cycles {}..{}\n", cycles.start, cycles.end),
@@ -108,18 +127,24 @@ impl<'a> CallTrees<'a> {
             } = node
             {
                 let component = self.instances[instance.index()].component;
+                let what = control_or_overhead(instance, &mut charged);
                 let charge = self.labels.charge(component, charge);
-                let _ = write!(text, "  <- overhead: {charge}");
+                let _ = write!(text, "  <- {what}: {charge}");
             }
             text.push('\n');
         }
         text
     }
 
-    fn json(&self, cycles: &Range<u64>, tree: &CallTree) -> String {
+    fn json(
+        &self,
+        cycles: &Range<u64>,
+        tree: &CallTree,
+        mut charged: Option<InstanceId>,
+    ) -> String {
         let nodes: Vec<Json> = tree
             .preorder()
-            .map(|(depth, node)| self.node(depth, node))
+            .map(|(depth, node)| self.node(depth, node, &mut charged))
             .collect();
         format!(
             "{}\n",
@@ -127,7 +152,7 @@ impl<'a> CallTrees<'a> {
         )
     }
 
-    fn node(&self, depth: usize, node: Node) -> Json {
+    fn node(&self, depth: usize, node: Node, charged: &mut Option<InstanceId>) -> Json {
         let mut object = json!({
             "depth": depth,
             "kind": FrameLabels::kind(node).name(),
@@ -144,9 +169,19 @@ impl<'a> CallTrees<'a> {
         {
             let component = self.instances[instance.index()].component;
             let statement = charge.statement;
-            object["overhead"] = json!(charge.kind.to_string());
+            object[control_or_overhead(instance, charged)] = json!(charge.kind.to_string());
             object["statement"] = json!(statement.map(|id| self.labels.control(component, id)));
         }
         object
+    }
+}
+
+/// What it is to the run that the cell only moves control along: overhead, if the cycle is charged to it. The
+/// first node of the charged cell tells it, as no other is charged.
+fn control_or_overhead(instance: InstanceId, charged: &mut Option<InstanceId>) -> &'static str {
+    if charged.take_if(|charged| *charged == instance).is_some() {
+        "overhead"
+    } else {
+        "control"
     }
 }

@@ -1,4 +1,4 @@
-//! The table of component cells: in how many of its cycles each did something useful.
+//! The table of component cells: in how many of its cycles each was busy, and what it cost the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,33 @@ pub(crate) use petal_reconstruct::instance_path as path;
 
 use crate::activations::Activations;
 use crate::elements::ElementKind;
-use crate::ledger::ByKind;
+use crate::ledger::{ByKind, Ledger};
 use crate::profile::Profile;
 use crate::table::{Column, RowId, Table, Value};
 
 /// The table of component cells, in the order in which they first ran.
 ///
-/// `useful` and the kinds of overhead add up to `cycles`; main's row adds up to the run.
+/// `busy` and `control` add up to `cycles`; main's `cycles` are the run's. `busy with conditions` is the part
+/// of `busy` in which only conditions are computed. `overhead` is what the run lost: its cycles that are
+/// charged to statements of this cell. In all rows together it is the run's, but for what no statement is
+/// charged for.
 /// `FSMs` is the number of state machines that the component has for dynamic control, `avg` the cycles
 /// of one activation. There is no row of totals: a cell's cycles are also those of the cells around it.
-/// `condition` is the part of `useful` in which only conditions are computed. `ref cells` tells which
-/// `ref` cells it drove, and what they stood for; a component cell has its row where it lives.
-/// `continuous` names the combinational primitives that its continuous assignments drive.
-pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'_>) -> Table {
+/// `ref cells` tells which `ref` cells it drove, and what they stood for; a component cell has its row
+/// where it lives. `continuous` names the combinational primitives that its continuous assignments drive.
+pub fn cells(
+    metadata: &Metadata,
+    profile: &Profile,
+    ledger: &Ledger,
+    activations: &Activations<'_>,
+) -> Table {
     let all = sums(profile, activations);
-    let kinds = || Overhead::ALL.map(column_of).into_iter();
-    let parts = || std::iter::once("useful".to_owned()).chain(kinds());
+    let mut charged: BTreeMap<InstanceId, u64> = BTreeMap::new();
+    for (&(instance, _), statement) in &ledger.instances {
+        *charged.entry(instance).or_default() += statement.charged();
+    }
+    let kinds = || Overhead::ALL.map(|kind| format!("control: {}", kind.title()));
+    let parts = || std::iter::once("busy".to_owned()).chain(kinds());
     let mut columns = vec![
         Column::text("cell"),
         Column::text("component"),
@@ -32,8 +43,10 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
         Column::number("times active"),
         Column::number("cycles"),
         Column::number("avg"),
-        Column::number("useful"),
-        Column::number("condition"),
+        Column::number("busy"),
+        Column::number("busy with conditions"),
+        Column::number("control"),
+        Column::number("overhead"),
     ];
     columns.extend(kinds().map(Column::number));
     columns.extend(parts().map(|part| Column::number(format!("{part} %"))));
@@ -52,11 +65,13 @@ pub fn cells(metadata: &Metadata, profile: &Profile, activations: &Activations<'
             sums.times.into(),
             cycles.into(),
             Value::average(cycles, sums.times),
-            sums.useful.into(),
-            sums.condition.into(),
+            sums.busy.into(),
+            sums.conditions.into(),
+            sums.control.iter().sum::<u64>().into(),
+            charged.get(instance).copied().unwrap_or(0).into(),
         ];
-        row.extend(sums.overhead.map(Value::from));
-        let parts = std::iter::once(sums.useful).chain(sums.overhead);
+        row.extend(sums.control.map(Value::from));
+        let parts = std::iter::once(sums.busy).chain(sums.control);
         row.extend(parts.map(|part| Value::percent(part, cycles)));
         let known = references.get(instance).into_iter().flatten();
         let known: Vec<&str> = known.map(String::as_str).collect();
@@ -134,35 +149,30 @@ pub(crate) fn sums(profile: &Profile, activations: &Activations<'_>) -> BTreeMap
 pub(crate) struct Sums {
     /// How often it was active.
     pub(crate) times: u64,
-    /// Cycles in which something useful ran in it, conditions included.
-    pub(crate) useful: u64,
-    /// The part of them in which only conditions were computed.
-    pub(crate) condition: u64,
-    /// The other cycles in which it was active, by kind.
-    pub(crate) overhead: ByKind,
+    /// Cycles in which it ran a group, a primitive or another cell.
+    pub(crate) busy: u64,
+    /// The part of them in which it ran only conditions.
+    pub(crate) conditions: u64,
+    /// The other cycles in which it was active: it only moved its own control along. By kind.
+    pub(crate) control: ByKind,
 }
 
 impl Sums {
     /// Cycles in which it was active.
     pub(crate) fn cycles(&self) -> u64 {
-        self.useful + self.overhead.iter().sum::<u64>()
+        self.busy + self.control.iter().sum::<u64>()
     }
 
     fn add(&mut self, activity: Activity, cycles: u64) {
         match activity {
-            Activity::Useful => self.useful += cycles,
+            Activity::Useful => self.busy += cycles,
             Activity::Condition => {
-                self.useful += cycles;
-                self.condition += cycles;
+                self.busy += cycles;
+                self.conditions += cycles;
             }
-            Activity::Overhead(charge) => self.overhead[charge.kind.index()] += cycles,
+            Activity::Overhead(charge) => self.control[charge.kind.index()] += cycles,
         }
     }
-}
-
-/// The title of the column for a kind of overhead.
-pub(crate) fn column_of(kind: Overhead) -> String {
-    kind.to_string().replace('-', " ")
 }
 
 /// The label of the tracks of an instance: its path with the component of the last cell.

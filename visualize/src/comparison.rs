@@ -96,10 +96,10 @@ pub struct CellRow {
     /// What and for how long.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Cycles in which something useful ran in it.
-    pub useful: Change,
-    /// Its other cycles. The two add up to all.
-    pub overhead: Change,
+    /// Cycles in which it ran a group, a primitive or another cell.
+    pub busy: Change,
+    /// Its other cycles, in which it only moved its control along. The two add up to all.
+    pub control: Change,
 }
 
 /// A group.
@@ -140,8 +140,10 @@ pub struct Comparison {
     pub cycles: Change,
     /// Cycles in which something useful ran, conditions included.
     pub useful: Change,
-    /// The part of them in which nothing but conditions was computed.
-    pub condition: Change,
+    /// The part of them in which something worked that is no condition.
+    pub computation: Change,
+    /// The other part, in which nothing but conditions was computed.
+    pub conditions: Change,
     /// The other cycles. Together with `useful` they add up to `cycles`.
     pub overhead: Change,
     /// They, by kind.
@@ -196,7 +198,8 @@ impl Comparison {
             notes: notes(before, after),
             cycles: change(|run| run.cycles),
             useful: change(|run| run.useful),
-            condition: change(|run| run.condition),
+            computation: change(|run| run.useful - run.conditions),
+            conditions: change(|run| run.conditions),
             overhead: change(Baseline::total_overhead),
             overhead_by_kind: Overhead::ALL
                 .into_iter()
@@ -289,8 +292,8 @@ fn cell_row(before: &Baseline, after: &Baseline, found: &Match) -> CellRow {
             times: change(|row| row.times),
             cycles: change(|row| row.cycles),
         },
-        useful: change(|row| row.useful),
-        overhead: change(|row| row.overhead.iter().sum()),
+        busy: change(|row| row.busy),
+        control: change(|row| row.control.iter().sum()),
     }
 }
 
@@ -372,8 +375,8 @@ fn statement_row(before: &Baseline, after: &Baseline, found: &Match) -> Statemen
 #[cfg(test)]
 fn baseline_with(fields: serde_json::Value) -> Baseline {
     let mut whole = serde_json::json!({
-        "petal-baseline": 1, "petal": "1", "design": "d", "passes": [], "warnings": 0,
-        "cycles": 0, "useful": 0, "condition": 0, "overhead": {}, "unplaced": 0,
+        "petal-baseline": 2, "petal": "1", "design": "d", "passes": [], "warnings": 0,
+        "cycles": 0, "useful": 0, "conditions": 0, "overhead": {}, "unplaced": 0,
         "files": [], "cells": [], "groups": [], "statements": [], "frames": [], "flame": [],
     });
     let serde_json::Value::Object(fields) = fields else {

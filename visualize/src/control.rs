@@ -9,7 +9,7 @@ use petal_metadata::{
 use petal_reconstruct::{InstanceId, Overhead};
 
 use crate::activations::{Activations, Durations};
-use crate::cells::{column_of, path};
+use crate::cells::path;
 use crate::elements::{Element, ElementKind};
 use crate::ledger::{Ledger, Statement};
 use crate::profile::Profile;
@@ -68,11 +68,11 @@ fn columns() -> Vec<Column> {
         Column::number("cycles"),
         Column::number("flattened"),
         Column::number("useful"),
-        Column::number("condition"),
+        Column::number("conditions"),
         Column::number("overhead"),
     ];
-    columns.extend(Overhead::ALL.map(|kind| Column::number(column_of(kind))));
-    columns.extend(["hidden overhead", "min", "max", "avg"].map(Column::number));
+    columns.extend(Overhead::ALL.map(|kind| Column::number(kind.title())));
+    columns.extend(["hidden control", "min", "max", "avg"].map(Column::number));
     columns
 }
 
@@ -121,7 +121,7 @@ fn rows<Owner: Copy + Ord>(
                 costs.cycles.into(),
                 costs.flattened.into(),
                 costs.useful.into(),
-                costs.condition.into(),
+                costs.conditions.into(),
                 costs.charged().into(),
             ];
             row.extend(costs.overhead.map(Value::from));

@@ -1,5 +1,5 @@
-//! The ledger: every cycle of the run is on exactly one line. It is useful, or it computes only
-//! conditions, or it is overhead of one kind that one statement caused.
+//! The ledger: every cycle of the run is on exactly one line. It is computation, or conditions alone, or
+//! overhead of one kind that one statement caused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub struct Statement {
     /// Those of them in which something useful ran inside of it, conditions included.
     pub useful: u64,
     /// The part of `useful` in which nothing but conditions was computed inside of it.
-    pub condition: u64,
+    pub conditions: u64,
     /// Cycles of the run that are overhead and charged to it.
     pub overhead: ByKind,
     /// Cycles in which it moved only control along, but which the run did not lose by that:
@@ -38,7 +38,7 @@ impl Statement {
         self.cycles += other.cycles;
         self.flattened += other.flattened;
         self.useful += other.useful;
-        self.condition += other.condition;
+        self.conditions += other.conditions;
         for (sum, cycles) in self.overhead.iter_mut().zip(other.overhead) {
             *sum += cycles;
         }
@@ -56,9 +56,9 @@ impl Statement {
 pub struct Ledger {
     /// Cycles in which at least one user group or primitive was active, anywhere, that does not
     /// only wait for a cell that it runs.
-    pub useful: u64,
+    pub computation: u64,
     /// Cycles in which nothing else was active but groups that compute conditions.
-    pub condition: u64,
+    pub conditions: u64,
     /// All other cycles, by kind.
     pub overhead: ByKind,
     /// The statements that were active or charged.
@@ -70,7 +70,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The ledger of a run. `useful`, `condition` and `overhead` add up to its cycles, and the
+    /// The ledger of a run. `computation`, `conditions` and `overhead` add up to its cycles, and the
     /// charges of all statements and `unplaced` to `overhead`.
     pub(crate) fn new(metadata: &Metadata, profile: &Profile) -> Self {
         let mut ledger = Self::default();
@@ -87,6 +87,11 @@ impl Ledger {
         ledger
     }
 
+    /// Cycles in which something worked: computation and conditions.
+    pub fn useful(&self) -> u64 {
+        self.computation + self.conditions
+    }
+
     /// Cycles that are not useful.
     pub fn total_overhead(&self) -> u64 {
         self.overhead.iter().sum()
@@ -95,12 +100,12 @@ impl Ledger {
     fn add(&mut self, metadata: &Metadata, tree: &CallTree, cycles: u64) {
         let costs = TreeCosts::of(metadata, tree);
         let charged = match costs.class() {
-            Class::Useful => {
-                self.useful += cycles;
+            Class::Computation => {
+                self.computation += cycles;
                 None
             }
-            Class::Condition => {
-                self.condition += cycles;
+            Class::Conditions => {
+                self.conditions += cycles;
                 None
             }
             Class::Overhead(instance, charge) => Some((instance, charge)),
@@ -130,7 +135,7 @@ impl Ledger {
             entry.cycles += cycles;
             entry.flattened += cycles * threads;
             entry.useful += if inside == Inside::Nothing { 0 } else { cycles };
-            entry.condition += if inside == Inside::Condition {
+            entry.conditions += if inside == Inside::Condition {
                 cycles
             } else {
                 0
@@ -146,10 +151,10 @@ impl Ledger {
 /// The line of the ledger that a cycle is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Something useful ran.
-    Useful,
+    /// Something worked that is no condition.
+    Computation,
     /// Only conditions were computed.
-    Condition,
+    Conditions,
     /// Overhead, which this cell made.
     Overhead(InstanceId, Charge),
 }
@@ -199,9 +204,9 @@ impl TreeCosts {
     /// The line of the ledger that cycles with this tree are on.
     pub fn class(&self) -> Class {
         match (self.inside(0), self.overhead.first()) {
-            (Inside::Condition, _) => Class::Condition,
+            (Inside::Condition, _) => Class::Conditions,
             (Inside::Nothing, Some(&(instance, charge))) => Class::Overhead(instance, charge),
-            (Inside::Nothing | Inside::Useful, _) => Class::Useful,
+            (Inside::Nothing | Inside::Useful, _) => Class::Computation,
         }
     }
 

@@ -6,7 +6,7 @@ use petal_metadata::{FrontEndFileId, Id, Metadata};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, Overhead};
 
 use crate::annotate::{Cost, Line};
-use crate::cells::{column_of, path};
+use crate::cells::path;
 use crate::flame::{Weighting, units, weights};
 use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part, PartNames, front_end_file};
 use crate::ledger::{ByKind, Class, Inside, TreeCosts};
@@ -259,7 +259,7 @@ impl<'a> Rows<'a> {
             Column::text("text"),
         ];
         let figures = ["cycles", "own", "useful", "overhead"].map(Column::number);
-        let kinds = Overhead::ALL.map(|kind| Column::number(column_of(kind)));
+        let kinds = Overhead::ALL.map(|kind| Column::number(kind.title()));
         let all = line.into_iter().chain(columns).chain(figures).chain(kinds);
         Self {
             metadata,

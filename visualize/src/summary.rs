@@ -78,7 +78,7 @@ impl Verified {
 }
 
 /// Version of `summary.json`; `docs/formats.md` tells what may change without a new one.
-pub const SUMMARY_VERSION: u32 = 1;
+pub const SUMMARY_VERSION: u32 = 2;
 
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -94,11 +94,15 @@ pub struct Summary {
     pub verified: Verified,
     /// Length of the run in cycles.
     pub cycles: u64,
-    /// Cycles in which something useful ran, conditions included.
+    /// Cycles in which something worked: `computation_cycles` and `condition_cycles`.
     pub useful_cycles: u64,
-    /// The part of them in which nothing but conditions was computed.
+    /// Cycles in which something worked that is no condition.
+    pub computation_cycles: u64,
+    /// Cycles in which nothing but conditions was computed.
     pub condition_cycles: u64,
-    /// The other cycles by kind: `fsm-update`, `par-done`, `both`, `static-wait`, `barrier`,
+    /// The other cycles.
+    pub overhead_cycles: u64,
+    /// They, by kind: `fsm-update`, `par-done`, `fsm-and-par-done`, `static-wait`, `barrier`,
     /// `start-finish` and `other`.
     pub overhead: BTreeMap<String, u64>,
     /// The most expensive groups.
@@ -132,8 +136,10 @@ impl Summary {
                 Verified::No
             },
             cycles: profile.total(),
-            useful_cycles: ledger.useful + ledger.condition,
-            condition_cycles: ledger.condition,
+            useful_cycles: ledger.useful(),
+            computation_cycles: ledger.computation,
+            condition_cycles: ledger.conditions,
+            overhead_cycles: ledger.total_overhead(),
             overhead: Overhead::ALL
                 .iter()
                 .zip(ledger.overhead)
@@ -184,15 +190,16 @@ impl Summary {
         let mut line = |name: &str, cycles: u64| {
             let _ = writeln!(
                 text,
-                "  {name:<22}{:>width$}  {}",
+                "  {name:<27}{:>width$}  {}",
                 thousands(cycles),
                 share(cycles)
             );
         };
         line("cycles", self.cycles);
         line("useful", self.useful_cycles);
-        line("  only conditions", self.condition_cycles);
-        line("control overhead", self.cycles - self.useful_cycles);
+        line("  computation", self.computation_cycles);
+        line("  conditions", self.condition_cycles);
+        line("overhead", self.overhead_cycles);
         for kind in Overhead::ALL {
             let cycles = self.overhead.get(&kind.to_string());
             line(&format!("  {}", kind.title()), cycles.copied().unwrap_or(0));

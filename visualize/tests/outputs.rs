@@ -292,9 +292,9 @@ fn tables() {
     check(
         &analysis.cells().text(),
         &expect![[r#"
-            cell    component  FSMs  times active  cycles    avg  useful  condition  fsm update  par done  both  static wait  barrier  start finish  other  useful %  fsm update %  par done %  both %  static wait %  barrier %  start finish %  other %  ref cells  continuous
-            main    main          0             1      12  12.00       9          0           3         0     0            0        0             0      0     75.00         25.00        0.00    0.00           0.00       0.00            0.00     0.00
-            main.c  sub           0             1       5   5.00       4          0           0         0     0            0        0             0      1     80.00          0.00        0.00    0.00           0.00       0.00            0.00    20.00
+            cell    component  FSMs  times active  cycles    avg  busy  busy with conditions  control  overhead  control: FSM update  control: par-done update  control: FSM and par-done update  control: static wait  control: barrier  control: start/finish  control: other  busy %  control: FSM update %  control: par-done update %  control: FSM and par-done update %  control: static wait %  control: barrier %  control: start/finish %  control: other %  ref cells  continuous
+            main    main          0             1      12  12.00     9                     0        3         3                    3                         0                                 0                     0                 0                      0               0   75.00                  25.00                        0.00                                0.00                    0.00                0.00                     0.00              0.00
+            main.c  sub           0             1       5   5.00     4                     0        1         0                    0                         0                                 0                     0                 0                      0               1   80.00                   0.00                        0.00                                0.00                    0.00                0.00                     0.00             20.00
         "#]],
     );
     check(
@@ -310,7 +310,7 @@ fn tables() {
     check(
         &analysis.statements().csv(),
         &expect![[r#"
-            component,statement,kind,file,line,times entered,iterations,cycles,flattened,useful,condition,overhead,fsm update,par done,both,static wait,barrier,start finish,other,hidden overhead,min,max,avg
+            component,statement,kind,file,line,times entered,iterations,cycles,flattened,useful,conditions,overhead,FSM update,par-done update,FSM and par-done update,static wait,barrier,start/finish,other,hidden control,min,max,avg
             main,seq@L10,seq,d.futil,10,1,,12,12,9,0,3,3,0,0,0,0,0,0,0,12,12,12.00
             main,load,enable,d.futil,11,3,,8,8,8,0,0,0,0,0,0,0,0,0,0,1,4,2.67
             main,work,enable,d.futil,12,1,,5,5,5,0,0,0,0,0,0,0,0,0,0,5,5,5.00
@@ -355,17 +355,18 @@ fn a_summary() {
         &format!("{}\n{}", summary.design, summary.text()),
         &expect![[r#"
             sample
-              cycles                12  100.0 %
-              useful                 9   75.0 %
-                only conditions      0    0.0 %
-              control overhead       3   25.0 %
-                FSM update           3   25.0 %
-                par-done update      0    0.0 %
-                both                 0    0.0 %
-                static wait          0    0.0 %
-                barrier              0    0.0 %
-                start/finish         0    0.0 %
-                other                0    0.0 %
+              cycles                     12  100.0 %
+              useful                      9   75.0 %
+                computation               9   75.0 %
+                conditions                0    0.0 %
+              overhead                    3   25.0 %
+                FSM update                3   25.0 %
+                par-done update           0    0.0 %
+                FSM and par-done update   0    0.0 %
+                static wait               0    0.0 %
+                barrier                   0    0.0 %
+                start/finish              0    0.0 %
+                other                     0    0.0 %
 
               most overhead  overhead  cycles  source
               main.seq@L10          3      12  seq {
@@ -566,8 +567,8 @@ proptest! {
                 Value::Count(count) => *count,
                 other => panic!("{other:?} is no count"),
             };
-            let overhead = Overhead::ALL.map(|kind| count(&kind.to_string().replace('-', " ")));
-            prop_assert_eq!(count("cycles"), count("useful") + overhead.iter().sum::<u64>());
+            let overhead = Overhead::ALL.map(|kind| count(&format!("control: {}", kind.title())));
+            prop_assert_eq!(count("cycles"), count("busy") + overhead.iter().sum::<u64>());
         }
 
         let table = analysis.groups();

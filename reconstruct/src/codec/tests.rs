@@ -10,7 +10,7 @@ fn sample() -> Vec<Event> {
     let component = ComponentId::from_index(0);
     let instance = InstanceId::from_index(0);
     let overhead = Activity::Overhead(Charge {
-        kind: Overhead::Both,
+        kind: Overhead::FsmAndParDone,
         statement: Some(ControlId::from_index(7)),
     });
     let nodes = [

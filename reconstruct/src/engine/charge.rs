@@ -144,7 +144,7 @@ impl<'a> CycleView<'a> {
         let steps =
             site == Site::Transition || helps(ControlKind::Repeat) || changes(RegisterKind::Fsm);
         let kind = match (steps, changes(RegisterKind::ParDone)) {
-            (true, true) => Overhead::Both,
+            (true, true) => Overhead::FsmAndParDone,
             (true, false) => Overhead::FsmUpdate,
             (false, true) => Overhead::ParDone,
             (false, false) => match site {

@@ -39,7 +39,7 @@ fn bad_sides_are_refused_with_the_way_out() {
     assert!(said().contains("bad.json is not a petal baseline"));
     for (from, to, problem) in [
         (
-            "\"petal-baseline\": 1",
+            "\"petal-baseline\": 2",
             "\"petal-baseline\": 99",
             "version 99",
         ),

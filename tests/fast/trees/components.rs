@@ -40,7 +40,7 @@ fn an_invoke_with_a_memory() {
                         seq@L6
                           put
                             m (primitive) = main.mem
-            cycle 1, s [store]: fsm-update of seq@L6
+            cycle 1, s [store]: FSM update of seq@L6
               main
                 seq@L15
                   invoke@L16
@@ -56,14 +56,14 @@ fn an_invoke_with_a_memory() {
                         seq@L6
                           put
                             m (primitive) = main.mem
-            cycle 3, s [store]: fsm-update of seq@L6
+            cycle 3, s [store]: FSM update of seq@L6
               main
                 seq@L15
                   invoke@L16
                     invoke0 (compiler)
                       s [store]
                         seq@L6
-            cycle 4, main: fsm-update of seq@L15
+            cycle 4, main: FSM update of seq@L15
               main
                 seq@L15
         "#]],
@@ -83,7 +83,7 @@ fn a_group_that_runs_a_group() {
                   outer
                     inner
                       a (primitive)
-            cycle 1, main: fsm-update of seq@L15
+            cycle 1, main: FSM update of seq@L15
               main
                 seq@L15
             cycle 2
@@ -91,7 +91,7 @@ fn a_group_that_runs_a_group() {
                 seq@L15
                   inner
                     a (primitive)
-            cycle 3, main: fsm-update of seq@L15
+            cycle 3, main: FSM update of seq@L15
               main
                 seq@L15
         "#]],
@@ -121,50 +121,50 @@ component main() -> () {
         program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            invoke@L14
-              invoke0 (compiler)
-                s [steps]
-                  seq@L9
-                    one
-                      a (primitive)
-        cycle 1, s [steps]: fsm-update of seq@L9
-          main
-            invoke@L14
-              invoke0 (compiler)
-                s [steps]
-                  seq@L9
-        cycle 2
-          main
-            invoke@L14
-              invoke0 (compiler)
-                s [steps]
-                  seq@L9
-                    two
-                      b (primitive)
-                      add (primitive) = main.adder
-        cycle 3, s [steps]: fsm-update of seq@L9
-          main
-            invoke@L14
-              invoke0 (compiler)
-                s [steps]
-                  seq@L9
-        cycle 4
-          main
-            invoke@L14
-              invoke0 (compiler)
-                s [steps]
-                  seq@L9
-                    three
-                      c (primitive)
-        cycle 5, s [steps]: fsm-update of seq@L9
-          main
-            invoke@L14
-              invoke0 (compiler)
-                s [steps]
-                  seq@L9
-    "#]],
+            cycle 0
+              main
+                invoke@L14
+                  invoke0 (compiler)
+                    s [steps]
+                      seq@L9
+                        one
+                          a (primitive)
+            cycle 1, s [steps]: FSM update of seq@L9
+              main
+                invoke@L14
+                  invoke0 (compiler)
+                    s [steps]
+                      seq@L9
+            cycle 2
+              main
+                invoke@L14
+                  invoke0 (compiler)
+                    s [steps]
+                      seq@L9
+                        two
+                          b (primitive)
+                          add (primitive) = main.adder
+            cycle 3, s [steps]: FSM update of seq@L9
+              main
+                invoke@L14
+                  invoke0 (compiler)
+                    s [steps]
+                      seq@L9
+            cycle 4
+              main
+                invoke@L14
+                  invoke0 (compiler)
+                    s [steps]
+                      seq@L9
+                        three
+                          c (primitive)
+            cycle 5, s [steps]: FSM update of seq@L9
+              main
+                invoke@L14
+                  invoke0 (compiler)
+                    s [steps]
+                      seq@L9
+        "#]],
     );
 }
 
@@ -206,154 +206,154 @@ component main() -> () {
         program,
         "no-opt",
         &expect![[r#"
-        cycle 0
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L15
-                        invoke0 (compiler)
-                          p [put] = main.w
-                            seq@L8
-                              note
-                                n (primitive)
-        cycle 1, w [put]: fsm-update of seq@L8
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L15
-                        invoke0 (compiler)
-                          p [put] = main.w
-                            seq@L8
-        cycle 2
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L15
-                        invoke0 (compiler)
-                          p [put] = main.w
-                            seq@L8
-                              write
-                                r (primitive) = main.t.own
-        cycle 3, w [put]: fsm-update of seq@L8
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L15
-                        invoke0 (compiler)
-                          p [put] = main.w
-                            seq@L8
-        cycle 4, t [twice]: fsm-update of seq@L14
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-        cycle 5
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L16
-                        invoke1 (compiler)
-                          p [put] = main.w
-                            seq@L8
-                              note
-                                n (primitive)
-        cycle 6, w [put]: fsm-update of seq@L8
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L16
-                        invoke1 (compiler)
-                          p [put] = main.w
-                            seq@L8
-        cycle 7
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L16
-                        invoke1 (compiler)
-                          p [put] = main.w
-                            seq@L8
-                              write
-                                r (primitive) = main.x
-        cycle 8, w [put]: fsm-update of seq@L8
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-                      invoke@L16
-                        invoke1 (compiler)
-                          p [put] = main.w
-                            seq@L8
-        cycle 9, t [twice]: fsm-update of seq@L14
-          main
-            seq@L24
-              invoke@L25
-                invoke0 (compiler)
-                  t [twice]
-                    seq@L14
-        cycle 10, main: fsm-update of seq@L24
-          main
-            seq@L24
-        cycle 11
-          main
-            seq@L24
-              invoke@L26
-                invoke1 (compiler)
-                  w [put]
-                    seq@L8
-                      note
-                        n (primitive)
-        cycle 12, w [put]: fsm-update of seq@L8
-          main
-            seq@L24
-              invoke@L26
-                invoke1 (compiler)
-                  w [put]
-                    seq@L8
-        cycle 13
-          main
-            seq@L24
-              invoke@L26
-                invoke1 (compiler)
-                  w [put]
-                    seq@L8
-                      write
-                        r (primitive) = main.y
-        cycle 14, w [put]: fsm-update of seq@L8
-          main
-            seq@L24
-              invoke@L26
-                invoke1 (compiler)
-                  w [put]
-                    seq@L8
-        cycle 15, main: fsm-update of seq@L24
-          main
-            seq@L24
-    "#]],
+            cycle 0
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L15
+                            invoke0 (compiler)
+                              p [put] = main.w
+                                seq@L8
+                                  note
+                                    n (primitive)
+            cycle 1, w [put]: FSM update of seq@L8
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L15
+                            invoke0 (compiler)
+                              p [put] = main.w
+                                seq@L8
+            cycle 2
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L15
+                            invoke0 (compiler)
+                              p [put] = main.w
+                                seq@L8
+                                  write
+                                    r (primitive) = main.t.own
+            cycle 3, w [put]: FSM update of seq@L8
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L15
+                            invoke0 (compiler)
+                              p [put] = main.w
+                                seq@L8
+            cycle 4, t [twice]: FSM update of seq@L14
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+            cycle 5
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L16
+                            invoke1 (compiler)
+                              p [put] = main.w
+                                seq@L8
+                                  note
+                                    n (primitive)
+            cycle 6, w [put]: FSM update of seq@L8
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L16
+                            invoke1 (compiler)
+                              p [put] = main.w
+                                seq@L8
+            cycle 7
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L16
+                            invoke1 (compiler)
+                              p [put] = main.w
+                                seq@L8
+                                  write
+                                    r (primitive) = main.x
+            cycle 8, w [put]: FSM update of seq@L8
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+                          invoke@L16
+                            invoke1 (compiler)
+                              p [put] = main.w
+                                seq@L8
+            cycle 9, t [twice]: FSM update of seq@L14
+              main
+                seq@L24
+                  invoke@L25
+                    invoke0 (compiler)
+                      t [twice]
+                        seq@L14
+            cycle 10, main: FSM update of seq@L24
+              main
+                seq@L24
+            cycle 11
+              main
+                seq@L24
+                  invoke@L26
+                    invoke1 (compiler)
+                      w [put]
+                        seq@L8
+                          note
+                            n (primitive)
+            cycle 12, w [put]: FSM update of seq@L8
+              main
+                seq@L24
+                  invoke@L26
+                    invoke1 (compiler)
+                      w [put]
+                        seq@L8
+            cycle 13
+              main
+                seq@L24
+                  invoke@L26
+                    invoke1 (compiler)
+                      w [put]
+                        seq@L8
+                          write
+                            r (primitive) = main.y
+            cycle 14, w [put]: FSM update of seq@L8
+              main
+                seq@L24
+                  invoke@L26
+                    invoke1 (compiler)
+                      w [put]
+                        seq@L8
+            cycle 15, main: FSM update of seq@L24
+              main
+                seq@L24
+        "#]],
     );
 }

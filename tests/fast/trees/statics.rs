@@ -48,7 +48,7 @@ fn static_control() {
                 seq@L19
                   one
                     a (primitive)
-            cycle 1, main: fsm-update of seq@L19
+            cycle 1, main: FSM update of seq@L19
               main
                 seq@L19
             cycle 2
@@ -89,7 +89,7 @@ fn static_control() {
                   static seq@L21:7
                     static repeat@L21:25
                       three
-            cycle 9, main: fsm-update of seq@L19
+            cycle 9, main: FSM update of seq@L19
               main
                 seq@L19
             cycle 10
@@ -98,11 +98,11 @@ fn static_control() {
                   static if@L22
                     one
                       a (primitive)
-            cycles 11 to 12, main: static-wait of static if@L22
+            cycles 11 to 12, main: static wait of static if@L22
               main
                 seq@L19
                   static if@L22
-            cycle 13, main: fsm-update of seq@L19
+            cycle 13, main: FSM update of seq@L19
               main
                 seq@L19
         "#]],

@@ -462,12 +462,12 @@ impl Program {
             "condition".to_owned()
         } else {
             let kind = match (cycle.steps, cycle.sets) {
-                (true, true) => Overhead::Both,
+                (true, true) => Overhead::FsmAndParDone,
                 (true, false) => Overhead::FsmUpdate,
                 (false, true) => Overhead::ParDone,
                 (false, false) => Overhead::StaticWait,
             };
-            format!("{kind} of {charge}")
+            format!("{} of {charge}", kind.title())
         };
         (activity, frames)
     }

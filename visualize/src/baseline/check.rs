@@ -12,7 +12,7 @@ impl Baseline {
     /// What does not fit together, if anything.
     pub(super) fn check(&self) -> Result<(), String> {
         self.check_sizes()?;
-        if self.useful + total(&self.overhead) != self.cycles || self.condition > self.useful {
+        if self.useful + total(&self.overhead) != self.cycles || self.conditions > self.useful {
             return Err("its cycles do not add up".to_owned());
         }
         let charged: u64 = self.statements.iter().map(|row| total(&row.overhead)).sum();
@@ -20,7 +20,7 @@ impl Baseline {
             return Err("the overhead of its statements does not add up".to_owned());
         }
         for cell in &self.cells {
-            if cell.useful + total(&cell.overhead) != cell.cycles {
+            if cell.busy + total(&cell.control) != cell.cycles {
                 return Err(format!(
                     "the cycles of the cell {} do not add up",
                     cell.path
@@ -49,13 +49,13 @@ impl Baseline {
             self.warnings,
             self.cycles,
             self.useful,
-            self.condition,
+            self.conditions,
             self.unplaced,
         ];
         let cells = self.cells.iter().flat_map(|row| {
-            [row.times, row.cycles, row.useful]
+            [row.times, row.cycles, row.busy]
                 .into_iter()
-                .chain(row.overhead)
+                .chain(row.control)
         });
         let groups = self.groups.iter().flat_map(|row| [row.times, row.cycles]);
         let statements = self
@@ -111,17 +111,17 @@ mod tests {
     use crate::comparison::{Comparison, Style, differential};
 
     const SAMPLE: &str = r#"{
-        "petal-baseline": 1, "petal": "1", "design": "d", "passes": ["p"], "warnings": 0,
-        "cycles": 9, "useful": 5, "condition": 1, "overhead": {"both": 3, "other": 1}, "unplaced": 1,
+        "petal-baseline": 2, "petal": "1", "design": "d", "passes": ["p"], "warnings": 0,
+        "cycles": 9, "useful": 5, "conditions": 1, "overhead": {"fsm-and-par-done": 3, "other": 1}, "unplaced": 1,
         "files": [{"name": "d.futil", "digest": "0"}],
         "cells": [
-            {"path": "main", "component": "main", "times": 1, "cycles": 9, "useful": 6, "overhead": {"both": 3}},
-            {"path": "main.a", "component": "sub", "times": 2, "cycles": 4, "useful": 4}
+            {"path": "main", "component": "main", "times": 1, "cycles": 9, "busy": 6, "control": {"fsm-and-par-done": 3}},
+            {"path": "main.a", "component": "sub", "times": 2, "cycles": 4, "busy": 4}
         ],
         "groups": [{"component": "main", "name": "g", "kind": "comb", "body": "1", "times": 2, "cycles": 2}],
         "statements": [
             {"component": "main", "label": "seq@L1", "kind": "seq", "text": "seq", "times": 1, "cycles": 9,
-             "place": {"file": 0, "line": 1, "column": 1}, "overhead": {"both": 3}},
+             "place": {"file": 0, "line": 1, "column": 1}, "overhead": {"fsm-and-par-done": 3}},
             {"component": "main", "label": "g@L2", "kind": "enable", "text": "g", "times": 1, "cycles": 2,
              "place": null, "parent": 0}
         ],

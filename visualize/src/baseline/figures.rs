@@ -42,8 +42,8 @@ impl Baseline {
             verified: metadata.verified,
             warnings: profile.warnings().len() as u64,
             cycles: profile.total(),
-            useful: ledger.useful + ledger.condition,
-            condition: ledger.condition,
+            useful: ledger.useful(),
+            conditions: ledger.conditions,
             overhead: ledger.overhead,
             unplaced: ledger.unplaced,
             files: metadata
@@ -79,8 +79,8 @@ fn cell_figures(
                 .clone(),
             times: sums.times,
             cycles: sums.cycles(),
-            useful: sums.useful,
-            overhead: sums.overhead,
+            busy: sums.busy,
+            control: sums.control,
         })
         .collect()
 }

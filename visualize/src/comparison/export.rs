@@ -55,7 +55,7 @@ impl Comparison {
         [
             ("cycles", "cycles", self.cycles),
             ("useful cycles", "useful-cycles", self.useful),
-            ("control overhead", "control-overhead", self.overhead),
+            ("overhead cycles", "overhead-cycles", self.overhead),
         ]
         .into_iter()
     }

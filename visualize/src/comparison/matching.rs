@@ -204,7 +204,7 @@ mod tests {
         let cells: Vec<_> = cells
             .iter()
             .map(|(path, component)| {
-                json!({ "path": path, "component": component, "times": 0, "cycles": 0, "useful": 0 })
+                json!({ "path": path, "component": component, "times": 0, "cycles": 0, "busy": 0 })
             })
             .collect();
         baseline_with(json!({ "cells": cells }))

@@ -153,7 +153,7 @@ mod tests {
         let files = json!([{ "name": "d.futil", "digest": "1" }]);
         let of = |cycles: u64| {
             let cell = json!({
-                "path": "main", "component": "main", "times": 1, "cycles": cycles, "useful": cycles,
+                "path": "main", "component": "main", "times": 1, "cycles": cycles, "busy": cycles,
             });
             let cells = if cycles == 0 { vec![] } else { vec![cell] };
             let frames = json!(if cycles == 0 {

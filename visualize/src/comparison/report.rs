@@ -96,8 +96,9 @@ impl Comparison {
         };
         line("cycles", self.cycles);
         line("useful", self.useful);
-        line("  only conditions", self.condition);
-        line("control overhead", self.overhead);
+        line("  computation", self.computation);
+        line("  conditions", self.conditions);
+        line("overhead", self.overhead);
         for kind in Overhead::ALL {
             let change = self.overhead_by_kind.get(&kind.to_string());
             if let Some(&change) = change.filter(|change| **change != Change::default()) {
@@ -165,17 +166,17 @@ impl Comparison {
         let rows = self.cells.iter().map(|row| {
             let mut values = vec![row.subject.name.as_str().into()];
             values.extend(figures(row.subject.cycles));
-            values.push(arrow(row.useful));
-            values.push(arrow(row.overhead));
+            values.push(arrow(row.busy));
+            values.push(arrow(row.control));
             values.push(arrow(row.subject.times));
             values.push(fate(&row.subject).into());
             Row {
-                changed: changed(&row.subject) || row.overhead.delta() != 0,
-                rank: rank(row.subject.cycles, row.overhead),
+                changed: changed(&row.subject) || row.control.delta() != 0,
+                rank: rank(row.subject.cycles, row.control),
                 values,
             }
         });
-        let mut columns = columns("cell", &["useful", "overhead", "times active"]);
+        let mut columns = columns("cell", &["busy", "control", "times active"]);
         columns.push(Column::text("what changed"));
         ("component cell", "component cells", columns, rows.collect())
     }

@@ -33,10 +33,10 @@ pub(crate) struct Frame {
     rows: Vec<Row>,
 }
 
-/// A reason for overhead.
+/// A kind of overhead, or of a cell's control, and the statement that is the reason.
 #[derive(Debug, Serialize)]
 pub(crate) struct Reason {
-    kind: String,
+    kind: &'static str,
     /// The statement that is charged.
     statement: Option<String>,
     place: Option<SourceLine>,
@@ -84,7 +84,7 @@ pub(crate) struct Frames<'a> {
 impl<'a> Frames<'a> {
     /// The frames of the trees in `shown`. The second result are the trees, one after the other:
     /// class, number of nodes, and the nodes in preorder, a cell with its activity; classes and
-    /// activities are 0 for useful, 1 for conditions, and else 2 and an index into the reasons.
+    /// activities are 0 for computation (a busy cell), 1 for conditions, and else 2 and an index into the reasons.
     /// `None` if they do not fit. `profile` has the same trees with all their nodes.
     pub fn new(
         metadata: &'a Metadata,
@@ -147,8 +147,8 @@ impl<'a> Frames<'a> {
             } = node
             {
                 let activity = self.class(match activity {
-                    Activity::Useful => Class::Useful,
-                    Activity::Condition => Class::Condition,
+                    Activity::Useful => Class::Computation,
+                    Activity::Condition => Class::Conditions,
                     Activity::Overhead(charge) => Class::Overhead(instance, charge),
                 });
                 packed.number(activity as u64);
@@ -159,8 +159,8 @@ impl<'a> Frames<'a> {
 
     fn class(&mut self, class: Class) -> usize {
         let (instance, charge) = match class {
-            Class::Useful => return 0,
-            Class::Condition => return 1,
+            Class::Computation => return 0,
+            Class::Conditions => return 1,
             Class::Overhead(instance, charge) => (instance, charge),
         };
         let component = self.instances[instance.index()].component;
@@ -169,7 +169,7 @@ impl<'a> Frames<'a> {
         if id == next {
             let statement = charge.statement;
             self.reasons.push(Reason {
-                kind: charge.kind.to_string(),
+                kind: charge.kind.title(),
                 statement: statement.map(|id| self.labels.control(component, id).to_owned()),
                 place: statement.and_then(|id| {
                     let node = self.metadata.component(component).node(id);

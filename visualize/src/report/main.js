@@ -13,7 +13,7 @@ function showSummary() {
     byId("figures").append(element("div", {}, element("dt", {}, name), element("dd", {}, count(cycles), " ", element("small", {}, note))));
   figure("cycles", data.cycles, "");
   figure("useful", useful, percent(useful, data.cycles));
-  figure("control overhead", data.cycles - useful, percent(data.cycles - useful, data.cycles));
+  figure("overhead", data.cycles - useful, percent(data.cycles - useful, data.cycles));
   for (const { name, cycles, overhead, color } of classes) {
     if (!cycles) continue;
     const box = element("span", { class: overhead ? "hatched" : "" });

@@ -68,7 +68,7 @@ struct Data<'a> {
     versions: &'a BTreeMap<String, String>,
     cycles: u64,
     /// Names and cycles of the classes of cycles, which add up to `cycles`.
-    classes: Vec<(String, u64)>,
+    classes: Vec<(&'static str, u64)>,
     files: Vec<File<'a>>,
     tables: &'a [PageTable; 3],
     frames: &'a [Frame],
@@ -124,7 +124,7 @@ impl Report<'_> {
             metadata,
             self.profile.instances(),
             [
-                &cells(metadata, self.profile, self.activations),
+                &cells(metadata, self.profile, self.ledger, self.activations),
                 &groups(metadata, self.activations),
                 &control(metadata, self.ledger, self.activations),
             ],
@@ -162,11 +162,11 @@ impl Report<'_> {
         page::write(self.summary, &data, trees, runs)
     }
 
-    fn classes(&self) -> Vec<(String, u64)> {
-        let kinds = Overhead::ALL.iter().map(ToString::to_string);
+    fn classes(&self) -> Vec<(&'static str, u64)> {
+        let kinds = Overhead::ALL.iter().map(|kind| kind.title());
         [
-            ("useful".to_owned(), self.ledger.useful),
-            ("conditions".to_owned(), self.ledger.condition),
+            ("computation", self.ledger.computation),
+            ("conditions", self.ledger.conditions),
         ]
         .into_iter()
         .chain(kinds.zip(self.ledger.overhead))

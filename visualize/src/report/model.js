@@ -116,7 +116,7 @@ async function readRuns() {
 
 /** Names and colours of the classes of cycles. */
 const classes = data.classes.map(([name, cycles], at) => ({
-  name: { useful: "useful", conditions: "only conditions" }[name] ?? name,
+  name,
   cycles,
   overhead: at > 1,
   color: `var(--class-${at})`,
@@ -128,9 +128,10 @@ const kindOf = (code) => {
   return data.classes.findIndex(([name]) => name === data.reasons[code - 2].kind);
 };
 
-/** What a class or activity code means: `overhead: fsm-update of if@L12`. */
-function meaning(code) {
+/** What a class code of a tree means, `overhead: FSM update of if@L12`, or the activity code of a cell that the run loses nothing by: `control: …`. */
+function meaning(code, lost = true) {
   if (code < 2) return classes[code].name;
   const { kind, statement } = data.reasons[code - 2];
-  return statement === null ? `overhead: ${kind}` : `overhead: ${kind} of ${statement}`;
+  const what = `${lost ? "overhead" : "control"}: ${kind}`;
+  return statement === null ? what : `${what} of ${statement}`;
 }

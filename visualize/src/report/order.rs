@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::ledger::Class;
 
-/// The classes that a cycle can have: useful, only conditions, and the kinds of overhead.
+/// The classes that a cycle can have: computation, conditions, and the kinds of overhead.
 pub(crate) const CLASSES: usize = 2 + Overhead::ALL.len();
 
 /// Bytes that the compressed order may take.
@@ -48,8 +48,8 @@ impl<'a> Order<'a> {
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Tree(tree) => self.classes.push(match Class::of(self.metadata, tree) {
-                Class::Useful => 0,
-                Class::Condition => 1,
+                Class::Computation => 0,
+                Class::Conditions => 1,
                 Class::Overhead(_, charge) => 2 + charge.kind.index(),
             }),
             Event::Run(Run { tree, cycles, .. }) => {

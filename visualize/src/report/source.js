@@ -13,7 +13,7 @@ function showSource() {
       const place = [at, index + 1];
       body.append(sourceLine(place, text, costs.get(index + 1), most, known.has(placeKey(place))));
     });
-    const head = ["cycles", "useful", "overhead", "line", file.name].map((title) =>
+    const head = ["cycles", "useful %", "overhead", "line", file.name].map((title) =>
       element("th", { scope: "col" }, title),
     );
     byId("files").append(

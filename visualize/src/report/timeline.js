@@ -312,27 +312,29 @@ function showTree() {
   const [start, end] = [timeline.runs.starts[run], timeline.runs.starts[run + 1]];
   const tree = timeline.trees[timeline.runs.trees[run]];
   const same = end - start > 1 ? ` (the same from ${count(start)} to ${count(end - 1)})` : "";
-  const lines = tree.nodes.map((node, at) => treeLine(node, tree.activities[at]));
+  // The cycle is charged to the first cell that only moves control along, if nothing works.
+  const charged = tree.activities.findIndex((activity) => activity === tree.class && activity > 1);
+  const lines = tree.nodes.map((node, at) => treeLine(node, tree.activities[at], at === charged));
   box.replaceChildren(
     element("h3", {}, `Cycle ${count(cycle)}${same}: `, reasonLink(tree.class)),
     element("ul", {}, ...lines),
   );
 }
 
-function treeLine(node, activity) {
+function treeLine(node, activity, lost) {
   const { kind } = frameOf(node);
   const pick = element("button", { type: "button", class: "link", onclick: () => chooseFrame(data.nodes.frames[node]) }, fullName(frameOf(node)));
   const line = element("li", {}, element("span", { class: `chip ${kind}`, "aria-hidden": "true" }), pick);
   line.style.setProperty("--depth", String(pathOf(node).length - 1));
-  if (activity > 1) line.append(" ← ", reasonLink(activity));
+  if (activity > 1) line.append(" ← ", reasonLink(activity, lost));
   return line;
 }
 
 /** What a code means, with a link to the line that is charged. */
-function reasonLink(code) {
+function reasonLink(code, lost) {
   const place = data.reasons[code - 2]?.place;
-  if (!place) return element("span", {}, meaning(code));
-  return element("button", { type: "button", class: "link", onclick: () => choosePlace(place) }, meaning(code));
+  if (!place) return element("span", {}, meaning(code, lost));
+  return element("button", { type: "button", class: "link", onclick: () => choosePlace(place) }, meaning(code, lost));
 }
 
 function showCycle() {

@@ -38,7 +38,7 @@ impl Counter {
         match self {
             Self::Groups => "active groups",
             Self::Primitives => "active primitives",
-            Self::Overhead => "control overhead",
+            Self::Overhead => "overhead",
         }
     }
 }

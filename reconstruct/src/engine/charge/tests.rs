@@ -327,7 +327,7 @@ fn a_step_in_one_arm_while_another_ends_is_both() {
         &[(root, true), (ends, false), (machine, true)],
         &[(done[0], 0, 1), (state, 0, 1)],
     );
-    assert_eq!(activity, overhead(Overhead::Both, 2));
+    assert_eq!(activity, overhead(Overhead::FsmAndParDone, 2));
 }
 
 #[test]
