@@ -389,7 +389,7 @@ pub enum FramesArg {
 pub struct FlameArgs {
     #[command(flatten)]
     pub again: AgainArgs,
-    /// What the frames of `flame.svg` and `flame-scaled.svg` are
+    /// What the frames of `flame.svg` and `flame-leaves.svg` are
     #[arg(long, value_enum, default_value = "calyx")]
     pub frames: FramesArg,
 }

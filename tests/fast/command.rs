@@ -62,39 +62,38 @@ fn folded_stacks_of_the_switch() {
     ]);
     let folded = |name: &str| workshop.read(&format!("out/{name}"));
     expect![[r#"
-        main;seq@L116 3
-        main;seq@L116;par@L118 1
-        main;seq@L116;par@L118;if@L119 2
-        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 1
-        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 1
-        main;seq@L116;par@L118;if@L120 1
-        main;seq@L116;par@L118;if@L121 1
+        main;seq@L116;(overhead: FSM update) 2
+        main;seq@L116;(overhead: both) 1
+        main;seq@L116;par@L118;(overhead: both) 1
+        main;seq@L116;par@L118;if@L119;(overhead: FSM update) 2
+        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 0.5
+        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 0.5
         main;seq@L116;read;r (primitive) 1
         main;seq@L116;write;ans (primitive) 1
     "#]]
     .assert_eq(&folded("flame.folded"));
     expect![[r#"
-        main;seq@L116 3
-        main;seq@L116;par@L118 1
-        main;seq@L116;par@L118;if@L119 1.333333333
-        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 0.5
-        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 0.5
-        main;seq@L116;par@L118;if@L120 0.333333333
-        main;seq@L116;par@L118;if@L121 0.333333333
-        main;seq@L116;read;r (primitive) 1
-        main;seq@L116;write;ans (primitive) 1
-    "#]]
-    .assert_eq(&folded("flame-scaled.folded"));
-
-    workshop.succeeds(&["flame", "out", "--control", "compiled"]);
-    expect![[r#"
-        main;seq@L116 3
-        main;seq@L116;par@L118 1
-        main;seq@L116;par@L118;if@L119 2
+        main;seq@L116;(overhead: FSM update) 2
+        main;seq@L116;(overhead: both) 1
+        main;seq@L116;par@L118;(overhead: both) 1
+        main;seq@L116;par@L118;if@L119;(overhead: FSM update) 2
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 1
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 1
         main;seq@L116;par@L118;if@L120 1
         main;seq@L116;par@L118;if@L121 1
+        main;seq@L116;read;r (primitive) 1
+        main;seq@L116;write;ans (primitive) 1
+    "#]]
+    .assert_eq(&folded("flame-leaves.folded"));
+
+    workshop.succeeds(&["flame", "out", "--control", "compiled"]);
+    expect![[r#"
+        main;seq@L116;(overhead: FSM update) 2
+        main;seq@L116;(overhead: both) 1
+        main;seq@L116;par@L118;(overhead: both) 1
+        main;seq@L116;par@L118;if@L119;(overhead: FSM update) 2
+        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 0.5
+        main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 0.5
         main;seq@L116;read;r (primitive) 1
         main;seq@L116;write;ans (primitive) 1
     "#]]

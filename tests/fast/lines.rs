@@ -8,13 +8,13 @@ use std::io::{self, BufReader};
 
 use expect_test::expect;
 use petal_metadata::{
-    FrontEnd, FrontEndFile, FrontEndFileId, Id as _, Metadata, Position, PositionId,
+    FrontEnd, FrontEndFile, FrontEndFileId, Id as _, Metadata, Position, PositionId, Purpose,
 };
-use petal_reconstruct::{Event, Instance, Node, TraceReader};
+use petal_reconstruct::{Activity, CallTree, Event, Instance, Node, TraceReader};
 use petal_visualize::timeline::{
     Content, Slice, SliceId, Track, TrackId, WholeSlice, WholeSliceFormat, WholeSlices,
 };
-use petal_visualize::{Analysis, ControlView, Section, Table, Timeline, Value};
+use petal_visualize::{Analysis, ControlView, Section, Table, Timeline, Value, Weighting};
 
 use crate::support::root;
 use crate::support::workshop::{Workshop, said, succeeds, tells};
@@ -139,6 +139,71 @@ fn places(metadata: &Metadata, node: Node, instances: &[Instance]) -> Vec<Line> 
     }
 }
 
+/// The line that a cycle is charged to in which nothing is at work but control.
+fn overhead(metadata: &Metadata, tree: &CallTree, instances: &[Instance]) -> Option<Line> {
+    let purpose = |leaf| {
+        let path = tree.path(leaf).into_iter().rev();
+        let mut groups = path.filter_map(|id| match tree.node(id) {
+            Node::Group { component, run, .. } => Some(metadata.component(component).purpose(run)),
+            _ => None,
+        });
+        groups.next().unwrap_or(Purpose::Work)
+    };
+    let works = |leaf| match tree.node(leaf) {
+        Node::Control { .. } => false,
+        Node::Cell { activity, .. } => activity == Activity::Useful,
+        Node::Group { .. } | Node::Primitive { .. } => purpose(leaf) != Purpose::Control,
+        Node::Continuous { .. } => true,
+    };
+    if tree.leaves().any(works) {
+        return None;
+    }
+    let (instance, charge) = tree.nodes().find_map(|(_, node)| match node {
+        Node::Cell {
+            instance,
+            activity: Activity::Overhead(charge),
+            ..
+        } => Some((instance, charge)),
+        _ => None,
+    })?;
+    let component = metadata.component(instances[instance.index()].component);
+    let positions = match charge.statement {
+        Some(statement) => &component.node(statement).positions,
+        None => &component.positions,
+    };
+    Some(place(metadata, positions).unwrap_or(("(no line)".to_owned(), String::new())))
+}
+
+/// In the flame graph of lines, overhead is a leaf on the line that is charged.
+fn check_overhead_leaves(lines: &Table, folded: &str) {
+    let column = |name: &str| lines.column(name).unwrap().into_iter();
+    let mut wanted: BTreeMap<String, u64> = BTreeMap::new();
+    for ((file, line), overhead) in column("file").zip(column("line")).zip(column("overhead")) {
+        let label = match (file, line) {
+            (Value::Text(file), Value::Count(line)) => format!("{file}:{line}"),
+            (Value::Text(file), _) => file.clone(),
+            other => panic!("{other:?}"),
+        };
+        if let Value::Count(overhead @ 1..) = overhead {
+            wanted.insert(label, *overhead);
+        }
+    }
+    let mut leaves: BTreeMap<String, u64> = BTreeMap::new();
+    for line in folded.lines() {
+        let (stack, weight) = line.rsplit_once(' ').unwrap();
+        let Some((above, _)) = stack.rsplit_once(";(overhead: ") else {
+            continue;
+        };
+        let above = above.rsplit(';').next().unwrap();
+        let label = match above.strip_prefix("(no line)") {
+            Some(_) => "(no line)",
+            None => above.split(' ').next().unwrap(),
+        };
+        *leaves.entry(label.to_owned()).or_default() += weight.parse::<u64>().unwrap();
+    }
+    assert_eq!(leaves, wanted, "{folded}");
+}
+
 /// A line as the table writes it: file and number.
 type Line = (String, String);
 
@@ -171,7 +236,13 @@ impl PlainSums {
                         }
                     }
                     before = now;
-                    let leaves: Vec<_> = tree.leaves().collect();
+                    let mut leaves: Vec<_> = tree.leaves().collect();
+                    if let Some(charged) = overhead(metadata, tree, &instances) {
+                        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+                        let cycles = run.cycles as f64;
+                        *sums.own.entry(charged).or_default() += cycles;
+                        leaves.clear();
+                    }
                     for leaf in &leaves {
                         let path = tree.path(*leaf).into_iter();
                         let innermost = path.flat_map(|id| of(tree.node(id))).last().unwrap();
@@ -379,17 +450,19 @@ fn random_positions_get_what_a_plain_sum_gives() {
                 tables.map(|table| table.csv()),
                 analysis.lines(),
                 analysis.ledger(),
+                analysis.flame_of_front_end(Weighting::Scaled).folded(),
             )
         };
-        let (tables, _, ledger) = analyse(&plain);
+        let (tables, _, ledger, _) = analyse(&plain);
         for _ in 0..10 {
             let mut metadata = plain.clone();
             position_at_random(&mut metadata, &mut numbers);
-            let (same, lines, _) = analyse(&metadata);
+            let (same, lines, _, folded) = analyse(&metadata);
             assert_eq!(same, tables, "{design}");
             let sums = PlainSums::of(&metadata, &events);
             sums.check(&lines, ledger.total_overhead());
             sums.check_tracks(LineTracks::of(&metadata, &events));
+            check_overhead_leaves(&lines, &folded);
         }
     }
     assert!(compared > 100, "only {compared}");
@@ -440,14 +513,15 @@ fn a_profile_shows_the_lines_of_the_front_end() {
         (no line),,,3,6,0.00,6,0,0,0,0,0,0,0,0
     "#]].assert_eq(&workshop.read("out/stats/lines.csv"));
     expect![[r#"
-        demo.py:1 component main;demo.py:10 seq 3
+        demo.py:1 component main;demo.py:10 seq;(overhead: FSM update) 3
         demo.py:1 component main;demo.py:10 seq;demo.py:4 invoke;step.py:1 component step;step.py:5 enable add_one;step.py:4 group add_one 1
-        demo.py:1 component main;demo.py:10 seq;demo.py:6 while 5
+        demo.py:1 component main;demo.py:10 seq;demo.py:6 while 4
         demo.py:1 component main;demo.py:10 seq;demo.py:6 while;(no line) seq;demo.py:10 par;demo.py:8 enable put_double 1.5
         demo.py:1 component main;demo.py:10 seq;demo.py:6 while;(no line) seq;demo.py:10 par;demo.py:8 enable put_single 1.5
         demo.py:1 component main;demo.py:10 seq;demo.py:6 while;(no line) seq;demo.py:5 enable go_on 3
+        demo.py:1 component main;demo.py:10 seq;demo.py:6 while;(overhead: FSM update) 1
         demo.py:1 component main;demo.py:10 seq;demo.py:7 enable put_sum 1
-    "#]].assert_eq(&workshop.read("out/flame-adl-scaled.folded"));
+    "#]].assert_eq(&workshop.read("out/flame-adl.folded"));
     expect![[r#"
         cycles  useful %  overhead |    |
             16      75.0           |  1 | statement_1()

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{ControlKind, Id, Metadata};
+use petal_metadata::{ControlKind, Id, Metadata, labels};
 use petal_reconstruct::{Event, Overhead, check::Checker};
 use petal_visualize::timeline::WholeSlices;
 use petal_visualize::{
@@ -31,6 +31,7 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
     let last = events.last();
     same("end of the trace", &last, &Some(&Event::End { cycles }))?;
 
+    check_overhead_leaves(metadata, &analysis)?;
     let scaled = analysis.flame(Weighting::Scaled);
     let (weight, unit) = scaled.total();
     same("scaled flame graph", &weight, &(u128::from(cycles) * unit))?;
@@ -43,8 +44,15 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
             _ => {}
         }
     }
-    let flat = analysis.flame(Weighting::Flat);
-    same("flat flame graph", &flat.total(), &(leaves, 1))?;
+    let flat = analysis.flame(Weighting::Leaves);
+    // Overhead is a leaf more, where the charged statement is none.
+    let overhead = u128::from(analysis.ledger().total_overhead());
+    if !(leaves..=leaves + overhead).contains(&flat.total().0) {
+        return Err(format!(
+            "flame graph of leaves: {:?}, {leaves}",
+            flat.total()
+        ));
+    }
 
     let table = analysis.cells();
     let count = |name: &str, row: usize| match table.column(name).map(|column| column[row].clone())
@@ -106,9 +114,49 @@ fn analyse<'a>(metadata: &'a Metadata, events: &[Event]) -> Result<Analysis<'a>,
 /// The pictures of a run are well-formed, and tell its cycles.
 pub fn check_pictures(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<(), String> {
     let analysis = analyse(metadata, events)?;
-    check_svg(&analysis.flame(Weighting::Flat), cycles)?;
+    check_svg(&analysis.flame(Weighting::Leaves), cycles)?;
     check_svg(&analysis.flame(Weighting::Scaled), cycles)?;
     check_timeline(metadata, events, cycles)
+}
+
+/// Overhead is a leaf below the statement that is charged, as wide as its charges, in both flame graphs.
+fn check_overhead_leaves(metadata: &Metadata, analysis: &Analysis<'_>) -> Result<(), String> {
+    let ledger = analysis.ledger();
+    let mut charges: BTreeMap<String, u64> = BTreeMap::new();
+    for (&(component, statement), costs) in &ledger.statements {
+        let component = metadata.component(component);
+        let node = component.node(statement);
+        let label = match node.group.filter(|_| node.kind.is_enable()) {
+            Some(group) => labels::group_labels(component).swap_remove(group.index()),
+            None => labels::control_label(metadata, component, statement),
+        };
+        for (kind, cycles) in Overhead::ALL.iter().zip(costs.overhead) {
+            if cycles > 0 {
+                let stack = format!("{label};(overhead: {})", kind.title());
+                *charges.entry(stack).or_default() += cycles;
+            }
+        }
+    }
+    for weighting in [Weighting::Scaled, Weighting::Leaves] {
+        let mut leaves: BTreeMap<String, u64> = BTreeMap::new();
+        let mut sum = 0;
+        for line in analysis.flame(weighting).folded().lines() {
+            let (stack, weight) = line.rsplit_once(' ').ok_or("a stack without a weight")?;
+            let mut frames = stack.rsplit(';');
+            let leaf = frames.next().unwrap_or_default();
+            if leaf.starts_with("(overhead: ") {
+                let weight: u64 = weight.parse().map_err(|_| line.to_owned())?;
+                let statement = frames.next().unwrap_or_default();
+                *leaves.entry(format!("{statement};{leaf}")).or_default() += weight;
+                sum += weight;
+            }
+        }
+        same("leaves of overhead", &sum, &ledger.total_overhead())?;
+        if ledger.unplaced == 0 {
+            same("leaves of overhead by statement", &leaves, &charges)?;
+        }
+    }
+    Ok(())
 }
 
 /// The rows of a statement's instances add up to its own; flattened cycles are more than cycles only

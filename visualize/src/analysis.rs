@@ -13,9 +13,10 @@ use crate::annotate::{Line, annotate};
 use crate::baseline::Baseline;
 use crate::cells::cells;
 use crate::control::{control, control_per_instance};
-use crate::flame::{Flame, Frames, Weighting};
+use crate::flame::{Counted, Flame, Frames};
 use crate::front_end::FrontEndLines;
 use crate::groups::groups;
+use crate::leaves::Weighting;
 use crate::ledger::Ledger;
 use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::profile::Profile;
@@ -141,8 +142,14 @@ impl<'a> Analysis<'a> {
         match &*last {
             Some((of, with, flame)) if (*of, *with) == (weighting, frames) => flame.clone(),
             _ => {
-                let flame = Flame::new(self.metadata, self.shown(), weighting, frames);
-                let flame = Arc::new(flame);
+                let counted = Counted {
+                    metadata: self.metadata,
+                    profile: &self.profile,
+                    compiled: self.compiled.as_ref().map(|(_, profile)| profile),
+                    activations: &self.activations,
+                    entries: &self.entries,
+                };
+                let flame = Arc::new(Flame::new(counted, weighting, frames));
                 *last = Some((weighting, frames, flame.clone()));
                 flame
             }

@@ -1,24 +1,22 @@
 //! Flame graphs: which stacks of frames cycles were spent in, added up over the run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
-use inferno::flamegraph::color::{BackgroundColor, Color, MultiPalette, PaletteMap, StrokeColor};
-use inferno::flamegraph::{Options, Palette, TextTruncateDirection};
-use petal_metadata::Metadata;
-use petal_reconstruct::{FrameKind, FrameLabels, Node, actual_path};
+use petal_metadata::{ComponentId, GroupRunId, Id, Metadata};
+use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, Overhead, actual_path};
 
-use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame};
+use crate::activations::Activations;
+use crate::baseline::source::Sources;
+use crate::colors::{Meaning, fill};
+use crate::elements::{Element, ElementKind};
+use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part};
+use crate::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
+use crate::ledger::Class;
+use crate::lines::Entries;
+use crate::picture::{self, Picture};
 use crate::profile::Profile;
-
-/// How much a leaf of a cycle's call tree counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weighting {
-    /// Every active leaf of a cycle counts 1: parallel work adds up.
-    Flat,
-    /// The leaves of a cycle share it: all stacks together make the run's cycles.
-    Scaled,
-}
+use crate::text::{amount, share, thousands};
 
 /// What the frames of a flame graph are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,109 +29,121 @@ pub enum Frames {
     Both,
 }
 
+/// What a flame graph is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counted<'a> {
+    pub metadata: &'a Metadata,
+    /// The trees of the run.
+    pub profile: &'a Profile,
+    /// The same trees with the control that is to be shown, where it is not all.
+    pub compiled: Option<&'a Profile>,
+    pub activations: &'a Activations<'a>,
+    /// How often lines of the front end were entered.
+    pub entries: &'a Entries,
+}
+
 /// A flame graph.
 #[derive(Debug)]
 pub struct Flame {
     weighting: Weighting,
-    /// Stack, and as images show it: with the cells that `ref` cells stand for → weight in units of
-    /// 1 / `denominator` cycles.
-    stacks: BTreeMap<(String, String), u128>,
+    /// A frame comes after the one that it stands on.
+    frames: Vec<Frame>,
+    /// How many units of weight make a cycle.
     denominator: u128,
-    kinds: HashMap<String, FrameKind>,
     cycles: u64,
     verified: bool,
 }
 
-/// Beyond this, shares of a cycle are rounded. Reached only when cycles differ wildly in how many
-/// leaves they have.
-const MAX_DENOMINATOR: u128 = 1 << 60;
+/// A box of a flame graph.
+#[derive(Debug)]
+struct Frame {
+    above: Option<usize>,
+    /// What folded stacks call it.
+    label: String,
+    /// What images call it: with the cell that a `ref` cell stands for, and the statement's first words.
+    shown: String,
+    /// The first words of its statement, with the keyword.
+    source: Option<String>,
+    meaning: Meaning,
+    /// The front end's line that it stands for.
+    line: Option<FrontEndLine>,
+    /// As a leaf.
+    weight: u128,
+    /// Cycles in which it was active.
+    active: u64,
+    /// The last tree that `active` counts.
+    counted: Option<usize>,
+    /// How often what it stands for became active, wherever in call trees.
+    times: u64,
+}
 
 impl Flame {
-    /// The flame graph of a profile.
-    pub(crate) fn new(
-        metadata: &Metadata,
-        profile: &Profile,
-        weighting: Weighting,
-        frames: Frames,
-    ) -> Self {
-        let labels = FrameLabels::new(metadata);
-        let lines = FrontEndLines::new(metadata);
-        let denominator = units(profile, weighting);
-        let mut flame = Self {
-            weighting,
-            stacks: BTreeMap::new(),
-            denominator,
-            kinds: HashMap::new(),
-            cycles: profile.total(),
-            verified: metadata.verified,
-        };
-        let calyx = |node: Node| {
-            let label = labels.label(node, profile.instances());
-            let shown = match actual_path(metadata, profile.instances(), node) {
-                Some(actual) => format!("{label} = {actual}"),
-                None => label.to_owned(),
-            };
-            (label.to_owned(), shown)
-        };
-        for (tree, cycles) in profile.trees() {
-            let mut stack = Stack::default();
-            let leaves: Vec<_> = tree.leaves().collect();
-            let weights = weights(weighting, leaves.len(), u128::from(cycles) * denominator);
-            let mut next_leaf = leaves.iter().zip(weights).peekable();
-            for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
-                stack.up_to(depth);
-                let of_lines = match frames {
-                    Frames::Calyx => vec![],
-                    Frames::FrontEnd | Frames::Both => lines.frames(node, profile.instances()),
+    /// The flame graph of a run.
+    pub(crate) fn new(counted: Counted<'_>, weighting: Weighting, frames: Frames) -> Self {
+        let Counted {
+            metadata, profile, ..
+        } = counted;
+        let shown = counted.compiled.unwrap_or(profile);
+        let denominator = units(shown, weighting);
+        let mut builder = Builder::new(counted, frames);
+        for (number, ((whole, _), (tree, cycles))) in profile.trees().zip(shown.trees()).enumerate()
+        {
+            if cycles == 0 {
+                continue;
+            }
+            let class = Class::of(metadata, whole);
+            let mut overhead = OverheadLeaf::new(metadata, shown.instances(), tree, class);
+            if let Some(leaf) = overhead.as_mut().filter(|_| counted.compiled.is_some()) {
+                // What the view leaves out stays left out.
+                leaf.missing.clear();
+            }
+            builder.cycles = (number, cycles);
+            let ends = builder.tree(tree);
+            let weight = u128::from(cycles) * denominator;
+            for (leaf, weight) in leaves(tree, overhead.as_ref(), weighting, weight) {
+                let end = match (leaf, &overhead) {
+                    (Leaf::Overhead, Some(overhead)) => builder.overhead(&ends, overhead),
+                    (Leaf::Node(node), _) => ends[node.index()],
+                    (Leaf::Overhead, None) => None,
                 };
-                if frames == Frames::FrontEnd {
-                    for LineFrame { line, what, .. } in of_lines {
-                        if stack.line != Some(line) {
-                            let label = format!("{} {what}", lines.label(line));
-                            stack.push(&label, &label);
-                            stack.line = Some(line);
-                            flame.color(&stack, node);
-                        }
-                    }
-                } else {
-                    let (mut label, mut shown) = calyx(node);
-                    let places = lines.places(&of_lines);
-                    label.push_str(&places);
-                    shown.push_str(&places);
-                    stack.push(&label, &shown);
-                    flame.color(&stack, node);
-                }
-                stack.end_node();
-                if let Some((_, weight)) = next_leaf.next_if(|&(&leaf, _)| leaf == id) {
-                    let stack = (stack.folded.join(";"), stack.shown.join(";"));
-                    *flame.stacks.entry(stack).or_default() += weight;
+                if let Some(end) = end {
+                    builder.frames[end].weight += weight;
                 }
             }
         }
-        flame
-    }
-
-    /// Gives the innermost frame the colour of what `node` is, unless it has one.
-    fn color(&mut self, stack: &Stack, node: Node) {
-        if let Some(frame) = stack.shown.last() {
-            let kind = self.kinds.entry(frame.clone());
-            kind.or_insert(FrameLabels::kind(node));
+        Self {
+            weighting,
+            frames: builder.frames,
+            denominator,
+            cycles: profile.total(),
+            verified: metadata.verified,
         }
     }
 
     /// The sum of all weights in units, and how many units make a cycle.
     pub fn total(&self) -> (u128, u128) {
-        (self.stacks.values().sum(), self.denominator)
+        let weights = self.frames.iter().map(|frame| frame.weight);
+        (weights.sum(), self.denominator)
     }
 
     /// The folded stacks: a line `frame;frame;frame weight` for each, weights in cycles.
     pub fn folded(&self) -> String {
-        let mut text = String::new();
-        let mut stacks: BTreeMap<&str, u128> = BTreeMap::new();
-        for ((stack, _), weight) in &self.stacks {
-            *stacks.entry(stack).or_default() += weight;
+        let mut stacks: Vec<String> = Vec::with_capacity(self.frames.len());
+        let mut weights: BTreeMap<&str, u128> = BTreeMap::new();
+        for frame in &self.frames {
+            let label = in_folded(&frame.label);
+            stacks.push(match frame.above {
+                Some(above) => format!("{};{label}", stacks[above]),
+                None => label,
+            });
         }
-        for (stack, weight) in stacks {
+        for (stack, frame) in stacks.iter().zip(&self.frames) {
+            if frame.weight > 0 {
+                *weights.entry(stack).or_default() += frame.weight;
+            }
+        }
+        let mut text = String::new();
+        for (stack, weight) in weights {
             text.push_str(stack);
             text.push(' ');
             text.push_str(&decimal(weight, self.denominator));
@@ -147,154 +157,328 @@ impl Flame {
     /// # Errors
     /// When `out` can't be written.
     pub fn svg(&self, name: &str, out: impl Write) -> io::Result<()> {
-        // Whole numbers of a unit small enough that rounding does not show.
-        let units = if self.denominator == 1 { 1 } else { 1000 };
-        let lines: Vec<String> = self
-            .stacks
-            .iter()
-            .map(|((_, stack), &weight)| (stack, weight * units / self.denominator))
-            .map(|(stack, weight)| format!("{stack} {}", weight.max(1)))
-            .collect();
-        let mut palette = PaletteMap::default();
-        for (frame, kind) in &self.kinds {
-            palette.insert(frame, color(*kind));
-        }
-        let title = format!("{name}: {} cycles", crate::text::thousands(self.cycles));
-        let subtitle = match self.weighting {
-            Weighting::Flat => "every active leaf of a cycle counts 1",
-            Weighting::Scaled => "parallel leaves share a cycle",
+        let what = match self.weighting {
+            Weighting::Scaled => "adds up to the run: parallel leaves share a cycle",
+            Weighting::Leaves => "every active leaf counts 1: parallel work adds up",
         };
         let mark = if self.verified { "" } else { "; not verified" };
-        let mut options = image(title, format!("{subtitle}{mark}"));
-        options.colors = Palette::Multi(MultiPalette::Rust);
-        // The root of the image has no name of its own.
-        palette.insert(
-            "",
-            Color {
-                r: 208,
-                g: 208,
-                b: 208,
-            },
-        );
-        options.palette_map = Some(&mut palette);
-        options.factor = 1.0 / to_f64(units);
-        if self.stacks.is_empty() {
-            return inferno::flamegraph::from_lines(
-                &mut options,
-                [format!("{} 1", frame(name)).as_str()],
-                out,
-            );
+        // Whole numbers of a unit small enough that rounding does not show.
+        let units: u32 = if self.denominator == 1 { 1 } else { 1000 };
+        let in_units = |weight: u128| match weight {
+            0 => 0,
+            _ => {
+                let weight = weight * u128::from(units) / self.denominator;
+                u64::try_from(weight).unwrap_or(u64::MAX).max(1)
+            }
+        };
+        let mut widths: Vec<u128> = self.frames.iter().map(|frame| frame.weight).collect();
+        for at in (0..widths.len()).rev() {
+            if let Some(above) = self.frames[at].above {
+                widths[above] += widths[at];
+            }
         }
-        inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
+        let (whole, _) = self.total();
+        let mut frames: Vec<picture::Frame> = self
+            .frames
+            .iter()
+            .zip(&widths)
+            .map(|(frame, &width)| picture::Frame {
+                above: frame.above,
+                name: frame.shown.clone(),
+                detail: self.detail(frame, width, whole),
+                fill: fill(frame.meaning),
+                last: matches!(frame.meaning, Meaning::Overhead(_)),
+                weight: in_units(frame.weight),
+            })
+            .collect();
+        if whole == 0 {
+            frames = vec![picture::Frame {
+                above: None,
+                name: name.to_owned(),
+                detail: "no cycles".to_owned(),
+                fill: fill(Meaning::Cell),
+                last: false,
+                weight: 1,
+            }];
+        }
+        let mut legend: Vec<(String, &'static str)> = Vec::new();
+        for (meaning, word) in LEGEND {
+            let is = |frame: &&Frame| {
+                std::mem::discriminant(&frame.meaning) == std::mem::discriminant(&meaning)
+            };
+            // With the pattern of a kind that is there.
+            if let Some(frame) = self.frames.iter().find(is) {
+                legend.push((fill(frame.meaning), word));
+            }
+        }
+        let picture = Picture {
+            units,
+            stroke: 255,
+            title: format!("{name}: {} cycles", thousands(self.cycles)),
+            subtitle: format!("{what}{mark}"),
+            legend,
+            frames,
+        };
+        picture.svg(out)
+    }
+
+    /// What is told of a frame beside its name. The script of the image takes all from the last `(` on for that.
+    fn detail(&self, frame: &Frame, width: u128, whole: u128) -> String {
+        let unit = match self.weighting {
+            Weighting::Scaled => "of the run",
+            Weighting::Leaves => "of leaves",
+        };
+        let mut parts = vec![format!(
+            "{} cycles {unit}, {}",
+            amount(width, self.denominator),
+            share(width, whole)
+        )];
+        let active = thousands(frame.active);
+        match frame.meaning {
+            Meaning::Overhead(_) => {}
+            _ if frame.times == 0 => parts.push(format!("active in {active} cycles")),
+            Meaning::Control => {
+                let times = thousands(frame.times);
+                parts.push(format!("active in {active} cycles, entered {times} times"));
+            }
+            _ => {
+                let times = thousands(frame.times);
+                parts.push(format!("active in {active} cycles, {times} times"));
+            }
+        }
+        parts.extend(frame.source.clone());
+        parts.join("; ")
     }
 }
 
-/// The frames from the root of a tree to a node.
-#[derive(Debug, Default)]
-struct Stack {
-    folded: Vec<String>,
-    /// The same as images show them.
-    shown: Vec<String>,
-    /// The front end's line of the innermost frame.
-    line: Option<FrontEndLine>,
-    /// By depth: how many frames there are up to that node, and the line of the innermost.
-    nodes: Vec<(usize, Option<FrontEndLine>)>,
+/// What colours mean, in the words of the summary.
+const LEGEND: [(Meaning, &str); 5] = [
+    (Meaning::Computation, "computation"),
+    (Meaning::Conditions, "conditions"),
+    (Meaning::Overhead(Overhead::Other), "overhead"),
+    (Meaning::Control, "control"),
+    (Meaning::Cell, "cells"),
+];
+
+/// Lays the trees of a run on top of each other.
+struct Builder<'a> {
+    metadata: &'a Metadata,
+    instances: &'a [Instance],
+    kind: Frames,
+    labels: FrameLabels,
+    lines: FrontEndLines<'a>,
+    sources: Sources<'a>,
+    entries: &'a Entries,
+    /// How often each element became active.
+    times: HashMap<Element, u64>,
+    frames: Vec<Frame>,
+    ids: HashMap<(Option<usize>, String), usize>,
+    /// The elements whose times a frame has.
+    timed: HashSet<(usize, Element)>,
+    /// The number of the tree that is being laid, and its cycles.
+    cycles: (usize, u64),
 }
 
-impl Stack {
-    /// Goes back to the node at the depth above `depth`.
-    fn up_to(&mut self, depth: usize) {
-        self.nodes.truncate(depth);
-        let (frames, line) = self.nodes.last().copied().unwrap_or_default();
-        self.folded.truncate(frames);
-        self.shown.truncate(frames);
-        self.line = line;
+impl<'a> Builder<'a> {
+    fn new(counted: Counted<'a>, kind: Frames) -> Self {
+        let times = counted.activations.durations();
+        Self {
+            metadata: counted.metadata,
+            instances: counted.profile.instances(),
+            kind,
+            labels: FrameLabels::new(counted.metadata),
+            lines: FrontEndLines::new(counted.metadata),
+            sources: Sources::new(counted.metadata),
+            entries: counted.entries,
+            times: times
+                .map(|(element, durations)| (element, durations.count))
+                .collect(),
+            frames: Vec::new(),
+            ids: HashMap::new(),
+            timed: HashSet::new(),
+            cycles: (0, 0),
+        }
     }
 
-    fn push(&mut self, folded: &str, shown: &str) {
-        self.folded.push(frame(folded));
-        self.shown.push(frame(shown));
+    /// Lays a tree, and returns the innermost frame of each of its nodes.
+    fn tree(&mut self, tree: &CallTree) -> Vec<Option<usize>> {
+        let mut ends: Vec<Option<usize>> = Vec::with_capacity(tree.len());
+        // Of each node: the cell that it is in, and what it works for.
+        let mut within: Vec<(InstanceId, Meaning)> = Vec::with_capacity(tree.len());
+        for (id, node) in tree.nodes() {
+            let parent = tree.parent(id).map(Id::index);
+            let (cell, works_for) = match (node, parent) {
+                (Node::Cell { instance, .. }, _) => (instance, Meaning::Cell),
+                (_, Some(parent)) => within[parent],
+                // The root of a tree is a cell.
+                (_, None) => (InstanceId::from_index(0), Meaning::Cell),
+            };
+            let meaning = Meaning::of(self.metadata, node, works_for);
+            within.push((cell, meaning));
+            let above = parent.and_then(|parent| ends[parent]);
+            ends.push(self.node(above, node, cell, meaning));
+        }
+        ends
     }
 
-    /// All frames of the node are there.
-    fn end_node(&mut self) {
-        self.nodes.push((self.folded.len(), self.line));
+    /// The innermost frame of a node above `above`.
+    fn node(
+        &mut self,
+        above: Option<usize>,
+        node: Node,
+        cell: InstanceId,
+        meaning: Meaning,
+    ) -> Option<usize> {
+        let of_lines = match self.kind {
+            Frames::Calyx => vec![],
+            Frames::FrontEnd | Frames::Both => self.lines.frames(node, self.instances),
+        };
+        if self.kind == Frames::FrontEnd {
+            return of_lines
+                .into_iter()
+                .fold(above, |above, frame| self.line(above, &frame, meaning));
+        }
+        let mut label = self.labels.label(node, self.instances).to_owned();
+        let mut shown = label.clone();
+        if let Some(actual) = actual_path(self.metadata, self.instances, node) {
+            shown = format!("{shown} = {actual}");
+        }
+        let mut source = None;
+        if let Node::Control { component, control } = node {
+            let statement = self.metadata.component(component).node(control);
+            let keyword = statement.kind.dynamic().keyword();
+            let words = statement
+                .span
+                .and_then(|span| self.sources.words(span, keyword));
+            if let Some(words) = words {
+                shown = format!("{shown} {words}");
+                source = Some(format!("{keyword} {words}"));
+            }
+        }
+        let places = self.lines.places(&of_lines);
+        label.push_str(&places);
+        shown.push_str(&places);
+        let at = self.frame(above, label, shown, meaning);
+        self.frames[at].source = source;
+        if let Some(element) = element(node, cell)
+            && self.timed.insert((at, element))
+        {
+            let times = self.times.get(&element).copied().unwrap_or(0);
+            self.frames[at].times += times;
+        }
+        Some(at)
+    }
+
+    /// The frame of a line above `above`: the same, where that is of the same line.
+    fn line(&mut self, above: Option<usize>, frame: &LineFrame, meaning: Meaning) -> Option<usize> {
+        if let Some(above) = above.filter(|&above| self.frames[above].line == Some(frame.line)) {
+            return Some(above);
+        }
+        let label = format!("{} {}", self.lines.label(frame.line), frame.what);
+        let shown = match self.lines.text(frame.line) {
+            Some(text) => format!("{label}: {text}"),
+            None => label.clone(),
+        };
+        let at = self.frame(above, label, shown, meaning);
+        self.frames[at].line = Some(frame.line);
+        self.frames[at].times = self.entries.times(frame.line);
+        Some(at)
+    }
+
+    /// The frame of the line of an enable above `above`, without the line of its group.
+    fn line_of_enable(
+        &mut self,
+        above: Option<usize>,
+        component: ComponentId,
+        run: GroupRunId,
+    ) -> Option<usize> {
+        let component = self.metadata.component(component);
+        let run = component.run(run);
+        let enable = run.control.map(|enable| component.node(enable));
+        let line = enable.and_then(|enable| self.lines.line(&enable.positions));
+        let frame = LineFrame {
+            line: line.unwrap_or(FrontEndLine::Untold),
+            part: run.control.map_or(Part::Component, Part::Statement),
+            what: format!("enable {}", component.group(run.group).name),
+        };
+        self.line(above, &frame, Meaning::Computation)
+    }
+
+    /// The frame of a cycle's overhead.
+    fn overhead(&mut self, ends: &[Option<usize>], overhead: &OverheadLeaf) -> Option<usize> {
+        let mut above = ends[overhead.above.index()];
+        for &node in &overhead.missing {
+            let cell = overhead.instance;
+            above = match (self.kind, node) {
+                (Frames::FrontEnd, Node::Group { component, run, .. }) => {
+                    self.line_of_enable(above, component, run)
+                }
+                _ => self.node(
+                    above,
+                    node,
+                    cell,
+                    Meaning::of(self.metadata, node, Meaning::Cell),
+                ),
+            };
+        }
+        let label = overhead_label(overhead.kind);
+        let meaning = Meaning::Overhead(overhead.kind);
+        Some(self.frame(above, label.clone(), label, meaning))
+    }
+
+    /// The frame with this name above `above`, which is active in the cycles of the tree that is being laid.
+    fn frame(
+        &mut self,
+        above: Option<usize>,
+        label: String,
+        shown: String,
+        meaning: Meaning,
+    ) -> usize {
+        let next = self.frames.len();
+        let at = *self.ids.entry((above, shown.clone())).or_insert(next);
+        if at == next {
+            self.frames.push(Frame {
+                above,
+                label,
+                shown,
+                source: None,
+                meaning,
+                line: None,
+                weight: 0,
+                active: 0,
+                counted: None,
+                times: 0,
+            });
+        }
+        let (tree, cycles) = self.cycles;
+        let frame = &mut self.frames[at];
+        if frame.counted.replace(tree) != Some(tree) {
+            frame.active += cycles;
+        }
+        at
     }
 }
 
-/// What all images of flame graphs share.
-pub(crate) fn image<'a>(title: String, subtitle: String) -> Options<'a> {
-    let white = Color {
-        r: 255,
-        g: 255,
-        b: 255,
+/// The frame of overhead of a kind: `(overhead: FSM update)`.
+pub(crate) fn overhead_label(kind: Overhead) -> String {
+    format!("(overhead: {})", kind.title())
+}
+
+/// The element that a node in this cell stands for.
+fn element(node: Node, instance: InstanceId) -> Option<Element> {
+    let kind = match node {
+        Node::Cell { .. } => ElementKind::Cell,
+        Node::Control { control, .. } => ElementKind::Control(control),
+        Node::Group { run, .. } => ElementKind::Group(run),
+        Node::Primitive { cell, actual, .. } => ElementKind::Primitive(cell, actual),
+        Node::Continuous { .. } => return None,
     };
-    let mut options = Options::default();
-    options.bgcolors = Some(BackgroundColor::Flat(white));
-    options.stroke_color = StrokeColor::Color(white);
-    options.text_truncate_direction = TextTruncateDirection::Right;
-    options.deterministic = true;
-    options.title = title;
-    options.subtitle = Some(subtitle);
-    "cycles".clone_into(&mut options.count_name);
-    "Frame:".clone_into(&mut options.name_type);
-    options
+    Some(Element { instance, kind })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "1 or 1000")]
-fn to_f64(units: u128) -> f64 {
-    units as f64
-}
-
-/// How many units make a cycle, so that the weights of all leaves are whole numbers of them.
-pub(crate) fn units(profile: &Profile, weighting: Weighting) -> u128 {
-    match weighting {
-        Weighting::Flat => 1,
-        Weighting::Scaled => profile
-            .trees()
-            .map(|(tree, _)| tree.leaves().count() as u128)
-            .fold(1, |common, leaves| match lcm(common, leaves) {
-                larger if larger <= MAX_DENOMINATOR => larger,
-                _ => common,
-            }),
-    }
-}
-
-/// The weights of the `leaves` leaves of a tree whose cycles weigh `whole` together.
-pub(crate) fn weights(
-    weighting: Weighting,
-    leaves: usize,
-    whole: u128,
-) -> impl Iterator<Item = u128> {
-    let count = leaves as u128;
-    (0..count).map(move |nth| match weighting {
-        Weighting::Flat => whole,
-        // Exact when `count` divides; otherwise the rounding adds up to the whole.
-        Weighting::Scaled => whole * (nth + 1) / count - whole * nth / count,
-    })
-}
-
-/// A label as a frame: without the characters that separate frames and lines.
-pub(crate) fn frame(label: &str) -> String {
+/// A label as a frame of a folded stack: without the characters that separate frames and lines.
+fn in_folded(label: &str) -> String {
     label.replace([';', '\n', '\r'], "_")
-}
-
-fn color(kind: FrameKind) -> Color {
-    let (r, g, b) = match kind {
-        FrameKind::Cell => (178, 140, 214),
-        FrameKind::Control => (224, 98, 92),
-        FrameKind::Group => (246, 164, 84),
-        FrameKind::Primitive => (247, 219, 96),
-    };
-    Color { r, g, b }
-}
-
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-fn lcm(a: u128, b: u128) -> u128 {
-    a / gcd(a, b) * b
 }
 
 /// `weight / denominator` with as many decimals as needed, at most nine.

@@ -230,6 +230,17 @@ impl<'a> FrontEndLines<'a> {
         text.trim_end().to_owned()
     }
 
+    /// The beginning of a line's text, if it is there.
+    pub fn text(&self, line: FrontEndLine) -> Option<String> {
+        const LONGEST: usize = 40;
+        let FrontEndLine::At(file, line) = line else {
+            return None;
+        };
+        let text = self.metadata.front_end.file(file).line(line)?;
+        let text: String = text.chars().take(LONGEST).collect();
+        (!text.is_empty()).then_some(text)
+    }
+
     /// `queue.py:12` and the like.
     pub fn label(&self, line: FrontEndLine) -> Label<'a> {
         Label {

@@ -56,6 +56,7 @@ mod annotate;
 mod baseline;
 mod call_trees;
 mod cells;
+mod colors;
 mod comparison;
 mod control;
 mod elements;
@@ -63,9 +64,11 @@ mod flame;
 mod front_end;
 mod groups;
 mod intervals;
+mod leaves;
 mod ledger;
 mod lines;
 pub mod outputs;
+mod picture;
 mod profile;
 mod report;
 mod summary;
@@ -84,8 +87,9 @@ pub use comparison::{
     CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
     Subject, differential,
 };
-pub use flame::{Flame, Frames, Weighting};
+pub use flame::{Flame, Frames};
 pub use front_end::front_end_file;
+pub use leaves::Weighting;
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use summary::{RankedGroup, RankedStatement, SUMMARY_VERSION, Summary, Verified};
 pub use table::{Align, Column, RowId, Table, Value};

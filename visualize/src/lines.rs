@@ -7,8 +7,8 @@ use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, Overhead};
 
 use crate::annotate::{Cost, Line};
 use crate::cells::path;
-use crate::flame::{Weighting, units, weights};
 use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part, PartNames, front_end_file};
+use crate::leaves::{Weighting, shares, units};
 use crate::ledger::{ByKind, Class, Inside, TreeCosts};
 use crate::profile::Profile;
 use crate::table::{Column, Table, Value};
@@ -25,6 +25,11 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
+    /// How often a line became active.
+    pub fn times(&self, line: FrontEndLine) -> u64 {
+        self.times.get(&line).copied().unwrap_or(0)
+    }
+
     /// Takes in the next event.
     pub fn event(&mut self, lines: &FrontEndLines<'_>, event: &Event) {
         match event {
@@ -67,7 +72,7 @@ pub(crate) struct Sums {
     /// Cycles in which something of it was active, anywhere.
     cycles: u64,
     /// Its share of the run: each cycle is divided among the leaves of its call tree, and a leaf is that of the
-    /// innermost line above it. In units that [`Lines::units`] tells.
+    /// innermost line above it; a cycle of overhead is that of the line that is charged. In units that [`Lines::units`] tells.
     own: u128,
     /// The part of `cycles` in which something useful ran in it, conditions included.
     useful: u64,
@@ -134,16 +139,16 @@ fn sums<Key: Ord + Copy>(
                 sum.useful += cycles;
             }
         }
-        let leaves: Vec<_> = tree.leaves().collect();
         let whole = u128::from(cycles) * units;
-        let shares = weights(Weighting::Scaled, leaves.len(), whole);
-        for (leaf, share) in leaves.into_iter().zip(shares) {
-            sums.entry(key(innermost[leaf.index()])).or_default().own += share;
-        }
         if let Class::Overhead(instance, charge) = costs.class() {
             let (line, part) = lines.of_charge(instance, charge.statement, instances);
             let sum = sums.entry(key((line, instance, part))).or_default();
             sum.overhead[charge.kind.index()] += cycles;
+            sum.own += whole;
+        } else {
+            for (leaf, share) in shares(tree, whole) {
+                sums.entry(key(innermost[leaf.index()])).or_default().own += share;
+            }
         }
     }
     sums

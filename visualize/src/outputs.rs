@@ -6,7 +6,8 @@
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
-use crate::flame::{Flame, Weighting};
+use crate::flame::Flame;
+use crate::leaves::Weighting;
 use crate::summary::Summary;
 use crate::timeline::{ChromeJson, Format, Perfetto, WholeSlices};
 
@@ -71,10 +72,10 @@ impl Make {
     }
 }
 
-const FLAT: &str = "flame graph and folded stacks; every active leaf of a cycle counts 1";
-const SCALED: &str = "the same with each cycle divided among its leaves: adds up to the run";
+const FLAME: &str = "flame graph and folded stacks; adds up to the run: parallel leaves share a cycle, overhead is a leaf of its own";
+const LEAVES: &str = "the same with every active leaf counting 1: parallel work adds up";
 const ADL: &str = "flame graph of the lines of the front end's files (calyx-py, Dahlia), if the design names them";
-const ADL_SCALED: &str = "the same with each cycle divided among its leaves";
+const ADL_LEAVES: &str = "the same with every active leaf counting 1";
 const TABLES: &str = "tables per component cell, group and control statement";
 const READ_AGAIN: &str =
     "what `petal trace`, `annotate`, `compare`, `stats`, `report`, `flame` and `timeline` read";
@@ -83,14 +84,14 @@ const READ_AGAIN: &str =
 #[rustfmt::skip]
 pub const OUTPUTS: &[Output] = &[
     Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|analysis, summary| Ok(analysis.report(summary).into())), of_front_end: false },
-    Output { name: "flame.svg", about: FLAT, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Flat), summary)), of_front_end: false },
-    Output { name: "flame.folded", about: FLAT, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Flat).folded().into())), of_front_end: false },
-    Output { name: "flame-scaled.svg", about: SCALED, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Scaled), summary)), of_front_end: false },
-    Output { name: "flame-scaled.folded", about: SCALED, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Scaled).folded().into())), of_front_end: false },
-    Output { name: "flame-adl.svg", about: ADL, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Flat), summary)), of_front_end: true },
-    Output { name: "flame-adl.folded", about: ADL, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Flat).folded().into())), of_front_end: true },
-    Output { name: "flame-adl-scaled.svg", about: ADL_SCALED, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Scaled), summary)), of_front_end: true },
-    Output { name: "flame-adl-scaled.folded", about: ADL_SCALED, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Scaled).folded().into())), of_front_end: true },
+    Output { name: "flame.svg", about: FLAME, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Scaled), summary)), of_front_end: false },
+    Output { name: "flame.folded", about: FLAME, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Scaled).folded().into())), of_front_end: false },
+    Output { name: "flame-leaves.svg", about: LEAVES, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Leaves), summary)), of_front_end: false },
+    Output { name: "flame-leaves.folded", about: LEAVES, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Leaves).folded().into())), of_front_end: false },
+    Output { name: "flame-adl.svg", about: ADL, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Scaled), summary)), of_front_end: true },
+    Output { name: "flame-adl.folded", about: ADL, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Scaled).folded().into())), of_front_end: true },
+    Output { name: "flame-adl-leaves.svg", about: ADL_LEAVES, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Leaves), summary)), of_front_end: true },
+    Output { name: "flame-adl-leaves.folded", about: ADL_LEAVES, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Leaves).folded().into())), of_front_end: true },
     Output { name: TIMELINE, about: "timeline for [ui.perfetto.dev](https://ui.perfetto.dev), which `petal view DIR` opens; 1 µs is 1 cycle", make: Make::Timeline(|out| Ok(Box::new(Perfetto::new(out)?))), of_front_end: false },
     Output { name: "timeline.json", about: "the same slices for speedscope and others; left out beyond 100,000 slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(ChromeJson::new(out)?, MAX_JSON_SLICES)))), of_front_end: false },
     Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.cells().csv().into())), of_front_end: false },

@@ -26,6 +26,21 @@ pub(crate) fn grouped(number: &str) -> String {
     text
 }
 
+/// `part / whole`, with two decimals where it is no whole number: `1,234.50`.
+pub(crate) fn amount(part: u128, whole: u128) -> String {
+    let hundredths = (part * 100 + whole / 2) / whole;
+    match (hundredths / 100, hundredths % 100) {
+        (number, 0) => grouped(&number.to_string()),
+        (number, rest) => grouped(&format!("{number}.{rest:02}")),
+    }
+}
+
+/// `part / whole` as `12.34 %`.
+pub(crate) fn share(part: u128, whole: u128) -> String {
+    let parts = (part * 10_000 + whole / 2) / whole.max(1);
+    format!("{}.{:02} %", parts / 100, parts % 100)
+}
+
 /// `text` without what would change a terminal: control characters other than tabs are shown as
 /// `\u{fffd}`.
 pub fn printable(text: &str) -> String {

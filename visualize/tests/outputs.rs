@@ -259,29 +259,29 @@ fn check(text: &str, expected: &Expect) {
 fn folded_stacks() {
     let metadata = metadata(NAMES);
     let analysis = analysis(&metadata, &events(&SAMPLE));
-    let flat = analysis.flame(Weighting::Flat);
+    let flat = analysis.flame(Weighting::Leaves);
     check(
         &flat.folded(),
         &expect![[r#"
-        main;seq@L10 3
-        main;seq@L10;load 4
-        main;seq@L10;load;r (primitive) 4
-        main;seq@L10;work;c [sub] 1
-        main;seq@L10;work;c [sub];tick 4
-        main;seq@L10;work;r (primitive) 1
-    "#]],
+            main;seq@L10;(overhead: FSM update) 3
+            main;seq@L10;load 4
+            main;seq@L10;load;r (primitive) 4
+            main;seq@L10;work;c [sub] 1
+            main;seq@L10;work;c [sub];tick 4
+            main;seq@L10;work;r (primitive) 1
+        "#]],
     );
     let scaled = analysis.flame(Weighting::Scaled);
     check(
         &scaled.folded(),
         &expect![[r#"
-        main;seq@L10 3
-        main;seq@L10;load 2
-        main;seq@L10;load;r (primitive) 4
-        main;seq@L10;work;c [sub] 0.5
-        main;seq@L10;work;c [sub];tick 2
-        main;seq@L10;work;r (primitive) 0.5
-    "#]],
+            main;seq@L10;(overhead: FSM update) 3
+            main;seq@L10;load 2
+            main;seq@L10;load;r (primitive) 4
+            main;seq@L10;work;c [sub] 0.5
+            main;seq@L10;work;c [sub];tick 2
+            main;seq@L10;work;r (primitive) 0.5
+        "#]],
     );
 }
 
@@ -437,7 +437,7 @@ fn groups_with_one_name_stay_apart() {
         ("sub.tick", 4, 2),
     ];
     assert_eq!(ranked, expected);
-    let flame = analysis.flame(Weighting::Flat).folded();
+    let flame = analysis.flame(Weighting::Leaves).folded();
     for line in [
         "main;seq@L10;save 4\n",
         "main;seq@L10;save (from sub);r (primitive) 1\n",
@@ -506,7 +506,7 @@ fn what_a_ref_cell_stands_for_is_told_beside_it() {
         **tree = CallTree::from_preorder(nodes).unwrap();
     }
     let analysis = analysis(&metadata, &events);
-    let flame = analysis.flame(Weighting::Flat);
+    let flame = analysis.flame(Weighting::Leaves);
     let stack = "main;seq@L10;work;c [sub];tick;f (primitive) 3\n";
     assert!(flame.folded().contains(stack), "{}", flame.folded());
     let mut svg = Vec::new();
@@ -529,7 +529,7 @@ fn hostile_names_stay_names() {
     let metadata = metadata(names);
     let all = events(&SAMPLE);
     let analysis = analysis(&metadata, &all);
-    let flame = analysis.flame(Weighting::Flat);
+    let flame = analysis.flame(Weighting::Leaves);
     let mut svg = Vec::new();
     flame.svg("<design> & co", &mut svg).unwrap();
     assert!(!String::from_utf8(svg).unwrap().contains("<script>alert"));
@@ -555,7 +555,7 @@ proptest! {
 
         let (weight, unit) = analysis.flame(Weighting::Scaled).total();
         prop_assert_eq!(weight, u128::from(cycles) * unit);
-        let (weight, unit) = analysis.flame(Weighting::Flat).total();
+        let (weight, unit) = analysis.flame(Weighting::Leaves).total();
         prop_assert_eq!((weight, unit), (u128::from(leaves), 1));
 
         let summary = analysis.summary("d", []);

@@ -6,13 +6,13 @@ use petal_metadata::{Id, Metadata, SourceFile, Span};
 use siphasher::sip::SipHasher13;
 
 /// The source files, by line.
-pub(super) struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     files: Vec<Vec<&'a str>>,
 }
 
 impl<'a> Sources<'a> {
     /// The source files of a design.
-    pub(super) fn new(metadata: &'a Metadata) -> Self {
+    pub(crate) fn new(metadata: &'a Metadata) -> Self {
         let lines = |file: &'a SourceFile| file.text.lines().collect();
         Self {
             files: metadata.files.iter().map(lines).collect(),
@@ -24,6 +24,23 @@ impl<'a> Sources<'a> {
         let text = self.from(span);
         let end = text.find(['{', ';']).unwrap_or(text.len());
         one_line(&text[..end])
+    }
+
+    /// What a statement with this keyword says besides it and what computes its condition: `lt.out` of
+    /// `while lt.out with cond {`. `None` if that is nothing.
+    pub(crate) fn words(&self, span: Span, keyword: &str) -> Option<String> {
+        const LONGEST: usize = 40;
+        let head = self.head(span);
+        let words: Vec<&str> = head
+            .split(' ')
+            .skip_while(|word| *word != keyword)
+            .skip(1)
+            .take_while(|word| *word != "with")
+            .collect();
+        let words = words.join(" ");
+        let words = words.split(['(', '[']).next()?.trim_end();
+        let words: String = words.chars().take(LONGEST).collect();
+        (!words.is_empty()).then_some(words)
     }
 
     /// A digest of the text of a group up to its closing brace, which is the same whatever its name,
@@ -115,6 +132,29 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_have_words() {
+        for (text, keyword, words) in [
+            ("if eq.out with cond {", "if", Some("eq.out")),
+            ("@bound(3) while\n  lt.out {", "while", Some("lt.out")),
+            ("static<4> repeat 10 { a; }", "repeat", Some("10")),
+            ("invoke f[m = mem](x = a.out)();", "invoke", Some("f")),
+            ("seq { a; }", "seq", None),
+            ("", "if", None),
+        ] {
+            let sources = Sources {
+                files: vec![text.lines().collect()],
+            };
+            let span = Span {
+                file: Id::from_index(0),
+                line: 1,
+                column: 1,
+                end_line: 2,
+            };
+            assert_eq!(sources.words(span, keyword).as_deref(), words, "{text}");
+        }
+    }
 
     #[test]
     fn whole_identifiers_are_renamed() {

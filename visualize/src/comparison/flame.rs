@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use inferno::flamegraph::color::{Color, StrokeColor};
-
 use super::matching::{self, Match};
 use super::statements;
 use crate::baseline::{Baseline, Frame};
-use crate::flame::{frame, image};
+use crate::picture::{self, Picture};
 use crate::text::thousands;
 
 /// Writes the differential flame graph of two runs as an SVG image that zooms and searches in a
@@ -44,16 +42,15 @@ pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io:
     {
         *count.entry(identity).or_default() += 1;
     }
-    let mut lines: Vec<String> = Vec::new();
+    let mut graph = Graph::default();
     for (stack, identity, cycles) in &new {
         // Where several stacks could be the old one, none is.
         let only = identity.as_deref().filter(|identity| count[identity] == 1);
         let before = only.and_then(|identity| old.remove(identity)).unwrap_or(0);
-        let labels: Vec<String> = stack.iter().map(|at| frame(label(after, at))).collect();
-        lines.push(format!("{} {before} {cycles}", labels.join(";")));
+        let labels = stack.iter().map(|at| label(after, at));
+        graph.add(labels, before, *cycles);
     }
-    lines.sort();
-    if lines.is_empty() {
+    if graph.sums.is_empty() {
         return Err(io::Error::other("nothing was active in the run after"));
     }
     gone += old.values().sum::<u64>();
@@ -64,7 +61,7 @@ pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io:
         after.design,
         thousands(after.cycles)
     );
-    let mut subtitle = "width: active leaves after; red grew, blue shrank".to_owned();
+    let mut subtitle = "width: active leaves after".to_owned();
     if gone > 0 {
         let _ = write!(
             subtitle,
@@ -72,14 +69,105 @@ pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io:
             thousands(gone)
         );
     }
-    let mut options = image(title, subtitle);
-    // What did not change is as white as the background.
-    options.stroke_color = StrokeColor::Color(Color {
-        r: 200,
-        g: 200,
-        b: 200,
-    });
-    inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
+    let picture = Picture {
+        units: 1,
+        // What did not change is as white as the background.
+        stroke: 200,
+        title,
+        subtitle,
+        legend: vec![
+            (tint(GREW, 1.0), "red grew"),
+            (tint(SHRANK, 1.0), "blue shrank"),
+        ],
+        frames: graph.frames(),
+    };
+    picture.svg(out)
+}
+
+/// What took more cycles, and what fewer: red, green and blue.
+const GREW: [f64; 3] = [213.0, 94.0, 0.0];
+const SHRANK: [f64; 3] = [0.0, 114.0, 178.0];
+
+/// White at `strength` 0, `color` at 1.
+fn tint(color: [f64; 3], strength: f64) -> String {
+    let [red, green, blue] = color.map(|part| (255.0 - (255.0 - part) * strength).round());
+    format!("rgb({red},{green},{blue})")
+}
+
+/// The stacks of the run after, laid on top of each other.
+#[derive(Default)]
+struct Graph<'a> {
+    sums: Vec<Sum<'a>>,
+    ids: BTreeMap<(Option<usize>, &'a str), usize>,
+}
+
+/// A frame, with what is of stacks that go through it.
+struct Sum<'a> {
+    above: Option<usize>,
+    label: &'a str,
+    leaf: u64,
+    before: u64,
+    after: u64,
+}
+
+impl<'a> Graph<'a> {
+    fn add(&mut self, stack: impl Iterator<Item = &'a str>, before: u64, after: u64) {
+        let mut above = None;
+        for label in stack {
+            let next = self.sums.len();
+            let at = *self.ids.entry((above, label)).or_insert(next);
+            if at == next {
+                self.sums.push(Sum {
+                    above,
+                    label,
+                    leaf: 0,
+                    before: 0,
+                    after: 0,
+                });
+            }
+            self.sums[at].before += before;
+            self.sums[at].after += after;
+            above = Some(at);
+        }
+        if let Some(leaf) = above {
+            self.sums[leaf].leaf += after;
+        }
+    }
+
+    fn frames(&self) -> Vec<picture::Frame> {
+        let changes = self
+            .sums
+            .iter()
+            .map(|frame| frame.after.abs_diff(frame.before));
+        let most = changes.max().unwrap_or(0).max(1);
+        let frames = self.sums.iter().map(|frame| {
+            let change = frame.after.abs_diff(frame.before);
+            let color = if frame.after > frame.before {
+                GREW
+            } else {
+                SHRANK
+            };
+            picture::Frame {
+                above: frame.above,
+                name: frame.label.to_owned(),
+                detail: format!(
+                    "{} cycles of leaves after, {} before",
+                    thousands(frame.after),
+                    thousands(frame.before)
+                ),
+                // The eye tells small changes from none.
+                fill: tint(color, ratio(change, most).sqrt()),
+                last: false,
+                weight: frame.leaf,
+            }
+        });
+        frames.collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the strength of a colour")]
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
 }
 
 fn label<'a>(run: &'a Baseline, frame: &'a Frame) -> &'a str {

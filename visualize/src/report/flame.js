@@ -2,6 +2,8 @@
 // the cycles that it was active in.
 
 const FRAME_HEIGHT = 20;
+/** A chosen frame is at least so many pixels wide. */
+const LEGIBLE = 60;
 
 /** The nodes below each node, as the timeline orders them: by when they first ran. */
 const childrenOf = data.nodes.parents.map(() => []);
@@ -10,6 +12,37 @@ data.nodes.parents.forEach((parent, node) => {
 });
 
 const frameOf = (node) => data.frames[data.nodes.frames[node]];
+
+/** What the colour of a node means; a primitive has that of what it works for, paler. */
+function paintOf(node) {
+  const { paint } = frameOf(node);
+  if (paint) return paint;
+  return paintOf(data.nodes.parents[node]) === "conditions" ? "conditions-primitive" : "computation-primitive";
+}
+
+/** A frame's name with the first words of its statement. */
+const shownName = ({ label, words }) => (words ? `${label} ${words}` : label);
+
+/** The line of the source that a frame stands for. */
+function sourceText({ places: [place] }) {
+  return place ? (data.files[place[0]].lines[place[1] - 1] ?? "").trim() : "";
+}
+
+/** What a search in the flame graph looks at. */
+function searched(frame) {
+  const keyword = frame.label.split("@")[0];
+  return frame.words ? [shownName(frame), `${keyword} ${frame.words}`] : [frame.label];
+}
+
+/** How often a frame became active, as the tables have it. */
+function timesOf({ kind, rows }) {
+  const wanted = { cell: "cells", group: "groups", control: "control" }[kind];
+  const [at, row] = rows.find(([at]) => data.tables[at].name === wanted) ?? [];
+  if (at === undefined) return "";
+  const { columns, rows: values } = data.tables[at];
+  const column = columns.findIndex(([title]) => title.startsWith("times "));
+  return `${columns[column][0].replace("times ", "")} ${counted(values[row][column], "time")}`;
+}
 
 /** The nodes from the root to `node`. */
 function pathOf(node) {
@@ -36,9 +69,11 @@ const shareText = (weight) =>
   `${counted(Math.round(weight * 100) / 100, "cycle")}, ${percent(weight, flame.weights[0])}`;
 
 function detail(node) {
-  const { kind, places } = frameOf(node);
-  const place = places.length ? `, ${placeName(places[0])}` : "";
-  byId("frame-detail").textContent = `${fullName(frameOf(node))} (${kind}${place}): ${shareText(flame.weights[node])}`;
+  const frame = frameOf(node);
+  const place = frame.places.length ? `, ${placeName(frame.places[0])}` : "";
+  const active = `active in ${counted(data.nodes.active[node], "cycle")}`;
+  const parts = [shareText(flame.weights[node]), active, timesOf(frame), sourceText(frame)].filter(Boolean);
+  byId("frame-detail").textContent = `${fullName(frame)} (${frame.kind}${place}): ${parts.join("; ")}`;
 }
 
 function drawFlame() {
@@ -58,7 +93,8 @@ function drawFlame() {
     boxes.push(frameBox(node, depth, left, share, path));
     if (depth < path.length - 1) put(path[depth + 1], depth + 1, 0, 1);
     else {
-      const order = (a, b) => (frameOf(a).label < frameOf(b).label ? -1 : 1);
+      const isOverhead = (child) => Number(frameOf(child).kind === "overhead");
+      const order = (a, b) => isOverhead(a) - isOverhead(b) || (frameOf(a).label < frameOf(b).label ? -1 : 1);
       for (const child of [...childrenOf[node]].sort(order)) {
         const part = flame.weights[child] / flame.weights[flame.zoomed] || 0;
         put(child, depth + 1, left, part);
@@ -79,11 +115,11 @@ function drawFlame() {
 }
 
 function frameBox(node, depth, left, share, path) {
-  const { kind, label } = frameOf(node);
+  const { kind } = frameOf(node);
   const box = element(
     "div",
     {
-      class: `frame ${kind}`,
+      class: `frame paint-${paintOf(node)}`,
       role: "treeitem",
       tabindex: "-1",
       "data-node": node,
@@ -91,7 +127,7 @@ function frameBox(node, depth, left, share, path) {
       "aria-selected": selection.frames.has(data.nodes.frames[node]),
       "aria-label": `${fullName(frameOf(node))}, ${kind}, ${shareText(flame.weights[node])}`,
     },
-    label,
+    shownName(frameOf(node)),
   );
   if (depth < path.length - 1) box.classList.add("above");
   if (flame.matches?.(node)) box.classList.add("match");
@@ -106,9 +142,23 @@ function zoomTo(node) {
   drawFlame();
 }
 
+/** Zooms so that the widest of these nodes can be seen, and scrolls to it. */
+function revealFrames(chosen) {
+  const nodes = data.nodes.frames.flatMap((_, node) => (chosen(node) && flame.weights[node] > 0 ? [node] : []));
+  if (!nodes.length) return;
+  const widest = nodes.reduce((best, node) => (flame.weights[node] > flame.weights[best] ? node : best));
+  const inside = flame.zoomed === widest || pathOf(widest).includes(flame.zoomed);
+  const wide = (node) => (flame.weights[widest] / flame.weights[node]) * byId("frames").clientWidth >= LEGIBLE;
+  if (!inside || !wide(flame.zoomed)) flame.zoomed = pathOf(widest).find(wide) ?? widest;
+  drawFlame();
+  const box = byId("frames").querySelector(`[data-node="${widest}"]`);
+  if (box) reveal(byId("frames-box"), box);
+}
+
 function search() {
   const wanted = byId("search").value.toLowerCase();
-  flame.matches = wanted ? (node) => frameOf(node).label.toLowerCase().includes(wanted) : null;
+  const found = (frame) => searched(frame).some((text) => text.toLowerCase().includes(wanted));
+  flame.matches = wanted ? (node) => found(frameOf(node)) : null;
   const weight = flame.matches ? weightOf(flame.matches) : 0;
   byId("matches").textContent = flame.matches ? `matched: ${shareText(weight)}` : "";
   drawFlame();
@@ -171,9 +221,8 @@ function showFlame() {
   new ResizeObserver(drawFlame).observe(box.parentElement);
   onSelection(() => {
     const chosen = (node) => selection.frames.has(data.nodes.frames[node]);
-    const within = (node) => chosen(node) || childrenOf[node].some(within);
-    if (selection.frames.size && !within(flame.zoomed) && !pathOf(flame.zoomed).some(chosen)) flame.zoomed = 0;
-    drawFlame();
+    if (selection.frames.size && !chosen(flame.zoomed)) revealFrames(chosen);
+    else drawFlame();
     if (!selection.frames.size) return;
     const weight = shareText(weightOf(chosen));
     byId("frame-detail").textContent = `${selection.title}: ${counted(selection.frames.size, "frame")}, ${weight}`;

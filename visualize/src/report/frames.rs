@@ -4,14 +4,19 @@
 use std::collections::HashMap;
 
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, Metadata, Span};
-use petal_reconstruct::{Activity, CallTree, FrameLabels, Instance, InstanceId, Node, actual_path};
+use petal_reconstruct::{
+    Activity, CallTree, FrameLabels, Instance, InstanceId, Node, Overhead, actual_path,
+};
 use serde::Serialize;
 
 use super::order::Packed;
 use super::place::{SourceLine, front_end_line, source_line};
 use super::tables::{Row, Tables};
-use crate::flame::{Weighting, units, weights};
+use crate::baseline::source::Sources;
+use crate::colors::Meaning;
+use crate::flame::overhead_label;
 use crate::front_end::{FrontEndLine, FrontEndLines};
+use crate::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
 use crate::ledger::Class;
 use crate::profile::Profile;
 use crate::table::RowId;
@@ -24,6 +29,12 @@ const MAX_BYTES: usize = 1 << 20;
 pub(crate) struct Frame {
     kind: &'static str,
     label: String,
+    /// The first words of its statement, without the keyword.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<String>,
+    /// What its colour means; that of a primitive depends on what it works for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paint: Option<String>,
     /// The cell that a `ref` cell stands for.
     #[serde(skip_serializing_if = "Option::is_none")]
     actual: Option<String>,
@@ -51,9 +62,11 @@ pub(crate) struct Nodes {
     /// An index into the frames.
     frames: Vec<usize>,
     /// Cycles in which the node is a leaf, where every leaf of a cycle counts 1.
-    flat: Vec<u64>,
-    /// The same where the leaves of a cycle share it.
+    leaves: Vec<u64>,
+    /// The same where the leaves of a cycle share it, and a cycle of overhead is that of its overhead.
     scaled: Vec<f64>,
+    /// Cycles in which it is active.
+    active: Vec<u64>,
 }
 
 /// What a frame stands for.
@@ -65,6 +78,8 @@ enum FrameKey {
     Group(ComponentId, GroupId, Option<ControlId>),
     /// A node that stands for itself wherever it is.
     Other(Node),
+    /// Overhead of a kind that is charged to a statement.
+    Overhead(Overhead, ComponentId, Option<ControlId>),
 }
 
 /// Lays trees on top of each other.
@@ -75,6 +90,7 @@ pub(crate) struct Frames<'a> {
     instances: &'a [Instance],
     ids: HashMap<FrameKey, usize>,
     children: HashMap<(Option<usize>, usize), usize>,
+    sources: Sources<'a>,
     reason_ids: HashMap<(ComponentId, petal_reconstruct::Charge), usize>,
     pub list: Vec<Frame>,
     pub reasons: Vec<Reason>,
@@ -83,8 +99,9 @@ pub(crate) struct Frames<'a> {
 
 impl<'a> Frames<'a> {
     /// The frames of the trees in `shown`. The second result are the trees, one after the other:
-    /// class, number of nodes, and the nodes in preorder, a cell with its activity; classes and
-    /// activities are 0 for computation (a busy cell), 1 for conditions, and else 2 and an index into the reasons.
+    /// class, number of nodes, and the nodes in preorder, a cell with its activity, and the node of its
+    /// overhead, or 0; classes and activities are 0 for computation (a busy cell), 1 for conditions, and else 2 and an
+    /// index into the reasons.
     /// `None` if they do not fit. `profile` has the same trees with all their nodes.
     pub fn new(
         metadata: &'a Metadata,
@@ -99,6 +116,7 @@ impl<'a> Frames<'a> {
             instances: shown.instances(),
             ids: HashMap::new(),
             children: HashMap::new(),
+            sources: Sources::new(metadata),
             reason_ids: HashMap::new(),
             list: Vec::new(),
             reasons: Vec::new(),
@@ -107,16 +125,46 @@ impl<'a> Frames<'a> {
         let units = units(shown, Weighting::Scaled);
         let mut scaled: Vec<u128> = Vec::new();
         let mut packed = Packed::new(MAX_BYTES);
+        let is_whole = std::ptr::eq(profile, shown);
         for ((whole, _), (tree, cycles)) in profile.trees().zip(shown.trees()) {
-            let class = frames.class(Class::of(metadata, whole));
+            let class = Class::of(metadata, whole);
+            let mut overhead = OverheadLeaf::new(metadata, frames.instances, tree, class);
+            if let Some(leaf) = overhead.as_mut().filter(|_| !is_whole) {
+                // What the view leaves out stays left out.
+                leaf.missing.clear();
+            }
             let nodes = frames.lay(tree, class, &mut packed);
-            frames.nodes.flat.resize(frames.nodes.frames.len(), 0);
-            scaled.resize(frames.nodes.frames.len(), 0);
-            let leaves: Vec<usize> = tree.leaves().map(|leaf| nodes[leaf.index()]).collect();
-            let shares = weights(Weighting::Scaled, leaves.len(), u128::from(cycles) * units);
-            for (node, share) in leaves.into_iter().zip(shares) {
-                frames.nodes.flat[node] += cycles;
-                scaled[node] += share;
+            let mut active = nodes.clone();
+            let end = overhead.as_ref().map(|leaf| {
+                let above = nodes[leaf.above.index()];
+                frames.overhead(above, leaf, class, &mut active)
+            });
+            packed.number(end.unwrap_or(0) as u64);
+            let count = frames.nodes.frames.len();
+            frames.nodes.leaves.resize(count, 0);
+            frames.nodes.active.resize(count, 0);
+            scaled.resize(count, 0);
+            // Nodes of a tree that are one here are active once.
+            active.sort_unstable();
+            active.dedup();
+            for node in active {
+                frames.nodes.active[node] += cycles;
+            }
+            let at = |leaf| match leaf {
+                Leaf::Node(leaf) => Some(nodes[leaf.index()]),
+                Leaf::Overhead => end,
+            };
+            let overhead = overhead.as_ref();
+            for (leaf, _) in leaves(tree, overhead, Weighting::Leaves, 1) {
+                if let Some(node) = at(leaf) {
+                    frames.nodes.leaves[node] += cycles;
+                }
+            }
+            let whole = u128::from(cycles) * units;
+            for (leaf, share) in leaves(tree, overhead, Weighting::Scaled, whole) {
+                if let Some(node) = at(leaf) {
+                    scaled[node] += share;
+                }
             }
         }
         frames.nodes.scaled = scaled
@@ -127,19 +175,14 @@ impl<'a> Frames<'a> {
     }
 
     /// Lays a tree on those before, and returns for each of its nodes where it came to lie.
-    fn lay(&mut self, tree: &CallTree, class: usize, packed: &mut Packed) -> Vec<usize> {
-        packed.number(class as u64);
+    fn lay(&mut self, tree: &CallTree, class: Class, packed: &mut Packed) -> Vec<usize> {
+        packed.number(self.class(class) as u64);
         packed.number(tree.len() as u64);
         let mut nodes = Vec::with_capacity(tree.len());
         for (id, node) in tree.nodes() {
             let frame = self.frame(node);
             let parent = tree.parent(id).map(|parent| nodes[parent.index()]);
-            let next = self.nodes.frames.len();
-            let at = *self.children.entry((parent, frame)).or_insert(next);
-            if at == next {
-                self.nodes.frames.push(frame);
-                self.nodes.parents.push(parent.unwrap_or(at));
-            }
+            let at = self.node(parent, frame);
             nodes.push(at);
             packed.number(at as u64);
             if let Node::Cell {
@@ -155,6 +198,68 @@ impl<'a> Frames<'a> {
             }
         }
         nodes
+    }
+
+    /// The node with this frame below `parent`.
+    fn node(&mut self, parent: Option<usize>, frame: usize) -> usize {
+        let next = self.nodes.frames.len();
+        let at = *self.children.entry((parent, frame)).or_insert(next);
+        if at == next {
+            self.nodes.frames.push(frame);
+            self.nodes.parents.push(parent.unwrap_or(at));
+        }
+        at
+    }
+
+    /// The node of the overhead of a cycle. All nodes from `above` down to it are appended to `active`.
+    fn overhead(
+        &mut self,
+        above: usize,
+        leaf: &OverheadLeaf,
+        class: Class,
+        active: &mut Vec<usize>,
+    ) -> usize {
+        let mut parent = above;
+        for &node in &leaf.missing {
+            let frame = self.frame(node);
+            parent = self.node(Some(parent), frame);
+            active.push(parent);
+        }
+        let frame = self.overhead_frame(leaf, class);
+        let at = self.node(Some(parent), frame);
+        active.push(at);
+        at
+    }
+
+    fn overhead_frame(&mut self, leaf: &OverheadLeaf, class: Class) -> usize {
+        let component = self.instances[leaf.instance.index()].component;
+        let statement = match class {
+            Class::Overhead(_, charge) => charge.statement,
+            _ => None,
+        };
+        let next = self.list.len();
+        let key = FrameKey::Overhead(leaf.kind, component, statement);
+        let id = *self.ids.entry(key).or_insert(next);
+        if id == next {
+            let (places, rows) = match statement {
+                Some(control) => self.origin(Node::Control { component, control }),
+                None => (vec![self.metadata.component(component).span], vec![]),
+            };
+            let places = match statement {
+                Some(control) => self.places(Node::Control { component, control }, places),
+                None => places.into_iter().filter_map(source_line).collect(),
+            };
+            self.list.push(Frame {
+                kind: "overhead",
+                label: overhead_label(leaf.kind),
+                words: None,
+                paint: Some(Meaning::Overhead(leaf.kind).key()),
+                actual: None,
+                places,
+                rows,
+            });
+        }
+        id
     }
 
     fn class(&mut self, class: Class) -> usize {
@@ -200,28 +305,47 @@ impl<'a> Frames<'a> {
         let id = *self.ids.entry(key).or_insert(next);
         if id == next {
             let (spans, rows) = self.origin(node);
-            let mut places: Vec<SourceLine> = Vec::new();
-            let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
-            let front_end = lines.iter().rev().filter_map(|frame| match frame.line {
-                FrontEndLine::At(file, line) => {
-                    Some((self.metadata.files.len() + file.index(), line))
-                }
-                FrontEndLine::Untold | FrontEndLine::Compiler => None,
-            });
-            for line in front_end.chain(spans.into_iter().filter_map(source_line)) {
-                if !places.contains(&line) {
-                    places.push(line);
-                }
-            }
+            let places = self.places(node, spans);
             self.list.push(Frame {
                 kind: FrameLabels::kind(node).name(),
                 label: self.labels.label(node, self.instances).to_owned(),
+                words: self.words(node),
+                paint: match node {
+                    Node::Primitive { .. } => None,
+                    _ => Some(Meaning::of(self.metadata, node, Meaning::Cell).key()),
+                },
                 actual: actual_path(self.metadata, self.instances, node),
                 places,
                 rows,
             });
         }
         id
+    }
+
+    /// The first words of a statement.
+    fn words(&self, node: Node) -> Option<String> {
+        let Node::Control { component, control } = node else {
+            return None;
+        };
+        let statement = self.metadata.component(component).node(control);
+        let keyword = statement.kind.dynamic().keyword();
+        self.sources.words(statement.span?, keyword)
+    }
+
+    /// The lines of a node: those of the front end, and those of `spans`.
+    fn places(&self, node: Node, spans: Vec<Option<Span>>) -> Vec<SourceLine> {
+        let mut places: Vec<SourceLine> = Vec::new();
+        let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
+        let front_end = lines.iter().rev().filter_map(|frame| match frame.line {
+            FrontEndLine::At(file, line) => Some((self.metadata.files.len() + file.index(), line)),
+            FrontEndLine::Untold | FrontEndLine::Compiler => None,
+        });
+        for line in front_end.chain(spans.into_iter().filter_map(source_line)) {
+            if !places.contains(&line) {
+                places.push(line);
+            }
+        }
+        places
     }
 
     /// Where a node comes from, the most particular first, and the rows of tables about it.

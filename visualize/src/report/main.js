@@ -14,10 +14,9 @@ function showSummary() {
   figure("cycles", data.cycles, "");
   figure("useful", useful, percent(useful, data.cycles));
   figure("overhead", data.cycles - useful, percent(data.cycles - useful, data.cycles));
-  for (const { name, cycles, overhead, color } of classes) {
+  for (const { name, cycles, paint } of classes) {
     if (!cycles) continue;
-    const box = element("span", { class: overhead ? "hatched" : "" });
-    box.style.background = color;
+    const box = element("span", { class: `paint-${paint}` });
     const swatch = box.cloneNode();
     box.style.flexGrow = String(cycles);
     byId("share").append(box);
@@ -65,24 +64,38 @@ function showTheme() {
   tell();
 }
 
+function showKeys() {
+  const keys = byId("keys");
+  byId("help").hidden = false;
+  byId("help").addEventListener("click", () => keys.showModal());
+}
+
 function globalKey(event) {
+  if (byId("keys").open) return;
+  if (event.key === "?" && !event.target.closest("input")) byId("keys").showModal();
   if (event.key === "/" && !event.target.closest("input")) {
     event.preventDefault();
     byId("search").focus();
+  } else if (event.target === document.body && "wasdf0".includes(event.key)) {
+    timelineKey(event);
   } else if (event.key === "Escape") {
     byId("search").value = "";
     search();
     zoomTo(0);
+    if (timeline.area) chooseArea();
     chooseNothing();
   }
 }
 
+// All is there before anything can be clicked.
+await loadTimeline();
 document.querySelector("main").hidden = false;
 showSummary();
 showSource();
 showFlame();
 showTables();
-await showTimeline();
+showTimeline();
+showKeys();
 showTheme();
 for (const link of document.querySelectorAll("nav a")) {
   link.addEventListener("click", (event) => {
@@ -92,6 +105,5 @@ for (const link of document.querySelectorAll("nav a")) {
 }
 document.addEventListener("keydown", globalKey);
 addEventListener("hashchange", readAddress);
+openHottest();
 readAddress();
-// Who follows a link to a line wants to see it.
-if (location.hash) document.querySelector("#files [aria-current]")?.scrollIntoView({ block: "center" });

@@ -24,6 +24,7 @@ use self::tables::{PageTable, Tables};
 use crate::activations::Activations;
 use crate::annotate::{Line, annotate};
 use crate::cells::cells;
+use crate::colors::{Paint, paints};
 use crate::control::control;
 use crate::front_end::front_end_file;
 use crate::groups::groups;
@@ -69,6 +70,8 @@ struct Data<'a> {
     cycles: u64,
     /// Names and cycles of the classes of cycles, which add up to `cycles`.
     classes: Vec<(&'static str, u64)>,
+    /// What colours mean: first those of the classes.
+    paints: Vec<Paint>,
     files: Vec<File<'a>>,
     tables: &'a [PageTable; 3],
     frames: &'a [Frame],
@@ -141,6 +144,7 @@ impl Report<'_> {
             versions: &self.summary.versions,
             cycles: self.profile.total(),
             classes: self.classes(),
+            paints: paints(),
             files: (0..metadata.files.len())
                 .map(|at| {
                     let name = &metadata.files[at].name;

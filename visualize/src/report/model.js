@@ -23,11 +23,48 @@ function element(tag, attributes = {}, ...children) {
 /** A frame's label; for a `ref` cell with the cell that it stands for. */
 const fullName = ({ label, actual }) => (actual ? `${label} = ${actual}` : label);
 
+/** The column of a table that names its rows. */
+const keyColumn = (name) => ({ cells: "cell", groups: "group", control: "statement" })[name];
+
+/** The column that the page adds to tables. */
+const SHARE = "% of run";
+
+/** Whether a row of a table is of something that was active, or is charged for something. */
+function isActive({ columns, rows }, row) {
+  const tells = ([title]) => title.startsWith("times ") || ["cycles", "total cycles", "overhead"].includes(title);
+  return columns.some((column, at) => tells(column) && rows[row][at] > 0);
+}
+
 const placeKey = ([file, line]) => `${file}:${line}`;
 
 /** A place as people read it. */
 function placeName([file, line]) {
   return data.files.length > 1 ? `${data.files[file].name}, line ${line}` : `line ${line}`;
+}
+
+/** Puts tabs at the end of `host`. `show` gets the number of the one that is chosen; returns what chooses one. */
+function tabs(host, label, names, show) {
+  const list = names.map((name, nth) =>
+    element("button", { type: "button", role: "tab", tabindex: "-1", onclick: () => choose(nth) }, name),
+  );
+  const choose = (chosen) => {
+    list.forEach((tab, nth) => {
+      tab.setAttribute("aria-selected", String(nth === chosen));
+      tab.setAttribute("tabindex", nth === chosen ? "0" : "-1");
+    });
+    show(chosen);
+  };
+  const box = element("div", { role: "tablist", "aria-label": label }, ...list);
+  box.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const next = list.indexOf(document.activeElement) + step;
+    if (!list[next]) return;
+    event.preventDefault();
+    choose(next);
+    list[next].focus();
+  });
+  host.append(box);
+  return choose;
 }
 
 /** Marks an element as chosen, or not. */
@@ -93,6 +130,9 @@ async function readTrees() {
       tree.nodes.push(node);
       tree.activities.push(cell ? numbers.next() : null);
     }
+    // With the leaf of overhead, if there is one, and what it hangs on; the root is none.
+    const overhead = numbers.next();
+    tree.active = overhead ? [...new Set([...tree.nodes, ...pathOf(overhead)])] : tree.nodes;
     trees.push(tree);
   }
   return trees;
@@ -119,7 +159,7 @@ const classes = data.classes.map(([name, cycles], at) => ({
   name,
   cycles,
   overhead: at > 1,
-  color: `var(--class-${at})`,
+  paint: data.paints[at].key,
 }));
 
 /** The class of a class or activity code of a tree. */

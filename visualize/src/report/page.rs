@@ -5,6 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::colors;
 use crate::summary::Summary;
 
 const PAGE: &str = include_str!("page.html");
@@ -17,18 +18,20 @@ const SCRIPT: &str = concat!(
     include_str!("tables.js"),
     include_str!("flame.js"),
     include_str!("timeline.js"),
+    include_str!("tracks.js"),
     include_str!("main.js"),
 );
 
 /// The page with this data, and trees and runs as they were packed.
 pub(crate) fn write(summary: &Summary, data: &impl Serialize, trees: &[u8], runs: &[u8]) -> String {
+    let style = format!("{STYLE}{}", colors::style());
     let json = serde_json::to_string(data).expect("the keys are texts");
     let parts = [
         ("script-hash", hash(SCRIPT)),
-        ("style-hash", hash(STYLE)),
+        ("style-hash", hash(&style)),
         ("design", escape(&summary.design)),
         ("figures", escape(&summary.text())),
-        ("style", STYLE.to_owned()),
+        ("style", style),
         ("script", SCRIPT.to_owned()),
         // In JSON, `<` only ever stands inside of a text.
         ("data", json.replace('<', "\\u003c")),

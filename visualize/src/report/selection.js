@@ -20,7 +20,7 @@ function lineSelection(place) {
   for (const frame of frames) for (const [table, row] of data.frames[frame].rows) rows[table].add(row);
   data.tables.forEach((table, at) =>
     table.places.forEach((other, row) => {
-      if (other && placeKey(other) === key) rows[at].add(row);
+      if (other && placeKey(other) === key && isActive(table, row)) rows[at].add(row);
     }),
   );
   return { title: placeName(place), lines: new Set([key]), frames, rows };
@@ -38,9 +38,8 @@ function rowSelection(table, row) {
   const frames = framesOf((frame) => frame.rows.some(([t, r]) => t === table && r === row));
   const chosen = noRows();
   chosen[table].add(row);
-  const key = { cells: "cell", groups: "group", control: "statement" }[name];
   return {
-    title: rows[row][columns.findIndex(([title]) => title === key)],
+    title: rows[row][columns.findIndex(([title]) => title === keyColumn(name))],
     lines: new Set(places[row] ? [placeKey(places[row])] : []),
     frames,
     rows: chosen,
@@ -81,6 +80,8 @@ function setAddress(...parts) {
   const hash = parts.filter(Boolean).join("&");
   if (hash) location.hash = hash;
   else history.replaceState(null, "", location.href.split("#")[0]);
+  // Who chooses the same again wants to see it again.
+  shown = null;
   // The browser tells of it too late for a key that is held down.
   readAddress();
 }
@@ -92,6 +93,17 @@ const chooseFrame = (frame) => choose(`frame=${frame}`);
 const chooseRow = (table, row) => choose(`${data.tables[table].name}=${row}`);
 const chooseNothing = () => setAddress();
 
+/** Brings source, flame graph and timeline into sight, unless who chose is in one of them. */
+function showViews() {
+  const views = ["source", "flame", "timeline"].map(byId);
+  if (views.some((view) => view.contains(document.activeElement))) return;
+  const inSight = (view) => {
+    const { top, bottom } = view.getBoundingClientRect();
+    return Math.min(bottom, innerHeight) - Math.max(top, 0) > 0.8 * (bottom - top);
+  };
+  if (!views.every(inSight)) byId("workbench").scrollIntoView({ block: "start" });
+}
+
 /** Brings a part of the page into sight and puts the focus there. */
 function visit(id) {
   byId(id).scrollIntoView({ block: "start" });
@@ -102,12 +114,15 @@ onSelection(() => {
   const bar = byId("selection");
   bar.hidden = !selection.title;
   if (bar.hidden) return;
+  showViews();
   const rows = selection.rows.reduce((sum, set) => sum + set.size, 0);
   const jump = (id, text) => element("button", { type: "button", onclick: () => visit(id) }, text);
   bar.replaceChildren(
     element("strong", {}, selection.title),
+    ...firstCycles(),
     jump("source", counted(selection.lines.size, "line")),
     jump("flame", counted(selection.frames.size, "frame")),
+    jump("timeline", "timeline"),
     jump("tables", counted(rows, "row")),
     element("button", { type: "button", onclick: chooseNothing }, "Clear"),
   );

@@ -5,23 +5,10 @@ function showSource() {
     ...data.frames.flatMap((frame) => frame.places.map(placeKey)),
     ...data.tables.flatMap((table) => table.places.filter(Boolean).map(placeKey)),
   ]);
-  const most = Math.max(1, ...data.files.flatMap((file) => file.costs.map((cost) => cost[3])));
-  data.files.forEach((file, at) => {
-    const costs = new Map(file.costs.map((cost) => [cost[0], cost]));
-    const body = element("tbody");
-    file.lines.forEach((text, index) => {
-      const place = [at, index + 1];
-      body.append(sourceLine(place, text, costs.get(index + 1), most, known.has(placeKey(place))));
-    });
-    const head = ["cycles", "useful %", "overhead", "line", file.name].map((title) =>
-      element("th", { scope: "col" }, title),
-    );
-    byId("files").append(
-      element("table", { class: "source", "data-file": at }, element("thead", {}, element("tr", {}, ...head)), body),
-    );
-  });
-  showTabs();
   const files = byId("files");
+  const most = Math.max(1, ...data.files.flatMap((file) => file.costs.map((cost) => cost[3])));
+  data.files.forEach((file, at) => files.append(sourceTable(file, at, most, known)));
+  showFileTabs();
   setTabStop();
   files.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -33,22 +20,58 @@ function showSource() {
   onSelection(() => {
     for (const row of files.querySelectorAll("tr[data-line]")) mark(row, selection.lines.has(row.dataset.line));
     const keys = [...selection.lines];
-    const inSight = keys.find((key) => fileOf(key) === chosenFile);
+    const inSight = keys.find((key) => fileOf(key) === source.file);
     const key = inSight ?? keys[0];
-    if (key && data.files.length > 1) chooseFile(fileOf(key));
-    if (key) reveal(files, files.querySelector(`tr[data-line="${key}"]`));
+    if (!key) return;
+    source.choose(fileOf(key));
+    revealLine(key);
   });
 }
 
-function sourceLine(place, text, cost, most, known) {
+const source = { file: 0, choose: () => {} };
+
+/** The numbers beside a line, in the order of its columns: title and text for a cost. */
+const COSTS = [
+  ["cycles", ([, cycles]) => count(cycles)],
+  ["useful %", ([, cycles, useful]) => percent(useful, cycles)],
+  ["overhead", ([, , , overhead]) => (overhead ? count(overhead) : "")],
+];
+
+function sourceTable(file, at, most, known) {
+  const costs = new Map(file.costs.map((cost) => [cost[0], cost]));
+  const columns = COSTS.filter(([title]) => title !== "overhead" || file.costs.some((cost) => cost[3] > 0));
+  const body = element("tbody");
+  const widths = [...columns.map(([title]) => title.length), Math.max(4, String(file.lines.length).length)];
+  file.lines.forEach((text, index) => {
+    const place = [at, index + 1];
+    const cost = costs.get(index + 1);
+    const numbers = columns.map(([title, write], column) => {
+      const number = cost ? write(cost) : "";
+      widths[column] = Math.max(widths[column], number.length);
+      return element("td", { class: title === "overhead" ? "heat" : undefined }, number);
+    });
+    body.append(sourceLine(place, text, cost, numbers, known.has(placeKey(place)), most));
+  });
+  const titles = [...columns.map(([title]) => title), "line", file.name];
+  const head = titles.map((title) => element("th", { scope: "col" }, title));
+  const table = element("table", { class: "source", "data-file": at }, element("thead", {}, element("tr", {}, ...head)), body);
+  // Where the columns stay while the code scrolls.
+  widths.reduce((left, width, column) => {
+    table.style.setProperty(`--left-${column}`, `calc(${left}ch + ${column * 16}px)`);
+    table.style.setProperty(`--width-${column}`, `calc(${width}ch + 16px)`);
+    return left + width;
+  }, 0);
+  table.dataset.columns = String(columns.length);
+  return table;
+}
+
+function sourceLine(place, text, cost, numbers, known, most) {
   const number = String(place[1]);
-  const [, cycles = 0, useful = 0, overhead = 0] = cost ?? [];
+  const [, cycles = 0, , overhead = 0] = cost ?? [];
   const row = element(
     "tr",
     { "data-line": placeKey(place) },
-    element("td", {}, cost ? count(cycles) : ""),
-    element("td", {}, percent(useful, cycles)),
-    element("td", { class: "heat" }, overhead ? count(overhead) : ""),
+    ...numbers,
     known
       ? element("th", { scope: "row" }, element("button", { type: "button", tabindex: "-1" }, number))
       : element("th", { scope: "row" }, number),
@@ -60,46 +83,38 @@ function sourceLine(place, text, cost, most, known) {
   return row;
 }
 
-// Where there are several files, one is shown at a time; those of the front end come first.
-let chosenFile = 0;
-
 const fileOf = (key) => Number(key.split(":")[0]);
 
-function showTabs() {
-  const order = data.files.map((_, at) => at).sort((a, b) => Number(data.files[b].front ?? 0) - Number(data.files[a].front ?? 0));
-  if (order.length < 2) return;
-  const tabs = order.map((at) =>
-    element(
-      "button",
-      { type: "button", role: "tab", "data-file": at, tabindex: "-1", onclick: () => chooseFile(at) },
-      data.files[at].name,
-    ),
-  );
-  const list = element("div", { role: "tablist", id: "tabs", "aria-label": "Files" }, ...tabs);
-  list.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const next = tabs[tabs.indexOf(document.activeElement) + step];
-    if (!next) return;
-    event.preventDefault();
-    chooseFile(Number(next.dataset.file));
-    next.focus();
-  });
-  byId("files").before(list);
-  // The one where the program begins: a line of it is active as long as the run.
-  const most = (at) => Math.max(0, ...data.files[at].costs.map(([, cycles]) => cycles));
-  const first = order.filter((at) => data.files[at].front === data.files[order[0]].front);
-  chooseFile(first.reduce((best, at) => (most(at) > most(best) ? at : best)));
+function revealLine(key) {
+  const row = byId("files").querySelector(`tr[data-line="${key}"]`);
+  if (row) reveal(byId("files"), row);
 }
 
-function chooseFile(at) {
-  chosenFile = at;
-  for (const tab of document.querySelectorAll("#tabs button")) {
-    const chosen = Number(tab.dataset.file) === at;
-    tab.setAttribute("aria-selected", String(chosen));
-    tab.setAttribute("tabindex", chosen ? "0" : "-1");
-  }
-  for (const table of document.querySelectorAll("#files table")) table.hidden = Number(table.dataset.file) !== at;
-  setTabStop();
+/** Where there are several files, one is shown at a time; those of the front end come first. */
+function showFileTabs() {
+  const order = data.files.map((_, at) => at).sort((a, b) => Number(data.files[b].front ?? 0) - Number(data.files[a].front ?? 0));
+  const names = order.map((at) => data.files[at].name);
+  const show = (at) => {
+    source.file = at;
+    for (const table of document.querySelectorAll("#files table")) table.hidden = Number(table.dataset.file) !== at;
+    setTabStop();
+  };
+  if (order.length < 2) return;
+  const choose = tabs(byId("source").firstElementChild, "Files", names, (nth) => show(order[nth]));
+  source.choose = (at) => choose(order.indexOf(at));
+}
+
+/** Opens the file with the hottest line at that line. */
+function openHottest() {
+  const files = data.files.map((file, at) => ({ ...file, at }));
+  const front = files.some((file) => file.front && file.costs.length);
+  const lines = files.filter((file) => Boolean(file.front) === front).flatMap(({ costs, at }) => costs.map((cost) => ({ at, cost })));
+  // Without overhead, the innermost of the lines that were active longest: it comes last.
+  const hotter = (a, b) => (b.cost[3] - a.cost[3] || b.cost[1] - a.cost[1] || b.cost[0] - a.cost[0]) > 0;
+  const hottest = lines.reduce((best, line) => (!best || hotter(best, line) ? line : best), null);
+  if (!hottest) return;
+  source.choose(hottest.at);
+  revealLine(placeKey([hottest.at, hottest.cost[0]]));
 }
 
 /** One line in sight can be reached by the tab key. */

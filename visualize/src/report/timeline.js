@@ -4,9 +4,9 @@
 const ROW_HEIGHT = 18;
 const STRIP = 30;
 const AXIS = 20;
-const MAX_ROWS = 250;
+const MAX_ROWS = 600;
 
-const timeline = { from: 0, to: data.cycles, trees: null, runs: null, kinds: [], rows: [], gutter: 0 };
+const timeline = { from: 0, to: data.cycles, trees: null, runs: null, kinds: [], rows: [], gutter: 0, indent: 0, fills: new Map(), area: null };
 
 /** The run that cycle `cycle` is in. */
 function runAt(cycle) {
@@ -58,168 +58,13 @@ function coverage(from, to, columns) {
   const active = new Map();
   const width = (to - from) / columns;
   scan(from, to, columns, (column, tree, cycles) => {
-    for (const node of timeline.trees[tree].nodes) {
+    for (const node of timeline.trees[tree].active) {
       let row = active.get(node);
       if (!row) active.set(node, (row = new Float32Array(columns)));
       row[column] += cycles / width;
     }
   });
   return active;
-}
-
-/** A colour of the style sheet as a canvas knows it. */
-function color(value) {
-  const probe = byId("overview");
-  probe.style.color = value;
-  return getComputedStyle(probe).color;
-}
-
-/** A canvas of this size in CSS pixels, cleared, and its context. */
-function prepare(canvas, height) {
-  const ratio = window.devicePixelRatio || 1;
-  const width = canvas.parentElement.clientWidth;
-  canvas.width = Math.max(1, Math.round(width * ratio));
-  canvas.height = Math.round(height * ratio);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = canvas.getContext("2d");
-  context.scale(ratio, ratio);
-  context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
-  context.textBaseline = "middle";
-  return context;
-}
-
-/** Stacked bars: useful cycles below, overhead hatched above. */
-function drawClasses(context, sums, columns, left, top, width, height) {
-  const step = width / columns;
-  const colors = classes.map((found) => color(found.color));
-  const stroke = color("var(--page)");
-  for (let column = 0; column < columns; column++) {
-    const part = sums.subarray(column * classes.length, (column + 1) * classes.length);
-    const whole = part.reduce((sum, cycles) => sum + cycles, 0);
-    let bottom = top + height;
-    part.forEach((cycles, kind) => {
-      const high = whole ? (cycles / whole) * height : 0;
-      context.fillStyle = colors[kind];
-      context.fillRect(left + column * step, bottom - high, step + 0.3, high);
-      bottom -= high;
-    });
-    if (step > 6) {
-      context.strokeStyle = stroke;
-      context.strokeRect(left + column * step, top, step, height);
-    }
-  }
-}
-
-function drawOverview() {
-  const height = 44;
-  const context = prepare(byId("overview"), height);
-  const width = byId("overview").clientWidth;
-  const columns = Math.max(1, Math.min(Math.floor(width), data.cycles));
-  drawClasses(context, classSums(0, data.cycles, columns), columns, 0, 0, width, height);
-  const x = (cycle) => (cycle / data.cycles) * width;
-  const [left, right] = [x(timeline.from), x(timeline.to)];
-  context.globalAlpha = 0.6;
-  context.fillStyle = color("var(--page)");
-  context.fillRect(0, 0, left, height);
-  context.fillRect(right, 0, width - right, height);
-  context.globalAlpha = 1;
-  context.strokeStyle = color("var(--text)");
-  context.lineWidth = 2;
-  context.strokeRect(left + 1, 1, Math.max(2, right - left - 2), height - 2);
-}
-
-/** The nodes of `active` in preorder, with their depths. */
-function rowsOf(active) {
-  const rows = [];
-  const visit = (node, depth) => {
-    if (!active.has(node)) return;
-    rows.push({ node, depth });
-    for (const child of childrenOf[node]) visit(child, depth + 1);
-  };
-  visit(0, 0);
-  return rows;
-}
-
-function drawTracks() {
-  const { from, to } = timeline;
-  const canvas = byId("tracks");
-  const outer = canvas.parentElement.clientWidth;
-  timeline.gutter = Math.min(260, Math.floor(outer * 0.35));
-  const width = outer - timeline.gutter;
-  const columns = Math.max(1, Math.min(Math.floor(width), to - from));
-  const active = data.bins ? new Map() : coverage(from, to, columns);
-  const all = rowsOf(active);
-  timeline.rows = all.slice(0, MAX_ROWS);
-  const context = prepare(canvas, AXIS + STRIP + timeline.rows.length * ROW_HEIGHT + 4);
-  const step = width / columns;
-  drawAxis(context, timeline.gutter, width);
-  drawClasses(context, classSums(from, to, columns), columns, timeline.gutter, AXIS, width, STRIP - 4);
-  context.fillStyle = color("var(--text)");
-  context.fillText("what cycles are", 4, AXIS + STRIP / 2 - 2);
-  timeline.rows.forEach((row, nth) => drawRow(context, row, AXIS + STRIP + nth * ROW_HEIGHT, active.get(row.node), step, outer));
-  drawMarker(context, width);
-  const parts = [];
-  if (all.length > MAX_ROWS) parts.push(`${count(all.length - MAX_ROWS)} more frames are below: zoom in to see them.`);
-  if (data.bins) {
-    parts.push(
-      `The order of this run is too long for the page: it ends at parts of ${counted(data.bins.width, "cycle")}. ` +
-        "petal trace and petal timeline show every cycle.",
-    );
-  }
-  byId("timeline-note").textContent = parts.join(" ");
-  const spread = `${count(from)} to ${count(to - 1)}`;
-  byId("window").textContent = `cycles ${spread} of ${count(data.cycles)}`;
-}
-
-function drawAxis(context, left, width) {
-  const { from, to } = timeline;
-  const wanted = Math.max(2, width / 90);
-  let unit = 10 ** Math.floor(Math.log10(Math.max(1, (to - from) / wanted)));
-  for (const factor of [2, 2.5, 2]) if ((to - from) / unit > wanted) unit = Math.max(1, unit * factor);
-  unit = Math.ceil(unit);
-  context.fillStyle = color("var(--muted)");
-  for (let cycle = Math.ceil(from / unit) * unit; cycle < to; cycle += unit) {
-    const x = left + ((cycle - from) / (to - from)) * width;
-    context.fillRect(x, AXIS - 5, 1, 5);
-    if (x + 50 < left + width || x === left) context.fillText(count(cycle), x + 2, AXIS - 11);
-  }
-}
-
-function drawRow(context, { node, depth }, top, covered, step, outer) {
-  const { kind, label } = frameOf(node);
-  if (selection.frames.has(data.nodes.frames[node])) {
-    context.fillStyle = color("var(--chosen)");
-    context.fillRect(0, top, outer, ROW_HEIGHT);
-  }
-  context.save();
-  context.beginPath();
-  context.rect(0, top, timeline.gutter - 6, ROW_HEIGHT);
-  context.clip();
-  context.fillStyle = color("var(--text)");
-  context.fillText(label, 4 + depth * 10, top + ROW_HEIGHT / 2);
-  context.restore();
-  context.fillStyle = color(`var(--${kind})`);
-  for (let column = 0; column < covered.length; ) {
-    const share = covered[column];
-    let end = column + 1;
-    while (end < covered.length && Math.abs(covered[end] - share) < 0.02) end++;
-    context.globalAlpha = share ? 0.2 + 0.8 * Math.min(1, share) : 0;
-    context.fillRect(timeline.gutter + column * step, top + 2, (end - column) * step, ROW_HEIGHT - 4);
-    column = end;
-  }
-  context.globalAlpha = 1;
-}
-
-function drawMarker(context, width) {
-  const { from, to } = timeline;
-  const { cycle } = selection;
-  if (cycle === null || cycle < from || cycle >= to) return;
-  const step = width / (to - from);
-  context.strokeStyle = color("var(--text)");
-  context.lineWidth = 2;
-  const left = timeline.gutter + (cycle - from) * step;
-  context.strokeRect(left, AXIS - 4, Math.max(1, step), byId("tracks").clientHeight - AXIS + 2);
 }
 
 /** Shows the cycles from `from` to before `to`, as far as there are such. */
@@ -259,7 +104,23 @@ function clickTracks(event) {
   if (row) chooseFrame(data.nodes.frames[row.node]);
 }
 
+/** Moves what is shown by a part of its length. */
+function pan(share) {
+  const by = Math.sign(share) * Math.max(1, Math.abs(share) * (timeline.to - timeline.from));
+  showWindow(timeline.from + by, timeline.to + by);
+}
+
+/** Zooms to the area, or else to some cycles around the chosen one. */
+function zoomToChosen() {
+  const { area } = timeline;
+  const { cycle } = selection;
+  if (area) showWindow(area[0], area[1]);
+  else if (cycle !== null) showWindow(cycle - 20, cycle + 21);
+}
+
+/** Keys of Perfetto, and some for the cycle that is chosen. */
 function timelineKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const cycle = selection.cycle ?? timeline.from;
   const page = Math.max(1, Math.round((timeline.to - timeline.from) / 10));
   const to = {
@@ -272,12 +133,77 @@ function timelineKey(event) {
     Home: 0,
     End: data.cycles - 1,
   }[event.key];
+  const act = {
+    "+": () => zoomBy(0.5),
+    "=": () => zoomBy(0.5),
+    "-": () => zoomBy(2),
+    0: () => showWindow(0, data.cycles),
+    w: () => zoomBy(0.8),
+    s: () => zoomBy(1.25),
+    a: () => pan(-0.1),
+    d: () => pan(0.1),
+    f: zoomToChosen,
+  }[event.key.toLowerCase()];
   if (to !== undefined) chooseCycle(Math.max(0, Math.min(data.cycles - 1, to)));
-  else if (event.key === "+" || event.key === "=") zoomBy(0.5);
-  else if (event.key === "-") zoomBy(2);
-  else if (event.key === "0") showWindow(0, data.cycles);
+  else if (act) act();
   else return;
   event.preventDefault();
+}
+
+function wheelTracks(event) {
+  const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+  if (event.ctrlKey) zoomBy(event.deltaY < 0 ? 0.8 : 1.25, cycleAt(event));
+  else if (sideways) pan(sideways / 1000);
+  else return;
+  event.preventDefault();
+}
+
+/** A drag selects an area; with the Shift key it moves what is shown. A press without one is a click. */
+function dragTracks(event) {
+  const first = cycleAt(event);
+  if (event.button !== 0 || first === null) {
+    if (event.button === 0) clickTracks(event);
+    return;
+  }
+  const canvas = byId("tracks");
+  const { from, to } = timeline;
+  const perPixel = (to - from) / (canvas.clientWidth - timeline.gutter);
+  let dragged = false;
+  canvas.setPointerCapture(event.pointerId);
+  const move = (moved) => {
+    const by = moved.clientX - event.clientX;
+    dragged ||= Math.abs(by) > 4;
+    if (!dragged) return;
+    if (event.shiftKey) showWindow(from - by * perPixel, to - by * perPixel);
+    else chooseArea(first, cycleAt(moved) ?? timeline.from);
+  };
+  const stop = (ended) => {
+    canvas.removeEventListener("pointermove", move);
+    canvas.removeEventListener("pointercancel", stop);
+    if (dragged || ended.type === "pointercancel") return;
+    chooseArea();
+    clickTracks(event);
+  };
+  canvas.addEventListener("pointermove", move);
+  canvas.addEventListener("pointerup", stop, { once: true });
+  canvas.addEventListener("pointercancel", stop, { once: true });
+}
+
+/** Selects the cycles from one to another, and tells what they were; none without cycles. */
+function chooseArea(one, other) {
+  timeline.area = one === undefined ? null : [Math.min(one, other), Math.max(one, other) + 1];
+  const note = byId("area");
+  note.hidden = !timeline.area;
+  if (timeline.area) {
+    const [from, to] = timeline.area;
+    const sums = classSums(from, to, 1);
+    const parts = classes.flatMap(({ name }, at) => {
+      const cycles = Math.round(sums[at]);
+      return cycles ? [`${name} ${count(cycles)}`] : [];
+    });
+    note.textContent = `cycles ${count(from)} to ${count(to - 1)}: ${counted(to - from, "cycle")}; ${parts.join(", ")}`;
+  }
+  drawTracks();
 }
 
 function dragOverview(event) {
@@ -291,6 +217,49 @@ function dragOverview(event) {
   canvas.addEventListener("pointerup", () => canvas.removeEventListener("pointermove", move), { once: true });
 }
 
+/** The first run in which one of these nodes is active; -1 if there is none. */
+function firstRun(nodes) {
+  if (!timeline.trees || !nodes.size) return -1;
+  const has = timeline.trees.map((tree) => tree.active.some((node) => nodes.has(node)));
+  return timeline.runs.trees.findIndex((tree) => has[tree]);
+}
+
+/** The chosen nodes of call trees. */
+const chosenNodes = (wanted) =>
+  new Set(data.nodes.frames.flatMap((frame, node) => (selection.frames.has(frame) && wanted(node) ? [node] : [])));
+
+/** Buttons that lead to the cycle in which what is chosen is active first, and to its first overhead. */
+function firstCycles() {
+  const button = (name, wanted) => {
+    const run = firstRun(chosenNodes(wanted));
+    if (run < 0) return [];
+    const cycle = timeline.runs.starts[run];
+    const go = () => {
+      showWindow(cycle - 20, cycle + 21);
+      chooseCycle(cycle);
+    };
+    return [element("button", { type: "button", onclick: go }, `${name}: cycle ${count(cycle)}`)];
+  };
+  const isOverhead = (node) => frameOf(node).kind === "overhead";
+  return [...button("First", (node) => !isOverhead(node)), ...button("First overhead", isOverhead)];
+}
+
+/** Shows the rows of what is chosen: those of other cycles, if nothing of it is in sight. */
+function revealRows() {
+  const chosen = ({ node }) => selection.frames.has(data.nodes.frames[node]);
+  if (!timeline.rows.some(chosen)) {
+    const run = firstRun(chosenNodes(() => true));
+    if (run < 0) return;
+    const half = (timeline.to - timeline.from) / 2;
+    showWindow(timeline.runs.starts[run] - half, timeline.runs.starts[run] + half);
+  }
+  const nth = timeline.rows.findIndex(chosen);
+  const box = byId("rows");
+  const top = AXIS + STRIP + nth * ROW_HEIGHT;
+  const inSight = top >= box.scrollTop && top + ROW_HEIGHT <= box.scrollTop + box.clientHeight;
+  if (nth >= 0 && !inSight) box.scrollTop = top - box.clientHeight / 3;
+}
+
 /** Goes to the first cycle of the next stretch of overhead. */
 function nextOverhead() {
   const { starts, trees, length } = timeline.runs;
@@ -298,43 +267,6 @@ function nextOverhead() {
   const first = selection.cycle === null ? 0 : runAt(selection.cycle) + 1;
   for (let run = first; run < length; run++) if (overhead(run)) return chooseCycle(starts[run]);
   for (let run = 0; run < first; run++) if (overhead(run)) return chooseCycle(starts[run]);
-}
-
-/** The call tree of the chosen cycle, and what it is charged to. */
-function showTree() {
-  const box = byId("tree");
-  const { cycle } = selection;
-  if (cycle === null || data.bins) {
-    box.replaceChildren();
-    return;
-  }
-  const run = runAt(cycle);
-  const [start, end] = [timeline.runs.starts[run], timeline.runs.starts[run + 1]];
-  const tree = timeline.trees[timeline.runs.trees[run]];
-  const same = end - start > 1 ? ` (the same from ${count(start)} to ${count(end - 1)})` : "";
-  // The cycle is charged to the first cell that only moves control along, if nothing works.
-  const charged = tree.activities.findIndex((activity) => activity === tree.class && activity > 1);
-  const lines = tree.nodes.map((node, at) => treeLine(node, tree.activities[at], at === charged));
-  box.replaceChildren(
-    element("h3", {}, `Cycle ${count(cycle)}${same}: `, reasonLink(tree.class)),
-    element("ul", {}, ...lines),
-  );
-}
-
-function treeLine(node, activity, lost) {
-  const { kind } = frameOf(node);
-  const pick = element("button", { type: "button", class: "link", onclick: () => chooseFrame(data.nodes.frames[node]) }, fullName(frameOf(node)));
-  const line = element("li", {}, element("span", { class: `chip ${kind}`, "aria-hidden": "true" }), pick);
-  line.style.setProperty("--depth", String(pathOf(node).length - 1));
-  if (activity > 1) line.append(" ← ", reasonLink(activity, lost));
-  return line;
-}
-
-/** What a code means, with a link to the line that is charged. */
-function reasonLink(code, lost) {
-  const place = data.reasons[code - 2]?.place;
-  if (!place) return element("span", {}, meaning(code, lost));
-  return element("button", { type: "button", class: "link", onclick: () => choosePlace(place) }, meaning(code, lost));
 }
 
 function showCycle() {
@@ -351,23 +283,23 @@ function showCycle() {
   else drawTracks();
 }
 
-async function showTimeline() {
+async function loadTimeline() {
+  if (!data.cycles || data.bins) return;
+  [timeline.trees, timeline.runs] = await Promise.all([readTrees(), readRuns()]);
+  timeline.kinds = timeline.trees.map((tree) => kindOf(tree.class));
+}
+
+function showTimeline() {
   if (!data.cycles) {
     byId("timeline").replaceChildren(element("h2", {}, "Timeline"), element("p", {}, "The run has no cycles."));
     return;
   }
-  if (!data.bins) {
-    [timeline.trees, timeline.runs] = await Promise.all([readTrees(), readRuns()]);
-    timeline.kinds = timeline.trees.map((tree) => kindOf(tree.class));
-  }
   const canvas = byId("tracks");
   canvas.setAttribute("aria-valuemax", data.cycles - 1);
-  canvas.addEventListener("click", clickTracks);
-  canvas.addEventListener("keydown", timelineKey);
-  canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    zoomBy(event.deltaY < 0 ? 0.8 : 1.25, cycleAt(event));
+  canvas.addEventListener("pointerdown", dragTracks);
+  canvas.addEventListener("wheel", wheelTracks);
+  byId("timeline").addEventListener("keydown", (event) => {
+    if (!event.target.closest("input, button")) timelineKey(event);
   });
   byId("overview").addEventListener("pointerdown", dragOverview);
   byId("zoom-in").addEventListener("click", () => zoomBy(0.5));
@@ -381,5 +313,8 @@ async function showTimeline() {
     if (cycle >= 0 && cycle < data.cycles) chooseCycle(cycle);
   });
   new ResizeObserver(() => showWindow(timeline.from, timeline.to)).observe(byId("rows"));
-  onSelection(showCycle);
+  onSelection(() => {
+    showCycle();
+    if (selection.frames.size) revealRows();
+  });
 }
