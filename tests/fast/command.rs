@@ -62,9 +62,9 @@ fn folded_stacks_of_the_switch() {
     ]);
     let folded = |name: &str| workshop.read(&format!("out/{name}"));
     expect![[r#"
+        main;seq@L116;(overhead: FSM and par-done update) 1
         main;seq@L116;(overhead: FSM update) 2
-        main;seq@L116;(overhead: both) 1
-        main;seq@L116;par@L118;(overhead: both) 1
+        main;seq@L116;par@L118;(overhead: FSM and par-done update) 1
         main;seq@L116;par@L118;if@L119;(overhead: FSM update) 2
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 0.5
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 0.5
@@ -73,9 +73,9 @@ fn folded_stacks_of_the_switch() {
     "#]]
     .assert_eq(&folded("flame.folded"));
     expect![[r#"
+        main;seq@L116;(overhead: FSM and par-done update) 1
         main;seq@L116;(overhead: FSM update) 2
-        main;seq@L116;(overhead: both) 1
-        main;seq@L116;par@L118;(overhead: both) 1
+        main;seq@L116;par@L118;(overhead: FSM and par-done update) 1
         main;seq@L116;par@L118;if@L119;(overhead: FSM update) 2
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 1
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 1
@@ -88,9 +88,9 @@ fn folded_stacks_of_the_switch() {
 
     workshop.succeeds(&["flame", "out", "--control", "compiled"]);
     expect![[r#"
+        main;seq@L116;(overhead: FSM and par-done update) 1
         main;seq@L116;(overhead: FSM update) 2
-        main;seq@L116;(overhead: both) 1
-        main;seq@L116;par@L118;(overhead: both) 1
+        main;seq@L116;par@L118;(overhead: FSM and par-done update) 1
         main;seq@L116;par@L118;if@L119;(overhead: FSM update) 2
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;minus (primitive) 0.5
         main;seq@L116;par@L118;if@L119;run_s1;s1 [sub_one];go_one;result (primitive) 0.5
