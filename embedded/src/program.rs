@@ -420,13 +420,22 @@ const INLINE: [(&str, &str); 9] = [
     ),
 ];
 
+/// The modules of the standard library, and those of `memories/dyn.futil`, which newer ones have.
+fn standard() -> Modules {
+    let verilog = KNOWN_LIBS.iter().map(|(_, [_, (_, verilog)])| *verilog);
+    // A memory without a fixed latency is defined as a sequential one.
+    let verilog = verilog.flat_map(|text| [text.to_owned(), text.replace("seq_mem", "dyn_mem")]);
+    let verilog: Vec<String> = verilog.collect();
+    Modules::of(verilog.iter().map(String::as_str))
+}
+
 impl<'a> Library<'a> {
     fn of(lib: &'a LibrarySignatures) -> Self {
         let mut library = Self {
             bodies: HashMap::new(),
             externs: HashMap::new(),
             modules: HashMap::new(),
-            standard: Modules::of(KNOWN_LIBS.iter().map(|(_, [_, (_, verilog)])| *verilog)),
+            standard: standard(),
             definitions: HashMap::new(),
         };
         for info in lib.prim_infos() {

@@ -78,7 +78,7 @@ fn copying(
         .unwrap();
     }
     let enable = match kind {
-        "seq" => "from.content_en = go; to.content_en = went.out;",
+        "seq" | "dyn" => "from.content_en = go; to.content_en = went.out;",
         _ => "",
     };
     program(
@@ -112,7 +112,7 @@ fn words(words: &[(u64, BigUint)]) -> BTreeMap<u64, BigUint> {
 fn words_of_any_width_and_dimension_are_copied() {
     // A number with ones in all of its words.
     let ones = |width: u32| (BigUint::from(1u8) << width) - 1u8;
-    for kind in ["comb", "seq"] {
+    for kind in ["comb", "seq", "dyn"] {
         for width in [1, 8, 64, 65, 130] {
             for (parameters, addresses, index) in [
                 ("5, 3", &[(4, 3)][..], 4),

@@ -3,6 +3,8 @@
 //!
 //! Owns the temporary folder that holds it. Knows nothing of what is in the files.
 
+mod tcam;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +14,8 @@ use petal_files::Scratch;
 use crate::error::PassesError;
 
 /// What the standard library lacks, by file: all of it, or what comes behind the file that is there.
-const ADDED: [(&str, &str); 3] = [
+const ADDED: [(&str, &str); 4] = [
+    ("float.futil", include_str!("../library/float.futil")),
     (
         "unsynthesizable.futil",
         include_str!("../library/unsynthesizable.futil"),
@@ -41,41 +44,20 @@ impl Library {
     /// # Errors
     /// When a folder can't be read or the temporary folder can't be written.
     pub fn new(folders: &[PathBuf]) -> Result<Self, PassesError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| PassesError::Library { path, source }
-        };
         let temporary = std::env::temp_dir();
         let dir = Scratch::new().map_err(failed(&temporary))?;
         let mut real = Vec::new();
         for folder in folders {
             real.push(folder.canonicalize().map_err(failed(folder))?);
-            for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
-                let entry = entry.map_err(failed(folder))?;
-                let link = dir.path().join(entry.file_name());
-                if link.symlink_metadata().is_err() {
-                    let target = entry.path().canonicalize().map_err(failed(&entry.path()))?;
-                    std::os::unix::fs::symlink(target, &link).map_err(failed(&link))?;
-                }
-            }
+            link(folder, dir.path())?;
         }
-        let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
-        let mut files: BTreeMap<&str, String> = BTreeMap::new();
-        for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&ADDED) {
-            files.entry(name).or_default().push_str(text);
-        }
-        for (name, text) in &files {
+        for (name, text) in &files() {
             for top in ["", "primitives"] {
-                let base = dir.path().join(top);
-                if !top.is_empty() && base.is_symlink() {
-                    // One of the folders brings a `primitives` of its own.
-                    continue;
-                }
-                let file = base.join(name);
+                let file = dir.path().join(top).join(name);
                 if file.exists() {
                     continue;
                 }
-                let parent = file.parent().unwrap_or(&base);
+                let parent = file.parent().unwrap_or(dir.path());
                 std::fs::create_dir_all(parent).map_err(failed(parent))?;
                 std::fs::write(&file, text).map_err(failed(&file))?;
             }
@@ -91,4 +73,50 @@ impl Library {
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
+}
+
+fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> PassesError {
+    let path = path.to_owned();
+    move |source| PassesError::Library { path, source }
+}
+
+/// Links what is in `folder` into `into`, but for what is there already. Folders that libraries have parts of are
+/// put together.
+fn link(folder: &Path, into: &Path) -> Result<(), PassesError> {
+    const SHARED: [&str; 3] = ["primitives", "memories", "float"];
+    for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
+        let entry = entry.map_err(failed(folder))?;
+        let name = entry.file_name();
+        let path = into.join(&name);
+        let target = entry.path().canonicalize().map_err(failed(&entry.path()))?;
+        if target.is_dir() && SHARED.iter().any(|shared| name == *shared) {
+            std::fs::create_dir_all(&path).map_err(failed(&path))?;
+            link(&target, &path)?;
+        } else if path.symlink_metadata().is_err() {
+            std::os::unix::fs::symlink(target, &path).map_err(failed(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// All files of the library, by their names in `primitives`.
+fn files() -> BTreeMap<String, String> {
+    let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&ADDED) {
+        files.entry((*name).to_owned()).or_default().push_str(text);
+    }
+    // Memories that are defined as the sequential ones are, but don't promise to take one cycle.
+    let known = calyx_stdlib::KNOWN_LIBS.iter();
+    for (_, parts) in known.filter(|(name, _)| *name == "seq_memories") {
+        for (name, text) in parts {
+            let text = text
+                .replace("seq_mem", "dyn_mem")
+                .replace("seq.sv", "dyn.sv")
+                .replace("@interval(1) ", "");
+            files.insert(name.replace("seq", "dyn"), text);
+        }
+    }
+    files.insert("tcam.futil".to_owned(), tcam::text());
+    files
 }

@@ -16,6 +16,7 @@ mod guide;
 mod habits;
 mod hostile;
 mod ledger;
+mod libraries;
 mod lines;
 mod options;
 mod outputs;

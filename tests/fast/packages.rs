@@ -88,7 +88,7 @@ const ROOMS: [Room; 8] = [
 ];
 
 /// What Cargo tells of the packages: of all of them, or of those of the workspace.
-fn packages(more: &[&str]) -> Vec<Value> {
+pub fn packages(more: &[&str]) -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
         .args(["metadata", "--format-version", "1", "--locked"])

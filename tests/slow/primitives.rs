@@ -376,7 +376,7 @@ impl Bench {
 
     fn add_memories(&mut self) {
         for dims in 1..=4_usize {
-            for kind in ["comb", "seq"] {
+            for kind in ["comb", "seq", "dyn"] {
                 let w = self.width();
                 let sizes: Vec<u64> = (0..dims).map(|_| self.between(1, 6)).collect();
                 let bits: Vec<u64> = (0..dims).map(|_| self.between(3, 5)).collect();
@@ -398,7 +398,7 @@ impl Bench {
                     inputs.push((port, bits[dim], words));
                 }
                 inputs.extend(self.noise(&[("write_data", w), ("write_en", 1)]));
-                if kind == "seq" {
+                if kind != "comb" {
                     inputs.extend(self.noise(&[("content_en", 1)]));
                 }
                 self.cell(&prototype, &inputs, &[("read_data", w), ("done", 1)]);
@@ -417,6 +417,7 @@ import "primitives/stallable.futil";
 import "primitives/sync.futil";
 import "primitives/memories/comb.futil";
 import "primitives/memories/seq.futil";
+import "primitives/memories/dyn.futil";
 component main() -> () {{
   cells {{
     cycle = std_reg({ADDRESS});

@@ -1,4 +1,4 @@
-//! `memories/comb.futil` and `memories/seq.futil`: memories of one to four dimensions, with the checks of
+//! `memories/comb.futil`, `memories/seq.futil` and `memories/dyn.futil`: memories of one to four dimensions, with the checks of
 //! their addresses.
 
 use super::{Cell, Comb, Inputs, Unit, check};
@@ -20,7 +20,8 @@ pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
     };
     match kind {
         "comb" => Some(comb_memory(cell, graph, sizes)),
-        "seq" => Some(seq_memory(cell, graph, sizes)),
+        // The same hardware, of which Calyx does not assume that it takes one cycle.
+        "seq" | "dyn" => Some(seq_memory(cell, graph, sizes)),
         _ => None,
     }
 }

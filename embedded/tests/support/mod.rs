@@ -11,12 +11,13 @@ use petal_passes::Library;
 use petal_reconstruct::{Id as _, ProbeSource, Signal};
 
 /// All files of the standard library.
-const IMPORTS: [&str; 9] = [
+const IMPORTS: [&str; 10] = [
     "core",
     "binary_operators",
     "math",
     "memories/comb",
     "memories/seq",
+    "memories/dyn",
     "pipelined",
     "stallable",
     "sync",
