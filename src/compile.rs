@@ -10,7 +10,7 @@ use nix::unistd::{dup, dup2_stdout};
 use petal_embedded::Simulation;
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Parsed, PassesError, Pipeline, Program, Source};
-use petal_simulate::{Data, MemoryLayout};
+use petal_simulate::{Data, MemoryLayout, MoreVerilog};
 
 use crate::args::{DesignArgs, RunArgs};
 use crate::design;
@@ -112,12 +112,23 @@ pub fn instrument(
         Err(error) => return Err(error.into()),
     };
     interrupt::check()?;
+    notes.extend(design.notes.iter().cloned());
     Ok(Compiled {
         design,
         metadata,
         notes,
         verification,
     })
+}
+
+/// What a simulator reads besides a design's Verilog.
+pub fn more_verilog(design: &Design) -> MoreVerilog {
+    let includes = design.includes.clone();
+    MoreVerilog {
+        folders: includes.folders,
+        modules: includes.modules,
+        files: includes.files,
+    }
 }
 
 /// While it lives, what is printed to standard output goes to standard error: passes print there if

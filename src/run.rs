@@ -255,6 +255,7 @@ impl<'a> Job<'a> {
             let options = BuildOptions {
                 // A user looks at all signals, reconstruction only at some.
                 signals: self.vcd.is_none().then(|| probes.into_iter().collect()),
+                more: compile::more_verilog(&self.design),
                 ..BuildOptions::default()
             };
             verilator

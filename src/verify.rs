@@ -17,7 +17,7 @@ use petal_reconstruct::ProbeSource as _;
 use petal_simulate::{BuildOptions, RunOptions, Trace, Verilator};
 use petal_visualize::Verified;
 
-use crate::compile::{Aside, Memories};
+use crate::compile::{self, Aside, Memories};
 use crate::failure::Failure;
 use crate::folder;
 use crate::interrupt;
@@ -211,6 +211,7 @@ fn with_verilator(design: &Design, run: &Run) -> Result<(u64, String), Failure> 
     fs::write(&verilog, design.verilog()?).map_err(Failure::io("write", &verilog))?;
     let options = BuildOptions {
         trace: Trace::Off,
+        more: compile::more_verilog(design),
         ..BuildOptions::default()
     };
     let simulation =

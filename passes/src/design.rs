@@ -13,6 +13,7 @@ use petal_metadata::Metadata;
 
 use crate::error::PassesError;
 use crate::guard::guarded;
+use crate::includes::Includes;
 use crate::positions;
 use crate::structure::Structure;
 use crate::verilog_names::Renamed;
@@ -38,8 +39,12 @@ pub struct Design {
     pub(crate) path: PathBuf,
     /// Has the files of the extern primitives.
     pub(crate) library: Arc<Scratch>,
+    /// What its Verilog needs besides itself.
+    pub includes: Includes,
     /// The memories of main.
     pub memories: Vec<Memory>,
+    /// What the user should know of how the compiler took the program, each with its place.
+    pub notes: Vec<String>,
     /// What hardware it is, probes left out.
     pub structure: Structure,
 }

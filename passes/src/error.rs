@@ -26,7 +26,12 @@ pub enum PassesError {
     /// The design asks for a file that is not there.
     #[error(
         "{path}:{line}: `{name}` is not there; imports are looked up in the folder of this file and \
-         then in the library (`--library DIR` adds a folder), Verilog in the folder of this file"
+         then in the library (`--library DIR` adds a folder), Verilog in the folder of this file{}",
+        if name.starts_with("primitives/float/") {
+            "; the floating-point primitives are in a checkout of Calyx: `--library CHECKOUT`"
+        } else {
+            ""
+        }
     )]
     Missing {
         /// The design, or a file that it imports.
@@ -34,6 +39,20 @@ pub enum PassesError {
         /// The line, counted from 1.
         line: usize,
         /// What it imports or takes Verilog from.
+        name: String,
+    },
+    /// Floating-point primitives lack what they are made of.
+    #[error(
+        "{path}:{line}: `{name}` is a part of Berkeley HardFloat, which is in no folder of the library: \
+         `primitives/float/get_hardfloat.sh`, in a checkout of Calyx, downloads it to `HardFloat-1` beside itself and to \
+         `~/.calyx/primitives/float`; `--library` takes the checkout, and `~/.calyx`, too"
+    )]
+    HardFloat {
+        /// The Verilog of a primitive, or what it includes.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What it includes.
         name: String,
     },
     /// The design asks for a file outside of its folder and the library.

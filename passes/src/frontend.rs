@@ -15,9 +15,11 @@ use petal_files::Scratch;
 
 use crate::error::PassesError;
 use crate::guard::guarded;
+use crate::includes::Includes;
 use crate::library::Library;
 use crate::nesting;
 use crate::positions;
+use crate::refusal;
 use crate::size;
 use crate::source_info::Positions;
 use crate::syntax::restore::{Ignored, restore};
@@ -67,6 +69,27 @@ pub(crate) struct Texts {
     pub front_end: HashMap<String, String>,
 }
 
+impl Texts {
+    /// The compiler's error about a program of these files, which are parsed again for the names in them.
+    fn refusal(&self, error: &calyx_utils::Error) -> PassesError {
+        let _alone = positions::parsing();
+        let mut files: Vec<_> = self.calyx.iter().collect();
+        files.sort_unstable_by_key(|(path, _)| *path);
+        let sources = files.into_iter().filter_map(|(path, file)| {
+            let (namespace, ..) = parse_text(Path::new(path), &file.text).ok()?;
+            Some(refusal::Source {
+                path,
+                text: &file.text,
+                namespace,
+            })
+        });
+        PassesError::Calyx {
+            stage: "parser".to_owned(),
+            message: refusal::tell_of_names(error, &sources.collect::<Vec<_>>()),
+        }
+    }
+}
+
 /// A Calyx file.
 #[derive(Debug, Default)]
 pub(crate) struct CalyxFile {
@@ -87,6 +110,7 @@ pub struct Parsed {
     texts: Texts,
     notes: Vec<String>,
     library: Arc<Scratch>,
+    includes: Includes,
 }
 
 impl Parsed {
@@ -106,6 +130,7 @@ impl Parsed {
             texts: Texts::default(),
             notes: Vec::new(),
             library: Arc::clone(&library.dir),
+            includes: Includes::default(),
         };
         parsed.parse(source, library)?;
         Ok(parsed)
@@ -143,15 +168,19 @@ impl Parsed {
             path,
             texts,
             library,
+            includes,
             ..
         } = self;
-        let _reading = positions::compiling();
-        let ctx = guarded(&path, "parser", || ir::from_ast::ast_to_ir(workspace))?;
+        let reading = positions::compiling();
+        let ctx = guarded(&path, "parser", || Ok(ir::from_ast::ast_to_ir(workspace)))?;
+        drop(reading);
+        let ctx = ctx.map_err(|error| texts.refusal(&error))?;
         Ok(Program {
             ctx,
             path,
             texts,
             library,
+            includes,
         })
     }
 }
@@ -164,6 +193,7 @@ pub struct Program {
     pub(crate) texts: Texts,
     /// The backend reads the library's Verilog at the end.
     pub(crate) library: Arc<Scratch>,
+    pub(crate) includes: Includes,
 }
 
 impl Program {
@@ -364,9 +394,15 @@ impl Parsed {
             };
             self.texts.calyx.insert(name, file);
         }
-        if let Some(own) = library.folders.last() {
-            self.files.retain(|file| !file.starts_with(own));
-        }
+        let (own, of_user) = library
+            .folders
+            .split_last()
+            .expect("the last one is its own");
+        let externs = self.workspace.lib.extern_paths().into_iter();
+        let externs = externs.filter(|path| !path.starts_with(own)).cloned();
+        self.includes = Includes::of(&externs.collect::<Vec<_>>(), of_user)?;
+        self.files.extend(self.includes.files.iter().cloned());
+        self.files.retain(|file| !file.starts_with(own));
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use calyx_utils::CalyxResult;
 
 use crate::error::PassesError;
 use crate::plugin::{EncodeControl, Instrumentation};
+use crate::refusal;
 
 thread_local! {
     /// The message of a panic that [`guarded`] is about to report; `None` outside of it.
@@ -52,7 +53,7 @@ pub(crate) fn guarded<T>(
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(PassesError::Calyx {
             stage,
-            message: format!("{error:?}"),
+            message: refusal::tell(&error),
         }),
         Err(_) => {
             let message = PANIC.take().unwrap_or_else(|| "no message".to_owned());

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use calyx_opt::pass_manager::PassManager;
 
 use crate::error::PassesError;
+use crate::refusal::nearest;
 
 /// A pass that reads its options past the compiler's list of them.
 const UNLISTED: (&str, [(&str, Value); 2]) = (
@@ -195,15 +196,6 @@ fn pass_options(manager: &PassManager) -> PassOptions {
         }
     }
     all
-}
-
-/// A question whether one of `names` is meant, if one is near.
-fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    names
-        .map(|other| (strsim::jaro_winkler(name, other), other))
-        .filter(|(near, _)| *near > 0.75)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map_or_else(String::new, |(_, other)| format!("; is it `{other}`?"))
 }
 
 #[cfg(test)]

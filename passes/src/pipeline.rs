@@ -12,6 +12,7 @@ use crate::design::{self, Design};
 use crate::error::PassesError;
 use crate::frontend::{Program, Texts};
 use crate::guard::guarded;
+use crate::kept_state::{self, Pairs};
 use crate::marker;
 use crate::options;
 use crate::order;
@@ -187,13 +188,14 @@ pub fn instrument(
 ) -> Result<(Design, Metadata), PassesError> {
     let _reading = positions::compiling();
     let manager = stock()?;
-    let mut metadata = None;
+    let mut result = None;
     let texts = std::mem::take(&mut program.texts);
     let (mut design, renamed) = build(program, pipeline, |ctx, path| {
-        metadata = Some(run_probed(&manager, ctx, path, texts, pipeline)?);
+        result = Some(run_probed(&manager, ctx, path, texts, pipeline)?);
         Ok(())
     })?;
-    let mut metadata = metadata.expect("set by the passes, which have run");
+    let (mut metadata, notes) = result.expect("set by the passes, which have run");
+    design.notes = notes;
     design::rename_instances(&mut metadata, &renamed);
     metadata.verified = pipeline.verified;
     metadata.seal();
@@ -201,18 +203,20 @@ pub fn instrument(
     Ok((design, metadata))
 }
 
-/// Runs the passes with petal's own steps among them ([`crate::plugin`] has them as passes).
+/// Runs the passes with petal's own steps among them ([`crate::plugin`] has them as passes). Returns the
+/// notes for the user, too.
 fn run_probed(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
     texts: Texts,
     pipeline: &Pipeline,
-) -> Result<Metadata, PassesError> {
+) -> Result<(Metadata, Vec<String>), PassesError> {
     let encode = EncodeControl::name();
     let probe = Instrumentation::name();
     let mut session = guarded(path, encode, || Ok(Session::of(ctx, texts)))?;
     session.pipeline = pipeline.described();
+    let mut notes = Vec::new();
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
             guarded(path, probe, || {
@@ -220,15 +224,22 @@ fn run_probed(
                 Ok(())
             })?;
         }
+        let apart = if pass == kept_state::PASS {
+            guarded(path, pass, || Ok(kept_state::pairs(ctx)))?
+        } else {
+            Pairs::new()
+        };
         run(manager, ctx, path, pass)?;
         if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
             guarded(path, probe, || session.control_compiled(ctx))?;
         } else if session.phase() != Phase::Compiled {
             guarded(path, encode, || session.follow(ctx))?;
         }
+        notes.extend(session.joined(&apart));
     }
-    guarded(path, probe, || Ok(session.metadata(ctx)))?
-        .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))
+    let metadata = guarded(path, probe, || Ok(session.metadata(ctx)))?
+        .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
+    Ok((metadata, notes))
 }
 
 /// Compiles a program by `run`, which runs the passes.
@@ -241,6 +252,7 @@ fn build(
         mut ctx,
         path,
         library,
+        includes,
         ..
     } = program;
     let main = ctx.entrypoint;
@@ -258,7 +270,9 @@ fn build(
             program: ctx,
             path,
             library,
+            includes,
             memories,
+            notes: Vec::new(),
             structure,
         },
         renamed,

@@ -61,6 +61,13 @@ impl Files {
         }
     }
 
+    /// The file and line of a place in a Calyx file.
+    pub fn line(&self, place: &Place) -> Option<String> {
+        let span = place.span?;
+        let path = &self.calyx[span.file.index()].path;
+        Some(format!("{path}:{}", span.line))
+    }
+
     fn span(&mut self, attributes: &ir::Attributes) -> Option<Span> {
         let position = attributes.copy_span().into_option()?;
         let (path, start, end) = position.get_location();

@@ -3,7 +3,7 @@
 //! Owns the steps between and after the compiler's passes, and what one step leaves for the next.
 //! Knows neither who runs the passes nor where the session is kept.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use calyx_ir as ir;
 use calyx_utils::CalyxResult;
@@ -14,6 +14,7 @@ use crate::compiled::{self, Compiled};
 use crate::emit;
 use crate::frontend::Texts;
 use crate::instrument::{self, Probes};
+use crate::kept_state::{self, Pairs};
 use crate::places::Files;
 use crate::references::{self, References};
 use crate::sharing::Sharing;
@@ -139,6 +140,42 @@ impl Session {
         }
         references::follow(&mut self.references, ctx)?;
         triggers::probe_all(ctx, self)
+    }
+
+    /// Tells of the cells that have become one although `apart` has them.
+    pub fn joined(&self, apart: &Pairs) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (component, pairs) in apart {
+            let Some(record) = self.components.get(component) else {
+                continue;
+            };
+            let mut joined: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+            for pair in pairs {
+                let [one, other] = pair.map(|cell| record.sharing.lives_in(cell));
+                if one == other {
+                    let cells = pair.iter().map(AsRef::as_ref);
+                    joined.entry(one.to_string()).or_default().extend(cells);
+                }
+            }
+            let place = |cell: &str| {
+                let mut cells = record.source.cells.iter();
+                let (_, place) = cells.find(|(name, _)| name.as_ref() == cell)?;
+                self.files.line(place)
+            };
+            notes.extend(joined.into_values().map(|cells| {
+                let place = cells.iter().find_map(|cell| place(cell));
+                let place = place.map_or_else(String::new, |place| format!("{place}: "));
+                let cells = cells.into_iter().collect::<Vec<_>>().join("`, `");
+                format!(
+                    "{place}`{}` makes one cell of `{cells}` in `{component}`, though an activation may read what an earlier one has \
+                     left in one of them (a defect of Calyx {}): results may be wrong; `--disable-pass {0}` keeps them apart",
+                    kept_state::PASS,
+                    crate::CALYX_VERSION
+                )
+            }));
+        }
+        notes.sort_unstable();
+        notes
     }
 
     fn record(&mut self, component: &mut ir::Component) -> ComponentRecord {

@@ -54,6 +54,30 @@ pub(crate) fn line(text: &str, offset: usize) -> usize {
     before.split(|byte| *byte == b'\n').count()
 }
 
+/// The offsets in `range` at which the word `word` stands.
+pub(crate) fn find_word(
+    text: &str,
+    word: &str,
+    range: Range<usize>,
+) -> impl Iterator<Item = usize> {
+    let words = Lexer::new(text).filter(|token| token.kind == Kind::Word);
+    let words = words.filter(move |token| &text[token.start..token.end] == word);
+    words
+        .map(|token| token.start)
+        .filter(move |at| range.contains(at))
+}
+
+/// The name of the component that the byte `offset` is in.
+pub(crate) fn component_at(text: &str, offset: usize) -> Option<&str> {
+    let words = Lexer::new(text).filter(|token| token.kind == Kind::Word);
+    let before: Vec<&str> = words
+        .take_while(|token| token.start <= offset)
+        .map(|token| &text[token.start..token.end])
+        .collect();
+    let keyword = before.iter().rposition(|word| *word == "component")?;
+    before.get(keyword + 1).copied()
+}
+
 /// Translates a file.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 //! Owns the steps and their files in the output folder. It does without the makefiles that Verilator writes: they compile
 //! Verilator's runtime again for each design, which takes most of the time for a small one.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -136,6 +137,14 @@ impl Verilator {
         let wrapper = folder.join("toplevel.sv");
         fs::write(&wrapper, options.top.wrapper(options.ticks()))
             .map_err(Error::io("write", &wrapper))?;
+        for folder in &options.more.folders {
+            let mut flag = OsString::from("-I");
+            flag.push(folder);
+            command.arg(flag);
+        }
+        for modules in &options.more.modules {
+            command.arg("-v").arg(modules);
+        }
         command.arg(wrapper).arg(design);
 
         let output = command

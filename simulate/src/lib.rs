@@ -45,7 +45,7 @@ mod verilator;
 pub use cache::clean_cache;
 pub use data::{Data, MemoryLayout};
 pub use error::{BuildStage, Error};
-pub use options::{BuildOptions, Optimisation, Trace};
+pub use options::{BuildOptions, MoreVerilog, Optimisation, Trace};
 pub use run::{Executable, RunOptions, RunOutcome};
 pub use testbench::TopModule;
 pub use verilator::{Verilator, Version, compiler_version};

@@ -3,6 +3,7 @@
 //! Owns the choices only: what is made of them is in [`crate::build`].
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use crate::testbench::TopModule;
 
@@ -45,6 +46,17 @@ impl Optimisation {
     }
 }
 
+/// What Verilator reads besides the file of a design.
+#[derive(Debug, Clone, Default)]
+pub struct MoreVerilog {
+    /// The folders in which to look for included files, the first one first.
+    pub folders: Vec<PathBuf>,
+    /// Files with modules for those who name them.
+    pub modules: Vec<PathBuf>,
+    /// All files that are read: a design is built again if one of them changes.
+    pub files: Vec<PathBuf>,
+}
+
 /// How to build a design.
 #[derive(Debug, Clone)]
 pub struct BuildOptions {
@@ -59,6 +71,8 @@ pub struct BuildOptions {
     pub jobs: NonZeroUsize,
     /// The design's top module.
     pub top: TopModule,
+    /// What the design's Verilog needs besides itself.
+    pub more: MoreVerilog,
 }
 
 impl BuildOptions {
@@ -77,6 +91,7 @@ impl Default for BuildOptions {
             optimisation: Optimisation::Fast,
             jobs: NonZeroUsize::MIN.saturating_add(1),
             top: TopModule::default(),
+            more: MoreVerilog::default(),
         }
     }
 }

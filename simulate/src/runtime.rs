@@ -105,6 +105,10 @@ impl Built {
     ) -> Self {
         let mut hasher = DefaultHasher::new();
         verilog.hash(&mut hasher);
+        for path in &options.more.files {
+            // Verilator tells of one that can't be read.
+            (path, fs::read(path).ok()).hash(&mut hasher);
+        }
         let parts = [
             common_flags(options.trace),
             options.optimisation.flag().to_owned(),

@@ -7,6 +7,7 @@ mod cache;
 mod compare;
 mod corpus;
 mod faults;
+mod floats;
 mod fud2;
 mod habits;
 mod interrupts;

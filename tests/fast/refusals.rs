@@ -1,0 +1,160 @@
+//! What the command says when the Calyx compiler refuses a design: the place to the column, the line with a mark below the
+//! name, and the names that may be meant.
+
+use crate::support::workshop::{Workshop, tells};
+
+const DESIGN: &str = r#"import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component sub(in_value: 8) -> (out: 8) {
+  cells { ref kept = std_reg(8); r = std_reg(8); }
+  wires { out = r.out; group load { r.in = in_value; r.write_en = 1'd1; load[done] = r.done; } }
+  control { load; }
+}
+component main() -> () {
+  cells { @external mem = comb_mem_d1(8, 2, 1); counter = std_reg(8); s = sub(); lt = std_lt(8); }
+  wires {
+    comb group cond { lt.left = counter.out; lt.right = 8'd1; }
+    group put { mem.addr0 = 1'd1; mem.write_data = 8'd5; mem.write_en = 1'd1; put[done] = mem.done; }
+  }
+  control { seq { put; while lt.out with cond { put; } invoke s[kept = counter](in_value = 8'd1)(); } }
+}
+"#;
+
+/// What is said of the design with `to` in the place of `from`.
+fn said(from: &str, to: &str) -> String {
+    assert_eq!(DESIGN.matches(from).count(), 1, "{from}");
+    let workshop = Workshop::empty();
+    workshop.write("design.futil", DESIGN.replace(from, to));
+    workshop.fails(&["run", "design.futil", "--out", "out"])
+}
+
+/// Checks the first line of an error behind its head, and that the mark is below the whole of `name`.
+fn check(from: &str, to: &str, name: &str, expected: &str) {
+    let said = said(from, to);
+    tells(&said, &["the Calyx compiler refuses the design", expected]);
+    let lines: Vec<&str> = said.lines().collect();
+    let mark = lines
+        .iter()
+        .position(|line| line.trim_start().starts_with("| "))
+        .expect(&said);
+    let at = lines[mark].find('^').expect(&said);
+    let length = lines[mark].matches('^').count();
+    assert_eq!(&lines[mark - 1][at..at + length], name, "{said}");
+}
+
+#[test]
+fn names_that_are_not_there() {
+    for (from, to, name, expected) in [
+        (
+            "mem.write_data =",
+            "meme.write_data =",
+            "meme",
+            "design.futil:12:35: Undefined cell name: meme; is it `mem`?",
+        ),
+        (
+            "mem.write_data =",
+            "mem.write_date =",
+            "write_date",
+            "design.futil:12:39: Undefined port name: write_date; is it `write_data` or `write_en`?",
+        ),
+        (
+            "r.in = in_value;",
+            "r.in = in_valu;",
+            "in_valu",
+            "design.futil:5:44: Undefined component port name: in_valu; is it `in_value`?",
+        ),
+        (
+            "put; while",
+            "putt; while",
+            "putt",
+            "design.futil:14:19: Undefined group name: putt; is it `put`?",
+        ),
+        (
+            "with cond {",
+            "with conds {",
+            "conds",
+            "design.futil:14:42: Undefined combinational group name: conds; is it `cond`?",
+        ),
+        (
+            "s = sub();",
+            "s = subb();",
+            "subb",
+            "design.futil:9:75: Undefined primitive or component name: subb; is it `sub`?",
+        ),
+        (
+            "invoke s[",
+            "invoke ss[",
+            "ss",
+            "design.futil:14:63: Undefined cell name: ss; is it `s`?",
+        ),
+        (
+            "(in_value = 8",
+            "(in_valu = 8",
+            "in_valu",
+            "does not have port named `in_valu`; is it `in_value`?",
+        ),
+        // The compiler itself has no place for these.
+        (
+            "kept = counter]",
+            "kept = countr]",
+            "countr",
+            "design.futil:14:72: Undefined cell name: countr; is it `counter`?",
+        ),
+        (
+            "while lt.out",
+            "while lt.oot",
+            "oot",
+            "design.futil:14:33: Undefined port name: oot; is it `out`?",
+        ),
+        // Nothing is near.
+        (
+            "put; while",
+            "xyzzy; while",
+            "xyzzy",
+            "design.futil:14:19: Undefined group name: xyzzy\n",
+        ),
+    ] {
+        check(from, to, name, expected);
+    }
+    tells(
+        &said("lt = std_lt(8);", "lt = std_lx(8);"),
+        &["Undefined primitive or component name: std_lx; is it `std_l"],
+    );
+}
+
+#[test]
+fn other_errors_have_their_place() {
+    check(
+        "mem.write_data = 8'd5;",
+        "mem.write_data = 4'd5;",
+        "mem.write_data = 4'd5;",
+        "design.futil:12:35: Malformed Structure: Mismatched port widths",
+    );
+    // A pass finds this one.
+    check(
+        "counter = std_reg(8);",
+        "counter = std_reg(8); reg = std_reg(8);",
+        "reg = std_reg(8)",
+        "design.futil:9:71: Use of reserved keyword: reg",
+    );
+    let twice = said(
+        "counter = std_reg(8);",
+        "counter = std_reg(8); lt = std_reg(8);",
+    );
+    tells(
+        &twice,
+        &["Name `lt' already bound by cell", "Previous definition"],
+    );
+}
+
+#[test]
+fn columns_count_characters() {
+    let workshop = Workshop::empty();
+    let design = DESIGN.replace("group put {", "/* höhe */ group put {");
+    workshop.write(
+        "design.futil",
+        design.replace("mem.write_data =", "meme.write_data ="),
+    );
+    let said = workshop.fails(&["run", "design.futil", "--out", "out"]);
+    tells(&said, &["design.futil:12:46: Undefined cell name: meme"]);
+}
