@@ -254,7 +254,7 @@ impl PlainSums {
     }
 
     /// Whether the tracks of the lines tell the same.
-    fn check_tracks(&self, tracks: LineTracks) {
+    fn check_tracks(&self, tracks: &LineTracks) {
         let is_line = |line: &Line| !line.1.is_empty();
         let lines = |sums: &BTreeMap<Line, u64>| {
             let lines = sums.iter().filter(|(line, _)| is_line(line));
@@ -456,7 +456,7 @@ fn random_positions_get_what_a_plain_sum_gives() {
             assert_eq!(same, tables, "{design}");
             let sums = PlainSums::of(&metadata, &events);
             sums.check(&lines, ledger.total_overhead());
-            sums.check_tracks(LineTracks::of(&metadata, &events));
+            sums.check_tracks(&LineTracks::of(&metadata, &events));
             check_overhead_leaves(&lines, &folded);
         }
     }

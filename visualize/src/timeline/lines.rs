@@ -17,7 +17,7 @@ pub(super) type LineId = usize;
 /// The lines so far.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
-    lines: FrontEndLines<'a>,
+    front_end: FrontEndLines<'a>,
     any: bool,
     ids: HashMap<(FrontEndFileId, u32), LineId>,
     list: Vec<Line>,
@@ -37,7 +37,7 @@ struct Line {
 impl<'a> Lines<'a> {
     pub fn new(metadata: &'a Metadata) -> Self {
         Self {
-            lines: FrontEndLines::new(metadata),
+            front_end: FrontEndLines::new(metadata),
             any: metadata.front_end.has_lines(),
             ids: HashMap::new(),
             list: Vec::new(),
@@ -51,7 +51,7 @@ impl<'a> Lines<'a> {
             return;
         }
         let mut active = Vec::new();
-        for frame in nodes.flat_map(|node| self.lines.frames(node, instances)) {
+        for frame in nodes.flat_map(|node| self.front_end.frames(node, instances)) {
             let FrontEndLine::At(file, number) = frame.line else {
                 continue;
             };
