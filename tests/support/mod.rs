@@ -10,6 +10,7 @@ pub mod random;
 pub mod simulators;
 pub mod source;
 pub mod sums;
+pub mod waits;
 pub mod workshop;
 
 use std::collections::BTreeMap;

@@ -7,9 +7,11 @@ use petal_metadata::{ControlKind, Id, Metadata, labels};
 use petal_reconstruct::{Event, Overhead, check::Checker};
 use petal_visualize::timeline::WholeSlices;
 use petal_visualize::{
-    Analysis, ByKind, ChromeJson, ControlView, Flame, Section, Statement, Table, Timeline, Value,
-    Weighting,
+    Analysis, ByKind, ChromeJson, ControlView, Flame, HotspotKind, Section, Statement, Table,
+    Timeline, Value, Weighting,
 };
+
+use super::waits;
 
 /// Fails unless both are the same.
 pub fn same<T: PartialEq + std::fmt::Debug>(
@@ -83,6 +85,7 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
         &ledger.total_overhead(),
     )?;
     check_instances(metadata, &analysis)?;
+    check_hotspots(metadata, events, &analysis)?;
     let summary = analysis.summary("design", []);
     let overhead: u64 = summary.overhead.values().sum();
     same(
@@ -96,6 +99,29 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
         &Overhead::ALL.len(),
     )?;
     Ok(ledger.overhead)
+}
+
+/// Hotspots have all overhead, and what the call trees tell of arms that wait.
+fn check_hotspots(
+    metadata: &Metadata,
+    events: &[Event],
+    analysis: &Analysis<'_>,
+) -> Result<(), String> {
+    let ledger = analysis.ledger();
+    let hotspots = analysis.hotspots();
+    let of = |kind: HotspotKind| hotspots.iter().filter(move |row| row.kind == kind);
+    let overhead: u64 = of(HotspotKind::Overhead).map(|row| row.cycles).sum();
+    same(
+        "the overhead of all hotspots",
+        &(overhead + ledger.unplaced),
+        &ledger.total_overhead(),
+    )?;
+    let waits = of(HotspotKind::ParWait).map(|row| (row.statement, row.cycles));
+    same(
+        "what arms wait",
+        &waits.collect(),
+        &waits::waits(metadata, events),
+    )
 }
 
 /// The trace of a run, which must keep the rules, as a whole.

@@ -7,6 +7,8 @@ use petal_reconstruct::{Event, Instance};
 
 use crate::elements::{Element, ElementKind};
 use crate::intervals::Intervals;
+use crate::ledger::StatementId;
+use crate::waits::{Wait, Waits};
 
 /// How long the activations of something took, in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,6 +68,7 @@ pub struct Activations<'a> {
     elements: Vec<(Counting, Durations)>,
     /// The activations of split groups, by the group's first part.
     split: BTreeMap<Element, Split>,
+    waits: Waits<'a>,
 }
 
 /// How the intervals of an element are counted.
@@ -132,6 +135,7 @@ impl<'a> Activations<'a> {
             intervals: Intervals::default(),
             elements: Vec::new(),
             split: BTreeMap::new(),
+            waits: Waits::new(metadata),
         }
     }
 
@@ -140,6 +144,7 @@ impl<'a> Activations<'a> {
         if let Some((transition, now)) = self.intervals.event(event) {
             for &id in &self.intervals.transition(transition).closes {
                 let cycles = now.cycles() - self.intervals.since(id).cycles();
+                self.waits.end(id, cycles, now.cycles());
                 let (counting, durations) = &mut self.elements[id];
                 match *counting {
                     Counting::Once => durations.add(cycles, 1),
@@ -157,14 +162,13 @@ impl<'a> Activations<'a> {
                     }
                 }
             }
+            self.waits.settle();
         }
         for at in self.elements.len()..self.intervals.elements().all().len() {
             let element = self.intervals.elements().all()[at];
-            let counting = Counting::of(
-                self.metadata,
-                self.intervals.elements().instances(),
-                element,
-            );
+            let instances = self.intervals.elements().instances();
+            let counting = Counting::of(self.metadata, instances, element);
+            self.waits.learn(element, instances);
             self.elements.push((counting, Durations::default()));
         }
         if matches!(event, Event::End { .. }) {
@@ -186,6 +190,17 @@ impl<'a> Activations<'a> {
             .filter(|(_, durations)| durations.count > 0)
             .collect();
         all.into_iter()
+    }
+
+    /// What the arms of each `par` waited for its slowest one, in all instances of its component together.
+    pub fn waits(&self) -> BTreeMap<StatementId, Wait> {
+        let mut waits: BTreeMap<StatementId, Wait> = BTreeMap::new();
+        let instances = self.intervals.elements().instances();
+        for (instance, par, wait) in self.waits.all() {
+            let component = instances[instance.index()].component;
+            waits.entry((component, par)).or_default().merge(wait);
+        }
+        waits
     }
 
     /// The component of an element's instance.

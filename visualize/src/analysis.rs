@@ -16,6 +16,7 @@ use crate::control::{control, control_per_instance};
 use crate::flame::{Counted, Flame, Frames};
 use crate::front_end::FrontEndLines;
 use crate::groups::groups;
+use crate::hotspots::{self, Hotspot};
 use crate::leaves::Weighting;
 use crate::ledger::Ledger;
 use crate::lines::{Entries, Lines, lines_per_instance};
@@ -185,6 +186,21 @@ impl<'a> Analysis<'a> {
             &self.ledger(),
             &self.activations,
         )
+    }
+
+    /// What costs the run cycles, by kind, and the most expensive first.
+    pub fn hotspots(&self) -> Vec<Hotspot> {
+        hotspots::hotspots(
+            self.metadata,
+            &self.ledger(),
+            &self.activations,
+            self.cycles(),
+        )
+    }
+
+    /// The table of hotspots.
+    pub fn hotspots_table(&self) -> Table {
+        hotspots::table(self.metadata, &self.hotspots())
     }
 
     /// The table of the lines of a front end's files: one row for each that was active.

@@ -199,7 +199,12 @@ impl<Owner: Copy + Ord> Counts<Owner> {
 
     /// How often the body of a loop ran. `None` for what is no loop, and for a loop without a
     /// statement in its body that runs exactly once in each iteration.
-    fn iterations(&self, component: &Component, owner: Owner, statement: ControlId) -> Option<u64> {
+    pub(crate) fn iterations(
+        &self,
+        component: &Component,
+        owner: Owner,
+        statement: ControlId,
+    ) -> Option<u64> {
         let kind = component.node(statement).kind;
         if !matches!(
             kind,

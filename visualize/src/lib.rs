@@ -63,6 +63,7 @@ mod elements;
 mod flame;
 mod front_end;
 mod groups;
+mod hotspots;
 mod intervals;
 mod leaves;
 mod ledger;
@@ -75,6 +76,7 @@ mod summary;
 mod table;
 mod text;
 pub mod timeline;
+mod waits;
 
 pub use analysis::{Analysis, ControlView};
 pub use annotate::{Cost, Line, listing};
@@ -89,6 +91,7 @@ pub use comparison::{
 };
 pub use flame::{Flame, Frames};
 pub use front_end::front_end_file;
+pub use hotspots::{GuideSection, Hotspot, HotspotKind};
 pub use leaves::Weighting;
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
 pub use summary::{RankedGroup, RankedStatement, SUMMARY_VERSION, Summary, Verified};

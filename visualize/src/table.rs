@@ -80,7 +80,7 @@ impl Value {
     }
 
     /// As in data files: digits only.
-    fn plain(&self) -> String {
+    pub(crate) fn plain(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),

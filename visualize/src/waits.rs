@@ -1,0 +1,191 @@
+//! How long the arms of each `par` waited for its slowest one.
+//!
+//! An arm waits from the cycle in which it is active no more until no arm is. Such cycles are no overhead as long as
+//! the slowest arm works. Owns only the counting; [`Activations`](crate::activations::Activations) tells what ends.
+
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashMapExt as _};
+use petal_metadata::{Component, ControlId, ControlKind, Id, Metadata};
+use petal_reconstruct::{Instance, InstanceId};
+
+use crate::elements::{Element, ElementId, ElementKind};
+
+/// What the arms of a `par` waited.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wait {
+    /// Cycles in which at least one arm had ended, and another one had not.
+    pub cycles: u64,
+    /// The same cycles, by the arm that ended last; of several that ended together, the first in the source.
+    pub slowest: BTreeMap<ControlId, u64>,
+}
+
+impl Wait {
+    /// Adds what was waited for an arm.
+    fn add(&mut self, arm: ControlId, cycles: u64) {
+        if cycles > 0 {
+            self.cycles += cycles;
+            *self.slowest.entry(arm).or_default() += cycles;
+        }
+    }
+
+    /// Adds what was waited in another instance.
+    pub fn merge(&mut self, other: &Self) {
+        for (&arm, &cycles) in &other.slowest {
+            self.add(arm, cycles);
+        }
+    }
+}
+
+/// The `par`s of a run so far.
+#[derive(Debug)]
+pub(crate) struct Waits<'a> {
+    metadata: &'a Metadata,
+    /// By the numbers of the elements.
+    roles: Vec<Role>,
+    ids: HashMap<(InstanceId, ControlId), usize>,
+    pars: Vec<Par>,
+    /// The `par`s that end in this cycle, each with the cycles in which it was active.
+    over: Vec<(usize, u64)>,
+}
+
+/// What an element is to `par`s: one itself, an arm of one, both or neither.
+#[derive(Debug, Clone, Copy)]
+struct Role {
+    par: Option<usize>,
+    arm_of: Option<(usize, ControlId)>,
+}
+
+/// A `par` of an instance.
+#[derive(Debug)]
+struct Par {
+    instance: InstanceId,
+    node: ControlId,
+    timing: Timing,
+    /// Since it became active: the cycle from which on each arm was not active any more.
+    ends: BTreeMap<ControlId, u64>,
+    wait: Wait,
+}
+
+/// When the arms of a `par` end.
+#[derive(Debug, Clone, Copy)]
+enum Timing {
+    /// When they have; it is seen.
+    Dynamic,
+    /// The compiler fixed it: the latency of the `par`, of its shortest and of its longest arm, and which that is.
+    Static(u64, u64, u64, ControlId),
+}
+
+impl Timing {
+    fn of(component: &Component, par: ControlId) -> Self {
+        let arms = (0..component.control.len()).map(ControlId::from_index);
+        let arms = arms.filter(|&arm| component.node(arm).parent == Some(par));
+        let latencies = arms.map(|arm| Some((component.node(arm).latency?, arm)));
+        let latencies: Option<Vec<(u64, ControlId)>> = latencies.collect();
+        let (Some(latency), Some(arms)) = (component.node(par).latency, latencies) else {
+            return Self::Dynamic;
+        };
+        let shortest = arms.iter().map(|&(latency, _)| latency).min();
+        let longest = arms
+            .iter()
+            .copied()
+            .rev()
+            .max_by_key(|&(latency, _)| latency);
+        match shortest.zip(longest) {
+            Some((shortest, (longest, arm))) if latency > 0 => {
+                Self::Static(latency, shortest, longest, arm)
+            }
+            _ => Self::Dynamic,
+        }
+    }
+}
+
+impl<'a> Waits<'a> {
+    /// Counts in a run of this design.
+    pub fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            metadata,
+            roles: Vec::new(),
+            ids: HashMap::new(),
+            pars: Vec::new(),
+            over: Vec::new(),
+        }
+    }
+
+    /// Takes in the next element.
+    pub fn learn(&mut self, element: Element, instances: &[Instance]) {
+        let component = instances[element.instance.index()].component;
+        let component = self.metadata.component(component);
+        // The statement that the element stands for.
+        let statement = match element.kind {
+            ElementKind::Control(node) => Some(node),
+            ElementKind::Group(run) => component
+                .run(run)
+                .control
+                .filter(|&node| component.node(node).kind.is_enable()),
+            ElementKind::Cell | ElementKind::Primitive(..) => None,
+        };
+        let is_par = |node: ControlId| component.node(node).kind.dynamic() == ControlKind::Par;
+        let par = statement.filter(|&node| is_par(node));
+        let arm_of = statement.and_then(|arm| {
+            let par = component.node(arm).parent.filter(|&node| is_par(node))?;
+            Some((par, arm))
+        });
+        let mut number = |par: ControlId| {
+            *self.ids.entry((element.instance, par)).or_insert_with(|| {
+                self.pars.push(Par {
+                    instance: element.instance,
+                    node: par,
+                    timing: Timing::of(component, par),
+                    ends: BTreeMap::new(),
+                    wait: Wait::default(),
+                });
+                self.pars.len() - 1
+            })
+        };
+        self.roles.push(Role {
+            par: par.map(&mut number),
+            arm_of: arm_of.map(|(par, arm)| (number(par), arm)),
+        });
+    }
+
+    /// An element that was active for so many cycles is not any more, from cycle `now` on.
+    pub fn end(&mut self, id: ElementId, cycles: u64, now: u64) {
+        let Role { par, arm_of } = self.roles[id];
+        if let Some((par, arm)) = arm_of {
+            self.pars[par].ends.insert(arm, now);
+        }
+        // Its arms end in the same cycle, and may come later.
+        self.over.extend(par.map(|par| (par, cycles)));
+    }
+
+    /// All that ends in this cycle has.
+    pub fn settle(&mut self) {
+        for (par, cycles) in self.over.drain(..) {
+            let Par {
+                timing, ends, wait, ..
+            } = &mut self.pars[par];
+            match *timing {
+                Timing::Static(latency, shortest, longest, arm) => {
+                    let waited = |cycles: u64| cycles.min(longest).saturating_sub(shortest);
+                    let whole = waited(latency) * (cycles / latency);
+                    wait.add(arm, whole + waited(cycles % latency));
+                }
+                Timing::Dynamic => {
+                    let first = ends.values().min();
+                    let last = ends.iter().rev().max_by_key(|(_, end)| **end);
+                    if let (Some(first), Some((&arm, last))) = (first, last) {
+                        wait.add(arm, last - first);
+                    }
+                }
+            }
+            ends.clear();
+        }
+    }
+
+    /// What the arms of each `par` waited in each instance.
+    pub fn all(&self) -> impl Iterator<Item = (InstanceId, ControlId, &Wait)> {
+        let pars = self.pars.iter();
+        pars.map(|par| (par.instance, par.node, &par.wait))
+    }
+}
