@@ -371,6 +371,8 @@ pub enum TableArg {
     Control,
     /// Lines of the front end's files
     Lines,
+    /// Statements that cost cycles, and why
+    Hotspots,
 }
 
 /// What the frames of flame graphs are.

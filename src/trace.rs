@@ -248,6 +248,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
         TableArg::Groups => analysis.groups(),
         TableArg::Control => analysis.statements(),
         TableArg::Lines => analysis.lines(),
+        TableArg::Hotspots => analysis.hotspots_table(),
     });
     let texts: Vec<String> = match args.format {
         FormatArg::Text => match terminal_size::terminal_size_of(io::stdout()) {

@@ -29,10 +29,13 @@ fn a_run_tells_where_the_cycles_went() {
             start/finish             0    0.0 %
             other                    0    0.0 %
 
-          most overhead  overhead  cycles  source
-          main.seq@L116         3       9  seq {
-          main.if@L119          2       3  if eq_1.out { run_s1; }
-          main.par@L118         1       4  par {
+          most overhead  overhead  % of run  times  why                                                            source
+          main.seq@L116         3     33.33      1  moves from step to step: 3 cycles each time                    seq {
+          main.if@L119          2     22.22      1  enters and leaves its branch: 2 cycles each time               if eq_1.out { run_s1; }
+          main.par@L118         1     11.11      1  sets and clears the done registers of arms: 1 cycle each time  par {
+
+          longest waits in par  waits  % of run  times  why                                            source
+          main.par@L118             2     22.22      1  its arms wait for if@L119: 2 cycles each time  par {
 
           most expensive groups  cycles  times
           main.read                   1      1

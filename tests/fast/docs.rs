@@ -1,5 +1,7 @@
 //! The documents name only what is there.
 
+use petal_visualize::GuideSection;
+
 use crate::support::root;
 
 fn read(name: &str) -> String {
@@ -75,6 +77,18 @@ fn the_links_of_the_documents_lead_somewhere() {
                 assert!(headings.any(links_to), "{document} links to {link}");
             }
         }
+    }
+}
+
+#[test]
+fn the_sections_that_hotspots_name_are_there() {
+    for section in GuideSection::ALL {
+        let (file, heading) = section.link().split_once('#').unwrap();
+        let text = read(file);
+        let mut headings = text.lines().filter(|line| line.starts_with('#'));
+        let title = |line: &str| line.trim_start_matches('#').trim().to_lowercase();
+        let is_it = |line: &str| title(line).replace(' ', "-") == heading;
+        assert!(headings.any(is_it), "{file} has no heading {heading}");
     }
 }
 

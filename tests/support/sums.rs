@@ -110,13 +110,13 @@ fn check_hotspots(
     let ledger = analysis.ledger();
     let hotspots = analysis.hotspots();
     let of = |kind: HotspotKind| hotspots.iter().filter(move |row| row.kind == kind);
-    let overhead: u64 = of(HotspotKind::Overhead).map(|row| row.cycles).sum();
+    let overhead: u64 = of(HotspotKind::Overhead).map(|row| row.cost).sum();
     same(
         "the overhead of all hotspots",
         &(overhead + ledger.unplaced),
         &ledger.total_overhead(),
     )?;
-    let waits = of(HotspotKind::ParWait).map(|row| (row.statement, row.cycles));
+    let waits = of(HotspotKind::ParWait).map(|row| (row.statement, row.cost));
     same(
         "what arms wait",
         &waits.collect(),

@@ -1,4 +1,5 @@
-//! What the arms of each `par` waited, found out cycle for cycle from the call trees alone.
+//! What the arms of each `par` waited, found out cycle for cycle from the call trees alone. Only for a static `par` with
+//! an `if` in it do they not tell that: there an arm lasts as long as the schedule says, whatever its branch does.
 
 use std::collections::BTreeMap;
 
@@ -43,19 +44,23 @@ pub fn waits(metadata: &Metadata, events: &[Event]) -> BTreeMap<(ComponentId, Co
                 let start = run.start.cycles();
                 for (&place, (component, arms)) in now {
                     for at in start..start + run.cycles {
+                        let of = metadata.component(*component);
                         let begin = || Active {
                             component: *component,
                             since: at,
-                            last: BTreeMap::new(),
+                            last: scheduled(of, place.1, at),
                         };
+                        let latency = of.node(place.1).latency;
                         let of = active.entry(place).or_insert_with(begin);
                         // A static one may begin again without a break.
-                        let latency = metadata.component(*component).node(place.1).latency;
                         if latency.is_some_and(|latency| at - of.since == latency) {
                             over(place, of);
                             *of = begin();
                         }
-                        of.last.extend(arms.iter().map(|&arm| (arm, at)));
+                        for &arm in arms {
+                            let last = of.last.entry(arm).or_insert(at);
+                            *last = at.max(*last);
+                        }
                     }
                 }
             }
@@ -98,6 +103,21 @@ fn pars(metadata: &Metadata, tree: &CallTree) -> BTreeMap<Place, (ComponentId, V
         arms.extend(statements.filter_map(arm));
     }
     pars
+}
+
+/// The last cycle of each arm of a static `par` that holds an `if` and begins in cycle `at`.
+fn scheduled(component: &Component, par: ControlId, at: u64) -> BTreeMap<ControlId, u64> {
+    let nodes = || (0..component.control.len()).map(petal_metadata::Id::from_index);
+    let above = |node: ControlId| {
+        std::iter::successors(Some(node), |&at| component.node(at).parent).any(|at| at == par)
+    };
+    let is_if = |node: ControlId| component.node(node).kind.dynamic() == ControlKind::If;
+    if component.node(par).latency.is_none() || !nodes().any(|node| above(node) && is_if(node)) {
+        return BTreeMap::new();
+    }
+    let arms = nodes().filter(|&node| component.node(node).parent == Some(par));
+    arms.map(|arm| (arm, at + component.node(arm).latency.unwrap() - 1))
+        .collect()
 }
 
 fn is_par(component: &Component, control: ControlId) -> bool {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{Component, ControlId, ControlKind, Id, Metadata};
+use petal_metadata::{Component, ControlKind, Id, Metadata};
 use petal_reconstruct::Overhead;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
@@ -31,11 +31,11 @@ impl HotspotKind {
     /// All kinds.
     pub const ALL: [Self; 2] = [Self::Overhead, Self::ParWait];
 
-    /// The heading of a list of such rows.
-    pub fn title(self) -> &'static str {
+    /// The headings of a list of such rows, and of what they cost.
+    pub fn titles(self) -> [&'static str; 2] {
         match self {
-            Self::Overhead => "most overhead",
-            Self::ParWait => "longest waits in par",
+            Self::Overhead => ["most overhead", "overhead"],
+            Self::ParWait => ["longest waits in par", "waits"],
         }
     }
 
@@ -113,8 +113,8 @@ pub struct Hotspot {
     pub source: String,
     /// The line of the front end's files that it comes from: `queue.py:12` and the text, if they are known.
     pub front_end: Option<String>,
-    /// Cycles that it costs, in all instances of its component together.
-    pub cycles: u64,
+    /// Cycles that it costs, in all instances of its component together: not those in which it was active.
+    pub cost: u64,
     /// Cycles of the run.
     pub run: u64,
     /// Times that it was entered.
@@ -126,14 +126,14 @@ pub struct Hotspot {
 }
 
 impl Hotspot {
-    /// Its cycles each time that it was entered.
+    /// What it costs each time that it was entered.
     pub fn each(&self) -> Value {
-        Value::average(self.cycles, self.times)
+        Value::average(self.cost, self.times)
     }
 
-    /// Its cycles in percent of the run's.
+    /// What it costs in percent of the run.
     pub fn percent(&self) -> Value {
-        Value::percent(self.cycles, self.run)
+        Value::percent(self.cost, self.run)
     }
 }
 
@@ -147,7 +147,7 @@ impl Serialize for Hotspot {
             Some(line) => fields.serialize_field("front_end", line)?,
             None => fields.skip_field("front_end")?,
         }
-        fields.serialize_field("cycles", &self.cycles)?;
+        fields.serialize_field("cost", &self.cost)?;
         fields.serialize_field("percent", &self.percent().json())?;
         fields.serialize_field("times", &self.times)?;
         fields.serialize_field("each", &self.each().json())?;
@@ -180,11 +180,11 @@ pub(crate) fn hotspots(
     let waits = waits.iter().filter(|(_, wait)| wait.cycles > 0);
     let waits = waits.map(|(&id, wait)| list.wait(id, wait));
     let mut all: Vec<Hotspot> = overhead.chain(waits).collect();
-    all.sort_by_key(|hotspot| (hotspot.kind, std::cmp::Reverse(hotspot.cycles)));
+    all.sort_by_key(|hotspot| (hotspot.kind, std::cmp::Reverse(hotspot.cost)));
     all
 }
 
-/// The table of hotspots. `cycles` of those of the kind `overhead`, and what no statement is charged for, add up to
+/// The table of hotspots. `cost` of those of the kind `overhead`, and what no statement is charged for, add up to
 /// the run's overhead.
 pub(crate) fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
     let mut table = Table::new(vec![
@@ -193,7 +193,7 @@ pub(crate) fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
         Column::text("file"),
         Column::number("line"),
         Column::text("front end"),
-        Column::number("cycles"),
+        Column::number("cost"),
         Column::number("% of run"),
         Column::number("times entered"),
         Column::number("each"),
@@ -213,7 +213,7 @@ pub(crate) fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
                 .front_end
                 .as_deref()
                 .map_or(Value::Empty, Value::from),
-            hotspot.cycles.into(),
+            hotspot.cost.into(),
             hotspot.percent(),
             hotspot.times.into(),
             hotspot.each(),
@@ -243,7 +243,7 @@ impl List<'_> {
         &self,
         kind: HotspotKind,
         statement: StatementId,
-        cycles: u64,
+        cost: u64,
         (why, section): (String, GuideSection),
     ) -> Hotspot {
         let component = self.metadata.component(statement.0);
@@ -258,7 +258,7 @@ impl List<'_> {
             name: format!("{}.{}", component.name, self.label(statement)),
             source: source.to_owned(),
             front_end: position.map(|at| self.lines.with_text(at.file, at.line)),
-            cycles,
+            cost,
             run: self.run,
             times: self.counts.entered(statement.0, statement.1).count,
             why,
@@ -340,17 +340,19 @@ impl List<'_> {
 /// Why a statement costs cycles of a kind.
 fn reason(statement: ControlKind, overhead: Overhead) -> (GuideSection, &'static str) {
     match (overhead, statement.dynamic()) {
-        (Overhead::FsmUpdate | Overhead::Both, ControlKind::If) => {
+        (Overhead::FsmUpdate | Overhead::FsmAndParDone, ControlKind::If) => {
             (GuideSection::Branches, "enters and leaves its branch")
         }
-        (Overhead::FsmUpdate | Overhead::Both, ControlKind::While | ControlKind::Repeat) => {
-            (GuideSection::Loops, "enters its body and goes round")
-        }
-        (Overhead::FsmUpdate | Overhead::Both, ControlKind::Par) | (Overhead::ParDone, _) => (
+        (
+            Overhead::FsmUpdate | Overhead::FsmAndParDone,
+            ControlKind::While | ControlKind::Repeat,
+        ) => (GuideSection::Loops, "enters its body and goes round"),
+        (Overhead::FsmUpdate | Overhead::FsmAndParDone, ControlKind::Par)
+        | (Overhead::ParDone, _) => (
             GuideSection::EndsOfArms,
             "sets and clears the done registers of arms",
         ),
-        (Overhead::FsmUpdate | Overhead::Both, _) => {
+        (Overhead::FsmUpdate | Overhead::FsmAndParDone, _) => {
             (GuideSection::Steps, "moves from step to step")
         }
         (Overhead::StaticWait, ControlKind::If) => (

@@ -94,7 +94,7 @@ pub use front_end::front_end_file;
 pub use hotspots::{GuideSection, Hotspot, HotspotKind};
 pub use leaves::Weighting;
 pub use ledger::{ByKind, Ledger, Statement, StatementId};
-pub use summary::{RankedGroup, RankedStatement, SUMMARY_VERSION, Summary, Verified};
+pub use summary::{RankedGroup, SUMMARY_VERSION, Summary, Verified};
 pub use table::{Align, Column, RowId, Table, Value};
 pub use text::{printable, thousands};
 pub use timeline::{ChromeJson, Perfetto, Section, Timeline};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
 use crate::elements::ElementKind;
-use crate::front_end::FrontEndLines;
+use crate::hotspots::{Hotspot, HotspotKind, hotspots};
 use crate::ledger::Ledger;
 use crate::profile::Profile;
 use crate::table::{Column, Table, Value};
@@ -28,22 +28,6 @@ pub struct RankedGroup {
     pub cycles: u64,
     /// How often it was active.
     pub times: u64,
-}
-
-/// A statement that causes much overhead.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RankedStatement {
-    /// Component and label: `main.while@L12`.
-    pub name: String,
-    /// Its first line.
-    pub source: String,
-    /// The line of the front end's files that it comes from: `queue.py:12` and the text, if they are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub front_end: Option<String>,
-    /// Cycles of the run that are overhead and charged to it.
-    pub overhead: u64,
-    /// Cycles in which it was active, in all instances together.
-    pub cycles: u64,
 }
 
 /// How it was made sure that the plain design runs as the profiled one does.
@@ -107,8 +91,8 @@ pub struct Summary {
     pub overhead: BTreeMap<String, u64>,
     /// The most expensive groups.
     pub groups: Vec<RankedGroup>,
-    /// The statements with the most overhead.
-    pub control: Vec<RankedStatement>,
+    /// The statements that cost most, of each kind.
+    pub hotspots: Vec<Hotspot>,
     /// What was odd in the waveform.
     pub warnings: Vec<String>,
     /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
@@ -146,7 +130,7 @@ impl Summary {
                 .map(|(kind, cycles)| (kind.to_string(), cycles))
                 .collect(),
             groups: ranked_groups(metadata, activations),
-            control: ranked_control(metadata, ledger),
+            hotspots: ranked_hotspots(metadata, ledger, activations, profile.total()),
             warnings: profile
                 .warnings()
                 .iter()
@@ -216,21 +200,29 @@ impl Summary {
                 entry.times.into(),
             ]);
         }
-        let mut control = Table::new(vec![
-            Column::text("most overhead"),
-            Column::number("overhead"),
-            Column::number("cycles"),
-            Column::text("source"),
-        ]);
-        for entry in &self.control {
-            control.push(vec![
-                entry.name.as_str().into(),
-                entry.overhead.into(),
-                entry.cycles.into(),
-                entry.front_end.as_deref().unwrap_or(&entry.source).into(),
+        let hotspots = HotspotKind::ALL.map(|kind| {
+            let [statement, cost] = kind.titles();
+            let mut table = Table::new(vec![
+                Column::text(statement),
+                Column::number(cost),
+                Column::number("% of run"),
+                Column::number("times"),
+                Column::text("why"),
+                Column::text("source"),
             ]);
-        }
-        for table in [control, groups] {
+            for entry in self.hotspots.iter().filter(|entry| entry.kind == kind) {
+                table.push(vec![
+                    entry.name.as_str().into(),
+                    entry.cost.into(),
+                    entry.percent(),
+                    entry.times.into(),
+                    entry.why.as_str().into(),
+                    entry.front_end.as_deref().unwrap_or(&entry.source).into(),
+                ]);
+            }
+            table
+        });
+        for table in hotspots.into_iter().chain([groups]) {
             if table.rows().is_empty() {
                 continue;
             }
@@ -284,33 +276,16 @@ fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Rank
     ranked
 }
 
-fn ranked_control(metadata: &Metadata, ledger: &Ledger) -> Vec<RankedStatement> {
-    let mut charged: Vec<_> = ledger
-        .statements
-        .iter()
-        .filter(|(_, statement)| statement.charged() > 0)
-        .collect();
-    charged.sort_by_key(|(_, statement)| std::cmp::Reverse(statement.charged()));
-    charged
-        .into_iter()
-        .take(RANKED)
-        .map(|(&(id, node), statement)| {
-            let component = metadata.component(id);
-            let label = labels::control_label(metadata, component, node);
-            let source = component
-                .node(node)
-                .span
-                .map_or("", |span| metadata.files[span.file.index()].line(span.line));
-            let position = metadata.front_end.front(&component.node(node).positions);
-            let lines = FrontEndLines::new(metadata);
-            let front_end = position.map(|position| lines.with_text(position.file, position.line));
-            RankedStatement {
-                name: format!("{}.{label}", component.name),
-                source: source.to_owned(),
-                front_end,
-                overhead: statement.charged(),
-                cycles: statement.cycles,
-            }
-        })
-        .collect()
+fn ranked_hotspots(
+    metadata: &Metadata,
+    ledger: &Ledger,
+    activations: &Activations<'_>,
+    run: u64,
+) -> Vec<Hotspot> {
+    let all = hotspots(metadata, ledger, activations, run);
+    let ranked = HotspotKind::ALL.map(|kind| {
+        let rows = all.iter().filter(|row| row.kind == kind);
+        rows.take(RANKED).cloned().collect::<Vec<Hotspot>>()
+    });
+    ranked.into_iter().flatten().collect()
 }

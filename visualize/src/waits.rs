@@ -1,7 +1,8 @@
 //! How long the arms of each `par` waited for its slowest one.
 //!
 //! An arm waits from the cycle in which it is active no more until no arm is. Such cycles are no overhead as long as
-//! the slowest arm works. Owns only the counting; [`Activations`](crate::activations::Activations) tells what ends.
+//! the slowest arm works. An arm of a static `par` ends when the schedule says, also where an `if` in it takes its shorter
+//! branch. Owns only the counting; [`Activations`](crate::activations::Activations) tells what ends.
 
 use std::collections::BTreeMap;
 

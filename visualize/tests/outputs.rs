@@ -368,8 +368,8 @@ fn a_summary() {
                 start/finish              0    0.0 %
                 other                     0    0.0 %
 
-              most overhead  overhead  cycles  source
-              main.seq@L10          3      12  seq {
+              most overhead  overhead  % of run  times  why                                          source
+              main.seq@L10          3     25.00      1  moves from step to step: 3 cycles each time  seq {
 
               most expensive groups  cycles  times
               main.load                   8      3

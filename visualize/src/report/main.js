@@ -22,28 +22,40 @@ function showSummary() {
     byId("share").append(box);
     byId("legend").append(element("li", {}, swatch, `${name} `, element("strong", {}, count(cycles)), ` ${percent(cycles, data.cycles)}`));
   }
-  rank("Most overhead", 2, "overhead", "statement", () => true);
-  rank("Most expensive groups", 1, "total cycles", "group", (value) => value("origin") !== "compiler");
+  const lists = new Map([["most overhead", []]]);
+  for (const hotspot of data.hotspots) {
+    if (!lists.has(hotspot.list)) lists.set(hotspot.list, []);
+    lists.get(hotspot.list).push(hotspot);
+  }
+  for (const [title, hotspots] of lists) {
+    rank(title, 2, hotspots.map(({ row, name, cost, source, why, times, guide }) => {
+      const reason = element("td", { title: `entered ${count(times)} times, ${percent(cost, data.cycles)} of the run; ${guide} tells more` }, why);
+      return [row, cost, name, reason, element("td", { class: "code" }, source)];
+    }));
+  }
+  rank("most expensive groups", 1, groups());
 }
 
-/** The five rows of a table with the most. */
-function rank(title, at, by, name, wanted) {
-  const { columns, rows } = data.tables[at];
+/** The five groups of the source with the most cycles. */
+function groups() {
+  const { columns, rows } = data.tables[1];
   const value = (row, column) => rows[row][columns.findIndex(([title]) => title === column)];
-  const ranked = rows
-    .map((_, row) => row)
-    .filter((row) => value(row, by) > 0 && wanted((column) => value(row, column)))
-    .sort((a, b) => value(b, by) - value(a, by))
+  return rows
+    .map((_, row) => [row, value(row, "total cycles"), `${value(row, "component")}.${value(row, "group")}`])
+    .filter(([row, cycles]) => cycles > 0 && value(row, "origin") !== "compiler")
+    .sort(([, a], [, b]) => b - a)
     .slice(0, 5);
-  const items = ranked.map((row) => {
-    const place = data.tables[at].places[row];
-    const source = at === 2 && place ? data.files[place[0]].lines[place[1] - 1].trim() : "";
-    const pick = element("button", { type: "button", class: "link", onclick: () => chooseRow(at, row) }, `${value(row, "component")}.${value(row, name)}`);
-    return element("tr", {}, element("td", { class: "number" }, count(value(row, by))), element("td", {}, pick), element("td", { class: "code" }, source));
+}
+
+/** A list of rows of a table: which, their cycles and names, and further cells. */
+function rank(title, at, ranked) {
+  const items = ranked.map(([row, cycles, name, ...more]) => {
+    const pick = element("button", { type: "button", class: "link", onclick: () => chooseRow(at, row) }, name);
+    return element("tr", {}, element("td", { class: "number" }, count(cycles)), element("td", {}, pick), ...more);
   });
   const none = element("tr", {}, element("td", {}, "none"));
   byId("ranks").append(
-    element("section", {}, element("h2", {}, title), element("table", {}, element("tbody", {}, ...(items.length ? items : [none])))),
+    element("section", {}, element("h2", {}, title[0].toUpperCase() + title.slice(1)), element("table", {}, element("tbody", {}, ...(items.length ? items : [none])))),
   );
 }
 

@@ -32,6 +32,7 @@ use crate::ledger::Ledger;
 use crate::lines::Lines;
 use crate::profile::Profile;
 use crate::summary::{Summary, Verified};
+use crate::table::RowId;
 
 /// Lines of a file beyond this one are not shown: positions may name any.
 const MAX_LINES: u32 = 100_000;
@@ -73,12 +74,28 @@ struct Data<'a> {
     /// What colours mean: first those of the classes.
     paints: Vec<Paint>,
     files: Vec<File<'a>>,
+    hotspots: Vec<HotspotRow<'a>>,
     tables: &'a [PageTable; 3],
     frames: &'a [Frame],
     reasons: &'a [Reason],
     nodes: &'a Nodes,
     /// There if trees and runs do not fit into the page.
     bins: Option<&'a Bins>,
+}
+
+/// What costs cycles, and why.
+#[derive(Debug, Serialize)]
+struct HotspotRow<'a> {
+    /// The heading of the list that it is on.
+    list: &'static str,
+    /// The row of the statement in the table of control.
+    row: usize,
+    name: &'a str,
+    source: &'a str,
+    cost: u64,
+    times: u64,
+    why: &'a str,
+    guide: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -156,6 +173,7 @@ impl Report<'_> {
                     File::new(name, true, &self.lines.annotate(id))
                 }))
                 .collect(),
+            hotspots: self.hotspots(&tables),
             tables: &tables.views,
             frames: &frames.list,
             reasons: &frames.reasons,
@@ -164,6 +182,25 @@ impl Report<'_> {
         };
         let (trees, runs) = whole.unwrap_or_default();
         page::write(self.summary, &data, trees, runs)
+    }
+
+    fn hotspots(&self, tables: &Tables) -> Vec<HotspotRow<'_>> {
+        let rows = self.summary.hotspots.iter().filter_map(|hotspot| {
+            let (component, statement) = hotspot.statement;
+            let (_, row) = tables.row(RowId::Statement(component, statement))?;
+            let front_end = hotspot.front_end.as_deref();
+            Some(HotspotRow {
+                list: hotspot.kind.titles()[0],
+                row,
+                name: &hotspot.name,
+                source: front_end.unwrap_or(&hotspot.source),
+                cost: hotspot.cost,
+                times: hotspot.times,
+                why: &hotspot.why,
+                guide: hotspot.section.link(),
+            })
+        });
+        rows.collect()
     }
 
     fn classes(&self) -> Vec<(&'static str, u64)> {
