@@ -98,7 +98,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.groups().csv().into())), of_front_end: false },
     Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.statements().csv().into())), of_front_end: false },
     Output { name: "stats/lines.csv", about: "table per line of the front end's files", make: Make::Analysis(|analysis, _| Ok(analysis.lines().csv().into())), of_front_end: true },
-    Output { name: "stats/hotspots.csv", about: "the statements that cost cycles, [and why](docs/guide/overhead.md#why-does-it-cost-that)", make: Make::Analysis(|analysis, _| Ok(analysis.hotspots_table().csv().into())), of_front_end: false },
+    Output { name: "stats/hotspots.csv", about: "the statements that cost cycles, [and why](docs/guide/overhead.md#why-it-costs-that)", make: Make::Analysis(|analysis, _| Ok(analysis.hotspots_table().csv().into())), of_front_end: false },
     Output { name: SUMMARY, about: "cycles, useful cycles, [overhead by kind](docs/guide/overhead.md), the most expensive statements and groups", make: Make::Analysis(|_, summary| Ok(summary.json().into())), of_front_end: false },
     Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
     Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },
