@@ -266,14 +266,14 @@ pub struct RunArgs {
     /// The Verilator to use; also chooses it as the simulator [default: the one on PATH]
     #[arg(long, value_name = "PROGRAM", conflicts_with = "partial")]
     pub verilator: Option<PathBuf>,
-    /// Give up after this many cycles
+    /// End the run after this many cycles, with the profile up to there and exit code 1
     #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES")]
     pub cycle_limit: u64,
     /// Refuse designs whose simulation may take more memory, such as 512M or 20G [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
-    /// Profile what ran, if the run ends before the design is done: by Ctrl-C, at the cycle limit,
-    /// or because the design stops itself
+    /// Take a run that ends before the design is done for one that worked, and profile it also if Ctrl-C or the design
+    /// itself ends it [default: at the cycle limit, and where a design provably never ends]
     #[arg(long)]
     pub partial: bool,
     /// Write all signals of the run to this file, for a waveform viewer

@@ -15,6 +15,7 @@ use crate::args::{
 use crate::design;
 use crate::failure::Failure;
 use crate::folder;
+use crate::messages;
 use crate::outputs;
 use crate::places::Places;
 use crate::run;
@@ -117,11 +118,13 @@ fn check(args: &CompareArgs) {
         || !args.disable_pass.is_empty()
         || !args.extra_opt.is_empty()
         || !args.library.is_empty()
-        || args.data.is_some();
+        || args.data.is_some()
+        || args.max_memory.is_some()
+        || args.unverified;
     if compiles && programs == [false, false] {
         refuse(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
-             --extra-opt, --library and --data",
+             --extra-opt, --library, --data, --max-memory and --unverified",
         );
     }
 }
@@ -233,6 +236,12 @@ fn of_program(
             control: ControlArg::Source,
         },
     };
-    run::profile(&run, &folder, None, places)?;
+    let (summary, _) = run::profile(&run, &folder, None, places)?;
+    for warning in &summary.warnings {
+        messages::note(format_args!("{}: {warning}", path.display()));
+    }
+    if let Some(early) = summary.early_end() {
+        return Err(Failure::new(format!("{}: {early}", path.display())));
+    }
     of_folder(&folder)
 }

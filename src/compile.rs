@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 
 use nix::unistd::{dup, dup2_stdout};
@@ -71,6 +72,7 @@ pub fn instrument(
         places.reads("the import", file)?;
     }
     let mut notes = parsed.notes().to_vec();
+    notes.extend(without_effect(args, &parsed)?);
     let file = matches!(source, Source::File(_)).then_some(&*args.design);
     let roots = SourceRoots::new(file, &args.source_root)?;
     let (texts, problems) = roots.read(parsed.front_end_files());
@@ -131,6 +133,27 @@ pub fn more_verilog(design: &Design) -> MoreVerilog {
     }
 }
 
+/// What the user should know of options that change nothing.
+fn without_effect(args: &DesignArgs, parsed: &Parsed) -> Result<Vec<String>, Failure> {
+    let mut notes = Vec::new();
+    let all = Pipeline::parse(&args.passes, &[])?;
+    for pass in &args.disable_pass {
+        if Pipeline::parse(&args.passes, slice::from_ref(pass))? == all {
+            notes.push(format!(
+                "`--disable-pass {pass}` has no effect: it is not among the passes of `{}`",
+                args.passes
+            ));
+        }
+    }
+    if !args.source_root.is_empty() && parsed.front_end_files().is_empty() {
+        notes.push(
+            "`--source-root` has no effect: the design names no lines of a front end's files"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
+}
+
 /// While it lives, what is printed to standard output goes to standard error: passes print there if
 /// an option tells them to, and what petal prints must stay whole.
 pub struct Aside(Option<OwnedFd>);
@@ -174,6 +197,8 @@ pub struct Memories {
     instances: BTreeMap<String, String>,
     /// What the user should know of them.
     pub notes: Vec<String>,
+    /// What the run lacks.
+    pub warning: Option<String>,
 }
 
 impl Memories {
@@ -187,16 +212,19 @@ impl Memories {
             .collect();
         let path = data_file(args);
         let Some(path) = path else {
-            let beside = beside(args).map(|path| format!(", or as {}", path.display()));
-            let note = format!(
-                "no data file: memories start at zero (give one with --data{})",
+            // Without its folder: a profile does not depend on where the design lies.
+            let beside = beside(args);
+            let beside = beside.as_deref().and_then(Path::file_name);
+            let beside = beside.map(|name| format!(", or as {}", Path::new(name).display()));
+            let warning = format!(
+                "no data file: all memories start at zero (give one with --data{})",
                 beside.unwrap_or_default()
             );
-            let notes = (!layouts.is_empty()).then_some(note).into_iter().collect();
             return Ok(Self {
                 data: Data::zeros(&layouts),
                 instances,
-                notes,
+                notes: Vec::new(),
+                warning: (!layouts.is_empty()).then_some(warning),
             });
         };
         let text =
@@ -220,6 +248,7 @@ impl Memories {
         });
         Ok(Self {
             notes: notes.collect(),
+            warning: None,
             data,
             instances,
         })

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use petal_reconstruct::{Change, ProbeSource, SourceError, Warning};
+
 use crate::failure::Failure;
 use crate::messages;
 
@@ -111,4 +113,38 @@ pub fn check() -> Result<(), Failure> {
         return Err(Failure::new("interrupted"));
     }
     Ok(())
+}
+
+/// A source that fails when the user asks to stop.
+pub struct Interruptible<S> {
+    source: S,
+    cycles: u32,
+}
+
+impl<S> Interruptible<S> {
+    pub fn new(source: S) -> Self {
+        Self { source, cycles: 0 }
+    }
+}
+
+impl<S: ProbeSource> ProbeSource for Interruptible<S> {
+    fn next_cycle(&mut self) -> Result<bool, SourceError> {
+        self.cycles = self.cycles.wrapping_add(1);
+        if self.cycles.is_multiple_of(1024) && requested() {
+            return Err(SourceError::Run("interrupted".into()));
+        }
+        self.source.next_cycle()
+    }
+
+    fn changes(&self) -> &[Change] {
+        self.source.changes()
+    }
+
+    fn is_done(&self) -> bool {
+        self.source.is_done()
+    }
+
+    fn take_warnings(&mut self) -> Vec<Warning> {
+        self.source.take_warnings()
+    }
 }

@@ -15,6 +15,11 @@ pub fn note(text: impl Display) {
     say("note", AnsiColor::Cyan.on_default().bold(), text);
 }
 
+/// Tells what may make a result another one than the user expects.
+pub fn warning(text: impl Display) {
+    say("warning", AnsiColor::Yellow.on_default().bold(), text);
+}
+
 /// Tells what a simulated design says.
 pub fn plain(text: impl Display) {
     // As below.

@@ -1,8 +1,19 @@
 //! Progress on the terminal: one line that tells the stage, shown once it has taken a second.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use petal_metadata::Metadata;
+use petal_reconstruct::{FrameLabels, Node};
+use petal_visualize::thousands;
+
+/// How long nothing is told: at first, and after something was.
+const FIRST: Duration = Duration::from_secs(1);
+const BETWEEN: Duration = Duration::from_millis(200);
+
+/// How many of the active groups and statements are told.
+const ACTIVE: usize = 3;
 
 /// Tells the user what is going on. Silent when standard error is no terminal.
 #[derive(Debug)]
@@ -21,6 +32,7 @@ impl Progress {
         let started = Instant::now();
         let stage = Stage {
             started,
+            next: AtomicU64::new(millis(FIRST)),
             bar: ProgressBar::new_spinner(),
         };
         let target = if self.quiet {
@@ -29,7 +41,8 @@ impl Progress {
             ProgressDrawTarget::stderr()
         };
         stage.bar.set_draw_target(target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} ({elapsed})") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} ({elapsed}) {wide_msg}")
+        {
             stage.bar.set_style(style);
         }
         stage.bar.set_prefix(name);
@@ -45,15 +58,56 @@ impl Progress {
 #[derive(Debug)]
 pub struct Stage {
     started: Instant,
+    /// When something is told again, in milliseconds since it started.
+    next: AtomicU64,
     bar: ProgressBar,
 }
 
 impl Stage {
-    /// Tells how far the stage is. Cheap enough to call often.
-    pub fn tell(&self, message: impl FnOnce() -> String) {
-        if self.started.elapsed() >= Duration::from_secs(1) && !self.bar.is_hidden() {
-            self.bar.set_message(message());
-            self.bar.tick();
+    /// Tells the cycle that a run has come to, its pace, and the innermost groups and statements that `active` in
+    /// it finds. Cheap enough to call often.
+    pub fn tell(&self, cycles: u64, metadata: &Metadata, active: impl FnOnce() -> Vec<Node>) {
+        let elapsed = self.started.elapsed();
+        if millis(elapsed) < self.next.load(Ordering::Relaxed) || self.bar.is_hidden() {
+            return;
         }
+        let next = millis(elapsed + BETWEEN);
+        self.next.store(next, Ordering::Relaxed);
+        let pace = cycles.saturating_mul(1000) / millis(elapsed).max(1);
+        let active = names(metadata, &active());
+        self.bar.set_message(format!(
+            "cycle {}, {} a second{active}",
+            thousands(cycles),
+            thousands(pace)
+        ));
+        self.bar.tick();
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Some of the active groups and statements, behind what else is told.
+fn names(metadata: &Metadata, active: &[Node]) -> String {
+    let labels = FrameLabels::new(metadata);
+    let name = |node: &Node| {
+        let (component, label) = match *node {
+            Node::Control { component, control } => (component, labels.control(component, control)),
+            Node::Group {
+                component, group, ..
+            } => (component, labels.group(component, group)),
+            Node::Cell { .. } | Node::Continuous { .. } | Node::Primitive { .. } => return None,
+        };
+        Some(format!("{}.{label}", metadata.component(component).name))
+    };
+    let names: Vec<String> = active.iter().filter_map(name).collect();
+    let more = match names.len().saturating_sub(ACTIVE) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match names.len() {
+        0 => String::new(),
+        shown => format!(", in {}{more}", names[..shown.min(ACTIVE)].join(", ")),
     }
 }

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use petal_embedded::Error::{Compile, Unsupported};
-use petal_embedded::{CRANELIFT_VERSION, Options, Simulation};
+use petal_embedded::{CRANELIFT_VERSION, Options, Simulation, Stopped};
 use petal_metadata::Metadata;
 use petal_passes::Design;
 use petal_reconstruct::{
-    Ahead, Change, CompiledView, Events, ProbeSource, ReconstructError, Reconstruction,
-    SourceError, TraceWriter, VcdSource, Warning,
+    Ahead, CompiledView, Events, ProbeSource, ReconstructError, Reconstruction, SourceError,
+    TraceWriter, VcdSource,
 };
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::outputs::{MEMORIES, METADATA, TRACE};
@@ -24,7 +24,7 @@ use crate::compile;
 use crate::design;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::interrupt::{self, Ending};
+use crate::interrupt::{self, Ending, Interruptible};
 use crate::messages;
 use crate::outputs;
 use crate::places::Places;
@@ -33,6 +33,11 @@ use crate::verify;
 
 /// `petal run`: profiles a design.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    if args.verilator.is_some() && args.simulator == Some(SimulatorArg::Embedded) {
+        return Err(Failure::usage(
+            "`--verilator` chooses Verilator as the simulator: leave it out, or `--simulator embedded`",
+        ));
+    }
     let name = name(args);
     let out = args
         .out
@@ -47,6 +52,20 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     report(&summary, &out, args.json, args.quiet)?;
     if args.memories {
         outputs::print(&memories)?;
+    }
+    warn(&summary, args.quiet);
+    let Some(early) = summary.early_end() else {
+        return Ok(());
+    };
+    let told = format!(
+        "{early}\n  {} holds the profile up to there, a partial one",
+        out.display()
+    );
+    if !args.partial {
+        return Err(Failure::new(told));
+    }
+    if !args.quiet {
+        messages::note(told);
     }
     Ok(())
 }
@@ -116,12 +135,17 @@ pub fn profile(
         None => job.run_verilator()?,
     };
     let ending = job.ending();
+    let ran = verify::Ran {
+        cycles: summary.cycles,
+        stopped: summary.stopped.clone(),
+        memories,
+    };
     if let Some(verification) = verification {
-        let stopped = summary.stopped.is_some();
-        summary.verified = job.progress.stage("verifying", |_| {
-            verification.finish(summary.cycles, &memories, stopped)
-        })?;
+        let stage = |_: &Stage| verification.finish(&ran);
+        summary.verified = job.progress.stage("verifying", stage)?;
     }
+    let memories = ran.memories;
+    summary.warnings.extend(job.memories.warning.clone());
     write(&job.staging, job.metadata, &analysis, &summary)?;
     job.staging.write(MEMORIES, &memories)?;
     drop(ending);
@@ -157,6 +181,7 @@ impl<'a> Job<'a> {
             metadata: self.metadata,
             reconstruction: &self.reconstruction,
             view: self.args.view.control,
+            cycle_limit: self.args.cycle_limit,
             stage,
         }
     }
@@ -185,7 +210,7 @@ impl<'a> Job<'a> {
         let options = Options {
             cycle_limit: self.args.cycle_limit,
             interrupt: interrupt::flag(),
-            partial: self.args.partial,
+            partial: true,
             vcd,
         };
         let probes = &self.reconstruction.signals().watched;
@@ -228,9 +253,18 @@ impl<'a> Job<'a> {
         let _ending = self.ending();
         let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
+        let period = match simulation.stopped() {
+            Some(Stopped::Endless { period, .. }) => Some(*period),
+            None | Some(Stopped::CycleLimit { .. }) => None,
+            Some(stopped) if !self.args.partial => return Err(Failure::new(stopped.to_string())),
+            Some(_) => None,
+        };
         let versions = vec![("cranelift".to_owned(), CRANELIFT_VERSION.to_owned())];
         let mut summary = analysis.summary(&self.name, versions);
-        summary.stopped = simulation.stopped().map(ToString::to_string);
+        if let Some(stopped) = simulation.stopped() {
+            summary.stopped = Some(stopped.to_string());
+            summary.ending = analysis.ending(period);
+        }
         Ok((analysis, summary, self.memories.store(&mut simulation)))
     }
 
@@ -282,7 +316,7 @@ impl<'a> Job<'a> {
             Some(vcd) => {
                 let outcome = self.progress.stage("simulating", |stage| {
                     simulation.run(&options, &mut |cycle| {
-                        stage.tell(|| format!("cycle {cycle}"));
+                        stage.tell(cycle, self.metadata, Vec::new);
                     })
                 })?;
                 let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
@@ -298,7 +332,12 @@ impl<'a> Job<'a> {
         let _ending = self.ending();
         let memories = self.memories.read(&work)?;
         let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
-        let summary = analysis.summary(&self.name, versions);
+        let mut summary = analysis.summary(&self.name, versions);
+        if !outcome.is_done {
+            let limit = self.args.cycle_limit;
+            summary.stopped = Some(Stopped::CycleLimit { limit }.to_string());
+            summary.ending = analysis.ending(None);
+        }
         if summary.cycles != outcome.cycles {
             return Err(Failure::new(format!(
                 "the simulation took {} cycles, but its waveform has {}; please report this",
@@ -380,6 +419,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
             metadata: &metadata,
             reconstruction: &reconstruction,
             view: args.view.control,
+            cycle_limit: u64::MAX,
             stage,
         };
         output.read_waveform(&args.vcd, waveform)
@@ -395,7 +435,9 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     write(&staging, &metadata, &analysis, &summary)?;
     interrupt::check()?;
     staging.commit(&outputs::files())?;
-    report(&summary, &args.out, args.json, args.quiet)
+    report(&summary, &args.out, args.json, args.quiet)?;
+    warn(&summary, args.quiet);
+    Ok(())
 }
 
 /// Opens a waveform, which may also come through a pipe while it is made.
@@ -423,6 +465,7 @@ struct Output<'a, 'b> {
     metadata: &'a Metadata,
     reconstruction: &'b Reconstruction<'a>,
     view: ControlArg,
+    cycle_limit: u64,
     stage: &'b Stage,
 }
 
@@ -437,6 +480,7 @@ impl<'a> Output<'a, '_> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
         let source =
             VcdSource::new(waveform, self.reconstruction.signals()).map_err(in_waveform)?;
+        let source = source.with_limit(self.cycle_limit);
         self.profile(&mut Interruptible::new(Ahead::new(source)))
             .map_err(|error| match error {
                 ReconstructError::Source(error) => in_waveform(error),
@@ -453,7 +497,10 @@ impl<'a> Output<'a, '_> {
             source,
             |events| self.analyse(events),
             |events| self.draw(events),
-            &mut |cycle| self.stage.tell(|| format!("cycle {}", cycle.cycles())),
+            &mut |progress| {
+                let active = || progress.active();
+                self.stage.tell(progress.cycles(), self.metadata, active);
+            },
         )?;
         Ok(analysis)
     }
@@ -488,36 +535,6 @@ impl<'a> Output<'a, '_> {
     }
 }
 
-/// A source that fails when the user asks to stop.
-struct Interruptible<S> {
-    source: S,
-    cycles: u32,
-}
-
-impl<S> Interruptible<S> {
-    fn new(source: S) -> Self {
-        Self { source, cycles: 0 }
-    }
-}
-
-impl<S: ProbeSource> ProbeSource for Interruptible<S> {
-    fn next_cycle(&mut self) -> Result<bool, SourceError> {
-        self.cycles = self.cycles.wrapping_add(1);
-        if self.cycles.is_multiple_of(1024) && interrupt::requested() {
-            return Err(SourceError::Run("interrupted".into()));
-        }
-        self.source.next_cycle()
-    }
-
-    fn changes(&self) -> &[Change] {
-        self.source.changes()
-    }
-
-    fn take_warnings(&mut self) -> Vec<Warning> {
-        self.source.take_warnings()
-    }
-}
-
 fn cannot_write(error: &io::Error) -> Failure {
     Failure::new(format!("cannot write to the output folder: {error}"))
 }
@@ -531,6 +548,12 @@ fn write(
 ) -> Result<(), Failure> {
     outputs::write(analysis, summary, staging, |_| true)?;
     staging.write(METADATA, metadata.to_json())
+}
+
+fn warn(summary: &Summary, quiet: bool) {
+    if !quiet {
+        summary.warnings.iter().for_each(messages::warning);
+    }
 }
 
 fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::ops::Range;
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -10,7 +11,7 @@ use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
 use petal_visualize::outputs::{METADATA, Make, TRACE};
 use petal_visualize::{
-    Analysis, CallTrees, Frames, Section, TreeFormat, TreeNodes, Verified, thousands,
+    Analysis, CallTrees, Ending, Frames, Section, TreeFormat, TreeNodes, Verified, thousands,
 };
 use serde::Deserialize as _;
 use serde_json::Value as Json;
@@ -32,6 +33,10 @@ pub struct Folder {
     pub name: String,
     /// Why the run ended early, if it did.
     pub stopped: Option<String>,
+    /// What was active then.
+    ending: Option<Ending>,
+    /// What was odd in the run, or lacking.
+    warnings: Vec<String>,
     /// How it was made sure that the plain design runs alike.
     verified: Verified,
     /// Versions of the tools that made it.
@@ -69,6 +74,10 @@ impl Folder {
             metadata,
             name: known("design").ok_or_else(|| damaged(&"it does not name the design"))?,
             stopped: known("stopped"),
+            ending: Option::deserialize(&summary["ending"])
+                .map_err(|error| damaged(&format_args!("`ending`: {error}")))?,
+            warnings: Vec::deserialize(&summary["warnings"])
+                .map_err(|error| damaged(&format_args!("`warnings`: {error}")))?,
             verified: Verified::deserialize(&summary["verified"])
                 .map_err(|error| damaged(&format_args!("`verified`: {error}")))?,
             versions: versions
@@ -134,10 +143,26 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     let cycles = args.cycles.clone().unwrap_or(0..u64::MAX);
     let mut trees = CallTrees::new(&metadata, cycles, format, nodes);
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
+        check_cycles(args.cycles.as_ref(), event)?;
         trees
             .event(event)
             .map_or(Ok(()), |text| outputs::print(&text))
     })
+}
+
+/// Fails at the end of a run that has none of these cycles. That there are none at all is told.
+fn check_cycles(cycles: Option<&Range<u64>>, event: &Event) -> Result<(), Failure> {
+    match (cycles, event) {
+        (_, Event::End { cycles: 0 }) => messages::note("the run has no cycles"),
+        (Some(cycles), Event::End { cycles: end }) if cycles.start >= *end => {
+            return Err(Failure::usage(format!(
+                "the run has the cycles 0..{end}: there is none from {} on",
+                cycles.start
+            )));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// `petal flame`
@@ -168,6 +193,8 @@ fn again(args: &AgainArgs, frames: Frames, wanted: fn(Make) -> bool) -> Result<(
     let analysis = analysis.with_frames(frames);
     let mut summary = analysis.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
+    summary.ending = folder.ending;
+    summary.warnings = folder.warnings;
     summary.verified = folder.verified;
     let names = outputs::write(&analysis, &summary, &staging, wanted)?;
     staging.commit(&names)
@@ -187,6 +214,7 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
     };
     let mut timelines = outputs::timelines(&metadata, section, &staging)?;
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
+        check_cycles(args.cycles.as_ref(), event)?;
         Ok(timelines.event(event)?)
     })?;
     if let Some(cell) = args.cell.as_ref().filter(|_| !timelines.found()) {

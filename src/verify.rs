@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
-use petal_embedded::{Options, Simulation};
+use petal_embedded::{Options, Simulation, Stopped};
 use petal_files::Scratch;
 use petal_passes::{Design, Parsed, Pipeline, Structure};
 use petal_reconstruct::ProbeSource as _;
@@ -45,6 +45,17 @@ pub struct Run {
     pub verilator: Option<PathBuf>,
 }
 
+/// How a design ran.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Its length in cycles.
+    pub cycles: u64,
+    /// The memories after it: the text of a data file.
+    pub memories: String,
+    /// Why it ended before the design was done, if it did.
+    pub stopped: Option<String>,
+}
+
 /// What came out.
 enum Finding {
     /// The designs are the same hardware.
@@ -52,7 +63,7 @@ enum Finding {
     /// They are not, and nobody asked for a run.
     Different,
     /// They are not; this is how the plain one ran.
-    Ran { cycles: u64, memories: String },
+    Ran(Ran),
 }
 
 impl Verification {
@@ -101,40 +112,39 @@ impl Verification {
         self.finding().err()
     }
 
-    /// What was found out, when the run with probes took `cycles` and left `memories`; `stopped` tells
-    /// that it ended early.
-    pub fn finish(
-        mut self,
-        cycles: u64,
-        memories: &str,
-        stopped: bool,
-    ) -> Result<Verified, Failure> {
+    /// What was found out, when the design with probes ran so.
+    pub fn finish(mut self, profiled: &Ran) -> Result<Verified, Failure> {
         let way_out = "`--unverified` profiles it nevertheless";
-        match self.finding()? {
-            Finding::Same => Ok(Verified::Structure),
-            Finding::Ran {
-                cycles: plain,
-                memories: left,
-            } if !stopped => {
-                if plain != cycles {
-                    return Err(Failure::new(format!(
-                        "the design takes {plain} cycles, and {cycles} with probes, so a profile would not be \
-                         true; please report this with the design ({way_out})"
-                    )));
-                }
-                if left != memories {
-                    return Err(Failure::new(format!(
-                        "the design leaves other memories with probes than without, after {cycles} cycles each, \
-                         so a profile would not be true; please report this with the design ({way_out})"
-                    )));
-                }
-                Ok(Verified::Simulation)
-            }
-            Finding::Ran { .. } | Finding::Different => Err(Failure::new(format!(
-                "the probes change how the design is built, and whether they change its run cannot be \
-                 checked in a part of the run ({way_out})"
-            ))),
-        }
+        let plain = match self.finding()? {
+            Finding::Same => return Ok(Verified::Structure),
+            Finding::Ran(plain) if plain == *profiled => return Ok(Verified::Simulation),
+            Finding::Ran(plain) => Some(plain),
+            Finding::Different => None,
+        };
+        let Ran { cycles, .. } = profiled;
+        Err(Failure::new(match (&profiled.stopped, plain) {
+            (None, Some(plain)) => match plain.stopped {
+                Some(stopped) => format!(
+                    "with probes the design runs to its end, without them it does not: {stopped}"
+                ),
+                None if plain.cycles != *cycles => format!(
+                    "the design takes {} cycles, and {cycles} with probes, so a profile would not be true; please \
+                     report this with the design ({way_out})",
+                    plain.cycles
+                ),
+                None => format!(
+                    "the design leaves other memories with probes than without, after {cycles} cycles each, so a \
+                     profile would not be true; please report this with the design ({way_out})"
+                ),
+            },
+            (stopped, _) => format!(
+                "{}the probes change how the design is built, and whether they change its run cannot be checked in \
+                 a part of the run ({way_out})",
+                stopped
+                    .as_ref()
+                    .map_or(String::new(), |stopped| format!("{stopped}; "))
+            ),
+        }))
     }
 
     fn finding(&mut self) -> Result<Finding, Failure> {
@@ -173,20 +183,15 @@ fn check(plain: &Design, Profiled { structure, run }: Profiled) -> Result<Findin
     let Some(run) = run else {
         return Ok(Finding::Different);
     };
-    let (cycles, memories) = simulate(plain, &run).map_err(|failure| {
-        Failure::new(format!(
-            "with probes the design runs to its end, without them it does not: {failure}"
-        ))
-    })?;
-    Ok(Finding::Ran { cycles, memories })
+    simulate(plain, &run).map(Finding::Ran)
 }
 
-/// Cycles of a run of the plain design, and the memories after it.
-fn simulate(design: &Design, run: &Run) -> Result<(u64, String), Failure> {
+/// A run of the plain design.
+fn simulate(design: &Design, run: &Run) -> Result<Ran, Failure> {
     let options = Options {
         cycle_limit: run.cycle_limit,
         interrupt: interrupt::flag(),
-        partial: false,
+        partial: true,
         vcd: None,
     };
     let mut simulation = match Simulation::new(design.program(), &[], options) {
@@ -199,10 +204,14 @@ fn simulate(design: &Design, run: &Run) -> Result<(u64, String), Failure> {
     while simulation.next_cycle()? {
         cycles += 1;
     }
-    Ok((cycles, run.memories.store(&mut simulation)))
+    Ok(Ran {
+        cycles,
+        stopped: simulation.stopped().map(ToString::to_string),
+        memories: run.memories.store(&mut simulation),
+    })
 }
 
-fn with_verilator(design: &Design, run: &Run) -> Result<(u64, String), Failure> {
+fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Failure> {
     let verilator = Verilator::find(run.verilator.as_deref())?;
     let work = Scratch::new()
         .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
@@ -217,13 +226,19 @@ fn with_verilator(design: &Design, run: &Run) -> Result<(u64, String), Failure> 
     let simulation =
         verilator.build(&verilog, &work.join("build"), &work.join("cache"), &options)?;
     run.memories.write(work)?;
+    let limit = run.cycle_limit;
     let options = RunOptions {
         data_dir: work.to_owned(),
         vcd: None,
-        cycle_limit: run.cycle_limit,
+        cycle_limit: limit,
     };
     let outcome = simulation.run(&options, &mut |_| {})?;
-    Ok((outcome.cycles, run.memories.read(work)?))
+    let stopped = (!outcome.is_done).then(|| Stopped::CycleLimit { limit }.to_string());
+    Ok(Ran {
+        cycles: outcome.cycles,
+        stopped,
+        memories: run.memories.read(work)?,
+    })
 }
 
 #[cfg(test)]
@@ -259,9 +274,9 @@ mod tests {
             cycle_limit: args.cycle_limit,
             verilator: None,
         };
-        let (cycles, memories) = simulate(&design, &run())?;
+        let ran = simulate(&design, &run())?;
         verification.compare(&design, Some(run()));
-        verification.finish(cycles, &memories, false)
+        verification.finish(&ran)
     }
 
     /// A program that writes `value` to a memory in a group of so many cycles.

@@ -68,12 +68,27 @@ pub enum Stopped {
         /// The limit, in cycles.
         limit: u64,
     },
+    /// The design never ends: all of its state repeats, and its inputs do not change.
+    #[error("the design never ends: from cycle {cycle} on {}", repeats(*period))]
+    Endless {
+        /// A cycle from which on its states repeat; there may be earlier ones.
+        cycle: u64,
+        /// After how many cycles.
+        period: u64,
+    },
     /// Somebody asked for it.
     #[error("interrupted in cycle {cycle}")]
     Interrupted {
         /// The cycle.
         cycle: u64,
     },
+}
+
+fn repeats(period: u64) -> String {
+    match period {
+        1 => "nothing changes any more".to_owned(),
+        _ => format!("the same {period} cycles repeat for ever"),
+    }
 }
 
 fn when(cycle: Option<u64>) -> String {

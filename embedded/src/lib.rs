@@ -47,6 +47,7 @@ mod graph;
 mod machine;
 mod primitives;
 mod program;
+mod repetition;
 mod simulation;
 mod verilog;
 mod waveform;

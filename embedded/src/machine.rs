@@ -11,6 +11,7 @@ use crate::code::{self, Code, word};
 use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
 use crate::graph::{Check, Graph, Input, Kind, NodeId};
+use crate::repetition::{Loop, Repetition, State};
 
 /// Clock cycles in which `reset` is high before the run.
 const RESET_CYCLES: usize = 3;
@@ -29,6 +30,7 @@ pub(crate) struct Machine {
     cycle: Option<u64>,
     limit: u64,
     interrupt: Arc<AtomicBool>,
+    repetition: Repetition,
 }
 
 impl Machine {
@@ -51,11 +53,14 @@ impl Machine {
             cycle: None,
             limit,
             interrupt,
+            repetition: Repetition::default(),
         })
     }
 
     /// Sets words of an external memory, by their indices. Those that are not given stay as they are.
     pub fn write_memory(&mut self, name: &str, contents: &BTreeMap<u64, BigUint>) {
+        // What is written from outside, no state tells.
+        self.repetition = Repetition::default();
         if let Some((width, memory)) = self.memory(name) {
             let mut words = memory.chunks_exact_mut(code::words(width));
             let mut next = 0;
@@ -143,7 +148,8 @@ impl Machine {
     }
 
     /// Goes to the next cycle, the first time to cycle 0. Returns whether the design still runs:
-    /// in the cycle in which it does not, it is done.
+    /// in the cycle in which it does not, it is done. The inputs never change, so a state that was there before
+    /// proves that it never will be.
     ///
     /// # Errors
     /// When the run ends otherwise. The values are then those of the cycle that is not part of the
@@ -165,6 +171,15 @@ impl Machine {
         })?;
         if self.env[word::DONE] != 0 {
             return Ok(false);
+        }
+        let state = State {
+            regs: &self.state,
+            wires: &self.env[self.code.layout.all_wires.clone()],
+            memories: &self.code.memories,
+            digest: self.env[word::DIGEST],
+        };
+        if let Some(Loop { cycle, period }) = self.repetition.take(cycle, state) {
+            return Err(Stopped::Endless { cycle, period });
         }
         if cycle >= self.limit {
             return Err(Stopped::CycleLimit { limit: self.limit });

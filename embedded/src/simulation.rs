@@ -190,6 +190,10 @@ impl ProbeSource for Simulation {
         &self.changes
     }
 
+    fn is_done(&self) -> bool {
+        self.stopped.is_none()
+    }
+
     fn take_warnings(&mut self) -> Vec<Warning> {
         Vec::new()
     }

@@ -183,7 +183,11 @@ fn wide_values_are_computed_like_narrow_ones() {
 fn a_run_ends_at_its_limit_or_when_it_is_interrupted() {
     let endless = program(
         "",
-        "component main() -> () { cells { x = std_reg(1); } wires { x.in = 1'd1; } control {} }",
+        "component main() -> () {
+           cells { n = std_reg(64); plus = std_add(64); }
+           wires { plus.left = n.out; plus.right = 64'd1; n.in = plus.out; n.write_en = 1'd1; }
+           control {}
+         }",
     );
     let options = |limit: u64, interrupt: &Arc<AtomicBool>, partial: bool| Options {
         cycle_limit: limit,
@@ -221,6 +225,56 @@ fn a_run_ends_at_its_limit_or_when_it_is_interrupted() {
         simulation.stopped(),
         Some(&Stopped::Interrupted { cycle: 1 })
     );
+}
+
+/// After how many cycles the state of a program without `done` repeats, if that is seen within `limit` cycles.
+fn period(cells: &str, wires: &str, limit: u64) -> Option<u64> {
+    let main = format!(
+        "component main() -> () {{
+           cells {{ {cells} at = std_reg(8); next = std_add(8); }}
+           wires {{ next.left = at.out; next.right = 8'd1; at.in = next.out; {wires} }}
+           control {{}}
+         }}"
+    );
+    let options = Options {
+        cycle_limit: limit,
+        partial: true,
+        ..Options::default()
+    };
+    let mut simulation = Simulation::new(&program("", &main), &[], options).unwrap();
+    while simulation.next_cycle().unwrap() {}
+    match simulation.stopped() {
+        Some(Stopped::Endless { period, .. }) => Some(*period),
+        Some(Stopped::CycleLimit { .. }) => None,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_run_whose_state_repeats_never_ends() {
+    assert_eq!(period("", "", 5000), Some(1));
+    assert_eq!(period("", "at.write_en = 1'd1;", 5000), Some(256));
+    // A memory that is written and keeps its contents, one that takes two passes to come back, and one that
+    // counts; in words of 8 and of 100 bits.
+    let cells = "@external m = comb_mem_d1(W, 256, 8); add = std_add(W); not = std_not(W); one = std_pad(1, W);";
+    let wires = "at.write_en = 1'd1; m.addr0 = at.out; m.write_en = 1'd1; not.in = m.read_data; \
+                 add.left = m.read_data; add.right = one.out; one.in = 1'd1; m.write_data = ";
+    for (width, data, limit, expected) in [
+        ("8", "one.out", 5000, Some(256)),
+        ("8", "not.out", 5000, Some(512)),
+        ("8", "add.out", 400_000, Some(65_536)),
+        ("100", "one.out", 5000, Some(256)),
+        ("100", "not.out", 5000, Some(512)),
+        ("100", "add.out", 5000, None),
+    ] {
+        let cells = cells.replace('W', width);
+        let wires = format!("{wires}{data};").replace('W', width);
+        assert_eq!(
+            period(&cells, &wires, limit),
+            expected,
+            "{data} of {width} bits"
+        );
+    }
 }
 
 /// Why a program cannot be simulated.

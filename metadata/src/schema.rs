@@ -300,6 +300,10 @@ pub struct Group {
     /// Where it comes from in the files of a front end, in the order of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionId>,
+    /// What its `done` is in the source, as Calyx writes it: `mem.done`. `None` for a group that is not written,
+    /// or not dynamic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<String>,
 }
 
 /// How a group is timed in the source.

@@ -321,12 +321,14 @@ impl Assembler<'_> {
         let id = GroupId::from_index(self.groups.len());
         let place = in_source.map(|group| group.place.clone());
         let place = place.unwrap_or_default();
+        let done = in_source.and_then(|group| group.done.clone());
         self.groups.push(Group {
             name: name.to_string(),
             kind,
             origin: origin.clone(),
             span: place.span,
             positions: place.positions,
+            done,
         });
         self.group_ids.insert((origin, name), id);
         id

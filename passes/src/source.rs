@@ -33,6 +33,8 @@ pub(crate) struct SourceNode {
 pub(crate) struct SourceGroup {
     pub kind: GroupKind,
     pub place: Place,
+    /// What the `done` of a dynamic group is.
+    pub done: Option<String>,
 }
 
 /// What is known of a component from its source.
@@ -127,26 +129,28 @@ pub(crate) fn record(
             .cells
             .push((cell.name(), files.place(&cell.attributes)));
     }
-    let mut group = |name: ir::Id, kind, attributes: &ir::Attributes| {
+    let mut group = |name: ir::Id, kind, attributes: &ir::Attributes, done| {
         source.groups.insert(
             name,
             SourceGroup {
                 kind,
                 place: files.place(attributes),
+                done,
             },
         );
     };
     for known in component.get_groups().iter() {
         let known = known.borrow();
-        group(known.name(), GroupKind::Dynamic, &known.attributes);
+        let done = done(&known);
+        group(known.name(), GroupKind::Dynamic, &known.attributes, done);
     }
     for known in component.get_static_groups().iter() {
         let known = known.borrow();
-        group(known.name(), GroupKind::Static, &known.attributes);
+        group(known.name(), GroupKind::Static, &known.attributes, None);
     }
     for known in component.comb_groups.iter() {
         let known = known.borrow();
-        group(known.name(), GroupKind::Comb, &known.attributes);
+        group(known.name(), GroupKind::Comb, &known.attributes, None);
     }
     let mut recorder = Recorder {
         files,
@@ -157,6 +161,28 @@ pub(crate) fn record(
     source.root = recorder.node(View::of(&component.control.borrow()), None, 0);
     source.nodes = recorder.nodes;
     (source, recorder.order)
+}
+
+/// What the `done` of a group is, as Calyx writes it. Several assignments are alternatives.
+fn done(group: &ir::Group) -> Option<String> {
+    let drives = |assignment: &&ir::Assignment<ir::Nothing>| {
+        let port = assignment.dst.borrow();
+        port.is_hole() && port.name == "done" && port.get_parent_name() == group.name()
+    };
+    let alternatives = group.assignments.iter().filter(drives).map(|assignment| {
+        let source = ir::Printer::port_to_str(&assignment.src.borrow());
+        let guard = ir::Printer::guard_str(&assignment.guard);
+        match (
+            assignment.guard.is_true(),
+            assignment.src.borrow().is_constant(1, 1),
+        ) {
+            (true, _) => source,
+            (false, true) => guard,
+            (false, false) => format!("{guard} ? {source}"),
+        }
+    });
+    let alternatives: Vec<String> = alternatives.collect();
+    (!alternatives.is_empty()).then(|| alternatives.join(" or "))
 }
 
 struct Recorder<'a> {

@@ -19,6 +19,8 @@ struct Batch {
     changes: Vec<Change>,
     /// With the number of the cycle in this batch.
     warnings: Vec<(usize, Vec<Warning>)>,
+    /// What the source told after the last of them, where that ends the run.
+    is_done: bool,
     /// What `next_cycle` failed with after these cycles.
     error: Option<SourceError>,
 }
@@ -86,6 +88,7 @@ impl Batch {
                     }
                     self.cycles.push((running, self.changes.len()));
                     if !running {
+                        self.is_done = source.is_done();
                         break;
                     }
                 }
@@ -128,6 +131,10 @@ impl<S: ProbeSource + Send + 'static> ProbeSource for Ahead<S> {
 
     fn changes(&self) -> &[Change] {
         &self.batch.changes[self.changes.clone()]
+    }
+
+    fn is_done(&self) -> bool {
+        self.batch.is_done
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {

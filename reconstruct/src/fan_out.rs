@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
-use crate::engine::{ReconstructError, Reconstruction};
-use crate::model::{Cycle, Event};
+use crate::engine::{Progress, ReconstructError, Reconstruction};
+use crate::model::Event;
 use crate::source::ProbeSource;
 
 /// Events that are handed over at once, and how many times so many may wait.
@@ -36,8 +36,8 @@ impl Events {
 struct Gone;
 
 impl Reconstruction<'_> {
-    /// Follows a run and hands its events to two readers at once. `progress` hears now and then which cycle
-    /// the run has come to. A reader that returns ends the run for both.
+    /// Follows a run and hands its events to two readers at once. `progress` hears now and then how far the run
+    /// is. A reader that returns ends the run for both.
     ///
     /// # Errors
     /// What a reader failed with, or the source.
@@ -46,7 +46,7 @@ impl Reconstruction<'_> {
         source: &mut impl ProbeSource,
         first: impl FnOnce(Events) -> Result<A, E> + Send,
         second: impl FnOnce(Events) -> Result<B, E> + Send,
-        progress: &mut dyn FnMut(Cycle),
+        progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<(A, B), ReconstructError<E>> {
         thread::scope(|scope| {
             let (to_first, batches) = sync_channel(BATCHES);
@@ -60,12 +60,9 @@ impl Reconstruction<'_> {
             };
             let mut sent: VecDeque<Arc<Vec<Event>>> = VecDeque::new();
             let mut batch = Vec::with_capacity(BATCH);
-            let followed = self.run(source, &mut |event| {
+            let take = &mut |event| {
                 batch.push(event);
                 if batch.len() == BATCH {
-                    if let Some(Event::Run(run)) = batch.last() {
-                        progress(run.start);
-                    }
                     // The oldest one serves again once nobody reads it any more.
                     let used = sent.front_mut().and_then(Arc::get_mut).map(std::mem::take);
                     if used.is_some() {
@@ -78,7 +75,8 @@ impl Reconstruction<'_> {
                     sent.push_back(full);
                 }
                 Ok(())
-            });
+            };
+            let followed = self.follow(source, take, progress);
             if followed.is_ok() {
                 // A reader that is gone tells why.
                 let _ = send(&Arc::new(batch));

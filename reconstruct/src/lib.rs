@@ -53,7 +53,7 @@ pub use ahead::Ahead;
 pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;
 pub use continuous::with_continuous;
-pub use engine::{ReconstructError, Reconstruction};
+pub use engine::{Progress, ReconstructError, Reconstruction};
 pub use fan_out::Events;
 pub use labels::{FrameKind, FrameLabels, actual_path, instance_path};
 pub use model::{

@@ -96,7 +96,8 @@ pub struct Change {
 /// A run, one cycle after the other.
 pub trait ProbeSource {
     /// Goes to the next cycle: the first call to cycle 0. `false` when the run is over; then
-    /// [`changes`](Self::changes) lead to the cycle after the last, in which `done` is high.
+    /// [`changes`](Self::changes) lead to the cycle after the last, in which `done` is high if the design
+    /// [is done](Self::is_done).
     ///
     /// # Errors
     /// When the run can't be read any further.
@@ -105,6 +106,11 @@ pub trait ProbeSource {
     /// The watched signals whose values in this cycle, settled, just before the rising edge, differ
     /// from those in the cycle before. Before cycle 0, all are 0.
     fn changes(&self) -> &[Change];
+
+    /// Whether the design was done when the run was over: not if it ended before.
+    fn is_done(&self) -> bool {
+        true
+    }
 
     /// What was odd since the last call.
     fn take_warnings(&mut self) -> Vec<Warning>;

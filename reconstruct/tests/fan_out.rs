@@ -96,7 +96,7 @@ fn both_readers_get_all_events() {
             &mut Restless::new(&metadata, length),
             all,
             all,
-            &mut |cycle| heard.push(cycle),
+            &mut |progress| heard.push(progress.cycles()),
         )
         .unwrap();
     assert!(first == expected && second == expected);

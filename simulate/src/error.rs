@@ -64,16 +64,6 @@ pub enum Error {
         executable: PathBuf,
     },
 
-    /// The design did not finish in time.
-    #[error(
-        "the design had not finished after {limit} cycles: raise the cycle limit if it needs more, or look for a loop that \
-         never ends or a group whose done never comes"
-    )]
-    CycleLimit {
-        /// The limit, in cycles.
-        limit: u64,
-    },
-
     /// The design stopped the run: `$fatal`, `$error` or `$finish` in its Verilog, such as the checks of the Calyx
     /// primitives, or a memory file that does not fit.
     #[error("the design stopped itself {}:\n{}", when(*cycle), last_lines(output))]

@@ -33,15 +33,18 @@ pub struct RunOptions {
     pub data_dir: PathBuf,
     /// The file to write a trace to.
     pub vcd: Option<PathBuf>,
-    /// How many cycles the design may take.
+    /// How many cycles the design may take; then the run ends.
     pub cycle_limit: u64,
 }
 
-/// A run that ended as it should.
+/// A run that the design did not stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// The length of the run in cycles: from the first with `go` high to the last before `done` is high.
+    /// The length of the run in cycles: from the first with `go` high to the last before `done` is high, or the
+    /// limit.
     pub cycles: u64,
+    /// Whether the design was done; if not, the run reached its limit.
+    pub is_done: bool,
     /// What the design printed, usually nothing.
     pub output: String,
 }
@@ -56,7 +59,7 @@ impl Executable {
         &self.path
     }
 
-    /// Runs the design once, from reset until it is done.
+    /// Runs the design once, from reset until it is done or has taken as many cycles as it may.
     ///
     /// `progress` is called with the current cycle, at most about ten times a second, and never for a run that is over
     /// sooner.
@@ -65,8 +68,7 @@ impl Executable {
     ///
     /// # Errors
     ///
-    /// [`Error::CycleLimit`] if the design takes too long, [`Error::Stopped`] if it stops itself, [`Error::Crashed`],
-    /// [`Error::NoTrace`] and [`Error::Io`].
+    /// [`Error::Stopped`] if the design stops itself, [`Error::Crashed`], [`Error::NoTrace`] and [`Error::Io`].
     pub fn run(
         &self,
         options: &RunOptions,
@@ -151,8 +153,16 @@ impl Executable {
             .map_err(Error::io("wait for", &self.path))?;
         let output = without_data_line(&output, &options.data_dir);
         match outcome {
-            Some(Report::Done(cycles)) => Ok(RunOutcome { cycles, output }),
-            Some(Report::Limit(limit)) => Err(Error::CycleLimit { limit }),
+            Some(Report::Done(cycles)) => Ok(RunOutcome {
+                cycles,
+                is_done: true,
+                output,
+            }),
+            Some(Report::Limit(cycles)) => Ok(RunOutcome {
+                cycles,
+                is_done: false,
+                output,
+            }),
             Some(Report::Stopped(cycle)) => Err(Error::Stopped { cycle, output }),
             Some(Report::Progress(_)) | None => Err(Error::Crashed {
                 status: status.to_string(),
@@ -258,6 +268,7 @@ mod tests {
             outcome.unwrap(),
             RunOutcome {
                 cycles: 4,
+                is_done: true,
                 output: "DATA\n".to_owned()
             }
         );

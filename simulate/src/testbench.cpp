@@ -5,7 +5,7 @@
 // VCD is the file to trace to, or an empty string. What the testbench has to say goes to standard output, one line each:
 //   progress N   the run is in cycle N
 //   done N       `done` was seen after N cycles
-//   limit N      `done` was not seen within the limit of N cycles
+//   limit N      `done` was not seen within the limit of N cycles; the run ends there as if it were
 //   stopped N    the design stopped the run in cycle N ($fatal, $error, $stop, $finish); -1: during reset
 // All that the design prints goes to standard error.
 
@@ -132,8 +132,7 @@ int main(int argc, char** argv) {
     for (;;) {
         settle();
         if (context.gotFinish()) end_run("stopped", cycle);
-        if (top.done) break;
-        if (cycle == limit) end_run("limit", limit);
+        if (top.done || cycle == limit) break;
         // What is printed after an edge is mostly a check of the new values, so it belongs to the next cycle.
         ++cycle;
         rise();
@@ -147,7 +146,8 @@ int main(int argc, char** argv) {
         }
     }
 
-    // The done cycle's rising edge closes the trace, but the design must not see it: the run is over, and another edge
+    const bool done = top.done;
+    // The last cycle's rising edge closes the trace, but the design must not see it: the run is over, and another edge
     // with `go` high could change a memory. The second eval only makes the trace look at the signals again.
     top.eval();
 #if PETAL_TICK
@@ -158,5 +158,5 @@ int main(int argc, char** argv) {
     dump(time + kPeriod / 2);
 #endif
     top.final();
-    end_run("done", cycle);
+    end_run(done ? "done" : "limit", cycle);
 }

@@ -111,6 +111,7 @@ fn a_run_counts_cycles_until_done_and_leaves_the_memories() {
             outcome,
             RunOutcome {
                 cycles,
+                is_done: true,
                 output: String::new()
             }
         );
@@ -142,9 +143,13 @@ fn what_the_design_prints_comes_back() {
 
 #[test]
 fn the_cycle_limit_ends_a_run() {
-    assert_eq!(Run::counter(20, 0, 20).result.unwrap().cycles, 20);
-    let error = Run::counter(20, 0, 19).error();
-    assert!(matches!(error, Error::CycleLimit { limit: 19 }), "{error}");
+    for (limit, is_done) in [(20, true), (19, false)] {
+        let run = Run::counter(20, 0, limit);
+        let outcome = run.result.unwrap();
+        assert_eq!((outcome.cycles, outcome.is_done), (limit, is_done));
+        // The memories are those of the end.
+        run.data.read_out(run.dir.path()).unwrap();
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use expect_test::expect;
 
-use crate::support::workshop::{OF_THE_TRACE, PETAL, Workshop, example};
+use crate::support::workshop::{OF_THE_TRACE, PETAL, Workshop, example, tells};
 
 #[test]
 fn a_run_tells_where_the_cycles_went() {
@@ -301,10 +301,22 @@ fn without_a_data_file_memories_start_at_zero_and_petal_says_so() {
     let output = workshop.petal(&["run", "d.futil", "--memories", "--out", "out"]);
     assert!(output.status.success());
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        said.contains("memories start at zero") && said.contains("d.futil.data"),
-        "{said}"
-    );
+    expect![[r"
+        warning: no data file: all memories start at zero (give one with --data, or as d.futil.data)
+    "]]
+    .assert_eq(&said);
+    // Also where it is written again.
+    for (command, file) in [("flame", "summary.json"), ("report", "report.html")] {
+        tells(
+            &workshop.read(&format!("out/{file}")),
+            &["all memories start at zero"],
+        );
+        workshop.succeeds(&[command, "out"]);
+        tells(
+            &workshop.read(&format!("out/{file}")),
+            &["all memories start at zero"],
+        );
+    }
     assert!(String::from_utf8_lossy(&output.stdout).contains("15"));
 }
 

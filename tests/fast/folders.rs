@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::simulators::RECONSTRUCT;
+use crate::support::simulators::{RECONSTRUCT, designs_that_stop};
 use crate::support::workshop::{DESIGN, Workshop, said, tells};
 
 const RUN: [&str; 5] = ["run", "design.futil", "--out", "out", "-q"];
@@ -33,16 +33,10 @@ fn designs_with_odd_names_have_folders_of_their_own() {
 #[test]
 fn a_failed_run_leaves_no_folder() {
     let workshop = Workshop::new();
+    workshop.write("stops.futil", &designs_that_stop()[0].0);
     for args in [
-        &["run", "design.futil", "--cycle-limit", "1"][..],
-        &[
-            "run",
-            "design.futil",
-            "--cycle-limit",
-            "1",
-            "--out",
-            "new/deep/out",
-        ],
+        &["run", "stops.futil"][..],
+        &["run", "stops.futil", "--out", "new/deep/out"],
         &[
             "run",
             "design.futil",
@@ -61,14 +55,7 @@ fn a_failed_run_leaves_no_folder() {
     }
     // A folder that was there before stays.
     fs::create_dir_all(workshop.path("new/deep")).unwrap();
-    workshop.petal(&[
-        "run",
-        "design.futil",
-        "--cycle-limit",
-        "1",
-        "--out",
-        "new/deep/out",
-    ]);
+    workshop.petal(&["run", "stops.futil", "--out", "new/deep/out"]);
     assert!(workshop.path("new/deep").exists() && !workshop.path("new/deep/out").exists());
 }
 

@@ -21,7 +21,7 @@ fn a_design_on_standard_input_is_profiled() {
     let said = ends(&workshop, 0, "petal run - < design.futil > printed");
     // The data file is beside the other design.
     expect![[r#"
-        note: no data file: memories start at zero (give one with --data)
+        warning: no data file: all memories start at zero (give one with --data)
     "#]]
     .assert_eq(&said);
     assert!(workshop.read("printed").starts_with("stdin\n"));

@@ -27,5 +27,6 @@ mod places;
 mod random;
 mod refusals;
 mod sharing;
+mod stuck;
 mod trees;
 mod waveform;

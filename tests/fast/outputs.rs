@@ -97,11 +97,14 @@ fn the_documented_fields_of_the_summary_are_those_written() {
     let workshop = Workshop::new();
     let positions = root().join("tests/corpus/struct-positions.futil");
     let mut written = BTreeSet::new();
-    for design in [
-        example("switch-case-par.futil"),
-        positions.display().to_string(),
+    let positions = positions.display().to_string();
+    for (design, limit) in [
+        (example("switch-case-par.futil"), "100"),
+        (example("switch-case-par.futil"), "5"),
+        (positions, "100"),
     ] {
-        workshop.succeeds(&["run", &design, "--out", "out"]);
+        let partial = ["--partial", "--cycle-limit", limit, "--out", "out"];
+        workshop.succeeds(&[&["run", &design], &partial[..]].concat());
         let text = std::fs::read_to_string(workshop.path("out").join(SUMMARY)).unwrap();
         let summary: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(summary["version"], SUMMARY_VERSION);

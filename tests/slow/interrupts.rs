@@ -2,7 +2,7 @@
 //! nothing, or what there is of the run if a partial one was asked for.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use crate::support::simulators::{RECONSTRUCT, code, simulated};
-use crate::support::workshop::{DESIGN, Workshop, said, tells, wait_for, wait_until};
+use crate::support::workshop::{DESIGN, PETAL, Workshop, said, tells, wait_for, wait_until};
 
 const RUN: [&str; 5] = ["run", "design.futil", "--out", "out", "-q"];
 
@@ -239,6 +239,29 @@ fn an_interrupt_at_any_moment() {
         }
         let _ = fs::remove_dir_all(workshop.path("out"));
     }
+}
+
+#[test]
+fn a_long_run_tells_a_terminal_how_far_it_is() {
+    let workshop = Workshop::endless();
+    // It gives petal a terminal, and hands on what petal writes there.
+    let mut command = workshop.run("script");
+    let petal = format!("exec {PETAL} {}", RUN[..4].join(" "));
+    command.args(["-qfec", &petal, "/dev/null"]);
+    let mut run = command.env("TERM", "xterm").spawn().unwrap();
+    let mut terminal = run.stdout.take().unwrap();
+    let mut shown = String::new();
+    let mut bytes = [0; 4096];
+    let until = Instant::now() + Duration::from_secs(120);
+    while !shown.contains(" a second, in main.put") {
+        assert!(Instant::now() < until, "{shown}");
+        let count = terminal.read(&mut bytes).unwrap();
+        shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    tells(&shown, &["simulating (", "cycle "]);
+    kill(child_of(run.id(), "petal"), Signal::SIGINT).unwrap();
+    terminal.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130));
 }
 
 #[test]

@@ -47,8 +47,16 @@ fn both_simulators_stop_at_the_same_place() {
     }
     let workshop = Workshop::endless();
     let limited = [&RUN[..], &["--cycle-limit", "100"]].concat();
-    let said = workshop.fails(&[&limited[..], &["--simulator", "verilator"]].concat());
-    tells(&said, &["after 100 cycles", "limit"]);
+    let profiles = ["embedded", "verilator"].map(|simulator| {
+        let said = workshop.ends(1, &[&limited[..], &["--simulator", simulator]].concat());
+        tells(&said, &["after 100 cycles", "active in cycle 99"]);
+        (
+            said,
+            OF_THE_TRACE.map(|name| workshop.files("out")[Path::new(name)].clone()),
+            workshop.read("out/memories.json"),
+        )
+    });
+    assert!(profiles[0] == profiles[1], "{profiles:?}");
 }
 
 #[test]

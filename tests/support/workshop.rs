@@ -139,14 +139,15 @@ impl Workshop {
         workshop
     }
 
-    /// One with a design that never ends.
+    /// One with a design that never ends. A counter keeps its state from repeating, so nobody can prove it.
     pub fn endless() -> Self {
         let workshop = Self::new();
         let design = DESIGN
-            .replace("cells {", "cells { on = std_reg(1);")
+            .replace("cells {", "cells { on = std_reg(1); n = std_reg(64); plus = std_add(64);")
             .replace(
                 "wires {",
-                "wires {\n    group set { on.in = 1'd1; on.write_en = 1'd1; set[done] = on.done; }",
+                "wires {\n    group set { on.in = 1'd1; on.write_en = 1'd1; set[done] = on.done; }\n    \
+                 plus.left = n.out; plus.right = 64'd1; n.in = plus.out; n.write_en = 1'd1;",
             )
             .replace("seq { put; put; }", "seq { set; while on.out { put; } }");
         workshop.write("design.futil", design);

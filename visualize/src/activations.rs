@@ -203,6 +203,12 @@ impl<'a> Activations<'a> {
         waits
     }
 
+    /// The cycle in which the latest interval of an element began; 0 if there is none.
+    pub fn since(&self, element: Element) -> u64 {
+        let id = self.intervals.elements().id(element);
+        id.map_or(0, |id| self.intervals.since(id).cycles())
+    }
+
     /// The component of an element's instance.
     pub fn component_of(&self, element: Element) -> petal_metadata::ComponentId {
         self.intervals.elements().instances()[element.instance.index()].component

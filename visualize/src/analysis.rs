@@ -13,6 +13,7 @@ use crate::annotate::{Line, annotate};
 use crate::baseline::Baseline;
 use crate::cells::cells;
 use crate::control::{control, control_per_instance};
+use crate::ending::Ending;
 use crate::flame::{Counted, Flame, Frames};
 use crate::front_end::FrontEndLines;
 use crate::groups::groups;
@@ -121,6 +122,12 @@ impl<'a> Analysis<'a> {
             design,
             versions,
         )
+    }
+
+    /// What was active at the end of a run whose design was not done, and what that waits for. `period`: if it
+    /// is proved that its last cycles, so many, repeat for ever. `None` for a run without cycles.
+    pub fn ending(&self, period: Option<u64>) -> Option<Ending> {
+        Ending::new(self.metadata, &self.profile, &self.activations, period)
     }
 
     /// Whether the design tells which lines of a front end's files it comes from.

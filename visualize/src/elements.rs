@@ -27,6 +27,38 @@ pub struct Element {
     pub kind: ElementKind,
 }
 
+impl Element {
+    /// What a node stands for that is held by this cell; `None` for continuous assignments.
+    pub fn of(node: Node, holder: Option<InstanceId>) -> Option<Self> {
+        let (instance, kind) = match node {
+            Node::Cell { instance, .. } => (instance, ElementKind::Cell),
+            Node::Control { control, .. } => (holder?, ElementKind::Control(control)),
+            Node::Group { run, .. } => (holder?, ElementKind::Group(run)),
+            Node::Primitive { cell, actual, .. } => (holder?, ElementKind::Primitive(cell, actual)),
+            Node::Continuous { .. } => return None,
+        };
+        Some(Self { instance, kind })
+    }
+}
+
+/// The nodes of a tree in preorder, each with its depth and the innermost component cell around it.
+pub(crate) fn with_holders(
+    tree: &CallTree,
+) -> impl Iterator<Item = (usize, Node, Option<InstanceId>)> {
+    // The innermost cell at each depth above the current node.
+    let mut cells: Vec<(usize, InstanceId)> = Vec::new();
+    tree.preorder().map(move |(depth, node)| {
+        while cells.last().is_some_and(|&(above, _)| above >= depth) {
+            cells.pop();
+        }
+        let holder = cells.last().map(|&(_, holder)| holder);
+        if let Node::Cell { instance, .. } = node {
+            cells.push((depth, instance));
+        }
+        (depth, node, holder)
+    })
+}
+
 /// A number for each element in a trace, from 0 on.
 pub(crate) type ElementId = usize;
 
@@ -56,6 +88,11 @@ impl Elements {
     /// All elements so far, by their numbers.
     pub fn all(&self) -> &[Element] {
         &self.list
+    }
+
+    /// The number of an element, if it was active.
+    pub fn id(&self, element: Element) -> Option<ElementId> {
+        self.ids.get(&element).copied()
     }
 
     /// How many levels of the call tree are above an element, where it was first seen.
@@ -97,36 +134,17 @@ impl Elements {
     }
 
     fn elements_of(&mut self, tree: &CallTree) -> Vec<ElementId> {
-        // The innermost cell at each depth above the current node.
-        let mut cells: Vec<(usize, InstanceId)> = Vec::new();
         let mut elements = Vec::new();
         self.called_by_reference.clear();
         self.nodes.clear();
-        for (depth, node) in tree.preorder() {
-            while cells.last().is_some_and(|&(above, _)| above >= depth) {
-                cells.pop();
-            }
-            let mut formal = None;
-            let kind = match node {
-                Node::Cell {
-                    instance,
-                    formal: by,
-                    ..
-                } => {
-                    let holder = cells.last().map(|&(_, holder)| holder);
-                    formal = holder.zip(by.map(|(_, cell)| cell));
-                    cells.push((depth, instance));
-                    ElementKind::Cell
-                }
-                Node::Control { control, .. } => ElementKind::Control(control),
-                Node::Group { run, .. } => ElementKind::Group(run),
-                Node::Primitive { cell, actual, .. } => ElementKind::Primitive(cell, actual),
-                Node::Continuous { .. } => continue,
-            };
-            let Some(&(_, instance)) = cells.last() else {
+        for (depth, node, holder) in with_holders(tree) {
+            let Some(element) = Element::of(node, holder) else {
                 continue;
             };
-            let element = Element { instance, kind };
+            let formal = match node {
+                Node::Cell { formal, .. } => holder.zip(formal.map(|(_, cell)| cell)),
+                _ => None,
+            };
             let next = self.list.len();
             let id = *self.ids.entry(element).or_insert(next);
             if id == next {

@@ -60,6 +60,7 @@ mod colors;
 mod comparison;
 mod control;
 mod elements;
+mod ending;
 mod flame;
 mod front_end;
 mod groups;
@@ -89,6 +90,7 @@ pub use comparison::{
     CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
     Subject, differential,
 };
+pub use ending::{ActiveNode, Ending};
 pub use flame::{Flame, Frames};
 pub use front_end::front_end_file;
 pub use hotspots::{GuideSection, Hotspot, HotspotKind};

@@ -2,7 +2,7 @@
 //! the order of cycles are computed from this.
 
 use petal_metadata::Id;
-use petal_reconstruct::{CallTree, Event, Instance, RegisterUpdate, Run, Warning};
+use petal_reconstruct::{CallTree, Event, Instance, RegisterUpdate, Run, TreeId, Warning};
 
 /// A trace without its order.
 #[derive(Debug, Default)]
@@ -12,6 +12,7 @@ pub struct Profile {
     cycles: Vec<u64>,
     warnings: Vec<Warning>,
     total: u64,
+    last: Option<TreeId>,
 }
 
 impl Profile {
@@ -24,6 +25,7 @@ impl Profile {
                 self.cycles.push(0);
             }
             Event::Run(Run { tree, cycles, .. }) => {
+                self.last = Some(*tree);
                 self.cycles[tree.index()] += cycles;
                 self.total += cycles;
             }
@@ -40,6 +42,11 @@ impl Profile {
     /// Each tree with the number of cycles in which it was active.
     pub fn trees(&self) -> impl Iterator<Item = (&CallTree, u64)> {
         self.trees.iter().zip(self.cycles.iter().copied())
+    }
+
+    /// The tree of the last cycle; `None` for a run without cycles.
+    pub fn last_tree(&self) -> Option<&CallTree> {
+        self.last.map(|tree| &self.trees[tree.index()])
     }
 
     /// What was odd in the waveform.

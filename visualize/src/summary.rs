@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
 use crate::elements::ElementKind;
+use crate::ending::Ending;
 use crate::hotspots::{Hotspot, HotspotKind, hotspots};
 use crate::ledger::Ledger;
 use crate::profile::Profile;
@@ -73,6 +74,9 @@ pub struct Summary {
     pub design: String,
     /// Why the run ended before the design was done, if it did: then the profile is a partial one.
     pub stopped: Option<String>,
+    /// What was active then, and what it waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
     /// How it was made sure that the plain design runs alike: `structure`, `simulation`,
     /// `at-compilation` (for the waveform of a design that petal compiled before) or `no`.
     pub verified: Verified,
@@ -93,7 +97,7 @@ pub struct Summary {
     pub groups: Vec<RankedGroup>,
     /// The statements that cost most, of each kind.
     pub hotspots: Vec<Hotspot>,
-    /// What was odd in the waveform.
+    /// What was odd in the waveform, and what the run lacked.
     pub warnings: Vec<String>,
     /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
     /// did: `cranelift`, for the embedded simulator, or `verilator`.
@@ -114,6 +118,7 @@ impl Summary {
             version: SUMMARY_VERSION,
             design: design.to_owned(),
             stopped: None,
+            ending: None,
             verified: if metadata.verified {
                 Verified::AtCompilation
             } else {
@@ -160,7 +165,17 @@ impl Summary {
         text
     }
 
-    /// The summary for a terminal.
+    /// Why the run ended before the design was done, and what was active then; `None` if the design was done.
+    pub fn early_end(&self) -> Option<String> {
+        let stopped = self.stopped.as_ref()?;
+        let ending = self.ending.as_ref().map(Ending::text);
+        Some(match ending {
+            Some(ending) => format!("{stopped}\n  {ending}"),
+            None => stopped.clone(),
+        })
+    }
+
+    /// The summary for a terminal, without its warnings.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let share = |cycles: u64| match Value::percent(cycles, self.cycles) {
@@ -230,9 +245,6 @@ impl Summary {
             for line in table.text().lines() {
                 let _ = writeln!(text, "  {}", line.trim_end());
             }
-        }
-        for warning in &self.warnings {
-            let _ = writeln!(text, "\n  warning: {warning}");
         }
         text
     }

@@ -34,6 +34,7 @@ fn group(name: &str, kind: GroupKind, line: u32) -> Group {
         origin: Origin::Source,
         span: Some(span(line)),
         positions: Vec::new(),
+        done: None,
     }
 }
 

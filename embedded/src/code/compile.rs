@@ -14,7 +14,7 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use num_bigint::BigUint;
 use petal_reconstruct::Id as _;
 
-use super::layout::{CHUNK, Layout, Plan, Sink, store, word, words};
+use super::layout::{CHUNK, Layout, Plan, Sink, WEIGHT, first_weight, store, word, words};
 use super::native::{self, Arg, Call, Calls, Helper};
 use crate::error::Error;
 use crate::graph::{Input, Kind, NodeId, Write};
@@ -418,13 +418,14 @@ impl FunctionCompiler<'_, '_> {
         }
     }
 
-    /// Writes to a memory what a cycle writes.
+    /// Writes to a memory what a cycle writes, and brings the digest up to date.
     fn write(&mut self, write: &Write) {
         let graph = self.compiler.plan.graph;
-        let memory = self.compiler.memories[write.memory.index()].as_mut_ptr();
+        let number = write.memory.index();
+        let memory = self.compiler.memories[number].as_mut_ptr();
         let operands = [write.enable, write.address, write.data];
         if operands.iter().any(|&node| graph.width(node) > 64) {
-            self.call(Helper::Write(memory), &operands, (0, 1));
+            self.call(Helper::Write(memory, number), &operands, (0, 1));
             return;
         }
         let enable = self.value(write.enable);
@@ -438,7 +439,17 @@ impl FunctionCompiler<'_, '_> {
         let base = self.number(memory as usize as u64);
         let offset = self.builder.ins().ishl_imm(address, 3);
         let at = self.builder.ins().iadd(base, offset);
+        let old = self.load(at, 0);
         self.store(data, at, 0);
+        let first = first_weight(number).cast_signed();
+        let weight = self.builder.ins().iadd_imm(address, first);
+        let weight = self.builder.ins().imul_imm(weight, WEIGHT.cast_signed());
+        let weight = self.builder.ins().bor_imm(weight, 1);
+        let difference = self.builder.ins().isub(data, old);
+        let difference = self.builder.ins().imul(difference, weight);
+        let digest = self.load(self.env, word::DIGEST);
+        let digest = self.builder.ins().iadd(digest, difference);
+        self.store(digest, self.env, word::DIGEST);
         self.values = before;
         self.builder.ins().jump(after, &[]);
         self.builder.switch_to_block(after);

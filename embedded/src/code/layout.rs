@@ -13,7 +13,7 @@ use crate::graph::{Graph, Kind, NodeId};
 /// grows faster than its length.
 pub(super) const CHUNK: usize = 1000;
 
-/// Words of the environment with a meaning of their own, all of them 0 or not 0.
+/// Words of the environment with a meaning of their own, all but the digest 0 or not 0.
 pub(crate) mod word {
     /// A check fails in the settled cycle.
     pub const FAILED: usize = 0;
@@ -26,7 +26,19 @@ pub(crate) mod word {
     /// The inputs.
     pub const GO: usize = 4;
     pub const RESET: usize = 5;
-    pub const COUNT: usize = 6;
+    /// A digest of all that was written to memories.
+    pub const DIGEST: usize = 6;
+    pub const COUNT: usize = 7;
+}
+
+/// The digest of memories is the sum of what was added to their words, each times its weight: it depends on their
+/// contents alone. A memory with this number, its word with this address:
+/// `(address + first_weight(memory)) * WEIGHT | 1`.
+pub(super) const WEIGHT: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Before the first weight of a memory are those of the memories before it.
+pub(super) fn first_weight(memory: usize) -> u64 {
+    (memory as u64) << 48
 }
 
 /// Words that a value takes.
@@ -62,8 +74,9 @@ pub(crate) struct Layout {
     pub probe: Vec<(usize, Option<u32>)>,
     /// The words of the environment that hold the watched values.
     pub watched: Range<usize>,
-    /// First word of each wire on a loop in the environment.
+    /// First word of each wire on a loop in the environment, and the words of all of them.
     pub wires: Vec<usize>,
+    pub all_wires: Range<usize>,
     /// Words of the environment.
     pub env: usize,
 }
@@ -106,6 +119,7 @@ impl<'a> Plan<'a> {
                 probe: Vec::new(),
                 watched: 0..0,
                 wires: Vec::new(),
+                all_wires: 0..0,
                 env: word::COUNT,
             },
             order: Vec::new(),
@@ -137,11 +151,13 @@ impl<'a> Plan<'a> {
             self.sink(node, Sink::Store(at));
         }
         self.layout.watched = first..self.layout.env;
+        let first = self.layout.env;
         for &(width, node) in &graph.wires {
             let at = self.reserve(width);
             self.layout.wires.push(at);
             self.sink(node, Sink::Wire(at));
         }
+        self.layout.all_wires = first..self.layout.env;
         for reg in &graph.regs {
             let at = self.layout.state;
             self.layout.state += words(reg.width);

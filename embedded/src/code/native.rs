@@ -13,7 +13,7 @@ use cranelift_module::{FuncId, Module};
 use num_bigint::BigUint;
 
 use super::compile;
-use super::layout::{Layout, Plan, load, store, words};
+use super::layout::{Layout, Plan, WEIGHT, first_weight, load, store, word, words};
 use crate::error::Error;
 use crate::graph::{Graph, Mem, NodeId, Op};
 
@@ -38,8 +38,9 @@ pub(super) enum Helper {
     Op(Op),
     /// Address and number of words of the memory.
     Read(*const u64, u64),
-    /// Address; the operands are enable, address and data. The memory's code checks the bounds.
-    Write(*mut u64),
+    /// Address and number of the memory; the operands are enable, address and data. The memory's code checks
+    /// the bounds.
+    Write(*mut u64, usize),
 }
 
 impl Call {
@@ -78,17 +79,26 @@ unsafe extern "C" fn perform(call: *const Call, state: *const u64, env: *mut u64
             }),
             _ => BigUint::ZERO,
         },
-        Helper::Write(memory) => {
-            if let (true, Ok(word)) = (arg(0) != BigUint::ZERO, u64::try_from(arg(1))) {
+        Helper::Write(memory, number) => {
+            if let (true, Ok(address)) = (arg(0) != BigUint::ZERO, u64::try_from(arg(1))) {
                 let width = call.args[2].1;
+                let first = index(address) * words(width);
                 // SAFETY: the enable is high only if the word is one of the memory's.
-                let target = unsafe {
-                    std::slice::from_raw_parts_mut(
-                        memory.add(index(word) * words(width)),
-                        words(width),
-                    )
+                let target =
+                    unsafe { std::slice::from_raw_parts_mut(memory.add(first), words(width)) };
+                // SAFETY: the environment has a word for the digest.
+                let digest = unsafe { &mut *env.add(word::DIGEST) };
+                let first = first_weight(*number) + first as u64;
+                let weigh = |target: &[u64]| {
+                    let weighed = (first..).zip(target).map(|(at, &word)| {
+                        let weight = at.wrapping_mul(WEIGHT) | 1;
+                        word.wrapping_mul(weight)
+                    });
+                    weighed.fold(0, u64::wrapping_add)
                 };
+                let old = weigh(target);
                 store(&arg(2), target);
+                *digest = digest.wrapping_add(weigh(target)).wrapping_sub(old);
             }
             return;
         }

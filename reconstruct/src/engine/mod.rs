@@ -38,6 +38,38 @@ pub enum ReconstructError<E> {
     Sink(E),
 }
 
+/// How far a run is.
+pub struct Progress<'a> {
+    trees: &'a HashMap<Vec<(usize, Node)>, TreeId>,
+    run: Option<Run>,
+}
+
+impl Progress<'_> {
+    /// The number of cycles so far.
+    pub fn cycles(&self) -> u64 {
+        let run = self.run.as_ref();
+        run.map_or(0, |run| run.start.cycles() + run.cycles)
+    }
+
+    /// The innermost groups and statements that are active. It takes a while to find them.
+    pub fn active(&self) -> Vec<Node> {
+        let is_work = |node: &Node| matches!(node, Node::Control { .. } | Node::Group { .. });
+        let tree = self.run.map(|run| run.tree);
+        let nodes = self.trees.iter().find(|&(_, id)| Some(*id) == tree);
+        let nodes = nodes.map_or(&[][..], |(nodes, _)| nodes);
+        let innermost = nodes.iter().enumerate().filter(|&(at, (depth, node))| {
+            let mut below = nodes[at + 1..]
+                .iter()
+                .take_while(|(below, _)| below > depth);
+            is_work(node) && !below.any(|(_, node)| is_work(node))
+        });
+        innermost.map(|(_, &(_, node))| node).collect()
+    }
+}
+
+/// Cycles between two looks at the progress of a run.
+const PROGRESS: u64 = 1 << 13;
+
 /// Turns metadata and probe values into a Petal trace.
 pub struct Reconstruction<'a> {
     metadata: &'a Metadata,
@@ -67,6 +99,16 @@ impl<'a> Reconstruction<'a> {
         source: &mut impl ProbeSource,
         sink: &mut impl FnMut(Event) -> Result<(), E>,
     ) -> Result<u64, ReconstructError<E>> {
+        self.follow(source, sink, &mut |_| {})
+    }
+
+    /// The same; `progress` hears now and then how far the run is.
+    pub(crate) fn follow<E>(
+        &self,
+        source: &mut impl ProbeSource,
+        sink: &mut impl FnMut(Event) -> Result<(), E>,
+        progress: &mut dyn FnMut(&Progress<'_>),
+    ) -> Result<u64, ReconstructError<E>> {
         let mut engine = Engine::new(self.metadata, &self.layout);
         let mut running = source.next_cycle()?;
         engine.take(source.changes());
@@ -84,10 +126,16 @@ impl<'a> Reconstruction<'a> {
             for event in engine.emitter.events.drain(..) {
                 sink(event).map_err(ReconstructError::Sink)?;
             }
+            if engine.emitter.cycle.is_multiple_of(PROGRESS) {
+                progress(&Progress {
+                    trees: &engine.trees,
+                    run: engine.current,
+                });
+            }
         }
         let cycles = engine.emitter.cycle;
         let last = contradictions::at_the_end(self.metadata, &self.layout, &engine.next);
-        if let Some(contradiction) = last {
+        if let Some(contradiction) = last.filter(|_| source.is_done()) {
             engine.emitter.contradiction(contradiction);
         }
         engine.flush();

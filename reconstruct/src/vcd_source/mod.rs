@@ -41,6 +41,9 @@ pub struct VcdSource<R: BufRead> {
     phase: Phase,
     pace: Pace,
     cycles: u64,
+    /// The cycles after which the run ends, although the design is not done.
+    limit: u64,
+    is_done: bool,
     /// The name of `go`, and whether it was low in the run.
     go: String,
     paused: bool,
@@ -86,11 +89,20 @@ impl<R: BufRead> VcdSource<R> {
             phase: Phase::BeforeRun,
             pace: Pace::default(),
             cycles: 0,
+            limit: u64::MAX,
+            is_done: false,
             go: table.go.to_string(),
             paused: false,
             warned: vec![false; count],
             warnings: Vec::new(),
         })
+    }
+
+    /// Ends the run after so many cycles, also if the design is not done then.
+    #[must_use]
+    pub fn with_limit(mut self, cycles: u64) -> Self {
+        self.limit = cycles;
+        self
     }
 
     /// Reads up to the next rising edge of the clock, leaving in the sample what held before it.
@@ -289,7 +301,8 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
                 });
             }
             self.warn_of_unknowns();
-            if done {
+            if done || self.cycles >= self.limit {
+                self.is_done = done;
                 self.phase = Phase::Over;
                 return Ok(false);
             }
@@ -307,6 +320,10 @@ impl<R: BufRead> ProbeSource for VcdSource<R> {
 
     fn changes(&self) -> &[Change] {
         &self.sampler.changes
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {

@@ -75,6 +75,7 @@ impl Program {
             origin,
             span: None,
             positions: Vec::new(),
+            done: None,
         });
         main.runs.push(GroupRun {
             group,
