@@ -185,8 +185,8 @@ fn a_counter_that_runs_on_is_no_proof() {
         &program("", control),
         &["--cycle-limit", "6"],
         &expect![[r#"
-        error: the design never ends: from cycle 8 on nothing changes any more
-          active in cycle 8, each with its first cycle:
+        error: the design had not finished after 6 cycles: raise the cycle limit if it needs more, or look for a loop that never ends or a group whose done never comes
+          active in cycle 5, each with its first cycle:
           0  main
           0    seq@L22
           2      while@L24:7
