@@ -190,3 +190,82 @@ impl<'a> Waits<'a> {
         pars.map(|par| (par.instance, par.node, &par.wait))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use petal_metadata::ComponentId;
+
+    use super::*;
+
+    /// Feeds activations of `par { first; second; }`: in which cycle each arm ended.
+    fn wait(latencies: Option<[u64; 2]>, activations: &[(u64, &[(usize, u64)])]) -> Wait {
+        let latency = |latency: Option<u64>| latency.map_or("null".to_owned(), |it| it.to_string());
+        let [first, second] = [0, 1].map(|at| latency(latencies.map(|both| both[at])));
+        let whole = latency(latencies.map(|[first, second]| first.max(second)));
+        let metadata = format!(
+            r#"{{ "version": 4, "petal": "", "calyx": "", "fingerprint": "", "verified": true,
+                 "pipeline": [], "files": [], "prefix": "petal_", "scope": ["main"], "main": 0,
+                 "components": [{{ "name": "main", "cells": [], "groups": [], "calls": [], "runs": [],
+                   "control": [
+                     {{ "kind": "par", "origin": "source", "thread": 0, "bindings": [], "latency": {whole} }},
+                     {{ "kind": "seq", "origin": "source", "thread": 0, "bindings": [], "parent": 0, "latency": {first} }},
+                     {{ "kind": "seq", "origin": "source", "thread": 0, "bindings": [], "parent": 0, "latency": {second} }}],
+                   "threads": [{{}}], "compiled": [], "registers": [] }}] }}"#
+        );
+        let metadata: Metadata = serde_json::from_str(&metadata).unwrap();
+        let instances = [Instance {
+            component: ComponentId::from_index(0),
+            parent: None,
+        }];
+        let mut waits = Waits::new(&metadata);
+        for node in 0..3 {
+            let element = Element {
+                instance: InstanceId::from_index(0),
+                kind: ElementKind::Control(ControlId::from_index(node)),
+            };
+            waits.learn(element, &instances);
+        }
+        let mut start = 0;
+        for &(cycles, arms) in activations {
+            for &(arm, end) in arms {
+                waits.end(arm, end, start + end);
+                if end < cycles {
+                    waits.settle();
+                }
+            }
+            start += cycles;
+            waits.end(0, cycles, start);
+            waits.settle();
+        }
+        let all: Vec<Wait> = waits.all().map(|(_, _, wait)| wait.clone()).collect();
+        assert_eq!(all.len(), 1);
+        all[0].clone()
+    }
+
+    fn check(found: &Wait, slowest: &[(usize, u64)]) {
+        let slowest = slowest
+            .iter()
+            .map(|&(arm, cycles)| (ControlId::from_index(arm), cycles));
+        assert_eq!(found.slowest, slowest.collect());
+        assert_eq!(found.cycles, found.slowest.values().sum::<u64>());
+    }
+
+    #[test]
+    fn the_slowest_arm_is_the_one_that_ended_last() {
+        // The second arm is 3 cycles slower, the first one 1, both end together; the other one does not run.
+        let activations: [(u64, &[_]); 4] = [
+            (6, &[(1, 2), (2, 5)]),
+            (4, &[(2, 3), (1, 4)]),
+            (4, &[(1, 4), (2, 4)]),
+            (9, &[(1, 3)]),
+        ];
+        check(&wait(None, &activations), &[(1, 1), (2, 3)]);
+    }
+
+    #[test]
+    fn static_arms_wait_in_each_activation_also_in_one_that_is_cut_short() {
+        // 3 activations of 4 cycles, and 3 cycles of another one.
+        check(&wait(Some([1, 4]), &[(15, &[(1, 1)])]), &[(2, 3 * 3 + 2)]);
+        check(&wait(Some([4, 4]), &[(15, &[])]), &[]);
+    }
+}
