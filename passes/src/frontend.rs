@@ -70,8 +70,8 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// The compiler's error about a program of these files, which are parsed again for the names in them.
-    fn refusal(&self, error: &calyx_utils::Error) -> PassesError {
+    /// Hands the Calyx files to `tell`, parsed again for the names in them.
+    fn sources<T>(&self, tell: impl FnOnce(&[refusal::Source<'_>]) -> T) -> T {
         let _alone = positions::parsing();
         let mut files: Vec<_> = self.calyx.iter().collect();
         files.sort_unstable_by_key(|(path, _)| *path);
@@ -83,9 +83,18 @@ impl Texts {
                 namespace,
             })
         });
+        tell(&sources.collect::<Vec<_>>())
+    }
+
+    /// The error of a pass, with its place if it is about a name for which the compiler has none.
+    pub fn located(&self, error: PassesError) -> PassesError {
+        let PassesError::Calyx { stage, message } = error else {
+            return error;
+        };
+        let told = self.sources(|sources| refusal::tell_of_name(&message, None, sources));
         PassesError::Calyx {
-            stage: "parser".to_owned(),
-            message: refusal::tell_of_names(error, &sources.collect::<Vec<_>>()),
+            stage,
+            message: told.unwrap_or(message),
         }
     }
 }
@@ -174,7 +183,10 @@ impl Parsed {
         let reading = positions::compiling();
         let ctx = guarded(&path, "parser", || Ok(ir::from_ast::ast_to_ir(workspace)))?;
         drop(reading);
-        let ctx = ctx.map_err(|error| texts.refusal(&error))?;
+        let ctx = ctx.map_err(|error| PassesError::Calyx {
+            stage: "parser".to_owned(),
+            message: texts.sources(|sources| refusal::tell_of(&error, sources)),
+        })?;
         Ok(Program {
             ctx,
             path,

@@ -1,6 +1,7 @@
 //! The pipelines: the stock ones, run pass by pass, with petal's own steps between the passes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use calyx_ir as ir;
 use calyx_opt::pass_manager::PassManager;
@@ -186,14 +187,22 @@ pub fn instrument(
     mut program: Program,
     pipeline: &Pipeline,
 ) -> Result<(Design, Metadata), PassesError> {
-    let _reading = positions::compiling();
+    let reading = positions::compiling();
     let manager = stock()?;
     let mut result = None;
-    let texts = std::mem::take(&mut program.texts);
-    let (mut design, renamed) = build(program, pipeline, |ctx, path| {
+    let texts = Arc::new(std::mem::take(&mut program.texts));
+    let built = build(program, pipeline, |ctx, path| {
+        let texts = Arc::clone(&texts);
         result = Some(run_probed(&manager, ctx, path, texts, pipeline)?);
         Ok(())
-    })?;
+    });
+    let (mut design, renamed) = match built {
+        Ok(built) => built,
+        Err(error) => {
+            drop(reading);
+            return Err(texts.located(error));
+        }
+    };
     let (mut metadata, notes) = result.expect("set by the passes, which have run");
     design.notes = notes;
     design::rename_instances(&mut metadata, &renamed);
@@ -209,7 +218,7 @@ fn run_probed(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
-    texts: Texts,
+    texts: Arc<Texts>,
     pipeline: &Pipeline,
 ) -> Result<(Metadata, Vec<String>), PassesError> {
     let encode = EncodeControl::name();

@@ -4,6 +4,7 @@
 //! Owns the tables of both for the metadata. Knows neither how files are parsed nor what is in them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use calyx_ir as ir;
 use calyx_utils::WithPos as _;
@@ -27,7 +28,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Files {
     /// Of the program, as far as they were read already.
-    texts: Texts,
+    texts: Arc<Texts>,
     calyx: Vec<File>,
     pub front_end: FrontEnd,
     positions: HashMap<Position, PositionId>,
@@ -44,7 +45,7 @@ struct File {
 
 impl Files {
     /// Files that are not in `texts` are read when something is written in them.
-    pub fn new(texts: Texts) -> Self {
+    pub fn new(texts: Arc<Texts>) -> Self {
         Self {
             texts,
             calyx: Vec::new(),

@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use calyx_ir as ir;
 use calyx_opt::pass_manager::PassManager;
@@ -18,7 +19,6 @@ use calyx_opt::traversal::{
 };
 use calyx_utils::{CalyxResult, Error, OutputFile};
 
-use crate::frontend::Texts;
 use crate::marker;
 use crate::pipeline::{ALL, COMPILATION, CONTROL_COMPILATION, NO_OPT, expand};
 use crate::session::{Phase, Session};
@@ -192,7 +192,7 @@ impl Turn {
             None => {
                 let mark = sessions.next;
                 sessions.next += 1;
-                let session = Session::of(ctx, Texts::default());
+                let session = Session::of(ctx, Arc::default());
                 Ok(Self { mark, session })
             }
         })

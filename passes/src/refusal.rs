@@ -4,6 +4,7 @@
 //! Owns the reading of the compiler's messages, which have names in words alone. Knows the syntax tree, and no pass.
 
 use std::fmt;
+use std::ops::Range;
 
 use calyx_frontend::NamespaceDef;
 use calyx_frontend::PortDef;
@@ -74,17 +75,26 @@ pub(crate) struct Source<'a> {
     pub namespace: NamespaceDef,
 }
 
-/// An error of the compiler about the names in these files.
-pub(crate) fn tell_of_names(error: &Error, sources: &[Source<'_>]) -> String {
-    let message = error.message();
-    let Some(missing) = Missing::of(&message) else {
-        return tell(error);
-    };
+/// An error of the compiler about a program of these files.
+pub(crate) fn tell_of(error: &Error, sources: &[Source<'_>]) -> String {
     let (path, start, end) = error.location();
-    let source = sources.iter().find(|source| source.path == path);
-    let placed = source.and_then(|source| {
-        let at = syntax::find_word(source.text, missing.name, start..end).next()?;
-        Some((source, at))
+    tell_of_name(&error.message(), Some((path, start..end)), sources).unwrap_or_else(|| tell(error))
+}
+
+/// A message about a name that is not there, if it is one. `span` is where the compiler has it from.
+pub(crate) fn tell_of_name(
+    message: &str,
+    span: Option<(&str, Range<usize>)>,
+    sources: &[Source<'_>],
+) -> Option<String> {
+    let missing = Missing::of(message)?;
+    let source = span.and_then(|(path, span)| {
+        let source = sources.iter().find(|source| source.path == path)?;
+        Some((source, span))
+    });
+    let placed = source.as_ref().and_then(|(source, span)| {
+        let at = syntax::find_word(source.text, missing.name, span.clone()).next()?;
+        Some((*source, at))
     });
     // The compiler has no place for everything, but a name that is there once can be nowhere else.
     let only = || {
@@ -95,9 +105,7 @@ pub(crate) fn tell_of_names(error: &Error, sources: &[Source<'_>]) -> String {
         });
         all.next().filter(|_| all.next().is_none())
     };
-    let Some((source, at)) = placed.or_else(|| source.is_none().then(only).flatten()) else {
-        return tell(error);
-    };
+    let (source, at) = placed.or_else(|| source.is_none().then(only).flatten())?;
     let begin = source.text[..at]
         .rfind('\n')
         .map_or(0, |newline| newline + 1);
@@ -110,7 +118,7 @@ pub(crate) fn tell_of_names(error: &Error, sources: &[Source<'_>]) -> String {
         length: missing.name.len(),
         message: format!("{message}{near}"),
     };
-    told.to_string()
+    Some(told.to_string())
 }
 
 /// A name that is not there.
@@ -128,6 +136,8 @@ enum What<'a> {
     OwnPort,
     /// Of this component or primitive.
     PortOf(&'a str),
+    /// That this component takes.
+    RefCellOf(&'a str),
     Group,
     CombGroup,
     Prototype,
@@ -147,6 +157,11 @@ impl<'a> Missing<'a> {
                 "primitive or component" => What::Prototype,
                 _ => return None,
             };
+            return Some(Self { name, what });
+        }
+        if let Some((component, name)) = message.split_once(" does not have ref cell named ") {
+            let component = component.rsplit(' ').next()?;
+            let what = What::RefCellOf(component);
             return Some(Self { name, what });
         }
         let (cell, name) = message.split_once(" does not have port named `")?;
@@ -172,6 +187,15 @@ impl<'a> Missing<'a> {
             }),
             What::OwnPort => component().map(ports_of_component),
             What::PortOf(prototype) => ports(prototype, sources),
+            What::RefCellOf(component) => {
+                let namespaces = sources.iter().map(|source| &source.namespace);
+                let mut components = namespaces.flat_map(|namespace| &namespace.components);
+                let component = components.find(|known| known.name == component);
+                component.map(|component| {
+                    let cells = component.cells.iter().filter(|cell| cell.reference);
+                    cells.map(|cell| cell.name).collect()
+                })
+            }
             What::PortOfCell => {
                 let cell = component_cell(source.text, at);
                 let prototype = component().and_then(|component| {

@@ -4,6 +4,7 @@
 //! Knows neither who runs the passes nor where the session is kept.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use calyx_ir as ir;
 use calyx_utils::CalyxResult;
@@ -64,7 +65,7 @@ pub(crate) struct ComponentRecord {
 impl Session {
     /// Records the program as the source has it, and gives its control nodes their identities. Files that
     /// are not in `texts` are read.
-    pub fn of(ctx: &mut ir::Context, texts: Texts) -> Self {
+    pub fn of(ctx: &mut ir::Context, texts: Arc<Texts>) -> Self {
         let mut session = Self {
             phase: Phase::Source,
             files: Files::new(texts),

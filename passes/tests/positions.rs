@@ -462,17 +462,17 @@ fn errors_show_the_users_text() {
         &PROGRAM.replace("std_reg(32)", "std_rag(32)"),
         &expect![[r#"
             the Calyx compiler refuses the design (parser):
-            <stdin>
+            <stdin>:4:23: Undefined primitive or component name: std_rag; is it `std_reg`, `std_ge` or `std_gt`?
             4 |    @pos{1} refresh = std_rag(32);
-              |            ^^^^^^^^^^^^^^^^^^^^^ Undefined primitive or component name: std_rag"#]],
+              |                      ^^^^^^^"#]],
     );
     check_error(
         &PROGRAM.replace("refresh.in", "refresh.inn"),
         &expect![[r#"
             the Calyx compiler refuses the design (parser):
-            <stdin>
+            <stdin>:8:40: Undefined port name: inn; is it `in`?
             8 |    group save<"pos"={1, 7}> { refresh.inn = f.out; refresh.write_en = 1'd1; save[done] = refresh.done; }
-              |                               ^^^^^^^^^^^^^^^^^^^^ Undefined port name: inn"#]],
+              |                                       ^^^"#]],
     );
     check_error(
         &PROGRAM.replace("wires {", "wires {\n fsm f { }"),

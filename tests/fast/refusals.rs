@@ -101,6 +101,12 @@ fn names_that_are_not_there() {
             "design.futil:14:72: Undefined cell name: countr; is it `counter`?",
         ),
         (
+            "[kept = counter]",
+            "[kep = counter]",
+            "kep",
+            "design.futil:14:65: Malformed Control: sub does not have ref cell named kep; is it `kept`?",
+        ),
+        (
             "while lt.out",
             "while lt.oot",
             "oot",
