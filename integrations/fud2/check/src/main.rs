@@ -42,10 +42,6 @@ impl Emitter {
         self.write(&format!("{name} = {value}"));
     }
 
-    fn external_path(&mut self, path: &str) -> String {
-        format!("../{path}")
-    }
-
     fn rule(&mut self, name: &str, command: &str) {
         self.write(&format!("rule {name}\n  command = {command}"));
     }
@@ -124,7 +120,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .register_fn("config_or", Emitter::config_or)
         .register_fn("config_var_or", Emitter::config_var_or)
         .register_fn("var_", Emitter::variable)
-        .register_fn("external_path", Emitter::external_path)
+        .register_fn("external_path", |_: &mut Emitter, path: &str| {
+            format!("../{path}")
+        })
         .register_fn("rule", Emitter::rule)
         .register_fn("build_cmd", Emitter::build_cmd)
         .register_fn("arg", Emitter::arg);
