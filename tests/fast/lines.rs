@@ -121,7 +121,12 @@ fn places(metadata: &Metadata, node: Node, instances: &[Instance]) -> Vec<Line> 
             run,
         } => {
             let component = metadata.component(component);
-            let control = component.run(run).control.map(|id| component.node(id));
+            let run = component.run(run);
+            // A part of the group is its line's.
+            if run.part == Some(group) && run.group != group {
+                return vec![];
+            }
+            let control = run.control.map(|id| component.node(id));
             let enable = control.and_then(|node| place(metadata, &node.positions));
             let group = &component.groups[group.index()];
             let made = match group.origin {

@@ -2,8 +2,8 @@
 //!
 //! Owns the rule which line stands for what: a control node's is that of the statement; a group has two, that
 //! of the enable that runs it and that of its definition; so has a cell, where it is made and where its
-//! component is defined. A primitive works for the line of its group. What has no line gets none of its
-//! neighbour's.
+//! component is defined. A primitive works for the line of its group, and so does a part of a group that the compiler
+//! split. What has no line gets none of its neighbour's.
 
 use std::fmt;
 
@@ -137,6 +137,10 @@ impl<'a> FrontEndLines<'a> {
                 run,
             } => {
                 let component = self.metadata.component(component);
+                let whole = component.run(run).group;
+                if group != whole {
+                    return vec![];
+                }
                 let definition = &component.groups[group.index()];
                 let frame = |line, part, what: &str| LineFrame {
                     line,
