@@ -20,5 +20,6 @@ mod random;
 mod release;
 mod report;
 mod simulators;
+mod tasks;
 mod timeline;
 mod waveform;

@@ -8,7 +8,11 @@ use crate::support::{chromium, python, root};
 #[test]
 fn what_people_look_for_is_three_clicks_away() {
     let workshop = Workshop::empty();
-    workshop.edited("neural-layer-in-a-row.futil", "neural-layer.futil", &[("par {", "seq {")]);
+    workshop.edited(
+        "neural-layer-in-a-row.futil",
+        "neural-layer.futil",
+        &[("par {", "seq {")],
+    );
     let profile = |design: &str, out: &str, options: &[&str]| {
         workshop.succeeds(&[&["run", "--quiet", design, "--out", out], options].concat());
     };
