@@ -7,7 +7,7 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use colorchoice_clap::Color;
-use petal_visualize::{ControlView, Limit};
+use petal_visualize::{ControlView, Filter, Limit};
 
 use crate::versions;
 
@@ -49,6 +49,16 @@ Exit codes:
   0  the run did not get longer by more than the limit
   1  it did (with --format json, `regressed` is true then), or something is wrong with the input
   2  the command line makes no sense";
+const STATS_HELP: &str = "\
+As text, a table has ten rows, those with most first, and the columns that matter, without zeros. --all shows
+the whole table; the other formats always have it.
+
+Examples:
+  petal stats petal-out/design control
+  petal stats petal-out/design cells --sort overhead --top 3
+  petal stats petal-out/design groups --columns group,avg,max --filter component=main --filter 'max>1'
+  petal stats petal-out/design control --format csv";
+
 const COMPLETIONS_HELP: &str = "\
 Examples:
   petal completions bash > ~/.local/share/bash-completion/completions/petal
@@ -130,7 +140,8 @@ pub enum Command {
     Timeline(TimelineArgs),
     /// Open the timeline of a profile in ui.perfetto.dev
     View(ViewerArgs),
-    /// Print the statistics tables of a profile
+    /// Print the statistics tables of a profile, or what matters most of them
+    #[command(after_help = STATS_HELP)]
     Stats(StatsArgs),
     /// Print the source with cycles, useful share and overhead beside each line
     Annotate(AnnotateArgs),
@@ -143,6 +154,8 @@ pub enum Command {
     Instrument(InstrumentArgs),
     /// Make a profile of a waveform that was simulated elsewhere
     Reconstruct(ReconstructArgs),
+    /// Tell what a word of the outputs means, such as `useful` or the heading of a column
+    Explain(ExplainArgs),
     /// Look after the cache of Verilator's builds
     #[command(subcommand)]
     Cache(CacheCommand),
@@ -160,6 +173,13 @@ pub enum Command {
 pub enum CacheCommand {
     /// Remove everything from the cache
     Clean,
+}
+
+/// `petal explain`
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The word, or a key of `summary.json` [default: list all]
+    pub term: Vec<String>,
 }
 
 /// `petal completions`
@@ -408,6 +428,24 @@ pub struct StatsArgs {
     /// table `lines`, one for each statement of a line in each cell
     #[arg(long)]
     pub per_instance: bool,
+    /// Sort by this column: numbers with most first, texts from A to Z
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<String>,
+    /// Sort the other way round
+    #[arg(short, long, requires = "sort")]
+    pub reverse: bool,
+    /// Only so many rows [default: 10 as text, else all]
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+    /// Only these columns, in this order [default: six as text, else all]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Only rows for which this holds: a column, one of = != ~ (contains) < <= > >=, and a value (may be repeated)
+    #[arg(long, value_name = "EXPR")]
+    pub filter: Vec<Filter>,
+    /// All rows and columns as text, too
+    #[arg(long)]
+    pub all: bool,
     /// How to print them
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,

@@ -7,6 +7,7 @@ mod compare;
 mod compile;
 mod design;
 mod doctor;
+mod explain;
 mod failure;
 mod folder;
 mod front_end;
@@ -17,6 +18,7 @@ mod outputs;
 mod places;
 mod progress;
 mod run;
+mod stats;
 mod trace;
 mod verify;
 mod versions;
@@ -66,12 +68,13 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Report(args) => trace::report(&args),
         Command::Timeline(args) => trace::timeline(&args),
         Command::View(args) => view::view(&args),
-        Command::Stats(args) => trace::stats(&args),
+        Command::Stats(args) => stats::stats(&args),
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),
+        Command::Explain(args) => explain::explain(&args),
         Command::Cache(CacheCommand::Clean) => cache::clean(),
         Command::Doctor => doctor::doctor(),
         Command::Completions(args) => generated::completions(&args),

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
 
-use clap::ValueEnum;
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
 use petal_visualize::outputs::{METADATA, Make, TRACE};
@@ -14,13 +13,8 @@ use petal_visualize::{
     Analysis, CallTrees, Ending, Frames, Section, TreeFormat, TreeNodes, Verified, thousands,
 };
 use serde::Deserialize as _;
-use serde_json::Value as Json;
-use terminal_size::Width;
 
-use crate::args::{
-    AgainArgs, ControlArg, FlameArgs, FormatArg, FramesArg, StatsArgs, TableArg, TimelineArgs,
-    TraceArgs,
-};
+use crate::args::{AgainArgs, ControlArg, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
@@ -238,76 +232,10 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
     outputs::print(&text)
 }
 
-/// `petal stats`
-pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
-    let Folder {
-        metadata, reader, ..
-    } = Folder::open(&args.dir)?;
-    let has_lines = metadata.front_end.has_lines();
-    let wanted: Vec<TableArg> = if args.table.is_empty() {
-        let all = TableArg::value_variants().iter().copied();
-        all.filter(|&table| table != TableArg::Lines || has_lines)
-            .collect()
-    } else {
-        args.table.clone()
-    };
-    if wanted.contains(&TableArg::Lines) && !has_lines {
-        return Err(no_front_end(&args.dir));
-    }
-    if args.format == FormatArg::Csv && wanted.len() > 1 {
-        let dir = args.dir.display();
-        return Err(Failure::new(format!(
-            "a CSV file holds one table: choose it, as in `petal stats {dir} cells --format csv`, \
-             or take the files in {dir}/stats"
-        )));
-    }
-    let has_instances = |table| matches!(table, TableArg::Control | TableArg::Lines);
-    if args.per_instance && !wanted.iter().copied().any(has_instances) {
-        return Err(Failure::new(format!(
-            "`--per-instance` is of the tables `control` and `lines` only: `petal stats {} control --per-instance`",
-            args.dir.display()
-        )));
-    }
-    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
-    let tables = wanted.iter().map(|&table| match table {
-        TableArg::Control if args.per_instance => analysis.statements_per_instance(),
-        TableArg::Lines if args.per_instance => analysis.lines_per_instance(),
-        TableArg::Cells => analysis.cells(),
-        TableArg::Groups => analysis.groups(),
-        TableArg::Control => analysis.statements(),
-        TableArg::Lines => analysis.lines(),
-        TableArg::Hotspots => analysis.hotspots_table(),
-    });
-    let texts: Vec<String> = match args.format {
-        FormatArg::Text => match terminal_size::terminal_size_of(io::stdout()) {
-            Some((Width(room), _)) => tables.map(|table| table.text_within(room.into())).collect(),
-            None => tables.map(|table| table.text()).collect(),
-        },
-        FormatArg::Csv => tables.map(|table| table.csv()).collect(),
-        FormatArg::Markdown => tables.map(|table| table.markdown()).collect(),
-        FormatArg::Json => vec![as_document(&wanted, tables.map(|table| table.json()))],
-    };
-    outputs::print(&texts.join("\n"))
-}
-
 /// What is asked for lines of a front end, and there are none.
-fn no_front_end(dir: &Path) -> Failure {
+pub fn no_front_end(dir: &Path) -> Failure {
     Failure::new(format!(
         "{}: the design names no lines of a front end's files; calyx-py and Dahlia write them unless told otherwise",
         dir.display()
     ))
-}
-
-/// One JSON document: a table as it is, several by their names.
-fn as_document(names: &[TableArg], tables: impl Iterator<Item = Json>) -> String {
-    let mut tables: Vec<Json> = tables.collect();
-    let document = match &mut tables[..] {
-        [table] => table.take(),
-        _ => {
-            let names = names.iter().filter_map(ValueEnum::to_possible_value);
-            let names = names.map(|name| name.get_name().to_owned());
-            Json::Object(names.zip(tables).collect())
-        }
-    };
-    format!("{document:#}\n")
 }

@@ -6,6 +6,7 @@
 pub mod comparisons;
 pub mod corpus;
 pub mod page;
+pub mod perfetto;
 pub mod random;
 pub mod simulators;
 pub mod source;

@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         matches!(self, Self::Count(0) | Self::Empty) || *self == Self::Decimal(0.0)
     }
 
@@ -203,6 +203,19 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<Vec<&Value>> {
         let at = self.columns.iter().position(|column| column.name == name)?;
         Some(self.rows.iter().map(|row| &row[at]).collect())
+    }
+
+    /// These rows and columns of it, by their positions.
+    pub(crate) fn part(&self, rows: &[usize], columns: &[usize]) -> Self {
+        let row = |row: &usize| {
+            let values = columns.iter().map(|&at| self.rows[*row][at].clone());
+            values.collect()
+        };
+        Self {
+            columns: columns.iter().map(|&at| self.columns[at].clone()).collect(),
+            rows: rows.iter().map(row).collect(),
+            ids: rows.iter().map(|&row| self.ids[row]).collect(),
+        }
     }
 
     /// Comma-separated values with a heading line (RFC 4180, but lines end with `\n`).

@@ -1,0 +1,121 @@
+//! `petal stats`: the tables of a profile, or what matters most of them.
+
+use std::io;
+
+use clap::ValueEnum;
+use petal_visualize::{Digest, Selection, SelectionError, Table};
+use serde_json::Value as Json;
+use terminal_size::Width;
+
+use crate::args::{ControlArg, FormatArg, StatsArgs, TableArg};
+use crate::failure::Failure;
+use crate::outputs;
+use crate::trace::{Folder, no_front_end};
+
+/// `petal stats`
+pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
+    let Folder {
+        metadata, reader, ..
+    } = Folder::open(&args.dir)?;
+    let has_lines = metadata.front_end.has_lines();
+    let wanted: Vec<TableArg> = if args.table.is_empty() {
+        let all = TableArg::value_variants().iter().copied();
+        all.filter(|&table| table != TableArg::Lines || has_lines)
+            .collect()
+    } else {
+        args.table.clone()
+    };
+    if wanted.contains(&TableArg::Lines) && !has_lines {
+        return Err(no_front_end(&args.dir));
+    }
+    if args.format == FormatArg::Csv && wanted.len() > 1 {
+        let dir = args.dir.display();
+        return Err(Failure::new(format!(
+            "a CSV file holds one table: choose it, as in `petal stats {dir} cells --format csv`, \
+             or take the files in {dir}/stats"
+        )));
+    }
+    let has_instances = |table| matches!(table, TableArg::Control | TableArg::Lines);
+    if args.per_instance && !wanted.iter().copied().any(has_instances) {
+        return Err(Failure::new(format!(
+            "`--per-instance` is of the tables `control` and `lines` only: `petal stats {} control --per-instance`",
+            args.dir.display()
+        )));
+    }
+    let of_columns = args.sort.is_some() || !args.columns.is_empty() || !args.filter.is_empty();
+    if of_columns && wanted.len() > 1 {
+        return Err(Failure::usage(format!(
+            "`--sort`, `--columns` and `--filter` are of one table: choose it, as in `petal stats {} control --sort overhead`",
+            args.dir.display()
+        )));
+    }
+    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
+    let tables = wanted.iter().map(|&table| match table {
+        TableArg::Control if args.per_instance => (
+            analysis.statements_per_instance(),
+            Digest::STATEMENTS_PER_INSTANCE,
+        ),
+        TableArg::Lines if args.per_instance => {
+            (analysis.lines_per_instance(), Digest::LINES_PER_INSTANCE)
+        }
+        TableArg::Cells => (analysis.cells(), Digest::CELLS),
+        TableArg::Groups => (analysis.groups(), Digest::GROUPS),
+        TableArg::Control => (analysis.statements(), Digest::STATEMENTS),
+        TableArg::Lines => (analysis.lines(), Digest::LINES),
+        TableArg::Hotspots => (analysis.hotspots_table(), Digest::HOTSPOTS),
+    });
+    let selection = Selection {
+        columns: args.columns.clone(),
+        filters: args.filter.clone(),
+        sort: args.sort.clone(),
+        reverse: args.reverse,
+        top: args.top,
+    };
+    if args.format == FormatArg::Text && !args.all {
+        let texts: Result<Vec<String>, Failure> = tables
+            .map(|(table, digest)| {
+                let (shown, note) = digest.of(&table, &selection).map_err(usage)?;
+                Ok(format!("{}{}", text(&shown), note.unwrap_or_default()))
+            })
+            .collect();
+        return outputs::print(&texts?.join("\n"));
+    }
+    let tables: Result<Vec<Table>, Failure> = tables
+        .map(|(table, _)| selection.of(&table).map_err(usage))
+        .collect();
+    let tables = tables?;
+    let texts: Vec<String> = match args.format {
+        FormatArg::Text => tables.iter().map(text).collect(),
+        FormatArg::Csv => tables.iter().map(Table::csv).collect(),
+        FormatArg::Markdown => tables.iter().map(Table::markdown).collect(),
+        FormatArg::Json => vec![as_document(&wanted, tables.iter().map(Table::json))],
+    };
+    outputs::print(&texts.join("\n"))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn usage(error: SelectionError) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+/// A table as text, as wide as the terminal at most, if it is written to one.
+fn text(table: &Table) -> String {
+    match terminal_size::terminal_size_of(io::stdout()) {
+        Some((Width(room), _)) => table.text_within(room.into()),
+        None => table.text(),
+    }
+}
+
+/// One JSON document: a table as it is, several by their names.
+fn as_document(names: &[TableArg], tables: impl Iterator<Item = Json>) -> String {
+    let mut tables: Vec<Json> = tables.collect();
+    let document = match &mut tables[..] {
+        [table] => table.take(),
+        _ => {
+            let names = names.iter().filter_map(ValueEnum::to_possible_value);
+            let names = names.map(|name| name.get_name().to_owned());
+            Json::Object(names.zip(tables).collect())
+        }
+    };
+    format!("{document:#}\n")
+}

@@ -1,0 +1,86 @@
+//! Reads the counters of a timeline in Perfetto's format. Knows of the format only what that takes.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use flate2::read::ZlibDecoder;
+use prost::Message;
+
+#[derive(Clone, PartialEq, Message)]
+struct Trace {
+    #[prost(message, repeated, tag = "1")]
+    packets: Vec<Packet>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Packet {
+    #[prost(uint64, tag = "8")]
+    timestamp: u64,
+    #[prost(uint32, tag = "10")]
+    sequence: u32,
+    #[prost(message, optional, tag = "11")]
+    event: Option<TrackEvent>,
+    #[prost(bytes = "vec", optional, tag = "50")]
+    compressed: Option<Vec<u8>>,
+    #[prost(message, optional, tag = "60")]
+    track: Option<Track>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Track {
+    #[prost(uint64, tag = "1")]
+    uuid: u64,
+    #[prost(string, tag = "2")]
+    name: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct TrackEvent {
+    #[prost(uint64, tag = "11")]
+    track: u64,
+    #[prost(int64, optional, tag = "30")]
+    counter: Option<i64>,
+}
+
+/// The sum of each counter over all cycles, by its name.
+pub fn counters(timeline: &[u8]) -> BTreeMap<String, i64> {
+    let mut tracks: BTreeMap<u64, String> = BTreeMap::new();
+    let mut clocks: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut values: BTreeMap<u64, (u64, i64)> = BTreeMap::new();
+    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    for packet in unpacked(timeline) {
+        if let Some(track) = packet.track {
+            tracks.insert(track.uuid, track.name);
+        }
+        // The clock of each sequence is incremental.
+        let clock = clocks.entry(packet.sequence).or_default();
+        *clock += packet.timestamp;
+        let Some(event) = packet.event else { continue };
+        let Some(value) = event.counter else { continue };
+        let before = values.insert(event.track, (*clock, value));
+        let (since, before) = before.unwrap_or((*clock, 0));
+        let cycles = i64::try_from(*clock - since).expect("no run is as long");
+        *sums.entry(tracks[&event.track].clone()).or_default() += before * cycles;
+    }
+    for (_, value) in values.values() {
+        assert_eq!(*value, 0, "a counter does not end at 0");
+    }
+    sums
+}
+
+/// All packets, in order.
+fn unpacked(trace: &[u8]) -> Vec<Packet> {
+    let mut packets = Vec::new();
+    for packet in Trace::decode(trace).expect("it is a trace").packets {
+        match packet.compressed {
+            Some(compressed) => {
+                let mut plain = Vec::new();
+                let mut decoder = ZlibDecoder::new(&compressed[..]);
+                decoder.read_to_end(&mut plain).expect("it is zlib");
+                packets.extend(unpacked(&plain));
+            }
+            None => packets.push(packet),
+        }
+    }
+    packets
+}
