@@ -549,7 +549,7 @@ fn a_profile_shows_the_lines_of_the_front_end() {
     let folded = workshop.read("out/flame.folded");
     assert!(folded.starts_with("main {demo.py"), "{folded}");
     let table = workshop.succeeds(&["stats", "out", "lines"]);
-    assert!(table.contains("statement_4()"), "{table}");
+    assert!(table.contains("statement_6()"), "{table}");
     let each = ["stats", "out", "lines", "--per-instance", "--format", "csv"];
     expect![[r#"
         file,line,text,cell,statement,cycles,own,useful,overhead,FSM update,par-done update,FSM and par-done update,static wait,barrier,start/finish,other

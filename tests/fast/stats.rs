@@ -16,19 +16,19 @@ fn ten_rows_and_the_columns_that_matter() {
     check(
         &["control"],
         expect![[r#"
-        component  statement     times entered  cycles  useful  overhead
-        main       while@L87                16     464     272       128
-        main       seq@L88                  64     256     192        64
-        main       while@L84                 4     580     324        32
-        main       seq@L85                  16     528     304        32
-        main       while@L81                 1     609     337         8
-        main       seq@L82                   4     596     332         8
-        main       seq@L79                   1     612     338         2
-        main       first_row                 1       1       1         0
-        main       first_column              4       4       4         0
-        main       par@L86                  16      16      16         0
-        10 of 20 rows, 6 of 23 columns; `--all` shows all
-    "#]],
+            component  statement   times entered  cycles  useful  overhead
+            main       while@L87              16     464     272       128
+            main       seq@L88                64     256     192        64
+            main       while@L84               4     580     324        32
+            main       seq@L85                16     528     304        32
+            main       while@L81               1     609     337         8
+            main       seq@L82                 4     596     332         8
+            main       seq@L79                 1     612     338         2
+            main       multiply               64     128     128         0
+            main       par@L90                64      64      64         0
+            main       accumulate             64      64      64         0
+            10 of 20 rows, 6 of 23 columns; `--all` shows all
+        "#]],
     );
     check(
         &["cells"],

@@ -252,20 +252,31 @@ fn check(workshop: &Workshop, design: &str) {
         "{design}: the counter"
     );
 
-    let folded = workshop.read("out/flame-scaled.folded");
+    let folded = workshop.read("out/flame.folded");
     let stacks = folded.lines().map(|line| line.rsplit_once(' ').unwrap());
     let stacks: Vec<(&str, f64)> = stacks
         .map(|(stack, weight)| (stack, weight.parse().unwrap()))
         .collect();
-    // Each stack is rounded by itself.
-    let total: f64 = stacks.iter().map(|(_, weight)| weight).sum();
-
+    let total = |wanted: &dyn Fn(&str) -> bool| {
+        let stacks = stacks.iter().filter(|(stack, _)| wanted(stack));
+        let weight: f64 = stacks.map(|(_, weight)| weight).sum();
+        // Each stack is rounded by itself.
+        weight.round()
+    };
     #[expect(clippy::cast_precision_loss, reason = "no run here is as long")]
     let same = |found: f64, cycles: u64| found == cycles as f64;
     assert!(
-        same(total.round(), run["cycles"]),
+        same(total(&|_| true), run["cycles"]),
         "{design}: the flame graph"
     );
+    for kind in kinds() {
+        let leaf = format!("(overhead: {kind})");
+        let drawn = total(&|stack| stack.ends_with(&leaf));
+        assert!(
+            same(drawn, run[kind]),
+            "{design}: {drawn} cycles of {kind} in the flame graph"
+        );
+    }
 }
 
 #[test]

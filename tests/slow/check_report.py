@@ -342,6 +342,23 @@ def check_cycles(browser, name):
     page.close()
 
 
+def check_terms(browser, name):
+    """Whatever is a term of petal's says what it means, as `petal explain` does."""
+    page = browser.open(name)
+    where = "#figures dt abbr, #legend abbr, #ranks h2 abbr, .panel thead button, .source thead th:not(:last-child)"
+    titles = page.evaluate("where => [...document.querySelectorAll(where)].map((e) => [e.textContent, e.title])", where)
+    check(len(titles) > 30, "only", len(titles), "terms")
+    same("terms without a meaning", [word for word, title in titles if not title], [])
+    for word, title in titles:
+        said = subprocess.run([browser.petal, "explain", word], check=True, capture_output=True, text=True).stdout
+        check(title.startswith(said.splitlines()[1].strip()), word, "means", title, "and", said)
+    page.locator("#figures abbr", has_text="overhead").focus()
+    shown = "getComputedStyle(document.activeElement, '::after').content"
+    check("control" in page.evaluate(shown), "a term does not tell what it means to keys:", page.evaluate(shown))
+    same("wrong on the page", page.wrong, [])
+    page.close()
+
+
 def check_looks(browser, name):
     """Light and dark, narrow, and without scripts."""
     background = "getComputedStyle(document.documentElement).backgroundColor"
@@ -391,6 +408,7 @@ def main(path, petal, root, first, *others):
         check_keys(browser, first)
         check_frames(browser, first)
         check_drags(browser, first)
+        check_terms(browser, first)
         check_places(browser, first, "0:116", "main.seq@L116")
         check_places(browser, "matmul", *hottest(browser, "matmul"))
         for name in [first, *others]:

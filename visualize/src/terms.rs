@@ -3,6 +3,7 @@
 //! The one list that `petal explain`, the glossary of the guide and the hover texts of the report are made of.
 //! Knows nothing of a run. How a quantity is counted is said where that is done.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::text::nearest;
@@ -134,6 +135,10 @@ pub const TERMS: &[Term] = &[
         "Overhead of none of these kinds.",
         "0 in all designs that petal is tested with.",
         "overhead.md#what-petal-cannot-know"),
+    term(Scope::Run, "% of run", &[],
+        "What a row costs, its overhead or what else is told, as a share of the run's cycles; of a group, its total cycles.",
+        "A `seq` that is charged for 128 of 612 cycles: 20.9.",
+        "overhead.md"),
     term(Scope::Run, "active groups", &[],
         "How many groups are active in a cycle, in the whole design: a counter of the timeline.",
         "`par { a; b; }`: 2 while both arms run.",
@@ -162,6 +167,22 @@ pub const TERMS: &[Term] = &[
         "Cycles in which the statement only moved control along, but the run lost nothing by that: something worked beside it, or another statement is charged.",
         "One arm of a `par` steps while the other one works.",
         "overhead.md#hidden-control"),
+    term(Scope::Statement, "cost", &[],
+        "Cycles that a hotspot costs the run: overhead, or waiting. Not those in which it was active.",
+        "A `seq` that is active in 9 cycles and moves from step to step in 3: 3.",
+        "overhead.md#why-it-costs-that"),
+    term(Scope::Statement, "each", &[],
+        "What a hotspot costs each time that it is entered.",
+        "An `if` that is entered 3 times and costs 6 cycles: 2.00.",
+        "overhead.md#why-it-costs-that"),
+    term(Scope::Statement, "why", &["guide"],
+        "The reason for which a hotspot costs cycles, and where the guide tells more of it.",
+        "`enters and leaves its branch: 2 cycles each time`",
+        "overhead.md#why-it-costs-that"),
+    term(Scope::Statement, "waits", &["par-wait", "longest waits in par"],
+        "Cycles in which an arm of a `par` had ended and waited for the slowest one. They are no overhead as long as that one works.",
+        "A `par` with arms of 9 and 3 cycles waits for 6.",
+        "overhead.md#arms-that-wait"),
     term(Scope::Cell, "cell", &[],
         "A component cell, by its path from main.",
         "`main.queue` is the cell `queue` of main.",
@@ -215,7 +236,7 @@ pub const TERMS: &[Term] = &[
         "`shares a in b`: the work of its cell `a` is done by the hardware of `b`.",
         "sharing.md"),
     term(Scope::Line, "own", &[],
-        "The line's share of the run in cycles: each cycle is divided among all that is active in it and calls nothing further, and each part counts for the innermost line above it. Adds up to the run.",
+        "The line's share of the run in cycles: each cycle is divided among all that is active in it and calls nothing further, and each part counts for the innermost line above it; overhead is that of the line that is charged. Adds up to the run.",
         "A line whose group runs alone for 4 cycles, and beside another line's group for 2: 5.",
         "front-ends.md"),
     term(Scope::Row, "times active", &["times"],
@@ -250,8 +271,8 @@ pub const TERMS: &[Term] = &[
         "The line in which a group, a statement or something of a front end begins.",
         "`55` for `while@L55`.",
         "front-ends.md"),
-    term(Scope::Row, "text", &["source"],
-        "The line itself.",
+    term(Scope::Row, "text", &["source", "front end"],
+        "The line itself, in the Calyx program or in the front end's file.",
         "`while lt.out with cond {`",
         "front-ends.md"),
 ];
@@ -289,6 +310,21 @@ impl Term {
         let _ = writeln!(text, "  More: docs/guide/{page}");
         text
     }
+
+    /// The meaning and the example in a line, for where the term stands.
+    pub fn hint(&self) -> String {
+        format!("{} For example: {}", self.meaning, self.example)
+    }
+}
+
+/// What each of these headings means, by heading, and each term by all its names, in a line.
+pub(crate) fn hints<'a>(headings: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
+    let names = TERMS.iter();
+    let names = names.flat_map(|term| term.also.iter().copied().chain([term.name]));
+    names
+        .chain(headings)
+        .filter_map(|heading| Some((heading, Term::find(heading)?.hint())))
+        .collect()
 }
 
 /// The names of all terms by scope, for a terminal.

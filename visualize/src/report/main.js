@@ -10,7 +10,7 @@ function showSummary() {
   byId("notes").append(...notes.map((note) => element("p", {}, note)));
   const useful = classes[0].cycles + classes[1].cycles;
   const figure = (name, cycles, note) =>
-    byId("figures").append(element("div", {}, element("dt", {}, name), element("dd", {}, count(cycles), " ", element("small", {}, note))));
+    byId("figures").append(element("div", {}, element("dt", {}, termOf(name)), element("dd", {}, count(cycles), " ", element("small", {}, note))));
   figure("cycles", data.cycles, "");
   figure("useful", useful, percent(useful, data.cycles));
   figure("overhead", data.cycles - useful, percent(data.cycles - useful, data.cycles));
@@ -20,7 +20,7 @@ function showSummary() {
     const swatch = box.cloneNode();
     box.style.flexGrow = String(cycles);
     byId("share").append(box);
-    byId("legend").append(element("li", {}, swatch, `${name} `, element("strong", {}, count(cycles)), ` ${percent(cycles, data.cycles)}`));
+    byId("legend").append(element("li", {}, swatch, termOf(name), " ", element("strong", {}, count(cycles)), ` ${percent(cycles, data.cycles)}`));
   }
   const lists = new Map([["most overhead", []]]);
   for (const hotspot of data.hotspots) {
@@ -55,7 +55,7 @@ function rank(title, at, ranked) {
   });
   const none = element("tr", {}, element("td", {}, "none"));
   byId("ranks").append(
-    element("section", {}, element("h2", {}, title[0].toUpperCase() + title.slice(1)), element("table", {}, element("tbody", {}, ...(items.length ? items : [none])))),
+    element("section", {}, element("h2", {}, termOf(title, title[0].toUpperCase() + title.slice(1))), element("table", {}, element("tbody", {}, ...(items.length ? items : [none])))),
   );
 }
 

@@ -33,6 +33,7 @@ use crate::lines::Lines;
 use crate::profile::Profile;
 use crate::summary::{Summary, Verified};
 use crate::table::RowId;
+use crate::terms;
 
 /// Lines of a file beyond this one are not shown: positions may name any.
 const MAX_LINES: u32 = 100_000;
@@ -68,6 +69,8 @@ struct Data<'a> {
     verification: &'a str,
     warnings: &'a [String],
     versions: &'a BTreeMap<String, String>,
+    /// What headings and other words of the page mean.
+    terms: BTreeMap<&'a str, String>,
     cycles: u64,
     /// Names and cycles of the classes of cycles, which add up to `cycles`.
     classes: Vec<(&'static str, u64)>,
@@ -159,6 +162,7 @@ impl Report<'_> {
             verification: self.summary.verified.text(),
             warnings: &self.summary.warnings,
             versions: &self.summary.versions,
+            terms: terms::hints(tables.headings()),
             cycles: self.profile.total(),
             classes: self.classes(),
             paints: paints(),

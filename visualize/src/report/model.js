@@ -35,6 +35,13 @@ function isActive({ columns, rows }, row) {
   return columns.some((column, at) => tells(column) && rows[row][at] > 0);
 }
 
+/** What the hover text and the accessible description of a word are, if it is a term. */
+const explained = (word) => ({ title: data.terms[word] });
+
+/** A word with that text, which keys come to as well. */
+const termOf = (word, shown = word) =>
+  element("abbr", { ...explained(word), tabindex: data.terms[word] && "0" }, shown);
+
 const placeKey = ([file, line]) => `${file}:${line}`;
 
 /** A place as people read it. */

@@ -53,7 +53,10 @@ function sourceTable(file, at, most, known) {
     body.append(sourceLine(place, text, cost, numbers, known.has(placeKey(place)), most));
   });
   const titles = [...columns.map(([title]) => title), "line", file.name];
-  const head = titles.map((title) => element("th", { scope: "col" }, title));
+  const head = titles.map((title, nth) => {
+    const hint = nth < titles.length - 1 ? explained(title.replace(" %", "")) : {};
+    return element("th", { scope: "col", ...hint }, title);
+  });
   const table = element("table", { class: "source", "data-file": at }, element("thead", {}, element("tr", {}, ...head)), body);
   // Where the columns stay while the code scrolls.
   widths.reduce((left, width, column) => {

@@ -68,7 +68,7 @@ function tablePanel(table, at) {
       head.setAttribute("aria-sort", direction);
       body.append(...sorted(active, rows, column, direction === "ascending" ? 1 : -1));
     };
-    const button = element("button", { type: "button", onclick: sort }, column.title);
+    const button = element("button", { type: "button", onclick: sort, ...explained(column.title) }, column.title);
     const head = element("th", { scope: "col", class: column.numeric ? "number" : undefined }, button);
     return head;
   });

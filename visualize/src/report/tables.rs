@@ -70,6 +70,12 @@ impl Tables {
         Self { views, rows }
     }
 
+    /// The headings of all columns.
+    pub fn headings(&self) -> impl Iterator<Item = &str> {
+        let columns = self.views.iter().flat_map(|view| &view.columns);
+        columns.map(|(heading, _)| heading.as_str())
+    }
+
     /// The row that tells of `id`, if there is one.
     pub fn row(&self, id: RowId) -> Option<Row> {
         self.rows.get(&id).copied()
