@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use crate::support::workshop::{Workshop, example};
 
-fn check(options: &[&str], expected: Expect) {
+fn check(options: &[&str], expected: &Expect) {
     let workshop = Workshop::empty();
     workshop.succeeds(&["run", "-q", &example("matmul.futil"), "--out", "out"]);
     let args = [&["stats", "out"], options].concat();
@@ -15,7 +15,7 @@ fn check(options: &[&str], expected: Expect) {
 fn ten_rows_and_the_columns_that_matter() {
     check(
         &["control"],
-        expect![[r#"
+        &expect![[r#"
             component  statement   times entered  cycles  useful  overhead
             main       while@L87              16     464     272       128
             main       seq@L88                64     256     192        64
@@ -32,7 +32,7 @@ fn ten_rows_and_the_columns_that_matter() {
     );
     check(
         &["cells"],
-        expect![[r#"
+        &expect![[r#"
         cell  component  times active  cycles  busy  overhead
         main  main                  1     612   338       274
         6 of 27 columns; `--all` shows all
@@ -52,7 +52,7 @@ fn rows_are_sorted_chosen_and_cut() {
             "--top",
             "3",
         ],
-        expect![[r#"
+        &expect![[r#"
             group        avg  max
             multiply    2.00    2
             more_terms  1.00    1
@@ -75,7 +75,7 @@ fn rows_are_sorted_chosen_and_cut() {
             "--columns",
             "statement,cycles",
         ],
-        expect![[r#"
+        &expect![[r#"
             statement,cycles
             while@L81,609
             while@L84,580
@@ -94,7 +94,7 @@ fn rows_are_sorted_chosen_and_cut() {
             "--format",
             "json",
         ],
-        expect![[r#"
+        &expect![[r#"
             []
         "#]],
     );
