@@ -181,7 +181,7 @@ pub enum Frame {
 }
 
 /// A node of the flame graph, in preorder: its depth (the root's is 0), its frame by its position in
-/// the list, and the cycles in which it was an active leaf.
+/// the list, and its share of the run as a leaf, in thousandths of a cycle. All together are the run's cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlameNode(pub usize, pub usize, pub u64);
 

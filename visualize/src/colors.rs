@@ -94,7 +94,7 @@ impl Meaning {
             Self::Conditions => "#56b4e9",
             Self::ConditionsPrimitive => "#aad9f4",
             Self::Overhead(kind) => match kind {
-                Overhead::FsmUpdate => "#d55e00",
+                Overhead::FsmUpdate => "#dd6b1a",
                 Overhead::ParDone => "#e69f00",
                 Overhead::FsmAndParDone => "#c47a4a",
                 Overhead::StaticWait => "#f0e442",
@@ -168,9 +168,11 @@ pub(crate) fn style() -> String {
     css
 }
 
-/// The stripes of all kinds of overhead as SVG patterns, called `hatch-KEY`.
+/// The stripes of all kinds of overhead as SVG patterns, called `hatch-KEY`, and `stripes` for areas of any colour.
 pub(crate) fn patterns() -> String {
-    let mut svg = String::new();
+    let mut svg = "<pattern id=\"stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
+                   patternTransform=\"rotate(-45)\"><rect width=\"2\" height=\"6\" fill=\"#000000\" fill-opacity=\"0.25\"/></pattern>"
+        .to_owned();
     for meaning in Meaning::all() {
         if let Some(Hatch { angle, period }) = meaning.hatch() {
             let (key, color) = (meaning.key(), meaning.color());
@@ -191,5 +193,50 @@ pub(crate) fn fill(meaning: Meaning) -> String {
     match meaning.hatch() {
         Some(_) => format!("url(#hatch-{})", meaning.key()),
         None => meaning.color().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The relative luminance of a colour (WCAG 2.2).
+    fn luminance(color: &str) -> f64 {
+        let part = |at: usize| {
+            let part = u8::from_str_radix(&color[at..at + 2], 16).unwrap();
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 {
+                part / 12.92
+            } else {
+                ((part + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    #[test]
+    fn names_can_be_read_on_every_colour() {
+        // That of names in the report; stripes are brighter than what they are on.
+        let text = luminance("#1b1e24");
+        for meaning in Meaning::all() {
+            let contrast = (luminance(meaning.color()) + 0.05) / (text + 0.05);
+            assert!(contrast >= 4.5, "{meaning:?}: {contrast}");
+        }
+    }
+
+    #[test]
+    fn overhead_can_be_told_apart_without_colours() {
+        let all: Vec<Meaning> = Meaning::all().collect();
+        let is_overhead = |meaning: &Meaning| matches!(meaning, Meaning::Overhead(_));
+        assert!(
+            all.iter()
+                .all(|meaning| meaning.hatch().is_some() == is_overhead(meaning))
+        );
+        let hatches = all.iter().filter_map(|meaning| meaning.hatch());
+        let hatches: BTreeSet<(i16, u8)> =
+            hatches.map(|hatch| (hatch.angle, hatch.period)).collect();
+        assert_eq!(hatches.len(), Overhead::ALL.len());
     }
 }

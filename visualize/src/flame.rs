@@ -102,7 +102,7 @@ impl Flame {
             let weight = u128::from(cycles) * denominator;
             for (leaf, weight) in leaves(tree, overhead.as_ref(), weighting, weight) {
                 let end = match (leaf, &overhead) {
-                    (Leaf::Overhead, Some(overhead)) => builder.overhead(&ends, overhead),
+                    (Leaf::Overhead, Some(overhead)) => Some(builder.overhead(&ends, overhead)),
                     (Leaf::Node(node), _) => ends[node.index()],
                     (Leaf::Overhead, None) => None,
                 };
@@ -187,6 +187,7 @@ impl Flame {
                 name: frame.shown.clone(),
                 detail: self.detail(frame, width, whole),
                 fill: fill(frame.meaning),
+                striped: false,
                 last: matches!(frame.meaning, Meaning::Overhead(_)),
                 weight: in_units(frame.weight),
             })
@@ -197,6 +198,7 @@ impl Flame {
                 name: name.to_owned(),
                 detail: "no cycles".to_owned(),
                 fill: fill(Meaning::Cell),
+                striped: false,
                 last: false,
                 weight: 1,
             }];
@@ -334,9 +336,9 @@ impl<'a> Builder<'a> {
             Frames::FrontEnd | Frames::Both => self.lines.frames(node, self.instances),
         };
         if self.kind == Frames::FrontEnd {
-            return of_lines
-                .into_iter()
-                .fold(above, |above, frame| self.line(above, &frame, meaning));
+            return of_lines.into_iter().fold(above, |above, frame| {
+                Some(self.line(above, &frame, meaning))
+            });
         }
         let mut label = self.labels.label(node, self.instances).to_owned();
         let mut shown = label.clone();
@@ -370,9 +372,9 @@ impl<'a> Builder<'a> {
     }
 
     /// The frame of a line above `above`: the same, where that is of the same line.
-    fn line(&mut self, above: Option<usize>, frame: &LineFrame, meaning: Meaning) -> Option<usize> {
+    fn line(&mut self, above: Option<usize>, frame: &LineFrame, meaning: Meaning) -> usize {
         if let Some(above) = above.filter(|&above| self.frames[above].line == Some(frame.line)) {
-            return Some(above);
+            return above;
         }
         let label = format!("{} {}", self.lines.label(frame.line), frame.what);
         let shown = match self.lines.text(frame.line) {
@@ -382,7 +384,7 @@ impl<'a> Builder<'a> {
         let at = self.frame(above, label, shown, meaning);
         self.frames[at].line = Some(frame.line);
         self.frames[at].times = self.entries.times(frame.line);
-        Some(at)
+        at
     }
 
     /// The frame of the line of an enable above `above`, without the line of its group.
@@ -391,7 +393,7 @@ impl<'a> Builder<'a> {
         above: Option<usize>,
         component: ComponentId,
         run: GroupRunId,
-    ) -> Option<usize> {
+    ) -> usize {
         let component = self.metadata.component(component);
         let run = component.run(run);
         let enable = run.control.map(|enable| component.node(enable));
@@ -405,13 +407,13 @@ impl<'a> Builder<'a> {
     }
 
     /// The frame of a cycle's overhead.
-    fn overhead(&mut self, ends: &[Option<usize>], overhead: &OverheadLeaf) -> Option<usize> {
+    fn overhead(&mut self, ends: &[Option<usize>], overhead: &OverheadLeaf) -> usize {
         let mut above = ends[overhead.above.index()];
         for &node in &overhead.missing {
             let cell = overhead.instance;
             above = match (self.kind, node) {
                 (Frames::FrontEnd, Node::Group { component, run, .. }) => {
-                    self.line_of_enable(above, component, run)
+                    Some(self.line_of_enable(above, component, run))
                 }
                 _ => self.node(
                     above,
@@ -423,7 +425,7 @@ impl<'a> Builder<'a> {
         }
         let label = overhead_label(overhead.kind);
         let meaning = Meaning::Overhead(overhead.kind);
-        Some(self.frame(above, label.clone(), label, meaning))
+        self.frame(above, label.clone(), label, meaning)
     }
 
     /// The frame with this name above `above`, which is active in the cycles of the tree that is being laid.

@@ -4,6 +4,7 @@
 //! what the frame shows is put in its place afterwards, so that no name can mean anything to it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap, StrokeColor};
@@ -25,6 +26,8 @@ pub(crate) struct Frame {
     pub detail: String,
     /// What fills it, in SVG's words.
     pub fill: String,
+    /// Whether it has stripes that `fill` has not.
+    pub striped: bool,
     /// Whether it comes after its siblings, which are in the order of their names.
     pub last: bool,
     /// Its width without what stands on it.
@@ -69,7 +72,7 @@ impl Picture {
                 Some(above) => format!("{};", stacks[&above]),
                 None => String::new(),
             };
-            stack.push_str(&format!("{number:0digits$}"));
+            let _ = write!(stack, "{number:0digits$}");
             if frame.weight > 0 {
                 lines.push(format!("{stack} {}", frame.weight));
             }
@@ -149,10 +152,13 @@ impl Picture {
                     continue;
                 }
                 Event::Empty(start) if start.name().as_ref() == b"rect" => {
-                    if let Some((rect, width)) =
-                        frame.map(|frame| filled(start, &frame.fill)).transpose()?
-                    {
+                    if let Some(frame) = frame {
+                        let (rect, width) = filled(start, &frame.fill)?;
                         writer.write_event(Event::Empty(rect))?;
+                        if frame.striped {
+                            let (stripes, _) = filled(start, "url(#stripes)")?;
+                            writer.write_event(Event::Empty(stripes))?;
+                        }
                         fits = characters(width);
                         continue;
                     }

@@ -60,8 +60,8 @@ fn bad_sides_are_refused_with_the_way_out() {
         ),
         ("\"file\":0", "\"file\":7", "is out of place"),
         ("\"parent\":0", "\"parent\":77", "is out of place"),
-        ("[0,14,0]", "[1,14,0]", "loose node"),
-        ("[0,14,0]", "[0,99,0]", "loose node"),
+        ("[0,15,0]", "[1,15,0]", "loose node"),
+        ("[0,15,0]", "[0,99,0]", "loose node"),
         ("{\"group\":0}", "{\"group\":99}", "names what is not there"),
         (
             "\"name\":\"init\"",

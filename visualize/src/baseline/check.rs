@@ -62,7 +62,7 @@ impl Baseline {
             .statements
             .iter()
             .flat_map(|row| [row.times, row.cycles].into_iter().chain(row.overhead));
-        let flame = self.flame.iter().map(|node| node.2);
+        let flame = self.flame.iter().map(|node| node.2 / 1000);
         let mut all = run
             .into_iter()
             .chain(self.overhead)

@@ -14,8 +14,10 @@ use super::{
 };
 use crate::activations::Activations;
 use crate::control::Counts;
+use crate::flame::overhead_label;
 use crate::front_end::front_end_file;
-use crate::ledger::{ByKind, Ledger};
+use crate::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
+use crate::ledger::{ByKind, Class, Ledger};
 use crate::profile::Profile;
 use crate::{cells, groups};
 
@@ -253,7 +255,7 @@ fn parent(
     (component.node(above).origin == component.node(at).origin).then_some((id, above))
 }
 
-/// The flame graph in which every active leaf of a cycle counts 1.
+/// The flame graph that adds up to the run, with overhead as leaves of its own.
 fn flame(
     metadata: &Metadata,
     profile: &Profile,
@@ -277,11 +279,24 @@ fn flame(
         };
         listed.unwrap_or_else(|| Frame::Label(labels.label(node, profile.instances()).to_owned()))
     };
-    let mut stacks: BTreeMap<Vec<Frame>, u64> = BTreeMap::new();
-    for (tree, cycles) in profile.trees() {
-        for leaf in tree.leaves() {
-            let stack = tree.path(leaf).into_iter().map(|id| frame(tree.node(id)));
-            *stacks.entry(stack.collect()).or_default() += cycles;
+    let instances = profile.instances();
+    let units = units(profile, Weighting::Scaled);
+    let mut stacks: BTreeMap<Vec<Frame>, u128> = BTreeMap::new();
+    for (tree, cycles) in profile.trees().filter(|&(_, cycles)| cycles > 0) {
+        let class = Class::of(metadata, tree);
+        let overhead = OverheadLeaf::new(metadata, instances, tree, class);
+        let whole = u128::from(cycles) * units;
+        let path = |id| tree.path(id).into_iter().map(|id| frame(tree.node(id)));
+        for (leaf, weight) in leaves(tree, overhead.as_ref(), Weighting::Scaled, whole) {
+            let stack: Vec<Frame> = match (leaf, &overhead) {
+                (Leaf::Node(id), _) => path(id).collect(),
+                (Leaf::Overhead, Some(overhead)) => path(overhead.above)
+                    .chain(overhead.missing.iter().map(|&node| frame(node)))
+                    .chain([Frame::Label(overhead_label(overhead.kind))])
+                    .collect(),
+                (Leaf::Overhead, None) => continue,
+            };
+            *stacks.entry(stack).or_default() += weight;
         }
     }
     let frames: Vec<Frame> = stacks
@@ -294,14 +309,19 @@ fn flame(
     let positions: BTreeMap<&Frame, usize> = frames.iter().zip(0..).collect();
     let mut nodes: Vec<FlameNode> = Vec::new();
     let mut above: &[Frame] = &[];
-    for (stack, &cycles) in &stacks {
+    // Rounded so that all together are the cycles.
+    let mut sum = 0;
+    let thousandths = |weight: u128| u64::try_from(weight * 1000 / units).unwrap_or(u64::MAX);
+    for (stack, &weight) in &stacks {
+        let before = thousandths(sum);
+        sum += weight;
         let common = above.iter().zip(stack).take_while(|(a, b)| a == b).count();
         for (depth, frame) in stack.iter().enumerate().skip(common) {
             nodes.push(FlameNode(depth, positions[frame], 0));
         }
         // Stacks differ and none comes before one that it continues, so the last node is this one's.
         if let Some(last) = nodes.last_mut() {
-            last.2 = cycles;
+            last.2 = thousandths(sum) - before;
         }
         above = stack;
     }

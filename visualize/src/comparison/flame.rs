@@ -8,7 +8,7 @@ use super::matching::{self, Match};
 use super::statements;
 use crate::baseline::{Baseline, Frame};
 use crate::picture::{self, Picture};
-use crate::text::thousands;
+use crate::text::{amount, thousands};
 
 /// Writes the differential flame graph of two runs as an SVG image that zooms and searches in a
 /// browser.
@@ -61,16 +61,16 @@ pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io:
         after.design,
         thousands(after.cycles)
     );
-    let mut subtitle = "width: active leaves after".to_owned();
+    let mut subtitle = "as wide as the run after; striped: overhead".to_owned();
     if gone > 0 {
         let _ = write!(
             subtitle,
-            "; {} cycles of leaves that vanished are not shown",
-            thousands(gone)
+            "; {} cycles of what vanished are not shown",
+            amount(gone.into(), 1000)
         );
     }
     let picture = Picture {
-        units: 1,
+        units: 1000,
         // What did not change is as white as the background.
         stroke: 200,
         title,
@@ -147,17 +147,19 @@ impl<'a> Graph<'a> {
             } else {
                 SHRANK
             };
+            let is_overhead = frame.label.starts_with("(overhead: ");
             picture::Frame {
                 above: frame.above,
                 name: frame.label.to_owned(),
                 detail: format!(
-                    "{} cycles of leaves after, {} before",
-                    thousands(frame.after),
-                    thousands(frame.before)
+                    "{} cycles after, {} before",
+                    amount(frame.after.into(), 1000),
+                    amount(frame.before.into(), 1000)
                 ),
                 // The eye tells small changes from none.
                 fill: tint(color, ratio(change, most).sqrt()),
-                last: false,
+                last: is_overhead,
+                striped: is_overhead,
                 weight: frame.leaf,
             }
         });

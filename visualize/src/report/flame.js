@@ -21,7 +21,7 @@ function paintOf(node) {
 }
 
 /** A frame's name with the first words of its statement. */
-const shownName = ({ label, words }) => (words ? `${label} ${words}` : label);
+const shownName = (frame) => (frame.words ? `${fullName(frame)} ${frame.words}` : fullName(frame));
 
 /** The line of the source that a frame stands for. */
 function sourceText({ places: [place] }) {
@@ -31,7 +31,7 @@ function sourceText({ places: [place] }) {
 /** What a search in the flame graph looks at. */
 function searched(frame) {
   const keyword = frame.label.split("@")[0];
-  return frame.words ? [shownName(frame), `${keyword} ${frame.words}`] : [frame.label];
+  return frame.words ? [shownName(frame), `${keyword} ${frame.words}`] : [shownName(frame)];
 }
 
 /** How often a frame became active, as the tables have it. */
@@ -86,7 +86,7 @@ function drawFlame() {
   let narrow = 0;
   const put = (node, depth, left, share) => {
     if (share * width < 1) {
-      narrow++;
+      narrow += flame.weights[node] > 0 ? 1 : 0;
       return;
     }
     deepest = Math.max(deepest, depth);
@@ -125,7 +125,7 @@ function frameBox(node, depth, left, share, path) {
       "data-node": node,
       "aria-level": depth + 1,
       "aria-selected": selection.frames.has(data.nodes.frames[node]),
-      "aria-label": `${fullName(frameOf(node))}, ${kind}, ${shareText(flame.weights[node])}`,
+      "aria-label": `${shownName(frameOf(node))}, ${kind}, ${shareText(flame.weights[node])}`,
     },
     shownName(frameOf(node)),
   );

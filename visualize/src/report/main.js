@@ -88,7 +88,7 @@ function globalKey(event) {
   if (event.key === "/" && !event.target.closest("input")) {
     event.preventDefault();
     byId("search").focus();
-  } else if (event.target === document.body && "wasdf0".includes(event.key)) {
+  } else if (data.cycles && event.target === document.body && "wasdf0".includes(event.key)) {
     timelineKey(event);
   } else if (event.key === "Escape") {
     byId("search").value = "";

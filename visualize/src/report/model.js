@@ -93,8 +93,9 @@ function reveal(box, inner) {
   const outer = box.getBoundingClientRect();
   const rect = inner.getBoundingClientRect();
   const margin = Math.min(60, outer.height / 4);
-  if (rect.top < outer.top + margin) box.scrollTop -= outer.top + margin - rect.top;
-  else if (rect.bottom > outer.bottom - margin) box.scrollTop += rect.bottom - outer.bottom + margin;
+  const inSight = rect.top >= outer.top + margin && rect.bottom <= outer.bottom - margin;
+  // With more of what follows than of what is before.
+  if (!inSight) box.scrollTop += rect.top - outer.top - outer.height / 3;
 }
 
 /** The bytes of a packed part of the page. */
