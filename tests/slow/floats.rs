@@ -1,4 +1,4 @@
-//! Primitives whose Verilog includes other files, laid out as Calyx's floating-point primitives and Berkeley HardFloat are.
+//! Primitives whose Verilog includes other files, laid out as Calyx's floating-point primitives and Berkeley `HardFloat` are.
 //! What stands for them here is small: it doubles numbers.
 
 use std::fs;
