@@ -64,6 +64,10 @@ fn check(program: &str, args: &[&str], expected: &Expect) {
     );
     let report = workshop.read("out/report.html");
     tells(&report, &[stopped]);
+    for wait in summary["ending"]["waits"].as_array().unwrap() {
+        tells(&report, &[wait.as_str().unwrap()]);
+        tells(&said, &[wait.as_str().unwrap()]);
+    }
     // What a command writes again tells it, too.
     workshop.succeeds(&["report", "out"]);
     assert!(workshop.read("out/report.html") == report);

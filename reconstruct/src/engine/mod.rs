@@ -67,8 +67,9 @@ impl Progress<'_> {
     }
 }
 
-/// Cycles between two looks at the progress of a run.
-const PROGRESS: u64 = 1 << 13;
+/// Cycles between two looks at the progress of a run: a prime, so that they do not meet a loop at the same place
+/// again and again.
+const PROGRESS: u64 = 8191;
 
 /// Turns metadata and probe values into a Petal trace.
 pub struct Reconstruction<'a> {

@@ -6,7 +6,7 @@ function showSummary() {
   byId("origin").textContent = verified ? `${versions.join(", ")}; ${data.verification}` : versions.join(", ");
   const notes = data.warnings.map((warning) => `Warning: ${warning}`);
   if (!verified) notes.unshift(`Warning: ${data.verification}`);
-  if (data.stopped) notes.unshift(`Partial profile: ${data.stopped}`);
+  if (data.stopped.length) notes.unshift(`Partial profile: ${data.stopped.join("; ")}`);
   byId("notes").append(...notes.map((note) => element("p", {}, note)));
   const useful = classes[0].cycles + classes[1].cycles;
   const figure = (name, cycles, note) =>

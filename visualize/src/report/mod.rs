@@ -63,7 +63,8 @@ pub struct Report<'a> {
 #[derive(Debug, Serialize)]
 struct Data<'a> {
     design: &'a str,
-    stopped: Option<&'a str>,
+    /// Why the run ended before the design was done, and what it waited for; empty if it was done.
+    stopped: Vec<&'a str>,
     verified: Verified,
     /// What that means.
     verification: &'a str,
@@ -157,7 +158,7 @@ impl Report<'_> {
         let lines = |file| annotate(metadata, self.ledger, self.activations, file);
         let data = Data {
             design: &self.summary.design,
-            stopped: self.summary.stopped.as_deref(),
+            stopped: self.stopped(),
             verified: self.summary.verified,
             verification: self.summary.verified.text(),
             warnings: &self.summary.warnings,
@@ -205,6 +206,12 @@ impl Report<'_> {
             })
         });
         rows.collect()
+    }
+
+    fn stopped(&self) -> Vec<&str> {
+        let waits = self.summary.ending.iter().flat_map(|ending| &ending.waits);
+        let all = self.summary.stopped.iter().chain(waits);
+        all.map(String::as_str).collect()
     }
 
     fn classes(&self) -> Vec<(&'static str, u64)> {
