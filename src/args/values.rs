@@ -1,0 +1,46 @@
+//! Values of options that are more than a text: what they may look like, and what is said of those that do not.
+
+use std::ops::Range;
+
+/// A number of bytes: with K, M, G or T, of so many times 1024 of them.
+pub(super) fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].trim().to_ascii_uppercase().as_str() {
+        "" | "B" => Some(0),
+        "K" | "KB" | "KIB" => Some(10),
+        "M" | "MB" | "MIB" => Some(20),
+        "G" | "GB" | "GIB" => Some(30),
+        "T" | "TB" | "TIB" => Some(40),
+        _ => None,
+    };
+    let size = shift.and_then(|shift| digits.parse::<u64>().ok()?.checked_mul(1 << shift));
+    size.ok_or_else(|| "write a whole number with K, M, G or T, such as 20G".to_owned())
+}
+
+/// A name for the last folder of a path.
+pub(super) fn parse_name(text: &str) -> Result<String, String> {
+    if matches!(text, "" | "." | "..") || text.contains(['/', '\0']) {
+        return Err("write a name without `/`; `--out DIR` chooses the folder".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// Some cycles: `A..B`, `A..` or `..B`.
+pub(super) fn parse_cycles(text: &str) -> Result<Range<u64>, String> {
+    let (from, to) = text
+        .split_once("..")
+        .ok_or("write two cycle numbers with `..` between them, such as 0..10")?;
+    let number = |text: &str, default: u64| {
+        if text.is_empty() {
+            Ok(default)
+        } else {
+            text.parse()
+                .map_err(|_| format!("`{text}` is no cycle number"))
+        }
+    };
+    let range = number(from, 0)?..number(to, u64::MAX)?;
+    if range.is_empty() {
+        return Err(format!("there is no cycle in {text}"));
+    }
+    Ok(range)
+}
