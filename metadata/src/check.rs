@@ -106,6 +106,22 @@ impl Checker<'_> {
             }
             self.bindings(node, &from)?;
         }
+        for sequence in &component.sequences {
+            let from = "a sequence";
+            let count = component.control.len();
+            self.index("control node", sequence.node, count, from)?;
+            for (at, step) in sequence.steps.iter().enumerate() {
+                self.index("control node", step.node, count, from)?;
+                let contends = step.contends.iter().map(|contention| contention.with);
+                let mut before = step.after.iter().copied().chain(contends);
+                if before.any(|before| before as usize >= at) {
+                    return Err(format!(
+                        "component `{}`: step {at} of {from} waits for a later one",
+                        component.name
+                    ));
+                }
+            }
+        }
         for thread in &component.threads {
             if let Some((par, _)) = thread.arm {
                 self.index("control node", par, component.control.len(), "a thread")?;

@@ -5,6 +5,7 @@
 //! written in outputs ([`labels`]). Knows neither Calyx nor waveforms.
 
 mod check;
+mod dependences;
 mod file;
 mod front_end;
 mod ids;
@@ -13,6 +14,7 @@ mod probe;
 mod schedule;
 mod schema;
 
+pub use dependences::{Contention, Sequence, Step};
 pub use file::{MetadataError, VERSION};
 pub use front_end::{FrontEnd, FrontEndFile, Position, is_calyx};
 pub use ids::{

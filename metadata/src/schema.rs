@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dependences::Sequence;
 use crate::front_end::FrontEnd;
 use crate::ids::{
     CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, GroupRunId, Id, PositionId,
@@ -130,6 +131,10 @@ pub struct Component {
     pub groups: Vec<Group>,
     /// The control program as written, in preorder: a node's children follow it in source order.
     pub control: Vec<ControlNode>,
+    /// The `seq`s of the source in which something does not depend on something else. About others, those of inlined
+    /// components among them, nothing is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sequences: Vec<Sequence>,
     /// Every way in which a group comes to run; each has a GA probe.
     pub runs: Vec<GroupRun>,
     /// Every call that a group or a continuous assignment makes; each has a CG, CC or CP probe.

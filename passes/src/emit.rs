@@ -11,6 +11,7 @@ use petal_metadata::{
 
 use crate::CALYX_VERSION;
 use crate::compiled::Compiled;
+use crate::dependences::Dependences;
 use crate::instrument::{CalleeName, ComponentProbes};
 use crate::references::References;
 use crate::session::{ComponentRecord, Session};
@@ -38,6 +39,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
             ids: &ids,
             record: &session.components[&component.name],
             references: &session.references,
+            dependences: session.dependences.get(&component.name),
             probes: probes.components.get(&component.name)?,
             compiled: session
                 .compiled
@@ -88,6 +90,7 @@ struct Assembler<'a> {
     record: &'a ComponentRecord,
     /// Of every component.
     references: &'a HashMap<ir::Id, References>,
+    dependences: Option<&'a Dependences>,
     probes: &'a ComponentProbes,
     compiled: &'a Compiled,
     groups: Vec<Group>,
@@ -151,6 +154,10 @@ impl Assembler<'_> {
             Some(program.map(&|key| control_ids.get(&key).copied()))
         };
         let is_static = self.component.latency.is_some();
+        let lives_in = |cell| self.record.sharing.lives_in(cell);
+        let sequences = self
+            .dependences
+            .map(|dependences| dependences.sequences(&control_ids, lives_in));
         Component {
             schedule: is_static.then(|| schedule(0)).flatten(),
             name: self.component.name.to_string(),
@@ -160,6 +167,7 @@ impl Assembler<'_> {
             cells: self.cells,
             groups: self.groups,
             control,
+            sequences: sequences.unwrap_or_default(),
             runs,
             calls,
             continuous,

@@ -36,6 +36,7 @@
 
 mod align;
 mod compiled;
+mod dependences;
 mod design;
 mod emit;
 mod error;

@@ -12,6 +12,7 @@ use petal_metadata::{Metadata, Origin};
 
 use crate::align::{self, Shape};
 use crate::compiled::{self, Compiled};
+use crate::dependences::Dependences;
 use crate::emit;
 use crate::frontend::Texts;
 use crate::instrument::{self, Probes};
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     pub components: HashMap<ir::Id, ComponentRecord>,
     /// The `ref` cells of every component.
     pub references: HashMap<ir::Id, References>,
+    /// What in the source has to wait for what, by component.
+    pub dependences: HashMap<ir::Id, Dependences>,
     /// What instrumentation put into the program, once it has.
     pub probes: Option<Probes>,
     /// How control was compiled, once it has been.
@@ -72,6 +75,7 @@ impl Session {
             next_key: 0,
             components: HashMap::new(),
             references: HashMap::new(),
+            dependences: HashMap::new(),
             probes: None,
             compiled: HashMap::new(),
             main: ctx.entrypoint,
@@ -83,6 +87,7 @@ impl Session {
             let references = References::of(component);
             session.references.insert(component.name, references);
         }
+        session.dependences = Dependences::of_all(ctx);
         session
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{Component, ControlKind, Id, Metadata};
+use petal_metadata::{Component, Contention, ControlKind, Id, Metadata};
 use petal_reconstruct::Overhead;
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::activations::Activations;
 use crate::control::Counts;
 use crate::front_end::{FrontEndLines, Part, PartNames};
+use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::table::{Column, RowId, Table, Value};
 use crate::waits::Wait;
@@ -25,17 +26,28 @@ pub enum HotspotKind {
     Overhead,
     /// Arms of a `par` had ended, and waited for its slowest one. The run lost nothing else by that.
     ParWait,
+    /// Steps of a `seq` run one after the other, though they do not depend on one another.
+    Independent,
+    /// Such steps could not run at once, because they have the same hardware.
+    SharedHardware,
 }
 
 impl HotspotKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Overhead, Self::ParWait];
+    pub const ALL: [Self; 4] = [
+        Self::Overhead,
+        Self::ParWait,
+        Self::Independent,
+        Self::SharedHardware,
+    ];
 
     /// The headings of a list of such rows, and of what they cost.
     pub fn titles(self) -> [&'static str; 2] {
         match self {
             Self::Overhead => ["most overhead", "overhead"],
             Self::ParWait => ["longest waits in par", "waits"],
+            Self::Independent => ["steps that could run at once", "saves at most"],
+            Self::SharedHardware => ["steps that share hardware", "saves at most"],
         }
     }
 
@@ -43,6 +55,8 @@ impl HotspotKind {
         match self {
             Self::Overhead => "overhead",
             Self::ParWait => "par-wait",
+            Self::Independent => "independent",
+            Self::SharedHardware => "shared-hardware",
         }
     }
 }
@@ -66,13 +80,17 @@ pub enum GuideSection {
     StartAndFinish,
     /// What arms of a `par` wait.
     ArmsThatWait,
+    /// Steps that do not depend on one another.
+    IndependentSteps,
+    /// The same, where they have the same hardware.
+    StepsThatShare,
     /// None of these.
     Unknown,
 }
 
 impl GuideSection {
     /// All sections.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Steps,
         Self::Branches,
         Self::Loops,
@@ -81,6 +99,8 @@ impl GuideSection {
         Self::Barriers,
         Self::StartAndFinish,
         Self::ArmsThatWait,
+        Self::IndependentSteps,
+        Self::StepsThatShare,
         Self::Unknown,
     ];
 
@@ -95,6 +115,8 @@ impl GuideSection {
             Self::Barriers => "docs/guide/overhead.md#barriers",
             Self::StartAndFinish => "docs/guide/overhead.md#start-and-finish",
             Self::ArmsThatWait => "docs/guide/overhead.md#arms-that-wait",
+            Self::IndependentSteps => "docs/guide/overhead.md#steps-that-could-run-at-once",
+            Self::StepsThatShare => "docs/guide/overhead.md#steps-that-share-hardware",
             Self::Unknown => "docs/guide/overhead.md#what-petal-cannot-know",
         }
     }
@@ -179,7 +201,9 @@ pub(crate) fn hotspots(
     let waits = activations.waits();
     let waits = waits.iter().filter(|(_, wait)| wait.cycles > 0);
     let waits = waits.map(|(&id, wait)| list.wait(id, wait));
-    let mut all: Vec<Hotspot> = overhead.chain(waits).collect();
+    let independent = independences(metadata, ledger);
+    let independent = independent.iter().map(|steps| list.independent(steps));
+    let mut all: Vec<Hotspot> = overhead.chain(waits).chain(independent).collect();
     all.sort_by_key(|hotspot| (hotspot.kind, std::cmp::Reverse(hotspot.cost)));
     all
 }
@@ -310,6 +334,42 @@ impl List<'_> {
         let each = self.each(component, id, GuideSection::ArmsThatWait, wait.cycles);
         let why = (format!("{why}{each}"), GuideSection::ArmsThatWait);
         self.row(HotspotKind::ParWait, id, wait.cycles, why)
+    }
+
+    /// Steps that could run at once.
+    fn independent(&self, independence: &Independence<'_>) -> Hotspot {
+        let label = |statement| self.label((independence.statement.0, statement));
+        let (longer, shorter) = independence.pair;
+        let pair = format!(
+            "{} and {} do not depend on one another",
+            label(longer),
+            label(shorter)
+        );
+        let (kind, why, section) = match independence.contention {
+            None => (
+                HotspotKind::Independent,
+                pair,
+                GuideSection::IndependentSteps,
+            ),
+            Some(Contention { cell, other, .. }) => {
+                let shared = if cell == other {
+                    format!("{pair}, but both use {cell}")
+                } else {
+                    format!("{pair}, but {cell} and {other} are one in hardware")
+                };
+                (
+                    HotspotKind::SharedHardware,
+                    shared,
+                    GuideSection::StepsThatShare,
+                )
+            }
+        };
+        self.row(
+            kind,
+            independence.statement,
+            independence.cycles,
+            (why, section),
+        )
     }
 
     /// `: 2 cycles each time`; `: 1 cycle each iteration` for loops of which it is told how often they went round.

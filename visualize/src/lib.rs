@@ -65,6 +65,7 @@ mod flame;
 mod front_end;
 mod groups;
 mod hotspots;
+mod independence;
 mod intervals;
 mod leaves;
 mod ledger;
