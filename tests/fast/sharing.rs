@@ -9,6 +9,7 @@
 //! `PETAL_SEED=7 PETAL_PROGRAMS=1000 cargo test --test fast sharing` tries other programs, and more. A failure is told as the smallest
 //! program that fails so.
 
+mod independence;
 mod parts;
 mod writer;
 
