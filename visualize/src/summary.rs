@@ -187,6 +187,10 @@ impl Summary {
         }
         let width = thousands(self.cycles).len();
         let mut line = |name: &str, cycles: u64| {
+            // What is a part of something else, and none of it, would only make it longer.
+            if cycles == 0 && name.starts_with(' ') {
+                return;
+            }
             let _ = writeln!(
                 text,
                 "  {name:<27}{:>width$}  {}",
