@@ -19,15 +19,9 @@ fn a_run_tells_where_the_cycles_went() {
           cycles                     9  100.0 %
           useful                     3   33.3 %
             computation              3   33.3 %
-            conditions               0    0.0 %
           overhead                   6   66.7 %
             FSM update               4   44.4 %
-            par-done update          0    0.0 %
             FSM and par-done update  2   22.2 %
-            static wait              0    0.0 %
-            barrier                  0    0.0 %
-            start/finish             0    0.0 %
-            other                    0    0.0 %
 
           most overhead  overhead  % of run  times  why                                                            source
           main.seq@L116         3     33.33      1  moves from step to step: 3 cycles each time                    seq {

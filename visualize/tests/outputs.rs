@@ -104,6 +104,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         runs: vec![run(0, 1, None, 0), run(1, 2, None, 1)],
         calls: vec![],
         continuous: vec![],
+        sequences: vec![],
         threads: vec![Thread { arm: None }],
         compiled: vec![],
         root: None,
@@ -359,15 +360,8 @@ fn a_summary() {
               cycles                     12  100.0 %
               useful                      9   75.0 %
                 computation               9   75.0 %
-                conditions                0    0.0 %
               overhead                    3   25.0 %
                 FSM update                3   25.0 %
-                par-done update           0    0.0 %
-                FSM and par-done update   0    0.0 %
-                static wait               0    0.0 %
-                barrier                   0    0.0 %
-                start/finish              0    0.0 %
-                other                     0    0.0 %
 
               most overhead  overhead  % of run  times  why                                          source
               main.seq@L10          3     25.00      1  moves from step to step: 3 cycles each time  seq {

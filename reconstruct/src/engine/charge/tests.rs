@@ -45,6 +45,7 @@ impl Program {
             schedule: None,
             registers: Vec::new(),
             continuous: Vec::new(),
+            sequences: Vec::new(),
         };
         Self(Metadata {
             version: VERSION,
