@@ -114,7 +114,6 @@ pub fn instrument(
         Err(error) => return Err(error.into()),
     };
     interrupt::check()?;
-    notes.extend(design.notes.iter().cloned());
     Ok(Compiled {
         design,
         metadata,

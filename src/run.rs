@@ -145,6 +145,7 @@ pub fn profile(
         summary.verified = job.progress.stage("verifying", stage)?;
     }
     let memories = ran.memories;
+    summary.warnings.extend(job.design.warnings.clone());
     summary.warnings.extend(job.memories.warning.clone());
     write(&job.staging, job.metadata, &analysis, &summary)?;
     job.staging.write(MEMORIES, &memories)?;
@@ -385,6 +386,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
         verification,
     } = compile::instrument(&args.design, None, &mut places)?;
     notes.iter().for_each(messages::note);
+    design.warnings.iter().for_each(messages::warning);
     if let Some(verification) = verification {
         verification.compare(&design, None);
         if !verification.by_structure()? {

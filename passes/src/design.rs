@@ -43,8 +43,8 @@ pub struct Design {
     pub includes: Includes,
     /// The memories of main.
     pub memories: Vec<Memory>,
-    /// What the user should know of how the compiler took the program, each with its place.
-    pub notes: Vec<String>,
+    /// What the compiler may have made wrong, each with its place.
+    pub warnings: Vec<String>,
     /// What hardware it is, probes left out.
     pub structure: Structure,
 }

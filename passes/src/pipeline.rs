@@ -203,8 +203,8 @@ pub fn instrument(
             return Err(texts.located(error));
         }
     };
-    let (mut metadata, notes) = result.expect("set by the passes, which have run");
-    design.notes = notes;
+    let (mut metadata, warnings) = result.expect("set by the passes, which have run");
+    design.warnings = warnings;
     design::rename_instances(&mut metadata, &renamed);
     metadata.verified = pipeline.verified;
     metadata.seal();
@@ -213,7 +213,7 @@ pub fn instrument(
 }
 
 /// Runs the passes with petal's own steps among them ([`crate::plugin`] has them as passes). Returns the
-/// notes for the user, too.
+/// warnings for the user, too.
 fn run_probed(
     manager: &PassManager,
     ctx: &mut ir::Context,
@@ -225,7 +225,7 @@ fn run_probed(
     let probe = Instrumentation::name();
     let mut session = guarded(path, encode, || Ok(Session::of(ctx, texts)))?;
     session.pipeline = pipeline.described();
-    let mut notes = Vec::new();
+    let mut warnings = Vec::new();
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
             guarded(path, probe, || {
@@ -244,11 +244,11 @@ fn run_probed(
         } else if session.phase() != Phase::Compiled {
             guarded(path, encode, || session.follow(ctx))?;
         }
-        notes.extend(session.joined(&apart));
+        warnings.extend(session.joined(&apart));
     }
     let metadata = guarded(path, probe, || Ok(session.metadata(ctx)))?
         .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
-    Ok((metadata, notes))
+    Ok((metadata, warnings))
 }
 
 /// Compiles a program by `run`, which runs the passes.
@@ -281,7 +281,7 @@ fn build(
             library,
             includes,
             memories,
-            notes: Vec::new(),
+            warnings: Vec::new(),
             structure,
         },
         renamed,

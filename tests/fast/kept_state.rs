@@ -29,7 +29,7 @@ component main() -> () {
 }
 "#;
 
-/// What a run of the design notes, and what it leaves in the memory.
+/// What a run of the design says, and what it leaves in the memory.
 fn run(design: &str, more: &[&str]) -> (String, Value) {
     let workshop = Workshop::empty();
     workshop.write("design.futil", design);
