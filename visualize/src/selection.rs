@@ -344,7 +344,7 @@ impl Digest {
         ..Self::LINES
     };
 
-    /// Of the table of hotspots, which is sorted.
+    /// Of the table of hotspots: those of all kinds, by what they cost.
     pub const HOTSPOTS: Self = Self {
         columns: &[
             "kind",
@@ -354,7 +354,7 @@ impl Digest {
             "times entered",
             "why",
         ],
-        sort: &[],
+        sort: &["cost"],
     };
 
     /// The part of `table` that is shown if `selection` is asked for: what it leaves open is ten rows in which
