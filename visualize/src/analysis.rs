@@ -54,6 +54,8 @@ pub struct Analysis<'a> {
     flame: RefCell<Option<(Weighting, Frames, Arc<Flame>)>>,
     /// What the lines of the front end did, once that was asked for.
     lines: OnceCell<Lines<'a>>,
+    /// What every cycle went to, once that was asked for.
+    ledger: OnceCell<Ledger>,
 }
 
 impl<'a> Analysis<'a> {
@@ -70,6 +72,7 @@ impl<'a> Analysis<'a> {
                 .then(|| (CompiledView::new(metadata), Profile::default())),
             flame: RefCell::default(),
             lines: OnceCell::new(),
+            ledger: OnceCell::new(),
         }
     }
 
@@ -83,8 +86,9 @@ impl<'a> Analysis<'a> {
     /// Takes in the next event, with control as written, whatever the view.
     pub fn event(&mut self, event: &Event) {
         // They are of the events before.
-        self.flame.take();
-        self.lines.take();
+        *self.flame.get_mut() = None;
+        self.lines = OnceCell::new();
+        self.ledger = OnceCell::new();
         self.profile.event(event);
         self.activations.event(event);
         self.order.event(event);
@@ -103,8 +107,9 @@ impl<'a> Analysis<'a> {
     }
 
     /// What every cycle went to.
-    pub fn ledger(&self) -> Ledger {
-        Ledger::new(self.metadata, &self.profile)
+    pub fn ledger(&self) -> &Ledger {
+        self.ledger
+            .get_or_init(|| Ledger::new(self.metadata, &self.profile))
     }
 
     /// The summary of the run, as one of the design `design`. `versions` are those of the tools that
@@ -117,7 +122,7 @@ impl<'a> Analysis<'a> {
         Summary::new(
             self.metadata,
             &self.profile,
-            &self.ledger(),
+            self.ledger(),
             &self.activations,
             design,
             versions,
@@ -169,7 +174,7 @@ impl<'a> Analysis<'a> {
         cells(
             self.metadata,
             &self.profile,
-            &self.ledger(),
+            self.ledger(),
             &self.activations,
         )
     }
@@ -182,7 +187,7 @@ impl<'a> Analysis<'a> {
 
     /// The table of control statements: one row for each, with the overhead that is charged to it.
     pub fn statements(&self) -> Table {
-        control(self.metadata, &self.ledger(), &self.activations)
+        control(self.metadata, self.ledger(), &self.activations)
     }
 
     /// The table of control statements, with a row for each instance of their components.
@@ -190,7 +195,7 @@ impl<'a> Analysis<'a> {
         control_per_instance(
             self.metadata,
             &self.profile,
-            &self.ledger(),
+            self.ledger(),
             &self.activations,
         )
     }
@@ -199,7 +204,7 @@ impl<'a> Analysis<'a> {
     pub fn hotspots(&self) -> Vec<Hotspot> {
         hotspots::hotspots(
             self.metadata,
-            &self.ledger(),
+            self.ledger(),
             &self.activations,
             self.cycles(),
         )
@@ -236,7 +241,7 @@ impl<'a> Analysis<'a> {
 
     /// The lines of a source file, with their costs.
     pub fn annotate(&self, file: FileId) -> Vec<Line<'a>> {
-        annotate(self.metadata, &self.ledger(), &self.activations, file)
+        annotate(self.metadata, self.ledger(), &self.activations, file)
     }
 
     /// What a comparison needs of the run, which ended early if `stopped` tells why.
@@ -244,7 +249,7 @@ impl<'a> Analysis<'a> {
         Baseline::new(
             self.metadata,
             &self.profile,
-            &self.ledger(),
+            self.ledger(),
             &self.activations,
             design,
             stopped,
@@ -259,7 +264,7 @@ impl<'a> Analysis<'a> {
             profile: &self.profile,
             shown: self.shown(),
             activations: &self.activations,
-            ledger: &self.ledger(),
+            ledger: self.ledger(),
             order: &self.order,
             lines: self.front_end(),
         };

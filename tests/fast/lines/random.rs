@@ -447,7 +447,7 @@ fn random_positions_get_what_a_plain_sum_gives() {
             (
                 tables.map(|table| table.csv()),
                 analysis.lines(),
-                analysis.ledger(),
+                analysis.ledger().clone(),
                 analysis.flame_of_front_end(Weighting::Scaled).folded(),
             )
         };
