@@ -53,7 +53,7 @@ mod verilog;
 mod waveform;
 
 pub use error::{Error, Stopped};
-pub use simulation::{Options, Simulation};
+pub use simulation::{Compiled, Options, Simulation, Visible};
 
 /// The version of Cranelift, which makes the machine code.
 pub const CRANELIFT_VERSION: &str = cranelift_codegen::VERSION;

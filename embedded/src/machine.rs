@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use num_bigint::BigUint;
 use petal_reconstruct::{Id as _, SlotId};
 
-use crate::code::{self, Code, word};
+use crate::code::{self, Code, Instance, Layout, word};
 use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
 use crate::graph::{Check, Graph, Input, Kind, NodeId};
@@ -19,13 +19,35 @@ const RESET_CYCLES: usize = 3;
 /// How often a combinational loop is evaluated in a cycle until it has to have settled.
 const MAX_EVALUATIONS: usize = 100;
 
+/// A design in machine code.
+pub(crate) struct Compiled {
+    design: Design,
+    code: Arc<Code>,
+}
+
+impl Compiled {
+    /// Compiles a design. `probes`, of up to 64 bits, and `watched` are the values to look at in each cycle.
+    pub fn new(design: Design, probes: &[NodeId], watched: &[NodeId]) -> Result<Self, Error> {
+        let code = Code::new(&design.graph, design.done, probes, watched)?;
+        Ok(Self {
+            design,
+            code: Arc::new(code),
+        })
+    }
+
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    fn layout(&self) -> &Layout {
+        &self.code.layout
+    }
+}
+
 /// A design that runs.
 pub(crate) struct Machine {
-    design: Design,
-    code: Code,
-    state: Vec<u64>,
-    next: Vec<u64>,
-    env: Vec<u64>,
+    compiled: Arc<Compiled>,
+    instance: Instance,
     /// `None` while the design is being reset.
     cycle: Option<u64>,
     limit: u64,
@@ -34,22 +56,15 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Compiles a design to machine code. `probes`, of up to 64 bits, and `watched` are the
-    /// values to look at in each cycle. The run ends with an error after `limit` cycles, or once `interrupt` is set.
+    /// Prepares a run. It ends with an error after `limit` cycles, or once `interrupt` is set.
     pub fn new(
-        design: Design,
-        probes: &[NodeId],
-        watched: &[NodeId],
+        compiled: Arc<Compiled>,
         limit: u64,
         interrupt: Arc<AtomicBool>,
     ) -> Result<Self, Error> {
-        let code = Code::new(&design.graph, design.done, probes, watched)?;
         Ok(Self {
-            state: vec![0; code.layout.state],
-            next: vec![0; code.layout.state],
-            env: vec![0; code.layout.env],
-            design,
-            code,
+            instance: Instance::new(Arc::clone(&compiled.code))?,
+            compiled,
             cycle: None,
             limit,
             interrupt,
@@ -96,29 +111,29 @@ impl Machine {
 
     /// The ports on each combinational loop.
     pub fn loops(&self) -> &[Vec<String>] {
-        &self.design.loops
+        &self.compiled.design.loops
     }
 
     fn memory(&mut self, name: &str) -> Option<(u32, &mut [u64])> {
-        let memories = &self.design.memories;
-        let &(_, id) = memories.iter().find(|(memory, _)| memory == name)?;
-        let width = self.design.graph.mems[id.index()].width;
-        Some((width, &mut self.code.memories[id.index()]))
+        let design = &self.compiled.design;
+        let &(_, id) = design.memories.iter().find(|(memory, _)| memory == name)?;
+        let width = design.graph.mems[id.index()].width;
+        Some((width, self.instance.memory_mut(id.index())))
     }
 
     /// The words of the watched values one after the other, the lowest of a value first.
     pub fn watched(&self) -> &[u64] {
-        &self.env[self.code.layout.watched.clone()]
+        self.instance.words(self.compiled.layout().watched.clone())
     }
 
     /// The words that hold the probes.
     pub fn probes(&self) -> &[u64] {
-        &self.env[self.code.layout.probes.clone()]
+        self.instance.words(self.compiled.layout().probes.clone())
     }
 
     /// For each of these words, the probe behind each bit; one with a word to itself is alone.
     pub fn probe_slots(&self) -> Vec<Vec<SlotId>> {
-        let layout = &self.code.layout;
+        let layout = self.compiled.layout();
         let mut slots = vec![Vec::new(); layout.probes.len()];
         for (number, &(word, _)) in layout.probe.iter().enumerate() {
             slots[word - layout.probes.start].push(SlotId::from_index(number));
@@ -131,8 +146,7 @@ impl Machine {
     /// # Errors
     /// When the design stops itself.
     pub fn reset(&mut self, look: &mut dyn FnMut(&Self)) -> Result<(), Stopped> {
-        self.env[word::GO] = 0;
-        self.env[word::RESET] = 1;
+        self.instance.set_inputs(false, true);
         for _ in 0..RESET_CYCLES {
             self.settle()?;
             look(self);
@@ -142,8 +156,7 @@ impl Machine {
                 message,
             })?;
         }
-        self.env[word::GO] = 1;
-        self.env[word::RESET] = 0;
+        self.instance.set_inputs(true, false);
         Ok(())
     }
 
@@ -169,14 +182,15 @@ impl Machine {
             cycle: self.cycle,
             message,
         })?;
-        if self.env[word::DONE] != 0 {
+        if self.instance.word(word::DONE) != 0 {
             return Ok(false);
         }
+        let layout = self.compiled.layout();
         let state = State {
-            regs: &self.state,
-            wires: &self.env[self.code.layout.all_wires.clone()],
-            memories: &self.code.memories,
-            digest: self.env[word::DIGEST],
+            regs: self.instance.words(layout.state.clone()),
+            wires: self.instance.words(layout.all_wires.clone()),
+            memories: self.instance.memories(),
+            digest: self.instance.digest(),
         };
         if let Some(Loop { cycle, period }) = self.repetition.take(cycle, state) {
             return Err(Stopped::Endless { cycle, period });
@@ -192,40 +206,27 @@ impl Machine {
 
     /// Computes the values of a cycle.
     fn settle(&mut self) -> Result<(), Stopped> {
-        for _ in 0..MAX_EVALUATIONS {
-            for flag in [
-                word::FAILED,
-                word::FAILED_AT_EDGE,
-                word::UNSETTLED,
-                word::DONE,
-            ] {
-                self.env[flag] = 0;
-            }
-            self.env[self.code.layout.probes.clone()].fill(0);
-            self.code
-                .evaluate(&self.state, &mut self.next, &mut self.env);
-            if self.env[word::UNSETTLED] == 0 {
-                return if self.env[word::FAILED] == 0 {
-                    Ok(())
-                } else {
-                    Err(Stopped::Check {
-                        cycle: self.cycle,
-                        message: self.failure(false),
-                    })
-                };
-            }
+        let settled = (0..MAX_EVALUATIONS).any(|_| self.instance.evaluate());
+        if !settled {
+            return Err(Stopped::Loop {
+                cycle: self.cycle,
+                ports: self.compiled.design.loops.concat(),
+            });
         }
-        Err(Stopped::Loop {
-            cycle: self.cycle,
-            ports: self.design.loops.concat(),
-        })
+        if self.instance.word(word::FAILED) != 0 {
+            return Err(Stopped::Check {
+                cycle: self.cycle,
+                message: self.failure(false),
+            });
+        }
+        Ok(())
     }
 
     /// The rising edge of the clock. An error is what failed on it.
     fn edge(&mut self) -> Result<(), String> {
-        let failure = (self.env[word::FAILED_AT_EDGE] != 0).then(|| self.failure(true));
-        self.code.commit(&self.state, &mut self.next, &mut self.env);
-        std::mem::swap(&mut self.state, &mut self.next);
+        let failed = self.instance.word(word::FAILED_AT_EDGE) != 0;
+        let failure = failed.then(|| self.failure(true));
+        self.instance.commit();
         failure.map_or(Ok(()), Err)
     }
 
@@ -234,7 +235,7 @@ impl Machine {
         let values = Values::of(self);
         let failed =
             |check: &&Check| check.at_edge == at_edge && *values.get(check.fails) != BigUint::ZERO;
-        let Some(check) = self.design.graph.checks.iter().find(failed) else {
+        let Some(check) = self.compiled.design.graph.checks.iter().find(failed) else {
             return "a check failed".to_owned();
         };
         let operands = check.values.iter();
@@ -250,25 +251,24 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    fn of(simulation: &Machine) -> Self {
-        let graph: &Graph = &simulation.design.graph;
-        let layout = &simulation.code.layout;
+    fn of(machine: &Machine) -> Self {
+        let graph: &Graph = &machine.compiled.design.graph;
+        let (instance, layout) = (&machine.instance, machine.compiled.layout());
         let mut values: Vec<BigUint> = Vec::with_capacity(graph.len());
         for index in 0..graph.len() {
             let id = NodeId::from_index(index);
             let node = graph.node(id);
-            let in_words =
-                |words: &[u64], at: usize| code::load(&words[at..at + code::words(node.width)]);
+            let stored = |at: usize| code::load(instance.words(at..at + code::words(node.width)));
             let value = match &node.kind {
                 Kind::Const(value) => value.clone(),
-                Kind::Input(Input::Go) => BigUint::from(simulation.env[word::GO]),
+                Kind::Input(Input::Go) => BigUint::from(instance.word(word::GO)),
                 Kind::Input(Input::Clock) => BigUint::ZERO,
-                Kind::Input(Input::Reset) => BigUint::from(simulation.env[word::RESET]),
-                Kind::Reg(reg) => in_words(&simulation.state, layout.regs[reg.index()]),
-                Kind::Wire(wire) => in_words(&simulation.env, layout.wires[wire.index()]),
+                Kind::Input(Input::Reset) => BigUint::from(instance.word(word::RESET)),
+                Kind::Reg(reg) => stored(layout.regs[reg.index()]),
+                Kind::Wire(wire) => stored(layout.wires[wire.index()]),
                 Kind::Read(memory, address) => {
                     let words = code::words(node.width);
-                    let memory = &simulation.code.memories[memory.index()];
+                    let memory = &instance.memories()[memory.index()];
                     usize::try_from(&values[address.index()])
                         .ok()
                         .and_then(|at| memory.chunks_exact(words).nth(at))

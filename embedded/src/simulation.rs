@@ -11,9 +11,9 @@ use petal_reconstruct::{Change, ProbeSource, Signal, SlotId, SourceError, Warnin
 use crate::elaborate::{self, Design, Scope};
 use crate::error::{Error, Stopped};
 use crate::graph::NodeId;
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::program::{Context, Program};
-use crate::waveform::Waveform;
+use crate::waveform::{self, Waveform};
 
 /// How to run a design.
 pub struct Options {
@@ -40,6 +40,75 @@ impl Default for Options {
     }
 }
 
+/// What of a run can be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visible {
+    /// The probes.
+    Probes,
+    /// All values, as [`Options::vcd`] asks for.
+    All,
+}
+
+/// A lowered design, compiled to machine code once for any number of runs: one after the other, or at the same
+/// time on several threads. A copy shares the code.
+#[derive(Clone)]
+pub struct Compiled {
+    machine: Arc<machine::Compiled>,
+    /// The values that a VCD file has, if all are visible.
+    watched: Option<Vec<NodeId>>,
+}
+
+impl Compiled {
+    /// Compiles `program`, which must have gone through all passes and have names that
+    /// Verilog allows. `probes` are the signals to deliver.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
+    /// [`Error::NoSignal`] if a probe is not there.
+    pub fn new(program: &Context, probes: &[Signal], visible: Visible) -> Result<Self, Error> {
+        let design = elaborate::elaborate(&Program::of(program))?;
+        let probes = find(&design, probes)?;
+        let watched = (visible == Visible::All).then(|| waveform::values(&design));
+        let nodes = watched.as_deref().unwrap_or_default();
+        let machine = machine::Compiled::new(design, &probes, nodes)?;
+        Ok(Self {
+            machine: Arc::new(machine),
+            watched,
+        })
+    }
+
+    /// Prepares a run. All memories are 0 at first.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if there is not enough memory for those of the design, [`Error::Waveform`] if the VCD
+    /// file can't be written, [`Error::NotVisible`] if there is to be one, and not all values are visible.
+    pub fn simulation(&self, options: Options) -> Result<Simulation, Error> {
+        let waveform = match (options.vcd, &self.watched) {
+            (None, _) => None,
+            (Some(_), None) => return Err(Error::NotVisible),
+            (Some(output), Some(watched)) => {
+                let waveform = Waveform::new(output, self.machine.design(), watched);
+                Some(waveform.map_err(Error::Waveform)?)
+            }
+        };
+        let machine = Machine::new(
+            Arc::clone(&self.machine),
+            options.cycle_limit,
+            options.interrupt,
+        )?;
+        Ok(Simulation {
+            before: vec![0; machine.probes().len()],
+            slots: machine.probe_slots(),
+            changes: Vec::new(),
+            machine,
+            waveform,
+            partial: options.partial,
+            started: false,
+            stopped: None,
+        })
+    }
+}
+
 /// A run of a lowered design, compiled to machine code. It advances as [`ProbeSource::next_cycle`] is
 /// called.
 ///
@@ -59,36 +128,16 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Prepares a run of `program`, which must have gone through all passes and have names that
-    /// Verilog allows. `probes` are the signals to deliver.
+    /// Compiles `program` for one run. See [`Compiled::new`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
-    /// [`Error::NoSignal`] if a probe is not there, [`Error::Memory`] if there is not enough memory for
-    /// those of the design.
+    /// Those of [`Compiled::new`] and [`Compiled::simulation`].
     pub fn new(program: &Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
-        let design = elaborate::elaborate(&Program::of(program))?;
-        let probes = find(&design, probes)?;
-        let waveform = options.vcd.map(|output| Waveform::new(output, &design));
-        let (waveform, watched) = waveform.transpose().map_err(Error::Waveform)?.unzip();
-        let watched = watched.unwrap_or_default();
-        let machine = Machine::new(
-            design,
-            &probes,
-            &watched,
-            options.cycle_limit,
-            options.interrupt,
-        )?;
-        Ok(Self {
-            before: vec![0; machine.probes().len()],
-            slots: machine.probe_slots(),
-            changes: Vec::new(),
-            machine,
-            waveform,
-            partial: options.partial,
-            started: false,
-            stopped: None,
-        })
+        let visible = match options.vcd {
+            Some(_) => Visible::All,
+            None => Visible::Probes,
+        };
+        Compiled::new(program, probes, visible)?.simulation(options)
     }
 
     /// Sets words of an external memory, by their indices in row-major order. Words that are not given

@@ -4,7 +4,7 @@
 //! A cycle takes 10 ns. The clock rises in the middle of it, and values change there. The `vcd` crate
 //! writes the header; its formatting is too slow for the values, which are written here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -40,50 +40,68 @@ struct Signal {
 /// How many values are looked at together, whether any of them has changed.
 const BLOCK: usize = 16;
 
-/// Numbers the values of a design.
-struct Numbering<'a> {
+/// Declares the values of a design.
+struct Declarations<'a> {
     design: &'a Design,
-    nodes: Vec<NodeId>,
     codes: HashMap<NodeId, IdCode>,
     clock: IdCode,
 }
 
+/// The values of a design that a file has, in the order of their names.
+pub(crate) fn values(design: &Design) -> Vec<NodeId> {
+    fn add(scope: &Scope, nodes: &mut Vec<NodeId>) {
+        nodes.extend(scope.signals.iter().map(|(_, node)| node));
+        for child in &scope.children {
+            add(child, nodes);
+        }
+    }
+    let mut nodes = Vec::new();
+    add(&design.main, &mut nodes);
+    let mut seen = HashSet::new();
+    let is_clock = |node: NodeId| design.graph.node(node).kind == Kind::Input(Input::Clock);
+    nodes.retain(|&node| !is_clock(node) && seen.insert(node));
+    nodes
+}
+
 impl<W: Write> Waveform<W> {
-    /// Writes the header. Returns the values to watch too.
-    pub fn new(mut output: W, design: &Design) -> io::Result<(Self, Vec<NodeId>)> {
+    /// Writes the header. `watched` are the [`values`] of the design.
+    pub fn new(mut output: W, design: &Design, watched: &[NodeId]) -> io::Result<Self> {
         let mut writer = Writer::new(&mut output);
         let clock = IdCode::FIRST;
-        let mut numbering = Numbering {
+        let mut codes: HashMap<NodeId, IdCode> = HashMap::new();
+        let mut words = 0;
+        let mut signals = Vec::new();
+        let mut code = clock;
+        for &node in watched {
+            code = code.next();
+            codes.insert(node, code);
+            let width = design.graph.node(node).width;
+            let first = words;
+            words += code::words(width);
+            signals.push(Signal {
+                width,
+                code: code.to_string(),
+                words: first..words,
+            });
+        }
+        let declarations = Declarations {
             design,
-            nodes: Vec::new(),
-            codes: HashMap::new(),
+            codes,
             clock,
         };
         writer.timescale(1, TimescaleUnit::NS)?;
         writer.add_module("toplevel")?;
-        numbering.scope(&mut writer, &design.main)?;
+        declarations.scope(&mut writer, &design.main)?;
         writer.upscope()?;
         writer.enddefinitions()?;
-        let mut words = 0;
-        let signals = numbering.nodes.iter().map(|node| {
-            let width = design.graph.node(*node).width;
-            let first = words;
-            words += code::words(width);
-            Signal {
-                width,
-                code: numbering.codes[node].to_string(),
-                words: first..words,
-            }
-        });
-        let waveform = Self {
-            signals: signals.collect(),
+        Ok(Self {
+            signals,
             last: Vec::new(),
             output,
             clock: clock.to_string(),
             cycles: 0,
             lines: Vec::new(),
-        };
-        Ok((waveform, numbering.nodes))
+        })
     }
 
     /// Writes a cycle.
@@ -150,8 +168,8 @@ impl Signal {
     }
 }
 
-impl Numbering<'_> {
-    fn scope<W: Write>(&mut self, writer: &mut Writer<W>, scope: &Scope) -> io::Result<()> {
+impl Declarations<'_> {
+    fn scope<W: Write>(&self, writer: &mut Writer<W>, scope: &Scope) -> io::Result<()> {
         writer.add_module(&scope.name)?;
         for (name, node) in &scope.signals {
             self.declare(writer, name, *node)?;
@@ -163,27 +181,14 @@ impl Numbering<'_> {
     }
 
     fn declare<W: Write>(
-        &mut self,
+        &self,
         writer: &mut Writer<W>,
         name: &str,
         node: NodeId,
     ) -> io::Result<()> {
-        let described = self.design.graph.node(node);
-        let code = if described.kind == Kind::Input(Input::Clock) {
-            self.clock
-        } else if let Some(&code) = self.codes.get(&node) {
-            code
-        } else {
-            let last = self
-                .nodes
-                .last()
-                .map_or(self.clock, |last| self.codes[last]);
-            let code = last.next();
-            self.nodes.push(node);
-            self.codes.insert(node, code);
-            code
-        };
-        let width = described.width;
+        // The only value that is not watched.
+        let code = self.codes.get(&node).copied().unwrap_or(self.clock);
+        let width = self.design.graph.node(node).width;
         let range = (width > 1)
             .then(|| ReferenceIndex::Range(i32::try_from(width - 1).unwrap_or(i32::MAX), 0));
         writer.var_def(VarType::Wire, width, code, name, range)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use num_bigint::BigUint;
-use petal_embedded::{Options, Simulation};
+use petal_embedded::{Compiled, Error, Options, Simulation, Visible};
 use petal_reconstruct::ProbeSource;
 use support::{Cell, program};
 
@@ -137,6 +137,35 @@ fn words_of_any_width_and_dimension_are_copied() {
             }
         }
     }
+}
+
+#[test]
+fn a_design_that_is_compiled_once_runs_many_times_at_once() {
+    let program = copying("seq", "5, 3", &[(2, 3)], 65);
+    let compiled = Compiled::new(&program, &[], Visible::Probes).unwrap();
+    std::thread::scope(|scope| {
+        for number in 1..=8_u64 {
+            let compiled = &compiled;
+            scope.spawn(move || {
+                for word in [number, 0, number << 40] {
+                    let mut simulation = compiled.simulation(Options::default()).unwrap();
+                    let given: BTreeMap<u64, BigUint> =
+                        (0..3).map(|at| (at, BigUint::from(word + at))).collect();
+                    simulation.write_memory("from", &given);
+                    while simulation.next_cycle().unwrap() {}
+                    let copied = words(&[(0, BigUint::from(word + 2))]);
+                    assert_eq!(simulation.read_memory("to"), Some(copied));
+                }
+            });
+        }
+    });
+    let vcd = Some(Box::new(Vec::new()) as Box<dyn std::io::Write + Send>);
+    let options = Options {
+        vcd,
+        ..Options::default()
+    };
+    let refused = compiled.simulation(options).err();
+    assert!(matches!(refused, Some(Error::NotVisible)));
 }
 
 #[test]

@@ -1,12 +1,15 @@
 //! From the plan of a design to functions of machine code.
 //!
-//! A function loads what it needs, computes its nodes in order, and stores what others need.
-//! `operations.rs` makes the instructions of an operation.
+//! A function goes through its parts: one that has to be computed loads what it needs, computes its nodes in
+//! order, stores what others need, and tells who uses it when that has changed. `operations.rs` makes the
+//! instructions of an operation.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{FuncRef, InstBuilder, MemFlags, Type, UserFuncName, Value, types};
+use cranelift_codegen::ir::{
+    Block, FuncRef, InstBuilder, MemFlags, Signature, Type, UserFuncName, Value, types,
+};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -14,30 +17,30 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use num_bigint::BigUint;
 use petal_reconstruct::Id as _;
 
-use super::layout::{CHUNK, Layout, Plan, Sink, WEIGHT, first_weight, store, word, words};
+use super::layout::{Layout, Plan, Sink, Wake, store, word, words};
 use super::native::{self, Arg, Call, Calls, Helper};
 use crate::error::Error;
-use crate::graph::{Input, Kind, NodeId, Write};
+use crate::graph::{Input, Kind, NodeId};
 
-/// Words of which a function collects bits before it writes them: each takes a register, and the time to find
+/// Words of which a part collects bits before it writes them: each takes a register, and the time to find
 /// registers grows faster than the number of values.
 const MAX_COLLECTED: usize = 8;
+
+/// Parts that are looked at together, whether any of them has to be computed.
+const TOGETHER: usize = 8;
 
 /// The functions of a design.
 pub(super) struct Compiled {
     pub module: JITModule,
     /// The functions that compute a cycle, in order.
-    pub chunks: Vec<FuncId>,
-    /// The one that writes to the memories.
-    pub commit: FuncId,
+    pub functions: Vec<FuncId>,
     /// What the functions hold addresses of.
     pub calls: Calls,
-    pub memories: Vec<Box<[u64]>>,
     pub layout: Layout,
 }
 
-/// Compiles a design whose memories are these.
-pub(super) fn compile(plan: Plan<'_>, memories: Vec<Box<[u64]>>) -> Result<Compiled, Error> {
+/// Compiles a design.
+pub(super) fn compile(plan: Plan<'_>) -> Result<Compiled, Error> {
     let mut flags = settings::builder();
     for (flag, value) in [
         ("use_colocated_libcalls", "false"),
@@ -63,7 +66,7 @@ pub(super) fn compile(plan: Plan<'_>, memories: Vec<Box<[u64]>>) -> Result<Compi
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     native::provide(&mut builder);
     let mut module = JITModule::new(builder);
-    let signature = native::signature(&module);
+    let signature = native::perform_signature(&module);
     let perform = module
         .declare_function(native::PERFORM, Linkage::Import, &signature)
         .map_err(failed)?;
@@ -71,7 +74,6 @@ pub(super) fn compile(plan: Plan<'_>, memories: Vec<Box<[u64]>>) -> Result<Compi
         plan,
         module,
         perform,
-        memories,
         calls: Vec::new(),
     };
     compiler.run()
@@ -86,50 +88,25 @@ pub(super) struct Compiler<'a> {
     pub plan: Plan<'a>,
     module: JITModule,
     perform: FuncId,
-    pub memories: Vec<Box<[u64]>>,
     calls: Calls,
 }
 
 impl Compiler<'_> {
     fn run(mut self) -> Result<Compiled, Error> {
-        let mut ids = Vec::new();
-        for leaves in self.plan.leaves().chunks(CHUNK) {
-            ids.push(self.function(|function| {
-                for &node in leaves {
-                    function.drain(node);
-                }
-                function.write_collected();
-            })?);
-        }
-        for chunk in 0..self.plan.order.len().div_ceil(CHUNK) {
-            let nodes: Vec<NodeId> = self
-                .plan
-                .order
-                .iter()
-                .copied()
-                .skip(chunk * CHUNK)
-                .take(CHUNK)
-                .collect();
-            ids.push(self.function(|function| {
-                for node in nodes {
-                    function.compute(node);
-                }
-                function.write_collected();
-            })?);
-        }
-        let graph = self.plan.graph;
-        let commit = self.function(|function| {
-            for write in &graph.writes {
-                function.write(write);
-            }
-        })?;
+        let functions = std::mem::take(&mut self.plan.functions);
+        let flags = self.plan.layout.flags.clone();
+        let ids = flags.zip(&functions).map(|(flag, parts)| {
+            self.function(|function| match &parts[..] {
+                [part] => function.part(part),
+                parts => function.parts(flag, parts),
+            })
+        });
+        let functions = ids.collect::<Result<_, _>>()?;
         self.module.finalize_definitions().map_err(failed)?;
         Ok(Compiled {
             module: self.module,
-            chunks: ids,
-            commit,
+            functions,
             calls: self.calls,
-            memories: self.memories,
             layout: self.plan.layout,
         })
     }
@@ -139,7 +116,7 @@ impl Compiler<'_> {
         &mut self,
         build: impl FnOnce(&mut FunctionCompiler<'_, '_>),
     ) -> Result<FuncId, Error> {
-        let signature = native::signature(&self.module);
+        let signature: Signature = native::signature(&self.module);
         let id = self
             .module
             .declare_anonymous_function(&signature)
@@ -152,18 +129,16 @@ impl Compiler<'_> {
         let block = builder.create_block();
         builder.append_block_params_for_function_params(block);
         builder.switch_to_block(block);
-        let &[state, next, env] = builder.block_params(block) else {
-            unreachable!("the signature has three parameters");
-        };
+        let all = builder.block_params(block)[0];
         let mut function = FunctionCompiler {
             perform: self.module.declare_func_in_func(self.perform, builder.func),
             compiler: self,
             builder,
-            state,
-            next,
-            env,
+            all,
             values: HashMap::new(),
-            collected: HashMap::new(),
+            changed: BTreeMap::new(),
+            raised: BTreeMap::new(),
+            bits: BTreeMap::new(),
         };
         build(&mut function);
         function.builder.ins().return_(&[]);
@@ -181,12 +156,15 @@ pub(super) struct FunctionCompiler<'a, 'b> {
     pub compiler: &'b mut Compiler<'a>,
     pub builder: FunctionBuilder<'b>,
     perform: FuncRef,
-    state: Value,
-    next: Value,
-    env: Value,
+    /// The address of all words.
+    all: Value,
     values: HashMap<NodeId, Value>,
+    /// What is to be set when one of these values is not 0.
+    changed: BTreeMap<Vec<Wake>, Value>,
     /// The bits to set in each word.
-    collected: HashMap<usize, Value>,
+    raised: BTreeMap<usize, Value>,
+    /// The bits that are known of each word, and which these are.
+    bits: BTreeMap<usize, (u64, Value)>,
 }
 
 fn byte_offset(word: usize) -> i32 {
@@ -197,16 +175,59 @@ fn byte_offset(word: usize) -> i32 {
 pub(super) const WORD: Type = types::I64;
 
 impl FunctionCompiler<'_, '_> {
-    pub fn load(&mut self, base: Value, word: usize) -> Value {
-        self.builder
-            .ins()
-            .load(WORD, MemFlags::trusted(), base, byte_offset(word))
+    /// The parts of a function, of which this word tells which have to be computed.
+    fn parts(&mut self, flag: usize, parts: &[Vec<NodeId>]) {
+        for (byte, parts) in (0..).zip(parts.chunks(TOGETHER)) {
+            // The lowest byte of a word is the first, as on all processors that Cranelift compiles for here.
+            let at = byte_offset(flag) + byte;
+            let any = self.flags(at);
+            let after = self.when(any);
+            for (bit, part) in parts.iter().enumerate() {
+                let flags = self.flags(at);
+                let flag = self.builder.ins().band_imm(flags, 1 << bit);
+                let after = self.when(flag);
+                self.part(part);
+                self.values.clear();
+                self.builder.ins().jump(after, &[]);
+                self.builder.switch_to_block(after);
+            }
+            self.builder.ins().jump(after, &[]);
+            self.builder.switch_to_block(after);
+        }
     }
 
-    fn store(&mut self, value: Value, base: Value, word: usize) {
+    fn flags(&mut self, at: i32) -> Value {
+        let ins = self.builder.ins();
+        ins.uload8(types::I32, MemFlags::trusted(), self.all, at)
+    }
+
+    /// What follows is done if the condition is not 0. Returns the block to end it with.
+    fn when(&mut self, condition: Value) -> Block {
+        let (then, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(condition, then, &[], after, &[]);
+        self.builder.switch_to_block(then);
+        after
+    }
+
+    fn part(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            self.compute(node);
+        }
+        self.write_changed();
+        self.write_raised();
+        self.write_bits();
+    }
+
+    fn load(&mut self, word: usize) -> Value {
         self.builder
             .ins()
-            .store(MemFlags::trusted(), value, base, byte_offset(word));
+            .load(WORD, MemFlags::trusted(), self.all, byte_offset(word))
+    }
+
+    fn store(&mut self, value: Value, word: usize) {
+        self.builder
+            .ins()
+            .store(MemFlags::trusted(), value, self.all, byte_offset(word));
     }
 
     pub fn number(&mut self, number: u64) -> Value {
@@ -228,21 +249,15 @@ impl FunctionCompiler<'_, '_> {
             }
             Kind::Reg(reg) => {
                 let at = self.compiler.plan.layout.regs[reg.index()];
-                (at..at + count)
-                    .map(|word| self.load(self.state, word))
-                    .collect()
+                (at..at + count).map(|word| self.load(word)).collect()
             }
             Kind::Wire(wire) => {
                 let at = self.compiler.plan.layout.wires[wire.index()];
-                (at..at + count)
-                    .map(|word| self.load(self.env, word))
-                    .collect()
+                (at..at + count).map(|word| self.load(word)).collect()
             }
             _ => {
-                let at = self.compiler.plan.slots[&node];
-                (at..at + count)
-                    .map(|word| self.load(self.env, word))
-                    .collect()
+                let at = self.compiler.plan.slot(node);
+                (at..at + count).map(|word| self.load(word)).collect()
             }
         }
     }
@@ -261,106 +276,181 @@ impl FunctionCompiler<'_, '_> {
             }
             Kind::Reg(reg) => {
                 let at = plan.layout.regs[reg.index()];
-                self.load(self.state, at)
+                self.load(at)
             }
             Kind::Input(Input::Clock) => return self.number(0),
-            Kind::Input(Input::Go) => self.load(self.env, word::GO),
-            Kind::Input(Input::Reset) => self.load(self.env, word::RESET),
+            Kind::Input(Input::Go) => self.load(word::GO),
+            Kind::Input(Input::Reset) => self.load(word::RESET),
             Kind::Wire(wire) => {
                 let at = plan.layout.wires[wire.index()];
-                self.load(self.env, at)
+                self.load(at)
             }
             Kind::Op(..) | Kind::Read(..) => {
-                let at = plan.slots[&node];
-                self.load(self.env, at)
+                let at = plan.slot(node);
+                self.load(at)
             }
         };
         self.values.insert(node, value);
         value
     }
 
-    /// Computes a node and does what is to be done with its value.
+    /// Computes a node, if it is not there already, and does what is to be done with its value.
     fn compute(&mut self, node: NodeId) {
         let graph = self.compiler.plan.graph;
         let width = graph.width(node);
         if self.compiler.plan.needs_help(node) {
-            let at = self.compiler.plan.slots[&node];
+            let at = self.compiler.plan.slot(node);
             let helper = match graph.node(node).kind {
                 Kind::Op(op, _) => Helper::Op(op),
-                Kind::Read(memory, _) => Helper::Read(
-                    self.compiler.memories[memory.index()].as_ptr(),
-                    graph.mems[memory.index()].size,
-                ),
+                Kind::Read(memory, _) => {
+                    let address = self.compiler.plan.layout.memories.start + memory.index();
+                    Helper::Read(address, graph.mems[memory.index()].size)
+                }
                 _ => return,
             };
-            self.call(helper, graph.node(node).operands(), (at, width));
+            let difference = self.call(helper, graph.node(node).operands(), (at, width));
+            let wakes = self.compiler.plan.wakes(node).to_vec();
+            self.wake(difference, &wakes);
         } else {
-            let value = match graph.node(node).kind {
-                Kind::Op(op, _) => self.operation(op, width, graph.node(node).operands()),
-                Kind::Read(memory, address) => self.read(memory.index(), address),
-                _ => return,
-            };
-            self.values.insert(node, value);
+            match graph.node(node).kind {
+                Kind::Op(op, _) => {
+                    let value = self.operation(op, width, graph.node(node).operands());
+                    self.values.insert(node, value);
+                }
+                Kind::Read(memory, address) => {
+                    let value = self.read(memory.index(), address);
+                    self.values.insert(node, value);
+                }
+                _ => {}
+            }
         }
         self.drain(node);
     }
 
-    /// Stores the value of a node wherever it is used outside of this function.
+    /// Does with the value of a node what is to be done.
     fn drain(&mut self, node: NodeId) {
-        let Some(sinks) = self.compiler.plan.sinks.get(&node).cloned() else {
+        let sinks = self.compiler.plan.sinks(node).to_vec();
+        if sinks.is_empty() {
             return;
-        };
+        }
         let values = self.words(node);
         for sink in sinks {
-            for (word, &value) in values.iter().enumerate() {
-                match sink {
-                    Sink::Next(at) => self.store(value, self.next, at + word),
-                    Sink::Store(at) => self.store(value, self.env, at + word),
-                    Sink::Wire(at) => {
-                        let old = self.load(self.env, at + word);
-                        let difference = self.builder.ins().bxor(old, value);
-                        self.raise(word::UNSETTLED, difference);
-                        self.store(value, self.env, at + word);
+            match sink {
+                Sink::Store(at, wakes) => {
+                    if !wakes.is_empty() {
+                        let difference = self.difference(at, &values);
+                        self.wake(difference, &wakes);
                     }
-                    Sink::SetBits(word, by) => {
-                        let value = match by {
-                            0 => value,
-                            by => self.builder.ins().ishl_imm(value, i64::from(by)),
-                        };
-                        self.raise(word, value);
+                    for (word, &value) in (at..).zip(&values) {
+                        self.store(value, word);
                     }
                 }
+                Sink::Wire(at) => {
+                    let difference = self.difference(at, &values);
+                    self.raise(word::UNSETTLED, difference);
+                    for (word, &value) in (at..).zip(&values) {
+                        self.store(value, word);
+                    }
+                }
+                Sink::Bit(word, by) => {
+                    let value = match by {
+                        0 => values[0],
+                        by => self.builder.ins().ishl_imm(values[0], i64::from(by)),
+                    };
+                    self.set_bit(word, 1 << by, value);
+                }
+                Sink::Raise(word) => self.raise(word, values[0]),
             }
         }
     }
 
-    /// Sets the bits of `value` in a word of the environment, once the function ends.
+    /// Not 0 if these values differ from the words there.
+    fn difference(&mut self, at: usize, values: &[Value]) -> Value {
+        let differences: Vec<Value> = (at..)
+            .zip(values)
+            .map(|(word, &value)| {
+                let old = self.load(word);
+                self.builder.ins().bxor(old, value)
+            })
+            .collect();
+        let all = differences.into_iter();
+        all.reduce(|all, difference| self.builder.ins().bor(all, difference))
+            .expect("a value has words")
+    }
+
+    /// Sets bits once the part ends, if `difference` is not 0: with those of other values that set the same.
+    fn wake(&mut self, difference: Value, wakes: &[Wake]) {
+        if wakes.is_empty() {
+            return;
+        }
+        let all = match self.changed.get(wakes) {
+            Some(&others) => self.builder.ins().bor(others, difference),
+            None => difference,
+        };
+        self.changed.insert(wakes.to_vec(), all);
+        if self.changed.len() > MAX_COLLECTED {
+            self.write_changed();
+        }
+    }
+
+    fn write_changed(&mut self) {
+        for (wakes, difference) in std::mem::take(&mut self.changed) {
+            let mask = self.builder.ins().bmask(WORD, difference);
+            for (word, bits) in wakes {
+                let bits = self.builder.ins().band_imm(mask, bits.cast_signed());
+                self.raise(word, bits);
+            }
+        }
+    }
+
+    /// Sets the bits of `value` in a word, once the part ends.
     fn raise(&mut self, word: usize, value: Value) {
-        let value = match self.collected.get(&word) {
+        let value = match self.raised.get(&word) {
             Some(&bits) => self.builder.ins().bor(bits, value),
             None => {
-                if self.collected.len() == MAX_COLLECTED {
-                    self.write_collected();
+                if self.raised.len() == MAX_COLLECTED {
+                    self.write_raised();
                 }
                 value
             }
         };
-        self.collected.insert(word, value);
+        self.raised.insert(word, value);
     }
 
-    /// Sets the bits that this function has collected in the words of the environment.
-    fn write_collected(&mut self) {
-        let mut collected: Vec<(usize, Value)> = self.collected.drain().collect();
-        collected.sort_unstable_by_key(|&(word, _)| word);
-        for (word, value) in collected {
-            let old = self.load(self.env, word);
+    fn write_raised(&mut self) {
+        for (word, value) in std::mem::take(&mut self.raised) {
+            let old = self.load(word);
             let value = self.builder.ins().bor(old, value);
-            self.store(value, self.env, word);
+            self.store(value, word);
         }
     }
 
-    /// Calls a helper; the result goes to these words of the environment, and has this width.
-    fn call(&mut self, helper: Helper, operands: &[NodeId], result: (usize, u32)) {
+    /// Makes `value` that bit of a word which `mask` has, once the part ends.
+    fn set_bit(&mut self, word: usize, mask: u64, value: Value) {
+        let bits = match self.bits.get(&word) {
+            Some(&(masks, bits)) => (masks | mask, self.builder.ins().bor(bits, value)),
+            None => {
+                if self.bits.len() == MAX_COLLECTED {
+                    self.write_bits();
+                }
+                (mask, value)
+            }
+        };
+        self.bits.insert(word, bits);
+    }
+
+    fn write_bits(&mut self) {
+        for (word, (mask, value)) in std::mem::take(&mut self.bits) {
+            let old = self.load(word);
+            let others = self.builder.ins().band_imm(old, !mask.cast_signed());
+            let value = self.builder.ins().bor(others, value);
+            self.store(value, word);
+        }
+    }
+
+    /// Calls a helper; the result goes to these words, and has this width. Returns whether it is another one
+    /// than before.
+    fn call(&mut self, helper: Helper, operands: &[NodeId], result: (usize, u32)) -> Value {
         let graph = self.compiler.plan.graph;
         let layout = &self.compiler.plan.layout;
         let args = operands
@@ -368,12 +458,12 @@ impl FunctionCompiler<'_, '_> {
             .map(|&node| {
                 let arg = match &graph.node(node).kind {
                     Kind::Const(value) => Arg::Const(value.clone()),
-                    Kind::Reg(reg) => Arg::State(layout.regs[reg.index()]),
+                    Kind::Reg(reg) => Arg::Words(layout.regs[reg.index()]),
                     Kind::Input(Input::Clock) => Arg::Const(BigUint::ZERO),
-                    Kind::Input(Input::Go) => Arg::Env(word::GO),
-                    Kind::Input(Input::Reset) => Arg::Env(word::RESET),
-                    Kind::Wire(wire) => Arg::Env(layout.wires[wire.index()]),
-                    Kind::Op(..) | Kind::Read(..) => Arg::Env(self.compiler.plan.slots[&node]),
+                    Kind::Input(Input::Go) => Arg::Words(word::GO),
+                    Kind::Input(Input::Reset) => Arg::Words(word::RESET),
+                    Kind::Wire(wire) => Arg::Words(layout.wires[wire.index()]),
+                    Kind::Op(..) | Kind::Read(..) => Arg::Words(self.compiler.plan.slot(node)),
                 };
                 (arg, graph.width(node))
             })
@@ -386,17 +476,15 @@ impl FunctionCompiler<'_, '_> {
         let address = std::ptr::from_ref::<Call>(&call) as usize as u64;
         self.compiler.calls.push(call);
         let call = self.number(address);
-        self.builder
-            .ins()
-            .call(self.perform, &[call, self.state, self.env]);
+        let call = self.builder.ins().call(self.perform, &[call, self.all]);
+        self.builder.inst_results(call)[0]
     }
 
     /// Reads a word of up to 64 bits; 0 beyond the memory's end.
     fn read(&mut self, memory: usize, address: NodeId) -> Value {
         let size = self.compiler.plan.graph.mems[memory].size;
         let width = self.compiler.plan.graph.width(address);
-        let base = self.compiler.memories[memory].as_ptr() as usize as u64;
-        let base = self.number(base);
+        let base = self.load(self.compiler.plan.layout.memories.start + memory);
         let address = self.value(address);
         let zero = self.number(0);
         let fits = (width >= 64 || size >> width == 0).then(|| {
@@ -411,47 +499,10 @@ impl FunctionCompiler<'_, '_> {
         };
         let offset = self.builder.ins().ishl_imm(word, 3);
         let at = self.builder.ins().iadd(base, offset);
-        let value = self.load(at, 0);
+        let value = self.builder.ins().load(WORD, MemFlags::trusted(), at, 0);
         match fits {
             Some(fits) => self.builder.ins().select(fits, value, zero),
             None => value,
         }
-    }
-
-    /// Writes to a memory what a cycle writes, and brings the digest up to date.
-    fn write(&mut self, write: &Write) {
-        let graph = self.compiler.plan.graph;
-        let number = write.memory.index();
-        let memory = self.compiler.memories[number].as_mut_ptr();
-        let operands = [write.enable, write.address, write.data];
-        if operands.iter().any(|&node| graph.width(node) > 64) {
-            self.call(Helper::Write(memory, number), &operands, (0, 1));
-            return;
-        }
-        let enable = self.value(write.enable);
-        let (store, after) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(enable, store, &[], after, &[]);
-        self.builder.switch_to_block(store);
-        // What is loaded in one branch is not there in the others.
-        let before = self.values.clone();
-        let address = self.value(write.address);
-        let data = self.value(write.data);
-        let base = self.number(memory as usize as u64);
-        let offset = self.builder.ins().ishl_imm(address, 3);
-        let at = self.builder.ins().iadd(base, offset);
-        let old = self.load(at, 0);
-        self.store(data, at, 0);
-        let first = first_weight(number).cast_signed();
-        let weight = self.builder.ins().iadd_imm(address, first);
-        let weight = self.builder.ins().imul_imm(weight, WEIGHT.cast_signed());
-        let weight = self.builder.ins().bor_imm(weight, 1);
-        let difference = self.builder.ins().isub(data, old);
-        let difference = self.builder.ins().imul(difference, weight);
-        let digest = self.load(self.env, word::DIGEST);
-        let digest = self.builder.ins().iadd(digest, difference);
-        self.store(digest, self.env, word::DIGEST);
-        self.values = before;
-        self.builder.ins().jump(after, &[]);
-        self.builder.switch_to_block(after);
     }
 }

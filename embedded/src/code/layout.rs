@@ -1,19 +1,17 @@
-//! Where the values of a machine are, and which function computes what.
+//! Where the values of a machine are, and what happens to each.
 //!
-//! Knows the graph; knows nothing of Cranelift or of addresses.
+//! Knows the graph and its parts; knows nothing of Cranelift or of addresses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use num_bigint::BigUint;
+use petal_reconstruct::Id as _;
 
-use crate::graph::{Graph, Kind, NodeId};
+use super::partition;
+use crate::graph::{Graph, Kind, MemId, NodeId};
 
-/// Nodes in a function. The code is cut into functions of that size, because the time to compile one
-/// grows faster than its length.
-pub(super) const CHUNK: usize = 1000;
-
-/// Words of the environment with a meaning of their own, all but the digest 0 or not 0.
+/// Words with a meaning of their own, 0 or not 0.
 pub(crate) mod word {
     /// A check fails in the settled cycle.
     pub const FAILED: usize = 0;
@@ -26,9 +24,7 @@ pub(crate) mod word {
     /// The inputs.
     pub const GO: usize = 4;
     pub const RESET: usize = 5;
-    /// A digest of all that was written to memories.
-    pub const DIGEST: usize = 6;
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 6;
 }
 
 /// The digest of memories is the sum of what was added to their words, each times its weight: it depends on their
@@ -60,227 +56,386 @@ pub(crate) fn store(value: &BigUint, words: &mut [u64]) {
     }
 }
 
+/// Bits to set in a word when a value changes: the parts to compute, or what is to be done at the edge.
+pub(super) type Wake = (usize, u64);
+
+/// What is done at the edge, if what it is made of has changed.
+#[derive(Debug)]
+pub(super) enum Update {
+    /// A register takes its next value.
+    Register {
+        next: Range<usize>,
+        at: usize,
+        wakes: Vec<Wake>,
+    },
+    /// A word is written to a memory.
+    Write {
+        memory: MemId,
+        enable: usize,
+        address: Range<usize>,
+        data: Range<usize>,
+        wakes: Vec<Wake>,
+    },
+}
+
 /// Where the values of a machine are.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// First word of each register, in the state before and after a cycle.
+    /// For each function a word that tells which of its parts have to be computed.
+    pub(super) flags: Range<usize>,
+    /// For each update a bit that tells whether it has to be done, and the updates.
+    pub(super) pending: Range<usize>,
+    pub(super) updates: Vec<Update>,
+    /// First word of each register, and the words of all of them.
     pub regs: Vec<usize>,
-    /// Words of a state.
-    pub state: usize,
-    /// The words of the environment that hold the probes: one bit each, 64 in a word, and a word
-    /// for each of those that are wider.
+    pub state: Range<usize>,
+    /// The words that hold the probes: one bit each, 64 in a word, and a word for each of those that are wider.
     pub probes: Range<usize>,
     /// Word and bit of each probe; without a bit it has the word to itself.
     pub probe: Vec<(usize, Option<u32>)>,
-    /// The words of the environment that hold the watched values.
+    /// The words that hold the watched values.
     pub watched: Range<usize>,
-    /// First word of each wire on a loop in the environment, and the words of all of them.
+    /// First word of each wire on a loop, and the words of all of them.
     pub wires: Vec<usize>,
     pub all_wires: Range<usize>,
-    /// Words of the environment.
-    pub env: usize,
+    /// The addresses of the memories.
+    pub(super) memories: Range<usize>,
+    /// All words.
+    pub size: usize,
 }
 
 /// What happens to a node's value once it is there.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Sink {
-    /// It is a register's next value.
-    Next(usize),
-    /// It is that of a wire on a loop: stored in the environment, and compared with what was there.
+    /// It is stored. If it is another one than before, that is made known.
+    Store(usize, Vec<Wake>),
+    /// It is that of a wire on a loop: stored, and compared with what was there.
     Wire(usize),
-    /// Its bits are set in this word, shifted to the left.
-    SetBits(usize, u32),
-    /// It is used elsewhere.
-    Store(usize),
+    /// It is a bit of this word.
+    Bit(usize, u32),
+    /// If it is high, this word is not 0 any more.
+    Raise(usize),
 }
 
 /// The layout of a design, and the order in which its values are computed.
 pub(super) struct Plan<'a> {
     pub graph: &'a Graph,
     pub layout: Layout,
-    /// The nodes to compute, in order: [`CHUNK`] of them in a function.
-    pub order: Vec<NodeId>,
-    /// The function of each.
-    chunk_of: HashMap<NodeId, usize>,
-    pub sinks: HashMap<NodeId, Vec<Sink>>,
-    /// First word of each node that is in the environment.
-    pub slots: HashMap<NodeId, usize>,
+    /// The parts of each function: the nodes to compute or to do something with, in order.
+    pub functions: Vec<Vec<Vec<NodeId>>>,
+    /// What happens to each node.
+    sinks: Vec<Vec<Sink>>,
+    /// Where each node is that is not computed where it is used.
+    slots: Vec<Option<usize>>,
+    /// Who is told when a value that a helper stores has changed.
+    wakes: Vec<Vec<Wake>>,
 }
 
 impl<'a> Plan<'a> {
     /// Decides for a graph of which `done`, `probes` and `watched` are to be seen from outside.
     pub fn of(graph: &'a Graph, done: NodeId, probes: &[NodeId], watched: &[NodeId]) -> Self {
+        let mut roots: Vec<NodeId> = [probes, watched, &[done]].concat();
+        roots.extend(graph.wires.iter().map(|(_, node)| *node));
+        roots.extend(graph.regs.iter().map(|reg| reg.next));
+        roots.extend(graph.checks.iter().map(|check| check.fails));
+        let writes = graph.writes.iter();
+        roots.extend(writes.flat_map(|write| [write.enable, write.address, write.data]));
+        let (leaves, live) = live(graph, roots);
+        let functions = partition::functions(graph, &leaves, &live);
+        let flags = word::COUNT..word::COUNT + functions.len();
         let mut plan = Self {
             graph,
             layout: Layout {
+                size: flags.end,
+                flags,
+                pending: 0..0,
+                updates: Vec::new(),
                 regs: Vec::new(),
-                state: 0,
+                state: 0..0,
                 probes: 0..0,
                 probe: Vec::new(),
                 watched: 0..0,
                 wires: Vec::new(),
                 all_wires: 0..0,
-                env: word::COUNT,
+                memories: 0..0,
             },
-            order: Vec::new(),
-            chunk_of: HashMap::new(),
-            sinks: HashMap::new(),
-            slots: HashMap::new(),
+            functions,
+            sinks: vec![Vec::new(); graph.len()],
+            slots: vec![None; graph.len()],
+            wakes: vec![Vec::new(); graph.len()],
         };
         plan.lay_out(done, probes, watched);
         plan
     }
 
-    fn reserve(&mut self, width: u32) -> usize {
-        let at = self.layout.env;
-        self.layout.env += words(width);
-        at
+    fn reserve(&mut self, words: usize) -> Range<usize> {
+        let first = self.layout.size;
+        self.layout.size += words;
+        first..self.layout.size
     }
 
     fn sink(&mut self, node: NodeId, sink: Sink) {
-        self.sinks.entry(node).or_default().push(sink);
+        self.sinks[node.index()].push(sink);
     }
 
-    /// Gives everything its words, and decides what is computed where.
+    /// Gives everything its words.
     fn lay_out(&mut self, done: NodeId, probes: &[NodeId], watched: &[NodeId]) {
         let graph = self.graph;
+        let users = Users::of(graph, &self.functions, self.layout.flags.start);
+        self.lay_out_updates(&users);
         self.lay_out_probes(probes);
-        let first = self.layout.env;
+        let first = self.layout.size;
         for &node in watched {
-            let at = self.reserve(graph.width(node));
-            self.sink(node, Sink::Store(at));
+            let at = self.reserve(words(graph.width(node))).start;
+            self.sink(node, Sink::Store(at, Vec::new()));
         }
-        self.layout.watched = first..self.layout.env;
-        let first = self.layout.env;
+        self.layout.watched = first..self.layout.size;
+        let first = self.layout.size;
         for &(width, node) in &graph.wires {
-            let at = self.reserve(width);
+            let at = self.reserve(words(width)).start;
             self.layout.wires.push(at);
             self.sink(node, Sink::Wire(at));
         }
-        self.layout.all_wires = first..self.layout.env;
-        for reg in &graph.regs {
-            let at = self.layout.state;
-            self.layout.state += words(reg.width);
-            self.layout.regs.push(at);
-            self.sink(reg.next, Sink::Next(at));
-        }
-        self.sink(done, Sink::SetBits(word::DONE, 0));
+        self.layout.all_wires = first..self.layout.size;
+        self.sink(done, Sink::Store(word::DONE, Vec::new()));
         for check in &graph.checks {
             let flag = if check.at_edge {
                 word::FAILED_AT_EDGE
             } else {
                 word::FAILED
             };
-            self.sink(check.fails, Sink::SetBits(flag, 0));
+            self.sink(check.fails, Sink::Raise(flag));
         }
-        let mut roots: Vec<NodeId> = self.sinks.keys().copied().collect();
-        let committed: Vec<NodeId> = graph
-            .writes
-            .iter()
-            .flat_map(|write| [write.enable, write.address, write.data])
-            .collect();
-        roots.extend(&committed);
-        self.order = live(graph, roots);
-        self.chunk_of = self
-            .order
-            .iter()
-            .enumerate()
-            .map(|(at, &node)| (node, at / CHUNK))
-            .collect();
-        for node in committed {
-            self.store(node);
+        self.layout.memories = self.reserve(graph.mems.len());
+        self.lay_out_slots(users);
+    }
+
+    /// The registers, in the order in which the machine code comes to what they become.
+    fn lay_out_updates(&mut self, users: &Users) {
+        let graph = self.graph;
+        let place = |node: NodeId| users.place[node.index()];
+        let mut writes: Vec<usize> = (0..graph.writes.len()).collect();
+        writes.sort_by_key(|&write| place(graph.writes[write].enable));
+        let mut regs: Vec<usize> = (0..graph.regs.len()).collect();
+        regs.sort_by_key(|&reg| place(graph.regs[reg].next));
+        let updates = regs.len() + writes.len();
+        self.layout.pending = self.reserve(updates.div_ceil(64));
+        let first = self.layout.pending.start;
+        let pending = |update: usize| vec![(first + update / 64, 1 << (update % 64))];
+        let state = self.layout.size;
+        self.layout.regs = vec![0; regs.len()];
+        for &reg in &regs {
+            self.layout.regs[reg] = self.reserve(words(graph.regs[reg].width)).start;
         }
-        for at in 0..self.order.len() {
-            let node = self.order[at];
-            let helped = self.needs_help(node);
-            for &operand in graph.node(node).operands() {
-                let far = self
-                    .chunk_of
-                    .get(&operand)
-                    .is_some_and(|chunk| *chunk != at / CHUNK);
-                if helped || far {
-                    self.store(operand);
-                }
-            }
-            if helped || graph.width(node) > 64 {
-                self.store(node);
-            }
+        self.layout.state = state..self.layout.size;
+        for reg in regs {
+            let next = self.reserve(words(graph.regs[reg].width));
+            let wakes = pending(self.layout.updates.len());
+            self.sink(graph.regs[reg].next, Sink::Store(next.start, wakes));
+            self.layout.updates.push(Update::Register {
+                next,
+                at: self.layout.regs[reg],
+                wakes: users.of_regs[reg].wakes(),
+            });
         }
-        // What a helper computes is there already.
-        let stored: Vec<(NodeId, usize)> = self
-            .slots
-            .iter()
-            .map(|(&node, &at)| (node, at))
-            .filter(|&(node, _)| !self.needs_help(node))
-            .collect();
-        for (node, at) in stored {
-            self.sink(node, Sink::Store(at));
+        for write in writes {
+            let write = graph.writes[write];
+            let operands = [write.enable, write.address, write.data].map(|node| {
+                let at = self.reserve(words(graph.width(node)));
+                let wakes = pending(self.layout.updates.len());
+                self.sink(node, Sink::Store(at.start, wakes));
+                at
+            });
+            let [enable, address, data] = operands;
+            self.layout.updates.push(Update::Write {
+                memory: write.memory,
+                enable: enable.start,
+                address,
+                data,
+                wakes: users.of_memories[write.memory.index()].wakes(),
+            });
         }
     }
 
     fn lay_out_probes(&mut self, probes: &[NodeId]) {
-        let first = self.layout.env;
+        let first = self.layout.size;
         let bits = probes.iter().filter(|&&node| self.graph.width(node) == 1);
         let mut next_word = first + bits.count().div_ceil(64);
         let mut next_bit = 0;
         for &node in probes {
-            let (word, bit) = if self.graph.width(node) == 1 {
-                let bit = u32::try_from(next_bit % 64).expect("it is below 64");
+            if self.graph.width(node) == 1 {
+                let (word, bit) = (first + next_bit / 64, next_bit % 64);
+                let bit = u32::try_from(bit).expect("it is below 64");
                 next_bit += 1;
-                (first + (next_bit - 1) / 64, Some(bit))
+                self.layout.probe.push((word, Some(bit)));
+                self.sink(node, Sink::Bit(word, bit));
             } else {
+                self.layout.probe.push((next_word, None));
+                self.sink(node, Sink::Store(next_word, Vec::new()));
                 next_word += 1;
-                (next_word - 1, None)
-            };
-            self.layout.probe.push((word, bit));
-            self.sink(node, Sink::SetBits(word, bit.unwrap_or(0)));
+            }
         }
-        self.layout.env = next_word;
+        self.layout.size = next_word;
         self.layout.probes = first..next_word;
     }
 
-    /// Gives a computed node room in the environment.
+    /// Gives room to the nodes that are used by other parts or by helpers.
+    fn lay_out_slots(&mut self, users: Users) {
+        let graph = self.graph;
+        let nodes: Vec<NodeId> = self.functions.iter().flatten().flatten().copied().collect();
+        for &node in &nodes {
+            if self.needs_help(node) {
+                for &operand in graph.node(node).operands() {
+                    self.store(operand);
+                }
+                self.store(node);
+            }
+        }
+        for (node, users) in nodes.iter().zip(users.of_nodes(&nodes)) {
+            let wakes = users.wakes();
+            if !wakes.is_empty() {
+                self.store(*node);
+            }
+            let Some(at) = self.slots[node.index()] else {
+                continue;
+            };
+            if self.needs_help(*node) {
+                self.wakes[node.index()] = wakes;
+            } else {
+                self.sink(*node, Sink::Store(at, wakes));
+            }
+        }
+    }
+
+    /// Gives a computed node room.
     fn store(&mut self, node: NodeId) {
-        if self.chunk_of.contains_key(&node) && !self.slots.contains_key(&node) {
-            let at = self.reserve(self.graph.width(node));
-            self.slots.insert(node, at);
+        let graph = self.graph;
+        if is_computed(graph, node) && self.slots[node.index()].is_none() {
+            let at = self.reserve(words(graph.width(node))).start;
+            self.slots[node.index()] = Some(at);
         }
     }
 
     /// Whether a helper computes the node.
     pub fn needs_help(&self, node: NodeId) -> bool {
-        let node = self.graph.node(node);
-        match node.kind {
-            Kind::Op(..) | Kind::Read(..) => {
-                let operands = node.operands();
-                node.width > 64 || operands.iter().any(|&id| self.graph.width(id) > 64)
-            }
-            _ => false,
-        }
+        let graph = self.graph;
+        let operands = graph.node(node).operands();
+        is_computed(graph, node)
+            && (graph.width(node) > 64 || operands.iter().any(|&id| graph.width(id) > 64))
     }
 
-    /// The nodes with sinks that are not computed.
-    pub fn leaves(&self) -> Vec<NodeId> {
-        let sinks = self.sinks.keys().copied();
-        let mut leaves: Vec<NodeId> = sinks
-            .filter(|node| !self.chunk_of.contains_key(node))
-            .collect();
-        leaves.sort_unstable();
-        leaves
+    /// What happens to a node.
+    pub fn sinks(&self, node: NodeId) -> &[Sink] {
+        &self.sinks[node.index()]
+    }
+
+    /// First word of a computed node that is not computed where it is used.
+    pub fn slot(&self, node: NodeId) -> usize {
+        self.slots[node.index()].expect("it has room, since others use it")
+    }
+
+    /// Who is told when a value that a helper stores has changed.
+    pub fn wakes(&self, node: NodeId) -> &[Wake] {
+        &self.wakes[node.index()]
     }
 }
 
-/// The computed nodes that `roots` need, operands first.
-fn live(graph: &Graph, roots: Vec<NodeId>) -> Vec<NodeId> {
+fn is_computed(graph: &Graph, node: NodeId) -> bool {
+    matches!(graph.node(node).kind, Kind::Op(..) | Kind::Read(..))
+}
+
+/// The parts that use something, in order.
+#[derive(Debug, Default, Clone)]
+struct Parts(Vec<(usize, usize)>);
+
+impl Parts {
+    /// Adds a part: the word of its function, and its bit. Parts are added in order.
+    fn add(&mut self, part: (usize, usize)) {
+        if self.0.last() != Some(&part) {
+            self.0.push(part);
+        }
+    }
+
+    /// The bits of these parts.
+    fn wakes(&self) -> Vec<Wake> {
+        let words = self.0.chunk_by(|a, b| a.0 == b.0);
+        words
+            .map(|parts| {
+                let bits = parts.iter().map(|(_, bit)| 1 << bit);
+                (parts[0].0, bits.fold(0, |all, bit: u64| all | bit))
+            })
+            .collect()
+    }
+}
+
+/// Who uses what in another part than the one where it is.
+struct Users {
+    of_regs: Vec<Parts>,
+    of_memories: Vec<Parts>,
+    of_nodes: Vec<Parts>,
+    /// The part in which something happens to each node.
+    place: Vec<(usize, usize)>,
+}
+
+impl Users {
+    fn of(graph: &Graph, functions: &[Vec<Vec<NodeId>>], first: usize) -> Self {
+        let mut users = Self {
+            of_regs: vec![Parts::default(); graph.regs.len()],
+            of_memories: vec![Parts::default(); graph.mems.len()],
+            of_nodes: vec![Parts::default(); graph.len()],
+            place: vec![(0, 0); graph.len()],
+        };
+        for (function, parts) in (first..).zip(functions) {
+            for (bit, nodes) in parts.iter().enumerate() {
+                let part = (function, bit);
+                for &node in nodes {
+                    users.place[node.index()] = part;
+                    let described = graph.node(node);
+                    match described.kind {
+                        Kind::Reg(reg) => users.of_regs[reg.index()].add(part),
+                        Kind::Read(memory, _) => users.of_memories[memory.index()].add(part),
+                        _ => {}
+                    }
+                    for &operand in described.operands() {
+                        match graph.node(operand).kind {
+                            Kind::Reg(reg) => users.of_regs[reg.index()].add(part),
+                            Kind::Op(..) | Kind::Read(..)
+                                if users.place[operand.index()] != part =>
+                            {
+                                users.of_nodes[operand.index()].add(part);
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+        users
+    }
+
+    fn of_nodes(self, nodes: &[NodeId]) -> impl Iterator<Item = Parts> {
+        let mut all = self.of_nodes;
+        nodes
+            .iter()
+            .map(move |node| std::mem::take(&mut all[node.index()]))
+    }
+}
+
+/// The computed nodes that `roots` need, operands first, after those of the roots that are not computed.
+fn live(graph: &Graph, roots: Vec<NodeId>) -> (Vec<NodeId>, Vec<NodeId>) {
+    let leaves = roots.iter().filter(|node| !is_computed(graph, **node));
+    let leaves: HashSet<NodeId> = leaves.copied().collect();
     let mut seen: HashSet<NodeId> = HashSet::new();
     let mut open = roots;
     while let Some(node) = open.pop() {
-        let computed = matches!(graph.node(node).kind, Kind::Op(..) | Kind::Read(..));
-        if computed && seen.insert(node) {
+        if is_computed(graph, node) && seen.insert(node) {
             open.extend(graph.node(node).operands());
         }
     }
-    let mut order: Vec<NodeId> = seen.into_iter().collect();
-    order.sort_unstable();
-    order
+    let sorted = |nodes: HashSet<NodeId>| {
+        let mut nodes: Vec<NodeId> = nodes.into_iter().collect();
+        nodes.sort_unstable();
+        nodes
+    };
+    (sorted(leaves), sorted(seen))
 }

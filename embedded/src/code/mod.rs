@@ -1,7 +1,7 @@
 //! From a graph to machine code that computes one cycle.
 //!
 //! Values of up to 64 bits live in machine registers; wider ones in memory, where helpers written in Rust
-//! work on them. `layout.rs` decides where each value is and what is computed in which function;
+//! work on them. `partition.rs` decides which values are computed together, `layout.rs` where each is;
 //! `compile.rs` makes the functions, `operations.rs` the instructions of one operation; `native.rs` has the
 //! helpers and calls the code, and is the only file with `unsafe` in it.
 
@@ -9,6 +9,7 @@ mod compile;
 mod layout;
 mod native;
 mod operations;
+mod partition;
 
-pub(crate) use layout::{load, store, word, words};
-pub(crate) use native::Code;
+pub(crate) use layout::{Layout, load, store, word, words};
+pub(crate) use native::{Code, Instance};

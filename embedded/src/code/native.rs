@@ -1,26 +1,30 @@
 //! Where machine code and Rust meet: the helpers that the code calls for wide values, the memories that it
-//! reads and writes by address, and calling it.
+//! reads by address, and calling it.
 //!
 //! The only file with `unsafe` in it. What makes it sound: the code, what it holds addresses of, and the
-//! layout that it was compiled for are in one [`Code`], and live and end together.
+//! layout that it was compiled for are in one [`Code`], and live and end together; the words and memories that it
+//! works on are in [`Instance`], which are made by that layout, and keep the code alive.
 #![allow(unsafe_code, reason = "machine code is called by address")]
 
 use std::alloc;
+use std::ops::Range;
+use std::sync::Arc;
 
-use cranelift_codegen::ir::{AbiParam, Signature};
+use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module};
 use num_bigint::BigUint;
+use petal_reconstruct::Id as _;
 
 use super::compile;
-use super::layout::{Layout, Plan, WEIGHT, first_weight, load, store, word, words};
+use super::layout::{Layout, Plan, Update, WEIGHT, first_weight, load, store, word, words};
 use crate::error::Error;
 use crate::graph::{Graph, Mem, NodeId, Op};
 
 #[derive(Debug)]
 pub(super) enum Arg {
-    State(usize),
-    Env(usize),
+    /// The value's first word.
+    Words(usize),
     Const(BigUint),
 }
 
@@ -29,42 +33,39 @@ pub(super) enum Arg {
 pub(super) struct Call {
     pub helper: Helper,
     pub args: Vec<(Arg, u32)>,
-    /// Where the result goes in the environment, and its width.
+    /// The first word that the result goes to, and its width.
     pub result: (usize, u32),
 }
 
 #[derive(Debug)]
 pub(super) enum Helper {
     Op(Op),
-    /// Address and number of words of the memory.
-    Read(*const u64, u64),
-    /// Address and number of the memory; the operands are enable, address and data. The memory's code checks
-    /// the bounds.
-    Write(*mut u64, usize),
+    /// The word with the address of the memory, and the number of the memory's words.
+    Read(usize, u64),
 }
 
 impl Call {
     /// # Safety
-    /// The pointers must be those that the code was compiled for.
-    unsafe fn arg(&self, at: usize, state: *const u64, env: *const u64) -> BigUint {
+    /// `all` must be the words that the code was compiled for.
+    unsafe fn arg(&self, at: usize, all: *const u64) -> BigUint {
         let (arg, width) = &self.args[at];
-        let (base, offset) = match arg {
-            Arg::State(offset) => (state, *offset),
-            Arg::Env(offset) => (env, *offset),
-            Arg::Const(value) => return value.clone(),
-        };
-        // SAFETY: the layout has room for the value at this offset.
-        load(unsafe { std::slice::from_raw_parts(base.add(offset), words(*width)) })
+        match arg {
+            // SAFETY: the layout has room for the value at this offset.
+            Arg::Words(first) => {
+                load(unsafe { std::slice::from_raw_parts(all.add(*first), words(*width)) })
+            }
+            Arg::Const(value) => value.clone(),
+        }
     }
 }
 
-/// Does what `call` says.
-unsafe extern "C" fn perform(call: *const Call, state: *const u64, env: *mut u64) {
+/// Does what `call` says. Returns whether the result is another one than before, 1 or 0.
+unsafe extern "C" fn perform(call: *const Call, all: *mut u64) -> u64 {
     // SAFETY: the code holds addresses of calls that live as long as it does.
     let call = unsafe { &*call };
     // SAFETY: as asked for by `arg`.
-    let arg = |at: usize| unsafe { call.arg(at, state, env) };
-    let (offset, width) = call.result;
+    let arg = |at: usize| unsafe { call.arg(at, all) };
+    let (first, width) = call.result;
     let result = match &call.helper {
         Helper::Op(op) => {
             let args: Vec<(BigUint, u32)> = (0..call.args.len())
@@ -73,39 +74,21 @@ unsafe extern "C" fn perform(call: *const Call, state: *const u64, env: *mut u64
             op.eval(width, &args)
         }
         Helper::Read(memory, size) => match u64::try_from(arg(0)) {
-            // SAFETY: the word is one of the memory's.
-            Ok(word) if word < *size => load(unsafe {
-                std::slice::from_raw_parts(memory.add(index(word) * words(width)), words(width))
-            }),
+            Ok(word) if word < *size => {
+                // SAFETY: the layout has a word for the address.
+                let memory = index(unsafe { *all.add(*memory) }) as *const u64;
+                let first = index(word) * words(width);
+                // SAFETY: the word is one of the memory's.
+                load(unsafe { std::slice::from_raw_parts(memory.add(first), words(width)) })
+            }
             _ => BigUint::ZERO,
         },
-        Helper::Write(memory, number) => {
-            if let (true, Ok(address)) = (arg(0) != BigUint::ZERO, u64::try_from(arg(1))) {
-                let width = call.args[2].1;
-                let first = index(address) * words(width);
-                // SAFETY: the enable is high only if the word is one of the memory's.
-                let target =
-                    unsafe { std::slice::from_raw_parts_mut(memory.add(first), words(width)) };
-                // SAFETY: the environment has a word for the digest.
-                let digest = unsafe { &mut *env.add(word::DIGEST) };
-                let first = first_weight(*number) + first as u64;
-                let weigh = |target: &[u64]| {
-                    let weighed = (first..).zip(target).map(|(at, &word)| {
-                        let weight = at.wrapping_mul(WEIGHT) | 1;
-                        word.wrapping_mul(weight)
-                    });
-                    weighed.fold(0, u64::wrapping_add)
-                };
-                let old = weigh(target);
-                store(&arg(2), target);
-                *digest = digest.wrapping_add(weigh(target)).wrapping_sub(old);
-            }
-            return;
-        }
     };
     // SAFETY: the layout has room for the result.
-    let target = unsafe { std::slice::from_raw_parts_mut(env.add(offset), words(width)) };
+    let target = unsafe { std::slice::from_raw_parts_mut(all.add(first), words(width)) };
+    let differs = load(target) != result;
     store(&result, target);
+    u64::from(differs)
 }
 
 /// Makes the helpers callable by name from a module that is made by `builder`.
@@ -116,20 +99,21 @@ pub(super) fn provide(builder: &mut JITBuilder) {
 /// The name of the function that all calls of helpers go to.
 pub(super) const PERFORM: &str = "perform";
 
-/// The signature of all functions, compiled ones and helpers: three addresses.
+/// The signature of compiled functions: the address of all words.
 pub(super) fn signature(module: &JITModule) -> Signature {
     let mut signature = module.make_signature();
     let pointer = module.target_config().pointer_type();
-    signature.params = vec![AbiParam::new(pointer); 3];
+    signature.params = vec![AbiParam::new(pointer)];
     signature
 }
 
-/// The memories of a graph, full of zeros.
-///
-/// # Errors
-/// [`Error::Memory`] for the first one that there is no room for.
-fn memories(graph: &Graph) -> Result<Vec<Box<[u64]>>, Error> {
-    graph.mems.iter().map(zeroed).collect()
+/// The signature of the helpers' function: the addresses of a call and of all words; whether the result is another one.
+pub(super) fn perform_signature(module: &JITModule) -> Signature {
+    let mut signature = module.make_signature();
+    let pointer = module.target_config().pointer_type();
+    signature.params = vec![AbiParam::new(pointer); 2];
+    signature.returns = vec![AbiParam::new(types::I64)];
+    signature
 }
 
 /// Room for a memory. The system gives it page by page, as words are written: what is never written
@@ -157,29 +141,32 @@ fn zeroed(memory: &Mem) -> Result<Box<[u64]>, Error> {
 }
 
 fn index(word: u64) -> usize {
-    usize::try_from(word).expect("a memory's words fit in memory")
+    usize::try_from(word).expect("what is in memory has an address there")
 }
 
 /// Calls at addresses that stay.
 pub(super) type Calls = Vec<Box<Call>>;
 
-/// State before, state after, environment.
-type Chunk = unsafe extern "C" fn(*const u64, *mut u64, *mut u64);
+/// Takes the address of all words.
+type Function = unsafe extern "C" fn(*mut u64);
 
-/// The machine code of a design.
+/// The machine code of a design. Any number of machines run it, on any threads.
 pub(crate) struct Code {
     module: Option<JITModule>,
-    chunks: Vec<Chunk>,
-    commit: Chunk,
+    functions: Vec<Function>,
     /// What the code holds addresses of.
     _calls: Calls,
-    pub memories: Vec<Box<[u64]>>,
+    memories: Vec<Mem>,
+    /// Whether all of a cycle is evaluated, until wires on loops have settled.
+    has_loops: bool,
     pub layout: Layout,
 }
 
-// SAFETY: what the addresses in the code and the calls lead to is the code's own, and nobody else has
-// them.
+// SAFETY: what the addresses in the code lead to is the code's own, nobody else has them, and nobody writes
+// there.
 unsafe impl Send for Code {}
+// SAFETY: as above; the module is only used when the code is dropped.
+unsafe impl Sync for Code {}
 
 impl Drop for Code {
     fn drop(&mut self) {
@@ -192,7 +179,7 @@ impl Drop for Code {
 
 impl Code {
     /// Compiles a graph. `probes`, of up to 64 bits, and `watched` are the values that can be seen
-    /// from outside. The words of the probes must be 0 before each evaluation.
+    /// from outside.
     pub fn new(
         graph: &Graph,
         done: NodeId,
@@ -200,41 +187,181 @@ impl Code {
         watched: &[NodeId],
     ) -> Result<Self, Error> {
         let plan = Plan::of(graph, done, probes, watched);
-        let memories = memories(graph)?;
-        let compiled = compile::compile(plan, memories)?;
+        let compiled = compile::compile(plan)?;
         let address = |id: &FuncId| {
             let code = compiled.module.get_finalized_function(*id);
             // SAFETY: `compile` declares every function with `signature`.
-            unsafe { std::mem::transmute::<*const u8, Chunk>(code) }
+            unsafe { std::mem::transmute::<*const u8, Function>(code) }
         };
         Ok(Self {
-            chunks: compiled.chunks.iter().map(address).collect(),
-            commit: address(&compiled.commit),
+            functions: compiled.functions.iter().map(address).collect(),
             module: Some(compiled.module),
             _calls: compiled.calls,
-            memories: compiled.memories,
+            memories: graph.mems.clone(),
+            has_loops: !graph.wires.is_empty(),
             layout: compiled.layout,
         })
     }
+}
 
-    /// Computes all values of a cycle, and the state after it.
-    pub fn evaluate(&self, state: &[u64], next: &mut [u64], env: &mut [u64]) {
-        self.assert_sizes(state, next, env);
-        for chunk in &self.chunks {
-            // SAFETY: the code stays within the sizes of its layout.
-            unsafe { chunk(state.as_ptr(), next.as_mut_ptr(), env.as_mut_ptr()) };
+/// A design that runs: its values and memories.
+pub(crate) struct Instance {
+    code: Arc<Code>,
+    words: Vec<u64>,
+    memories: Vec<Box<[u64]>>,
+    /// A digest of what was written to the memories.
+    digest: u64,
+}
+
+impl Instance {
+    /// Nothing but zeros.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] for the first memory that there is no room for.
+    pub fn new(code: Arc<Code>) -> Result<Self, Error> {
+        let memories: Vec<Box<[u64]>> =
+            code.memories.iter().map(zeroed).collect::<Result<_, _>>()?;
+        let mut words = vec![0; code.layout.size];
+        for (word, memory) in words[code.layout.memories.clone()]
+            .iter_mut()
+            .zip(&memories)
+        {
+            *word = memory.as_ptr() as usize as u64;
+        }
+        let mut instance = Self {
+            code,
+            words,
+            memories,
+            digest: 0,
+        };
+        instance.wake_all();
+        Ok(instance)
+    }
+
+    /// Words of the layout.
+    pub fn words(&self, at: Range<usize>) -> &[u64] {
+        &self.words[at]
+    }
+
+    pub fn word(&self, at: usize) -> u64 {
+        self.words[at]
+    }
+
+    pub fn memories(&self) -> &[Box<[u64]>] {
+        &self.memories
+    }
+
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// A memory, to write to it from outside.
+    pub fn memory_mut(&mut self, memory: usize) -> &mut [u64] {
+        self.wake_all();
+        &mut self.memories[memory]
+    }
+
+    /// Sets the inputs.
+    pub fn set_inputs(&mut self, go: bool, reset: bool) {
+        self.words[word::GO] = u64::from(go);
+        self.words[word::RESET] = u64::from(reset);
+        self.wake_all();
+    }
+
+    /// All has to be computed.
+    fn wake_all(&mut self) {
+        self.words[self.code.layout.flags.clone()].fill(u64::MAX);
+    }
+
+    /// Computes the values of a cycle. Returns whether wires on loops have settled.
+    pub fn evaluate(&mut self) -> bool {
+        if self.code.has_loops {
+            for flag in [word::FAILED, word::FAILED_AT_EDGE, word::UNSETTLED] {
+                self.words[flag] = 0;
+            }
+            self.wake_all();
+        }
+        let flags = self.code.layout.flags.clone();
+        for (flag, function) in flags.zip(&self.code.functions) {
+            if self.words[flag] != 0 {
+                // SAFETY: the code stays within the sizes of its layout, which the words have, and of the
+                // memories, whose addresses are in them.
+                unsafe { function(self.words.as_mut_ptr()) };
+                // A part that uses another one comes later.
+                self.words[flag] = 0;
+            }
+        }
+        self.words[word::UNSETTLED] == 0
+    }
+
+    /// The rising edge of the clock: registers and memories become what they become.
+    pub fn commit(&mut self) {
+        let Self {
+            code,
+            words,
+            memories,
+            digest,
+        } = self;
+        let pending = code.layout.pending.clone();
+        for (first, at) in (0..).step_by(64).zip(pending) {
+            let mut bits = std::mem::take(&mut words[at]);
+            while bits != 0 {
+                let update = &code.layout.updates[first + bits.trailing_zeros() as usize];
+                bits &= bits - 1;
+                let wakes = match update {
+                    Update::Register { next, at, wakes } => {
+                        for (from, to) in next.clone().zip(*at..) {
+                            words[to] = words[from];
+                        }
+                        wakes
+                    }
+                    Update::Write {
+                        memory,
+                        enable,
+                        address,
+                        data,
+                        wakes,
+                    } => {
+                        if words[*enable] == 0 {
+                            continue;
+                        }
+                        let memory = memory.index();
+                        let (data, address) = (&words[data.clone()], &words[address.clone()]);
+                        let Some(change) = write(&mut memories[memory], memory, address, data)
+                        else {
+                            continue;
+                        };
+                        *digest = digest.wrapping_add(change);
+                        wakes
+                    }
+                };
+                for &(word, bits) in wakes {
+                    words[word] |= bits;
+                }
+            }
         }
     }
+}
 
-    /// Writes to the memories what the evaluated cycle writes.
-    pub fn commit(&mut self, state: &[u64], next: &mut [u64], env: &mut [u64]) {
-        self.assert_sizes(state, next, env);
-        // SAFETY: as above; nobody reads the memories meanwhile.
-        unsafe { (self.commit)(state.as_ptr(), next.as_mut_ptr(), env.as_mut_ptr()) };
+/// Writes a word of the memory with this number. Returns what that adds to the digest; `None` if it changes nothing.
+fn write(memory: &mut [u64], number: usize, address: &[u64], data: &[u64]) -> Option<u64> {
+    let (&low, high) = address.split_first()?;
+    if high.iter().any(|&word| word != 0) {
+        return None;
     }
-
-    fn assert_sizes(&self, state: &[u64], next: &[u64], env: &[u64]) {
-        assert!(state.len() == self.layout.state && next.len() == self.layout.state);
-        assert!(env.len() == self.layout.env);
+    let first = usize::try_from(low).ok()?.checked_mul(data.len())?;
+    let target = memory.get_mut(first..first.checked_add(data.len())?)?;
+    if target == data {
+        return None;
     }
+    let first = first_weight(number) + first as u64;
+    let weighed = (first..)
+        .zip(target.iter().zip(data))
+        .map(|(at, (old, new))| {
+            let weight = at.wrapping_mul(WEIGHT) | 1;
+            new.wrapping_sub(*old).wrapping_mul(weight)
+        });
+    let change = weighed.fold(0, u64::wrapping_add);
+    target.copy_from_slice(data);
+    Some(change)
 }
