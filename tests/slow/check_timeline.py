@@ -283,12 +283,14 @@ def check_lines(native, folder):
 
 
 def cut(details, start, stop, first, last):
-    """The details of the part of a slice that is within a section. Which activations those are is
-    left out where the slice does not tell their latency."""
+    """The details of the part of a slice that is within a section: they tell the whole. Which
+    activations those are is left out where the slice does not tell their latency."""
     several = details.get("activations", 1)
-    if several == 1 or (first <= start and stop <= last):
+    if first <= start and stop <= last:
         return details
-    details = dict(details)
+    details = details | {"cut: starts in cycle": start, "cut: cycles in all": stop - start}
+    if several == 1:
+        return details
     latency, rest = divmod(stop - start, several)
     if rest:
         del details["activation"], details["activations"]

@@ -26,9 +26,21 @@ pub trait Format {
     fn changes(&mut self, cycle: u64, changes: Changes<'_>) -> io::Result<()>;
 
     /// A control register changes at the end of these cycles; those of a track come in the order of
-    /// time.
+    /// time. `whole` if the section has only a part of them.
     #[expect(clippy::missing_errors_doc, reason = "above")]
-    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()>;
+    fn update(
+        &mut self,
+        slice: SliceId,
+        cycles: Range<u64>,
+        whole: Option<Whole>,
+    ) -> io::Result<()>;
+
+    /// The values of a track of shares, each with its first cycle, in the order of time. They are of the whole run,
+    /// also where other tracks show a section. A format without counters leaves them out.
+    #[expect(clippy::missing_errors_doc, reason = "above")]
+    fn shares(&mut self, _track: TrackId, _samples: &[(u64, f64)]) -> io::Result<()> {
+        Ok(())
+    }
 
     /// From now on, the numbers of patterns stand for other ones.
     fn forget_patterns(&mut self) {}
@@ -41,6 +53,22 @@ pub trait Format {
     fn is_whole(&self) -> bool {
         true
     }
+}
+
+/// The whole of a slice that a section cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whole {
+    /// Its first cycle.
+    pub start: u64,
+    /// Its length in cycles.
+    pub cycles: u64,
+}
+
+impl Whole {
+    /// The detail that tells its first cycle.
+    pub const START: &'static str = "cut: starts in cycle";
+    /// The detail that tells its length.
+    pub const CYCLES: &'static str = "cut: cycles in all";
 }
 
 /// A number for each pattern of changes that comes again and again, from 0 on.
@@ -65,6 +93,8 @@ pub enum Change<'a> {
         /// How many activations it holds, where the compiler fixed the latency and they follow one
         /// another without a break; `None` where slices hold one.
         activations: Option<u64>,
+        /// The whole of it, if it is cut.
+        whole: Option<Whole>,
     },
     /// A slice begins.
     Began {
@@ -103,8 +133,13 @@ impl<'a> Changes<'a> {
         self.id
     }
 
+    /// Whether slices end that are cut.
+    pub fn is_cut(&self) -> bool {
+        self.pattern.ends.iter().any(|end| end.cut)
+    }
+
     /// What differs between changes of the same pattern: of an ended slice its activations, if it tells
-    /// them; of one that began its activation and its flows.
+    /// them, and if it is cut the first cycle and the length of the whole; of one that began its activation and its flows.
     pub fn numbers(&self) -> &'a [u64] {
         self.numbers
     }
@@ -133,6 +168,10 @@ impl<'a> Changes<'a> {
                 return Change::Ended {
                     slice: end.slice,
                     activations: take(usize::from(end.counted)).first().copied(),
+                    whole: match take(2 * usize::from(end.cut)) {
+                        &[start, cycles] => Some(Whole { start, cycles }),
+                        _ => None,
+                    },
                 };
             }
             let at = at - pattern.ends.len();
@@ -167,6 +206,8 @@ pub(super) struct End {
     pub slice: SliceId,
     /// Whether it tells its activations.
     pub counted: bool,
+    /// Whether it tells the whole.
+    pub cut: bool,
 }
 
 /// A slice begins.
@@ -188,7 +229,9 @@ impl Pattern {
     pub fn numbers(&self) -> usize {
         let begins = self.begins.iter();
         let begins = begins.map(|begin| 1 + begin.outgoing + usize::from(begin.is_called));
-        self.ends.iter().filter(|end| end.counted).count() + begins.sum::<usize>()
+        let ends = self.ends.iter();
+        let ends = ends.map(|end| usize::from(end.counted) + 2 * usize::from(end.cut));
+        ends.sum::<usize>() + begins.sum::<usize>()
     }
 }
 
@@ -208,9 +251,19 @@ impl<F: Format + ?Sized> Format for Vec<Box<F>> {
             .try_for_each(|format| format.changes(cycle, changes))
     }
 
-    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()> {
+    fn update(
+        &mut self,
+        slice: SliceId,
+        cycles: Range<u64>,
+        whole: Option<Whole>,
+    ) -> io::Result<()> {
         self.iter_mut()
-            .try_for_each(|format| format.update(slice, cycles.clone()))
+            .try_for_each(|format| format.update(slice, cycles.clone(), whole))
+    }
+
+    fn shares(&mut self, track: TrackId, samples: &[(u64, f64)]) -> io::Result<()> {
+        self.iter_mut()
+            .try_for_each(|format| format.shares(track, samples))
     }
 
     fn forget_patterns(&mut self) {

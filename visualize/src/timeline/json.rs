@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Content, Detail, Slice, SliceId, Track, WholeSlice, WholeSliceFormat};
+use super::{Content, Detail, Slice, SliceId, Track, Whole, WholeSlice, WholeSliceFormat};
 
 /// Writes Chrome trace events.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl<W: Write> ChromeJson<W> {
 
 impl<W: Write> WholeSliceFormat for ChromeJson<W> {
     fn track(&mut self, track: &Track) -> io::Result<()> {
-        if track.content != Content::Counter {
+        if !matches!(track.content, Content::Counter | Content::Share) {
             self.tracks.push(track.clone());
         }
         Ok(())
@@ -99,18 +99,23 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
         let mut number = itoa::Buffer::new();
         let beginning = &self.beginnings[slice.slice];
         self.out.write_all(beginning.as_bytes())?;
-        if let Some(activations) = &slice.activations {
-            if !beginning.ends_with('{') {
+        let activations = slice.activations.as_ref();
+        let several = activations.map(|all| all.end - all.start);
+        let details = [
+            ("activation", activations.map(|all| all.start)),
+            ("activations", several.filter(|&count| count != 1)),
+            (Whole::START, slice.whole.map(|whole| whole.start)),
+            (Whole::CYCLES, slice.whole.map(|whole| whole.cycles)),
+        ];
+        let mut first = beginning.ends_with('{');
+        for (name, value) in details {
+            let Some(value) = value else { continue };
+            if !first {
                 self.out.write_all(b",")?;
             }
-            self.out.write_all(b"\"activation\":")?;
-            self.out
-                .write_all(number.format(activations.start).as_bytes())?;
-            let count = activations.end - activations.start;
-            if count != 1 {
-                self.out.write_all(b",\"activations\":")?;
-                self.out.write_all(number.format(count).as_bytes())?;
-            }
+            first = false;
+            write!(self.out, "\"{name}\":")?;
+            self.out.write_all(number.format(value).as_bytes())?;
         }
         self.out.write_all(b"},\"ts\":")?;
         let cycles = &slice.cycles;
@@ -135,7 +140,7 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
                 Content::Cell => Some(track.cell),
                 // Above all cells.
                 Content::File => Some(0),
-                Content::Slices | Content::Counter => None,
+                Content::Slices | Content::Counter | Content::Share => None,
             };
             if let Some(order) = process {
                 name(0, "process_name", json!({ "name": track.cell_path }))?;

@@ -29,8 +29,9 @@ pub(super) struct Lines<'a> {
 struct Line {
     file: FrontEndFileId,
     number: u32,
-    /// Times that it became active.
+    /// Times that it became active, and when it did last.
     times: u64,
+    since: u64,
     slice: Option<SliceId>,
 }
 
@@ -60,6 +61,7 @@ impl<'a> Lines<'a> {
                     file,
                     number,
                     times: 0,
+                    since: 0,
                     slice: None,
                 });
                 self.list.len() - 1
@@ -87,9 +89,15 @@ impl<'a> Lines<'a> {
         (without(before, after), without(after, before))
     }
 
-    /// A line becomes active.
-    pub fn open(&mut self, id: LineId) {
+    /// A line becomes active in the cycle `now`.
+    pub fn open(&mut self, id: LineId, now: u64) {
         self.list[id].times += 1;
+        self.list[id].since = now;
+    }
+
+    /// When a line became active last.
+    pub fn since(&self, id: LineId) -> u64 {
+        self.list[id].since
     }
 
     /// Times that a line became active.

@@ -6,6 +6,7 @@
 //! own.
 
 mod compress;
+mod cuts;
 mod format;
 mod interner;
 mod json;
@@ -25,22 +26,23 @@ use std::io;
 use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{Id, Metadata, RegisterKind};
-use petal_reconstruct::{CallTree, Event, InstanceId, RegisterUpdate, TreeId};
+use petal_metadata::{Id, Metadata};
+use petal_reconstruct::{CallTree, Event, InstanceId, TreeId};
 
+use self::cuts::Cuts;
 use self::format::{Begin, End, Pattern};
 use self::lines::{LineId, Lines};
 use self::numbers::Numbers;
 use self::section::{Phase, Shown};
 use self::tracks::{Counter, CounterValues, Subject, TrackKey, Tracks};
 use self::transitions::{OnTrack, State, Transition, Transitions};
-use self::updates::{Ramp, Register, Updates};
+use self::updates::Updates;
 use crate::cells::path;
 use crate::elements::{Element, ElementId, ElementKind, Elements, without};
 use crate::groups::Effects;
 use crate::ledger::Class;
 
-pub use format::{Change, Changes, Format, PatternId};
+pub use format::{Change, Changes, Format, PatternId, Whole};
 pub use json::ChromeJson;
 pub use perfetto::Perfetto;
 pub use section::Section;
@@ -91,6 +93,7 @@ pub struct Timeline<'a, F: Format> {
     /// The counters of each tree.
     values: Vec<CounterValues>,
     updates: Updates,
+    cuts: Cuts,
     /// The lines of a front end's files.
     lines: Lines<'a>,
 }
@@ -119,6 +122,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             counters: None,
             values: Vec::new(),
             updates: Updates::new(),
+            cuts: Cuts::new(),
             lines: Lines::new(metadata),
         }
     }
@@ -186,11 +190,11 @@ impl<'a, F: Format> Timeline<'a, F> {
             self.begin(start)?;
         }
         if self.phase == Phase::Within && now >= self.cycles.end {
-            self.step(None, self.cycles.end)?;
+            self.leave()?;
             self.phase = Phase::After;
         }
         if self.phase == Phase::After {
-            return Ok(());
+            return self.follow(tree, now);
         }
         self.step(tree, now)?;
         if start == Some(now) {
@@ -211,6 +215,13 @@ impl<'a, F: Format> Timeline<'a, F> {
             begins: self.begins(&open, &lines)?,
             counters: tracks.zip(self.values(tree)).collect(),
         };
+        let elements = open.iter().map(|slice| self.numbers.since(slice.element));
+        let since = elements.chain(lines.iter().map(|&line| self.lines.since(line)));
+        for (begin, since) in pattern.begins.iter().zip(since) {
+            if since < cycle {
+                self.cuts.enter(begin.slice, since);
+            }
+        }
         self.now.clear();
         for slice in &open {
             self.numbers.cut(slice.element, cycle);
@@ -250,7 +261,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             self.numbers.open(slice.element, now);
         }
         for &line in &*lines {
-            self.lines.open(line);
+            self.lines.open(line, now);
         }
         let Some(pattern) = pattern.as_ref().filter(|_| drawn) else {
             return Ok(());
@@ -261,7 +272,11 @@ impl<'a, F: Format> Timeline<'a, F> {
         let times = lines.iter().map(|&line| self.lines.times(line));
         self.now.extend(times);
         self.slices += pattern.begins.len() as u64;
-        let changes = Changes::new(Some(id), pattern, &self.now);
+        let cut = self.cuts.end(pattern, now, &mut self.now);
+        let changes = match &cut {
+            Some(pattern) => Changes::new(None, pattern, &self.now),
+            None => Changes::new(Some(id), pattern, &self.now),
+        };
         self.format.changes(now, changes)
     }
 
@@ -350,6 +365,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             ends.push(End {
                 slice: self.slice_of(slice)?,
                 counted: self.numbers.counted(slice.element),
+                cut: false,
             });
         }
         let (over, lines) = self.lines.changes(before, after);
@@ -357,6 +373,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             ends.push(End {
                 slice: self.slice_of_line(line)?,
                 counted: false,
+                cut: false,
             });
         }
         let (before, after) = (self.values(before), self.values(after));
@@ -519,56 +536,6 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// The counters while a tree is active.
     fn values(&self, tree: Option<TreeId>) -> CounterValues {
         tree.map_or(CounterValues::default(), |tree| self.values[tree.index()])
-    }
-
-    fn update(&mut self, update: &RegisterUpdate) -> io::Result<()> {
-        if !self.shown.updates(update.instance.index()) {
-            return Ok(());
-        }
-        let component = self.elements.instances()[update.instance.index()].component;
-        let kind = self
-            .metadata
-            .component(component)
-            .register(update.register)
-            .kind;
-        let register = (update.instance, update.register);
-        let ramp = Ramp::of(update);
-        let over = match kind {
-            RegisterKind::StaticFsm => self.updates.step(register, ramp),
-            RegisterKind::Fsm | RegisterKind::ParDone => Some(ramp),
-        };
-        over.map_or(Ok(()), |ramp| self.write_ramp(register, &ramp))
-    }
-
-    fn write_ramp(&mut self, register: Register, ramp: &Ramp) -> io::Result<()> {
-        let start = ramp.cycles.start.max(self.cycles.start);
-        let end = ramp.cycles.end.min(self.cycles.end);
-        if start >= end {
-            return Ok(());
-        }
-        let slice = match self.updates.slice(register, ramp) {
-            Some(slice) => slice,
-            None => self.slice_of_ramp(register, ramp)?,
-        };
-        self.slices += 1;
-        self.format.update(slice, start..end)
-    }
-
-    fn slice_of_ramp(&mut self, register: Register, ramp: &Ramp) -> io::Result<SliceId> {
-        let (instance, id) = register;
-        let component = self.elements.instances()[instance.index()].component;
-        let what = self.metadata.component(component).register(id);
-        let slice = Slice {
-            track: self.track(instance, updates::subject(id, what.kind), 0)?,
-            name: ramp.name(what),
-            category: "control register",
-            is_update: true,
-            details: Vec::new(),
-        };
-        self.free.extend(self.updates.free());
-        let slice = self.new_slice(&slice)?;
-        self.updates.remember(register, ramp, slice);
-        Ok(slice)
     }
 
     fn new_slice(&mut self, slice: &Slice) -> io::Result<SliceId> {

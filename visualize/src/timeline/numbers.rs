@@ -173,6 +173,11 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    /// When an element became active last, or where its first activation begins that is not [cut](Self::cut).
+    pub fn since(&self, element: ElementId) -> u64 {
+        self.elements[element].since
+    }
+
     /// Leaves the activations out that were over by cycle `at`, in which the section begins.
     pub fn cut(&mut self, element: ElementId, at: u64) {
         let tally = &mut self.elements[element];

@@ -14,13 +14,13 @@ use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
 use prost::Message;
-use prost::encoding::{encoded_len_varint, message, uint64};
+use prost::encoding::{double, encoded_len_varint, message, uint64};
 
 use super::compress::{Packets, Stream};
 use super::interner::Interner;
 use super::packets::Template;
 use super::proto::{self, tag};
-use super::{Change, Changes, Content, Detail, Format, Slice, SliceId, Track, TrackId};
+use super::{Change, Changes, Content, Detail, Format, Slice, SliceId, Track, TrackId, Whole};
 
 /// Nanoseconds of a cycle in the viewer.
 const NANOSECONDS: u64 = 1000;
@@ -59,6 +59,8 @@ struct Sequence {
     categories: Interner,
     names: Interner,
     detail_names: Interner,
+    /// The names of the details of slices that are cut, once there are some.
+    cut: Option<[u64; 2]>,
     texts: Interner,
     /// How a slice of its track of control registers ends.
     end: Repeated,
@@ -119,6 +121,23 @@ impl Repeated {
             self.packet.packet(clock.sequence, Some(passed), &event);
             chunk.extend_from_slice(self.packet.bytes());
         }
+    }
+}
+
+/// What is counted on a track, if anything is.
+fn counter(content: Content) -> Option<proto::CounterDescriptor> {
+    let counter = proto::CounterDescriptor::default();
+    match content {
+        Content::Cell | Content::File | Content::Slices => None,
+        Content::Counter => Some(proto::CounterDescriptor {
+            unit: Some(proto::UNIT_COUNT),
+            ..counter
+        }),
+        Content::Share => Some(proto::CounterDescriptor {
+            unit_name: Some("%".to_owned()),
+            y_axis_share_key: Some("share".to_owned()),
+            ..counter
+        }),
     }
 }
 
@@ -189,6 +208,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             categories: Interner::default(),
             names: Interner::default(),
             detail_names: Interner::default(),
+            cut: None,
             texts: Interner::default(),
             end: Repeated::default(),
             open: Vec::new(),
@@ -248,6 +268,55 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         self.packets.flush_full()
     }
 
+    /// Writes the texts of a sequence that were not written yet.
+    fn write_interned(&mut self, number: usize) -> io::Result<()> {
+        let sequence = &mut self.sequences[number];
+        let texts = sequence.texts.take_new().into_iter();
+        let interned = proto::InternedData {
+            event_categories: sequence.categories.take_new(),
+            event_names: sequence.names.take_new(),
+            debug_annotation_names: sequence.detail_names.take_new(),
+            debug_annotation_string_values: texts
+                .map(|text| proto::InternedString {
+                    iid: text.iid,
+                    str: text.name.map(String::into_bytes),
+                })
+                .collect(),
+        };
+        if interned == proto::InternedData::default() {
+            return Ok(());
+        }
+        let packet = proto::TracePacket {
+            trusted_packet_sequence_id: Some(sequence.clock.sequence),
+            sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
+            interned_data: Some(interned),
+            ..proto::TracePacket::default()
+        };
+        self.packet(number, &packet)
+    }
+
+    /// Gives names to the details of slices of a sequence that are cut.
+    fn name_cuts(&mut self, number: usize) -> io::Result<()> {
+        let Sequence {
+            cut, detail_names, ..
+        } = &mut self.sequences[number];
+        if cut.is_some() {
+            return Ok(());
+        }
+        // There are few names of details.
+        let name = |name| detail_names.intern(name).unwrap_or_default();
+        *cut = Some([Whole::START, Whole::CYCLES].map(name));
+        self.write_interned(number)
+    }
+
+    /// Appends the details of the slice of a sequence that is cut, if it is.
+    fn cut(&self, number: usize, whole: Option<Whole>, event: &mut Template) {
+        if let (Some(whole), Some([start, cycles])) = (whole, self.sequences[number].cut) {
+            detail(start, whole.start, 0, event);
+            detail(cycles, whole.cycles, 0, event);
+        }
+    }
+
     /// The packets of changes, `passed` cycles after those before.
     fn template(&self, passed: u64, changes: Changes<'_>) -> Template {
         let mut passed = Some(passed);
@@ -256,7 +325,12 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         for change in changes.iter() {
             let mut event = Template::default();
             match change {
-                Change::Ended { slice, activations } => {
+                Change::Ended {
+                    slice,
+                    activations,
+                    whole,
+                } => {
+                    self.cut(MAIN, whole, &mut event);
                     match activations {
                         Some(1) => event.absent(1),
                         Some(several) => detail(self.activations, several, 2, &mut event),
@@ -325,14 +399,12 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
                     uuid: Some(track.id),
                     name: Some(match track.content {
                         Content::Cell => track.cell_label.clone(),
-                        Content::File | Content::Slices | Content::Counter => track.name.clone(),
+                        Content::File | Content::Slices | Content::Counter | Content::Share => {
+                            track.name.clone()
+                        }
                     }),
                     parent_uuid: track.parent,
-                    counter: (track.content == Content::Counter).then_some(
-                        proto::CounterDescriptor {
-                            unit: Some(proto::UNIT_COUNT),
-                        },
-                    ),
+                    counter: counter(track.content),
                     child_ordering: matches!(track.content, Content::Cell | Content::File)
                         .then_some(proto::EXPLICIT),
                     sibling_order_rank: Some(track.rank),
@@ -390,33 +462,15 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
         } else {
             self.slices[id] = ends;
         }
-        let texts = sequence.texts.take_new().into_iter();
-        let interned = proto::InternedData {
-            event_categories: sequence.categories.take_new(),
-            event_names: sequence.names.take_new(),
-            debug_annotation_names: sequence.detail_names.take_new(),
-            debug_annotation_string_values: texts
-                .map(|text| proto::InternedString {
-                    iid: text.iid,
-                    str: text.name.map(String::into_bytes),
-                })
-                .collect(),
-        };
-        if interned == proto::InternedData::default() {
-            return Ok(());
-        }
-        let packet = proto::TracePacket {
-            trusted_packet_sequence_id: Some(sequence.clock.sequence),
-            sequence_flags: Some(proto::SEQ_NEEDS_INCREMENTAL_STATE),
-            interned_data: Some(interned),
-            ..proto::TracePacket::default()
-        };
-        self.packet(number, &packet)
+        self.write_interned(number)
     }
 
     fn changes(&mut self, cycle: u64, changes: Changes<'_>) -> io::Result<()> {
         if changes.is_empty() {
             return Ok(());
+        }
+        if changes.is_cut() {
+            self.name_cuts(MAIN)?;
         }
         let passed = self.sequences[MAIN].clock.pass(cycle);
         let chunk = self.packets.chunk(Stream::Main);
@@ -439,14 +493,50 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
         self.templates.clear();
     }
 
-    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()> {
+    fn update(
+        &mut self,
+        slice: SliceId,
+        cycles: Range<u64>,
+        whole: Option<Whole>,
+    ) -> io::Result<()> {
         let sequence = self.slices[slice].sequence;
         self.close(sequence, cycles.start);
+        let mut details = Template::default();
+        if whole.is_some() {
+            self.name_cuts(sequence)?;
+            self.cut(sequence, whole, &mut details);
+        }
         let Sequence { clock, open, .. } = &mut self.sequences[sequence];
         let begin = &mut self.slices[slice].begin;
-        begin.write(clock, cycles.start, self.packets.chunk(stream(sequence)));
+        let chunk = self.packets.chunk(stream(sequence));
+        if whole.is_some() {
+            let fields = [details.bytes(), &*begin.fields].concat();
+            Repeated::new(fields.into()).write(clock, cycles.start, chunk);
+        } else {
+            begin.write(clock, cycles.start, chunk);
+        }
         open.push(cycles.end);
         self.packets.flush_full()
+    }
+
+    fn shares(&mut self, track: TrackId, samples: &[(u64, f64)]) -> io::Result<()> {
+        let number = self.start()?;
+        let event = proto::TrackEvent {
+            r#type: Some(proto::TYPE_COUNTER),
+            track_uuid: Some(track),
+            ..proto::TrackEvent::default()
+        };
+        let fields = encode(&event);
+        for &(at, share) in samples {
+            let mut value = Vec::new();
+            double::encode(tag::EVENT_DOUBLE_COUNTER_VALUE, &share, &mut value);
+            let mut event = Repeated::new([&value, &*fields].concat().into());
+            let Sequence { clock, .. } = &mut self.sequences[number];
+            let chunk = self.packets.chunk(stream(number));
+            event.write(clock, at, chunk);
+            self.packets.flush_full()?;
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {

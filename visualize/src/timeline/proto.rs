@@ -34,6 +34,7 @@ pub(super) mod tag {
     pub const PACKET_COMPRESSED_PACKETS: u32 = 50;
     pub const EVENT_DEBUG_ANNOTATIONS: u32 = 4;
     pub const EVENT_COUNTER_VALUE: u32 = 30;
+    pub const EVENT_DOUBLE_COUNTER_VALUE: u32 = 44;
     pub const EVENT_FLOW_IDS: u32 = 47;
     pub const EVENT_TERMINATING_FLOW_IDS: u32 = 48;
 }
@@ -102,6 +103,10 @@ pub(super) struct TrackDescriptor {
 pub(super) struct CounterDescriptor {
     #[prost(uint32, optional, tag = "3")]
     pub unit: Option<u32>,
+    #[prost(string, optional, tag = "6")]
+    pub unit_name: Option<String>,
+    #[prost(string, optional, tag = "7")]
+    pub y_axis_share_key: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -89,6 +89,8 @@ pub enum Content {
     Slices,
     /// A number for each cycle.
     Counter,
+    /// A percentage over time.
+    Share,
 }
 
 /// All tracks so far.

@@ -3,14 +3,15 @@
 //! Steps of a static program's counter that follow one another without a jump are one slice.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{ControlRegister, RegisterId, RegisterKind};
+use petal_metadata::{ControlRegister, Id as _, RegisterId, RegisterKind};
 use petal_reconstruct::{InstanceId, RegisterUpdate};
 
-use super::SliceId;
 use super::tracks::Subject;
+use super::{Format, Slice, SliceId, Timeline, Whole};
 
 /// How many kinds of updates are remembered.
 const MAX_KINDS: usize = 1 << 16;
@@ -108,5 +109,63 @@ impl Updates {
             return Vec::new();
         }
         self.slices.drain().map(|(_, id)| id).collect()
+    }
+}
+
+impl<F: Format> Timeline<'_, F> {
+    /// Takes in the update of a control register.
+    pub(super) fn update(&mut self, update: &RegisterUpdate) -> io::Result<()> {
+        if !self.shown.updates(update.instance.index()) {
+            return Ok(());
+        }
+        let component = self.elements.instances()[update.instance.index()].component;
+        let kind = self
+            .metadata
+            .component(component)
+            .register(update.register)
+            .kind;
+        let register = (update.instance, update.register);
+        let ramp = Ramp::of(update);
+        let over = match kind {
+            RegisterKind::StaticFsm => self.updates.step(register, ramp),
+            RegisterKind::Fsm | RegisterKind::ParDone => Some(ramp),
+        };
+        over.map_or(Ok(()), |ramp| self.write_ramp(register, &ramp))
+    }
+
+    pub(super) fn write_ramp(&mut self, register: Register, ramp: &Ramp) -> io::Result<()> {
+        let start = ramp.cycles.start.max(self.cycles.start);
+        let end = ramp.cycles.end.min(self.cycles.end);
+        if start >= end {
+            return Ok(());
+        }
+        let slice = match self.updates.slice(register, ramp) {
+            Some(slice) => slice,
+            None => self.slice_of_ramp(register, ramp)?,
+        };
+        let is_cut = (start..end) != ramp.cycles;
+        let whole = is_cut.then_some(Whole {
+            start: ramp.cycles.start,
+            cycles: ramp.cycles.end - ramp.cycles.start,
+        });
+        self.slices += 1;
+        self.format.update(slice, start..end, whole)
+    }
+
+    fn slice_of_ramp(&mut self, register: Register, ramp: &Ramp) -> io::Result<SliceId> {
+        let (instance, id) = register;
+        let component = self.elements.instances()[instance.index()].component;
+        let what = self.metadata.component(component).register(id);
+        let slice = Slice {
+            track: self.track(instance, subject(id, what.kind), 0)?,
+            name: ramp.name(what),
+            category: "control register",
+            is_update: true,
+            details: Vec::new(),
+        };
+        self.free.extend(self.updates.free());
+        let slice = self.new_slice(&slice)?;
+        self.updates.remember(register, ramp, slice);
+        Ok(slice)
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::{Change, Changes, Format, Slice, SliceId, Track};
+use super::{Change, Changes, Format, Slice, SliceId, Track, Whole};
 
 /// A slice from its begin to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct WholeSlice {
     /// The numbers of the activations that it holds, from 1 on; `None` for the update of a control
     /// register.
     pub activations: Option<Range<u64>>,
+    /// The whole of it, if it is cut.
+    pub whole: Option<Whole>,
 }
 
 /// How a timeline of whole slices is written. Counters and flows are left out.
@@ -112,12 +114,17 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
         }
         for change in changes.iter() {
             match change {
-                Change::Ended { slice, activations } => {
+                Change::Ended {
+                    slice,
+                    activations,
+                    whole,
+                } => {
                     let (start, first) = self.began[slice];
                     self.ending.push(WholeSlice {
                         slice,
                         cycles: start..cycle,
                         activations: Some(first..first + activations.unwrap_or(1)),
+                        whole,
                     });
                 }
                 Change::Began {
@@ -129,11 +136,17 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
         Ok(())
     }
 
-    fn update(&mut self, slice: SliceId, cycles: Range<u64>) -> io::Result<()> {
+    fn update(
+        &mut self,
+        slice: SliceId,
+        cycles: Range<u64>,
+        whole: Option<Whole>,
+    ) -> io::Result<()> {
         self.write(&WholeSlice {
             slice,
             cycles,
             activations: None,
+            whole,
         })
     }
 
@@ -199,6 +212,7 @@ mod tests {
             let end = |&slice| End {
                 slice,
                 counted: false,
+                cut: false,
             };
             let begin = |&slice| Begin {
                 slice,

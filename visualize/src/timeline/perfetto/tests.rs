@@ -71,6 +71,7 @@ fn changes_that_come_again_leave_out_what_the_first_ones_had() {
     let end = End {
         slice: 0,
         counted: true,
+        cut: false,
     };
     let pattern = Pattern {
         ends: vec![end],
@@ -96,9 +97,9 @@ fn the_number_of_an_open_slice_may_be_given_to_another() {
     let file = Shared::default();
     let mut timeline = Perfetto::new(file.clone()).unwrap();
     timeline.slice(0, &update(5)).unwrap();
-    timeline.update(0, 10..12).unwrap();
+    timeline.update(0, 10..12, None).unwrap();
     timeline.slice(0, &update(6)).unwrap();
-    timeline.update(0, 11..12).unwrap();
+    timeline.update(0, 11..12, None).unwrap();
     timeline.finish().unwrap();
 
     let events = events(&file).into_iter();
@@ -115,7 +116,12 @@ fn the_number_of_an_open_slice_may_be_given_to_another() {
 
 /// A pattern of changes of the slices 0 and 1 and a counter.
 fn pattern() -> impl Strategy<Value = Pattern> {
-    let end = (0..2_usize, any::<bool>()).prop_map(|(slice, counted)| End { slice, counted });
+    let end = (0..2_usize, any::<bool>(), any::<bool>());
+    let end = end.prop_map(|(slice, counted, cut)| End {
+        slice,
+        counted,
+        cut,
+    });
     let begin = (0..2_usize, 0..3_usize, any::<bool>());
     let begin = begin.prop_map(|(slice, outgoing, is_called)| Begin {
         slice,
@@ -188,7 +194,10 @@ proptest! {
         let numbers = &numbers[..pattern.numbers()];
         let changes = Changes::new(None, &pattern, numbers);
         let used = changes.iter().flat_map(|change| match change {
-            Change::Ended { activations, .. } => activations.into_iter().collect(),
+            Change::Ended { activations, whole, .. } => {
+                let whole = whole.into_iter().flat_map(|whole| [whole.start, whole.cycles]);
+                activations.into_iter().chain(whole).collect()
+            }
             Change::Began { activation, outgoing, incoming, .. } => {
                 let first = std::iter::once(activation);
                 first.chain(outgoing.iter().copied()).chain(incoming).collect()
