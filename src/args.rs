@@ -9,7 +9,7 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use colorchoice_clap::Color;
-use petal_visualize::{ControlView, Filter, Limit};
+use petal_visualize::{Around, ControlView, Filter, Limit};
 
 use self::values::{parse_cycles, parse_name, parse_size};
 use crate::versions;
@@ -52,6 +52,13 @@ Exit codes:
   0  the run did not get longer by more than the limit
   1  it did (with --format json, `regressed` is true then), or something is wrong with the input
   2  the command line makes no sense";
+const VIEW_HELP: &str = "\
+Examples:
+  petal view petal-out/design
+  petal view petal-out/design --cycles 5000..6000
+  petal view petal-out/design --around main.queue.while@L12#1000
+  petal view petal-out/design --report";
+
 const STATS_HELP: &str = "\
 As text, a table has ten rows, those with most first, and the columns that matter, without zeros. --all shows
 the whole table; the other formats always have it.
@@ -141,7 +148,8 @@ pub enum Command {
     Report(AgainArgs),
     /// Write the timeline of a profile again
     Timeline(TimelineArgs),
-    /// Open the timeline of a profile in ui.perfetto.dev
+    /// Open the timeline of a profile in ui.perfetto.dev: of a long run a part, and the whole at a glance
+    #[command(after_help = VIEW_HELP)]
     View(ViewerArgs),
     /// Print the statistics tables of a profile, or what matters most of them
     #[command(after_help = STATS_HELP)]
@@ -366,8 +374,18 @@ pub struct ViewerArgs {
     /// The folder that `petal run` wrote
     pub dir: PathBuf,
     /// Open the report instead
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["cycles", "around", "out"])]
     pub report: bool,
+    /// Show these cycles, the first one and the one after the last [default: all of a short run; whole iterations of its
+    /// outermost loop]
+    #[arg(long, value_name = "A..B", value_parser = parse_cycles, conflicts_with = "around")]
+    pub cycles: Option<Range<u64>>,
+    /// Show an activation of a statement, group or cell, by its path and its number, such as `main.while@L12#1000`
+    #[arg(long, value_name = "PATH#N")]
+    pub around: Option<Around>,
+    /// Write what the viewer would open to this file instead
+    #[arg(long, value_name = "FILE.pftrace")]
+    pub out: Option<PathBuf>,
 }
 
 /// A format of tables.

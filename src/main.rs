@@ -15,6 +15,7 @@ mod generated;
 mod interrupt;
 mod messages;
 mod outputs;
+mod part;
 mod places;
 mod progress;
 mod run;

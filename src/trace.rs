@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Seek as _};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
@@ -36,6 +36,8 @@ pub struct Folder {
     /// Versions of the tools that made it.
     versions: Vec<(String, String)>,
     pub reader: TraceReader<BufReader<File>>,
+    /// The trace, and where it was.
+    trace: (File, PathBuf),
 }
 
 impl Folder {
@@ -48,8 +50,10 @@ impl Folder {
         let metadata = Metadata::read(&dir.join(METADATA))?;
         let path = dir.join(TRACE);
         let file = petal_files::open(&path).map_err(Failure::io("read the trace", &path))?;
-        let reader = TraceReader::new(BufReader::new(file), &metadata.fingerprint)
-            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        let same = file
+            .try_clone()
+            .map_err(Failure::io("read the trace", &path))?;
+        let reader = trace_reader(&metadata, file, &path)?;
         let text = petal_files::read_to_string(summary).map_err(Failure::io("read", summary))?;
         let damaged = |problem: &dyn std::fmt::Display| {
             let path = summary.display();
@@ -78,7 +82,19 @@ impl Folder {
                 .filter_map(|(tool, version)| Some((tool.clone(), version.as_str()?.to_owned())))
                 .collect(),
             reader,
+            trace: (same, path),
         })
+    }
+
+    /// Another reader of the same trace, whatever is at its place by now; only the last one may be used.
+    pub fn again(&self) -> Result<TraceReader<BufReader<File>>, Failure> {
+        let (file, path) = &self.trace;
+        let rewound = file.try_clone().and_then(|mut file| {
+            file.rewind()?;
+            Ok(file)
+        });
+        let file = rewound.map_err(Failure::io("read the trace", path))?;
+        trace_reader(&self.metadata, file, path)
     }
 
     /// Hands all events to `take`, as `view` shows them.
@@ -117,6 +133,16 @@ impl Folder {
         })?;
         Ok(analysis)
     }
+}
+
+/// Reads the trace of this design in a file that is at `path`.
+fn trace_reader(
+    metadata: &Metadata,
+    file: File,
+    path: &Path,
+) -> Result<TraceReader<BufReader<File>>, Failure> {
+    TraceReader::new(BufReader::new(file), &metadata.fingerprint)
+        .map_err(|error| Failure::new(format!("{}: {error}", path.display())))
 }
 
 /// `petal trace`

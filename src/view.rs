@@ -4,7 +4,7 @@
 //! address and lets that origin read it (Perfetto's documentation, *Deep linking to Perfetto UI*).
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -13,20 +13,25 @@ use std::thread;
 use std::time::Duration;
 
 use httparse::{EMPTY_HEADER, Request, Status};
+use petal_files::Scratch;
 use petal_visualize::outputs::{REPORT, TIMELINE};
+use petal_visualize::timeline::unpacks_within;
+use petal_visualize::{Wanted, thousands};
 
 use crate::args::ViewerArgs;
 use crate::failure::Failure;
+use crate::part::{self, MAX_BYTES};
+use crate::places::Places;
 use crate::{folder, interrupt, messages, outputs};
 
 /// The only port from which the viewer takes traces.
 const PORT: u16 = 9001;
 /// Where the viewer comes from.
 const VIEWER: &str = "https://ui.perfetto.dev";
-/// What the viewer does once it has the timeline: it expands the tracks of all component cells, or
+/// What the viewer does once it has the timeline: it expands the overview and the tracks of all component cells, or
 /// nothing would be seen but the outermost one.
-/// `[{"id":"dev.perfetto.ExpandTracksByRegex","args":["(^main|])$"]}]`, percent-encoded (Perfetto's documentation, *Commands Automation Reference*).
-const COMMANDS: &str = "%5B%7B%22id%22%3A%22dev.perfetto.ExpandTracksByRegex%22%2C%22args%22%3A%5B%22(%5Emain%7C%5D)%24%22%5D%7D%5D";
+/// `[{"id":"dev.perfetto.ExpandTracksByRegex","args":["^%|(^main|])$"]}]`, percent-encoded (Perfetto's documentation, *Commands Automation Reference*).
+const COMMANDS: &str = "%5B%7B%22id%22%3A%22dev.perfetto.ExpandTracksByRegex%22%2C%22args%22%3A%5B%22%5E%25%7C(%5Emain%7C%5D)%24%22%5D%7D%5D";
 /// What lets the viewer, and nobody else, read the answer.
 const HEADERS: &str = "Access-Control-Allow-Origin: https://ui.perfetto.dev\r\n\
                        Access-Control-Allow-Private-Network: true\r\n\
@@ -46,9 +51,28 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
     if args.report {
         return report(&args.dir.join(REPORT));
     }
-    let path = args.dir.join(TIMELINE);
-    // Fails before anybody is asked to look.
-    File::open(&path).map_err(Failure::io("read the timeline", &path))?;
+    let mut path = args.dir.join(TIMELINE);
+    if let Some(out) = &args.out {
+        let mut places = Places::default();
+        places.reads_profile(&args.dir)?;
+        places.writes("--out", out)?;
+    }
+    let mut about = String::new();
+    // It is there as long as it is served.
+    let scratch;
+    if let Some(wanted) = wanted(args, &path)? {
+        scratch = Scratch::new()
+            .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        path = scratch.path().join(TIMELINE);
+        let file = File::create(&path).map_err(Failure::io("write", &path))?;
+        about = part::write(&args.dir, &wanted, file)?;
+    }
+    if let Some(out) = &args.out {
+        let timeline = fs::read(&path).map_err(Failure::io("read the timeline", &path))?;
+        folder::write_whole(out, &timeline)?;
+        let bytes = thousands(timeline.len() as u64);
+        return outputs::print(&format!("{}: {bytes} bytes\n{about}", out.display()));
+    }
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     let listener = listen(address).map_err(|error| {
         Failure::new(format!(
@@ -59,11 +83,31 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
     })?;
     let link = format!("{VIEWER}/#!/?url=http://{address}/{TIMELINE}&startupCommands={COMMANDS}");
     outputs::print(&format!(
-        "{link}\nwaiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser \
+        "{link}\n{about}waiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser \
          asks, let the viewer reach this machine\n"
     ))?;
     open(&link);
     serve(&listener, &path, address)
+}
+
+/// Which part of the run to open; `None` for all that its timeline has, if that is not too much.
+fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Failure> {
+    if let Some(cycles) = &args.cycles {
+        return Ok(Some(Wanted::Cycles(cycles.clone())));
+    }
+    if let Some(around) = &args.around {
+        return Ok(Some(Wanted::Around(around.clone())));
+    }
+    let file = File::open(timeline).and_then(|file| {
+        // More is not needed to tell.
+        let mut start = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut start)?;
+        Ok(start)
+    });
+    let file = file.map_err(Failure::io("read the timeline", timeline))?;
+    // What is no timeline, the viewer tells.
+    let fits = unpacks_within(&file, MAX_BYTES).unwrap_or(true);
+    Ok((!fits).then_some(Wanted::Typical))
 }
 
 /// Listens at the address, without waiting for anybody.

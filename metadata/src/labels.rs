@@ -43,6 +43,11 @@ impl ControlKind {
         }
     }
 
+    /// Whether the statement repeats its body.
+    pub fn is_loop(self) -> bool {
+        matches!(self, Self::While | Self::Repeat | Self::StaticRepeat)
+    }
+
     /// Whether the node is the enable of a group. An enable has no frame of its own in a call
     /// tree: the group that it runs stands for it.
     pub fn is_enable(self) -> bool {

@@ -22,6 +22,7 @@ mod lines;
 mod options;
 mod outputs;
 mod packages;
+mod parts;
 mod pipes;
 mod places;
 mod random;

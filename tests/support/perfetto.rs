@@ -40,14 +40,16 @@ struct TrackEvent {
     track: u64,
     #[prost(int64, optional, tag = "30")]
     counter: Option<i64>,
+    #[prost(double, optional, tag = "44")]
+    share: Option<f64>,
 }
 
-/// The sum of each counter over all cycles, by its name.
+/// The sum of each counter over all cycles, by its name; of a percentage, the cycles for which it stands.
 pub fn counters(timeline: &[u8]) -> BTreeMap<String, i64> {
     let mut tracks: BTreeMap<u64, String> = BTreeMap::new();
     let mut clocks: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut values: BTreeMap<u64, (u64, i64)> = BTreeMap::new();
-    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    let mut values: BTreeMap<u64, (u64, f64)> = BTreeMap::new();
+    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     for packet in unpacked(timeline) {
         if let Some(track) = packet.track {
             tracks.insert(track.uuid, track.name);
@@ -56,16 +58,35 @@ pub fn counters(timeline: &[u8]) -> BTreeMap<String, i64> {
         let clock = clocks.entry(packet.sequence).or_default();
         *clock += packet.timestamp;
         let Some(event) = packet.event else { continue };
-        let Some(value) = event.counter else { continue };
+        let counter = event.counter.map(exact);
+        let share = event.share.map(|share| share / 100.0);
+        let Some(value) = counter.or(share) else {
+            continue;
+        };
         let before = values.insert(event.track, (*clock, value));
-        let (since, before) = before.unwrap_or((*clock, 0));
+        let (since, before) = before.unwrap_or((*clock, 0.0));
         let cycles = i64::try_from(*clock - since).expect("no run is as long");
-        *sums.entry(tracks[&event.track].clone()).or_default() += before * cycles;
+        *sums.entry(tracks[&event.track].clone()).or_default() += before * exact(cycles);
     }
     for (_, value) in values.values() {
-        assert_eq!(*value, 0, "a counter does not end at 0");
+        assert!(*value == 0.0, "a counter does not end at 0");
     }
-    sums
+    let cycles = |sum: f64| {
+        assert!(
+            (sum - sum.round()).abs() < 1e-6,
+            "{sum} is no number of cycles"
+        );
+        #[expect(clippy::cast_possible_truncation, reason = "it is a whole number")]
+        let cycles = sum.round() as i64;
+        cycles
+    };
+    let sums = sums.into_iter();
+    sums.map(|(name, sum)| (name, cycles(sum))).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no run here is as long")]
+fn exact(number: i64) -> f64 {
+    number as f64
 }
 
 /// All packets, in order.

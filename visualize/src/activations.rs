@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use petal_metadata::{GroupRun, GroupRunId, Id, Metadata};
 use petal_reconstruct::{Event, Instance};
 
-use crate::elements::{Element, ElementKind};
+use crate::elements::{Element, ElementKind, Elements};
 use crate::intervals::Intervals;
 use crate::ledger::StatementId;
 use crate::waits::{Wait, Waits};
@@ -174,6 +174,11 @@ impl<'a> Activations<'a> {
         if matches!(event, Event::End { .. }) {
             self.split.values_mut().for_each(Split::finish);
         }
+    }
+
+    /// Everything that was active.
+    pub(crate) fn elements(&self) -> &Elements {
+        self.intervals.elements()
     }
 
     /// The durations of everything that was active, in a fixed order. The parts of a split group

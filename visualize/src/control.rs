@@ -205,11 +205,7 @@ impl<Owner: Copy + Ord> Counts<Owner> {
         owner: Owner,
         statement: ControlId,
     ) -> Option<u64> {
-        let kind = component.node(statement).kind;
-        if !matches!(
-            kind,
-            ControlKind::While | ControlKind::Repeat | ControlKind::StaticRepeat
-        ) {
+        if !component.node(statement).kind.is_loop() {
             return None;
         }
         if let Some(tested) = self.conditions.get(&(owner, statement)) {
@@ -224,14 +220,18 @@ impl<Owner: Copy + Ord> Counts<Owner> {
     }
 }
 
-fn children(component: &Component, statement: ControlId) -> impl Iterator<Item = ControlId> + '_ {
+/// The statements directly in a statement.
+pub(crate) fn children(
+    component: &Component,
+    statement: ControlId,
+) -> impl Iterator<Item = ControlId> + '_ {
     (0..component.control.len())
         .map(ControlId::from_index)
         .filter(move |&node| component.node(node).parent == Some(statement))
 }
 
 /// A statement at or below `statement` that runs exactly once whenever it does.
-fn once(component: &Component, statement: ControlId) -> Option<ControlId> {
+pub(crate) fn once(component: &Component, statement: ControlId) -> Option<ControlId> {
     let kind = component.node(statement).kind;
     match kind {
         ControlKind::Enable

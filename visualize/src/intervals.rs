@@ -11,7 +11,7 @@ pub(crate) struct Transition {
     /// What is active no more. What holds others comes first.
     pub closes: Vec<ElementId>,
     /// What becomes active.
-    opens: Vec<ElementId>,
+    pub opens: Vec<ElementId>,
 }
 
 /// A number for each transition that is remembered.

@@ -384,7 +384,7 @@ impl LineTracks {
 
 impl WholeSliceFormat for &mut LineTracks {
     fn track(&mut self, track: &Track) -> io::Result<()> {
-        if track.content == Content::File {
+        if track.content == Content::Holder {
             self.files.insert(track.id, track.name.clone());
         } else if let Some(file) = track.parent.and_then(|parent| self.files.get(&parent)) {
             assert!(track.name.starts_with(file), "{track:?}");

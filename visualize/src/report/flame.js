@@ -50,7 +50,7 @@ function pathOf(node) {
   return parent === node ? [node] : [...pathOf(parent), node];
 }
 
-const flame = { weights: [], zoomed: 0, matches: null };
+const flame = { weights: [], zoomed: 0, matches: null, width: 0 };
 
 function weigh() {
   const weights = [...data.nodes[byId("weighting").value]];
@@ -80,6 +80,7 @@ function drawFlame() {
   const box = byId("frames");
   const focused = box.contains(document.activeElement) ? document.activeElement.dataset.node : null;
   const width = box.clientWidth;
+  flame.width = width;
   const path = flame.weights.length ? pathOf(flame.zoomed) : [];
   const boxes = [];
   let deepest = 0;
@@ -199,7 +200,6 @@ function pickFrame(node) {
 
 function showFlame() {
   weigh();
-  drawFlame();
   const box = byId("frames");
   const over = (event) => {
     const frame = event.target.closest(".frame");
@@ -218,7 +218,8 @@ function showFlame() {
     weigh();
     search();
   });
-  new ResizeObserver(drawFlame).observe(box.parentElement);
+  const resized = () => box.clientWidth !== flame.width && drawFlame();
+  new ResizeObserver(resized).observe(box.parentElement);
   onSelection(() => {
     const chosen = (node) => selection.frames.has(data.nodes.frames[node]);
     if (selection.frames.size && !chosen(flame.zoomed)) revealFrames(chosen);

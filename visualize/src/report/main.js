@@ -65,14 +65,17 @@ function showTheme() {
   const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
   const tell = () => {
     button.textContent = isDark() ? "Light" : "Dark";
-    if (timeline.runs || data.bins) showWindow(timeline.from, timeline.to);
+  };
+  const change = () => {
+    tell();
+    if (timeline.order) showWindow(timeline.from, timeline.to);
   };
   button.hidden = false;
   button.addEventListener("click", () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    tell();
+    change();
   });
-  dark.addEventListener("change", tell);
+  dark.addEventListener("change", change);
   tell();
 }
 

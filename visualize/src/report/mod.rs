@@ -84,7 +84,7 @@ struct Data<'a> {
     reasons: &'a [Reason],
     nodes: &'a Nodes,
     /// There if trees and runs do not fit into the page.
-    bins: Option<&'a Bins>,
+    bins: Option<Bins>,
 }
 
 /// What costs cycles, and why.

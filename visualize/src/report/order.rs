@@ -10,6 +10,7 @@ use petal_reconstruct::{Event, Overhead, Run};
 use serde::Serialize;
 
 use crate::ledger::Class;
+use crate::windows::Windows;
 
 /// The classes that a cycle can have: computation, conditions, and the kinds of overhead.
 pub(crate) const CLASSES: usize = 2 + Overhead::ALL.len();
@@ -29,7 +30,7 @@ pub struct Order<'a> {
     runs: Packed,
     /// `runs`, once they are over.
     packed: Option<Vec<u8>>,
-    bins: Bins,
+    bins: Windows,
 }
 
 impl<'a> Order<'a> {
@@ -40,7 +41,7 @@ impl<'a> Order<'a> {
             classes: Vec::new(),
             runs: Packed::new(MAX_BYTES),
             packed: None,
-            bins: Bins::default(),
+            bins: Windows::new(MAX_BINS),
         }
     }
 
@@ -59,7 +60,7 @@ impl<'a> Order<'a> {
                 if *cycles > 1 {
                     self.runs.number(*cycles);
                 }
-                self.bins.add(self.classes[tree.index()], *cycles);
+                self.bins.add(&[self.classes[tree.index()]], *cycles);
             }
             Event::End { .. } => self.packed = self.runs.finish(),
             Event::Instance(_) | Event::Update(_) | Event::Warning(_) => {}
@@ -73,8 +74,17 @@ impl<'a> Order<'a> {
     }
 
     /// The run in equal parts.
-    pub(crate) fn bins(&self) -> &Bins {
-        &self.bins
+    pub(crate) fn bins(&self) -> Bins {
+        let mut parts = vec![[0; CLASSES]; self.bins.count()];
+        for class in 0..CLASSES {
+            for (part, cycles) in parts.iter_mut().zip(self.bins.of(class)) {
+                part[class] = cycles;
+            }
+        }
+        Bins {
+            width: self.bins.width(),
+            parts,
+        }
     }
 }
 
@@ -136,56 +146,9 @@ impl Packed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Bins {
     /// Cycles of a part: a power of two. The last one may be shorter.
-    pub width: u64,
+    width: u64,
     /// The parts.
-    pub parts: Vec<[u64; CLASSES]>,
-    #[serde(skip)]
-    cycles: u64,
-}
-
-impl Default for Bins {
-    fn default() -> Self {
-        Self {
-            width: 1,
-            parts: Vec::new(),
-            cycles: 0,
-        }
-    }
-}
-
-impl Bins {
-    /// Appends cycles of a class.
-    fn add(&mut self, class: usize, mut cycles: u64) {
-        while cycles > 0 {
-            let room = match self.cycles % self.width {
-                0 => {
-                    if self.parts.len() == MAX_BINS {
-                        self.halve();
-                        continue;
-                    }
-                    self.parts.push([0; CLASSES]);
-                    self.width
-                }
-                used => self.width - used,
-            };
-            let taken = room.min(cycles);
-            if let Some(last) = self.parts.last_mut() {
-                last[class] += taken;
-            }
-            self.cycles += taken;
-            cycles -= taken;
-        }
-    }
-
-    /// Makes one part of every two.
-    fn halve(&mut self) {
-        self.parts = self
-            .parts
-            .chunks(2)
-            .map(|pair| std::array::from_fn(|class| pair.iter().map(|part| part[class]).sum()))
-            .collect();
-        self.width *= 2;
-    }
+    parts: Vec<[u64; CLASSES]>,
 }
 
 #[cfg(test)]
@@ -223,26 +186,6 @@ mod tests {
                 packed.number(number);
             }
             prop_assert_eq!(unpack(&packed.finish().unwrap()), numbers);
-        }
-
-        #[test]
-        fn bins_add_up(runs in prop::collection::vec((0..CLASSES, 1..5000_u64), 0..400)) {
-            let mut bins = Bins::default();
-            let mut sums = [0; CLASSES];
-            for &(class, cycles) in &runs {
-                bins.add(class, cycles);
-                sums[class] += cycles;
-            }
-            prop_assert!(bins.parts.len() <= MAX_BINS);
-            for (class, sum) in sums.into_iter().enumerate() {
-                prop_assert_eq!(bins.parts.iter().map(|part| part[class]).sum::<u64>(), sum);
-            }
-            let (last, whole) = match bins.parts.split_last() {
-                Some((last, whole)) => (last.iter().sum(), whole),
-                None => (0, &[][..]),
-            };
-            prop_assert!(last <= bins.width);
-            prop_assert!(whole.iter().all(|part| part.iter().sum::<u64>() == bins.width));
         }
     }
 

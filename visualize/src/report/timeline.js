@@ -6,7 +6,7 @@ const STRIP = 30;
 const AXIS = 20;
 const MAX_ROWS = 600;
 
-const timeline = { from: 0, to: data.cycles, trees: null, runs: null, kinds: [], rows: [], gutter: 0, indent: 0, fills: new Map(), area: null };
+const timeline = { from: 0, to: data.cycles, trees: null, runs: null, order: null, kinds: [], rows: [], gutter: 0, indent: 0, fills: new Map(), area: null };
 
 /** The run that cycle `cycle` is in. */
 function runAt(cycle) {
@@ -20,26 +20,54 @@ function runAt(cycle) {
   return low;
 }
 
-/** Calls `take` with what is in each part of the cycles: column, tree (or bin), cycles in both. */
+/** Calls `take` once for each tree (or bin) in each part of the cycles: column, tree, cycles in both. */
 function scan(from, to, columns, take) {
   const width = (to - from) / columns;
-  const { bins } = data;
-  const start = (at) => (bins ? Math.min(at * bins.width, data.cycles) : timeline.runs.starts[at]);
-  const end = bins ? bins.parts.length : timeline.runs.length;
-  for (let at = bins ? Math.floor(from / bins.width) : runAt(from); at < end && start(at) < to; at++) {
-    const item = bins ? at : timeline.runs.trees[at];
-    let left = Math.max(start(at), from);
-    const right = Math.min(start(at + 1), to);
-    for (let column = Math.floor((left - from) / width); left < right && column < columns; column++) {
+  const { starts, trees, length, count } = timeline.order;
+  // What is in the current column: a run may come back to a tree a thousand times in it.
+  const cycles = new Float64Array(count);
+  let [column, present] = [0, []];
+  const next = () => {
+    for (const tree of present) {
+      take(column, tree, cycles[tree]);
+      cycles[tree] = 0;
+    }
+    present = [];
+    column++;
+  };
+  for (let at = data.bins ? Math.floor(from / data.bins.width) : runAt(from); at < length && starts[at] < to; at++) {
+    const tree = trees[at];
+    let left = Math.max(starts[at], from);
+    const right = Math.min(starts[at + 1], to);
+    while (column < columns - 1 && left >= from + (column + 1) * width) next();
+    while (left < right) {
       const until = column === columns - 1 ? right : Math.min(from + (column + 1) * width, right);
-      if (until > left) take(column, item, until - left);
-      left = Math.max(left, until);
+      if (until > left) {
+        if (!cycles[tree]) present.push(tree);
+        cycles[tree] += until - left;
+        left = until;
+      }
+      if (left < right) next();
     }
   }
+  next();
 }
 
-/** Cycles of each class in each column. */
-function classSums(from, to, columns) {
+/** A function of a window that remembers its last values: the same window is drawn again and again. */
+function remembering(compute, most) {
+  const values = new Map();
+  return (...window) => {
+    const key = window.join();
+    const value = values.get(key) ?? compute(...window);
+    values.delete(key);
+    values.set(key, value);
+    if (values.size > most) values.delete(values.keys().next().value);
+    return value;
+  };
+}
+
+/** Cycles of each class in each column: of the whole run, and of what is shown. */
+const classSums = remembering((from, to, columns) => {
   const sums = new Float64Array(columns * classes.length);
   scan(from, to, columns, (column, item, cycles) => {
     const at = column * classes.length;
@@ -51,10 +79,10 @@ function classSums(from, to, columns) {
     }
   });
   return sums;
-}
+}, 3);
 
 /** For each node that is active, the part of each column in which it is. */
-function coverage(from, to, columns) {
+const coverage = remembering((from, to, columns) => {
   const active = new Map();
   const width = (to - from) / columns;
   scan(from, to, columns, (column, tree, cycles) => {
@@ -65,7 +93,7 @@ function coverage(from, to, columns) {
     }
   });
   return active;
-}
+}, 1);
 
 /** Shows the cycles from `from` to before `to`, as far as there are such. */
 function showWindow(from, to) {
@@ -284,9 +312,16 @@ function showCycle() {
 }
 
 async function loadTimeline() {
-  if (!data.cycles || data.bins) return;
+  if (!data.cycles) return;
+  if (data.bins) {
+    const { width, parts } = data.bins;
+    const starts = Float64Array.from({ length: parts.length + 1 }, (_, at) => Math.min(at * width, data.cycles));
+    timeline.order = { starts, trees: parts.map((_, at) => at), length: parts.length, count: parts.length };
+    return;
+  }
   [timeline.trees, timeline.runs] = await Promise.all([readTrees(), readRuns()]);
   timeline.kinds = timeline.trees.map((tree) => kindOf(tree.class));
+  timeline.order = { ...timeline.runs, count: timeline.trees.length };
 }
 
 function showTimeline() {

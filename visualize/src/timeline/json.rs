@@ -139,14 +139,14 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
             let process = match track.content {
                 Content::Cell => Some(track.cell),
                 // Above all cells.
-                Content::File => Some(0),
+                Content::Holder => Some(0),
                 Content::Slices | Content::Counter | Content::Share => None,
             };
             if let Some(order) = process {
                 name(0, "process_name", json!({ "name": track.cell_path }))?;
                 name(0, "process_sort_index", json!({ "sort_index": order }))?;
             }
-            if track.content == Content::File {
+            if track.content == Content::Holder {
                 continue;
             }
             name(track.id, "thread_name", json!({ "name": track.name }))?;

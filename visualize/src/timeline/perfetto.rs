@@ -128,7 +128,7 @@ impl Repeated {
 fn counter(content: Content) -> Option<proto::CounterDescriptor> {
     let counter = proto::CounterDescriptor::default();
     match content {
-        Content::Cell | Content::File | Content::Slices => None,
+        Content::Cell | Content::Holder | Content::Slices => None,
         Content::Counter => Some(proto::CounterDescriptor {
             unit: Some(proto::UNIT_COUNT),
             ..counter
@@ -399,13 +399,13 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
                     uuid: Some(track.id),
                     name: Some(match track.content {
                         Content::Cell => track.cell_label.clone(),
-                        Content::File | Content::Slices | Content::Counter | Content::Share => {
+                        Content::Holder | Content::Slices | Content::Counter | Content::Share => {
                             track.name.clone()
                         }
                     }),
                     parent_uuid: track.parent,
                     counter: counter(track.content),
-                    child_ordering: matches!(track.content, Content::Cell | Content::File)
+                    child_ordering: matches!(track.content, Content::Cell | Content::Holder)
                         .then_some(proto::EXPLICIT),
                     sibling_order_rank: Some(track.rank),
                     sibling_merge_behavior: Some(proto::NONE),

@@ -83,8 +83,8 @@ pub struct Track {
 pub enum Content {
     /// The slices of a component cell.
     Cell,
-    /// Nothing: it holds the tracks of the lines of a front end's file.
-    File,
+    /// Nothing: it holds other tracks, those of the lines of a front end's file.
+    Holder,
     /// Slices.
     Slices,
     /// A number for each cycle.
@@ -150,7 +150,7 @@ impl<'a> Tracks<'a> {
                 let id = self.next();
                 self.files.insert(file, id);
                 let rank = u32::try_from(file.index()).unwrap_or(u32::MAX);
-                new.push(track(id, None, name.clone(), rank, Content::File));
+                new.push(track(id, None, name.clone(), rank, Content::Holder));
                 id
             }
         };

@@ -1,0 +1,94 @@
+//! The timeline of a part of a run, with an overview of the whole: what viewers open at once, however long the run is.
+//!
+//! Reads the trace three times: to see what there is, to find the part, to draw it. What is chosen, and what an overview
+//! shows, `petal_visualize` knows.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use petal_reconstruct::Event;
+use petal_visualize::{
+    Overview, Part, PartError, Perfetto, Section, Survey, Timeline, Wanted, thousands,
+};
+
+use crate::args::ControlArg;
+use crate::failure::Failure;
+use crate::trace::Folder;
+
+/// Slices that a viewer opens about as fast as none (`docs/performance.md`).
+const MAX_SLICES: u64 = 100_000;
+/// So many slices, unpacked, with room for what comes with them.
+pub const MAX_BYTES: u64 = 80 * MAX_SLICES;
+
+/// Writes what is `wanted` of the profile in `dir` to a file; returns what to say of it.
+pub fn write(dir: &Path, wanted: &Wanted, out: File) -> Result<String, Failure> {
+    let folder = Folder::open(dir)?;
+    let mut overview = Overview::new(&folder.metadata);
+    let mut survey = Survey::new(&folder.metadata);
+    read(&folder, &mut |event| {
+        overview.event(event);
+        survey.event(event);
+        Ok(())
+    })?;
+    let mut search = survey.search(wanted, MAX_SLICES).map_err(|error| {
+        let shown = dir.display();
+        match &error {
+            PartError::Cycles { .. } => Failure::usage(error.to_string()),
+            PartError::Unknown { .. } => Failure::usage(format!(
+                "{error}; `petal stats {shown} control` lists statements, `groups` and `cells` the others"
+            )),
+            PartError::Several { .. } | PartError::Fewer { .. } => {
+                Failure::usage(error.to_string())
+            }
+        }
+    })?;
+    read(&folder, &mut |event| {
+        search.event(event);
+        Ok(())
+    })?;
+    let part = search.part();
+    let mut perfetto = Perfetto::new(BufWriter::new(out))?;
+    overview.write(&mut perfetto, &part.cycles, &part.about)?;
+    let section = Section {
+        cycles: Some(part.cycles.clone()),
+        ..Section::default()
+    };
+    let mut timeline = Timeline::new(&folder.metadata, section, perfetto);
+    read(&folder, &mut |event| timeline.event(event))?;
+    Ok(about(dir, &part, timeline.slices()))
+}
+
+/// Goes through the trace.
+fn read(folder: &Folder, take: &mut dyn FnMut(&Event) -> io::Result<()>) -> Result<(), Failure> {
+    Folder::read(
+        &folder.metadata,
+        folder.again()?,
+        ControlArg::Source,
+        &mut |event| Ok(take(event)?),
+    )
+}
+
+fn about(dir: &Path, part: &Part, slices: u64) -> String {
+    let cycles = &part.cycles;
+    let mut text = format!(
+        "the whole run at a glance, and all of cycles {}..{}: {} ({} slices)\n",
+        thousands(cycles.start),
+        thousands(cycles.end),
+        part.about,
+        thousands(slices)
+    );
+    if slices > MAX_SLICES {
+        let _ = writeln!(
+            text,
+            "viewers take their time to open more than {} slices",
+            thousands(MAX_SLICES)
+        );
+    }
+    let _ = match &part.next {
+        Some(next) => writeln!(text, "the next part: petal view {} {next}", dir.display()),
+        None => writeln!(text, "the run has no part after it"),
+    };
+    text
+}
