@@ -16,7 +16,7 @@ struct Case {
     inputs: &'static [&'static str],
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     Case {
         args: &["run", "parts.futil", "-q", "--data", "other.json"],
         files: &["--vcd"],
@@ -86,6 +86,12 @@ const CASES: [Case; 8] = [
             "kept/stats/cells.csv",
             "kept/report.html",
         ],
+    },
+    Case {
+        args: &["view", "kept", "--cycles", "0..1"],
+        files: &["--out"],
+        folders: &[],
+        inputs: &["kept/trace.petal", "kept/timeline.pftrace"],
     },
 ];
 

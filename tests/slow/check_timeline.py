@@ -340,10 +340,10 @@ def check_section(whole, petal, folder):
     subprocess.run(command, check=True, capture_output=True)
     part = Native(part)
     slices = [
-        sorted((native.tracks[entry[0]].name, *entry[1:]) for entry in native.slices if entry[2] != ["section"])
-        for native in (native, part)
+        sorted(str((of.tracks[slice[0]].name, *slice[1:])) for slice in of.slices if slice[2] != ["section"])
+        for of in (native, part)
     ]
-    check(str(slices[0]) == str(slices[1]), "`petal view` has other slices than the section")
+    check(slices[0] == slices[1], "`petal view` has other slices than the section")
     for name, samples in native.counters.items():
         inside = [sample for sample in whole.counters[name] if first < sample[0] < last]
         check(samples[0][0] >= first and samples[-1][0] <= last, name, "leaves the section")
