@@ -11,6 +11,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::error::Error;
+use crate::exclusion;
 use crate::graph::{Check, Graph, Input, MemId, NodeId, Op};
 use crate::primitives::{self, Inputs, Unit};
 use crate::program::{
@@ -419,9 +420,10 @@ impl<'a> Elaborator<'a> {
         pairs: &[(NodeId, NodeId)],
     ) {
         let graph = &mut self.graph;
+        let guards: Vec<NodeId> = pairs.iter().map(|(guard, _)| *guard).collect();
         let no = graph.constant(0u8, 1);
         let (mut seen, mut conflict) = (no, no);
-        for &(guard, _) in pairs {
+        for guard in exclusion::not_exclusive(graph, &guards) {
             let both = graph.and(seen, guard);
             conflict = graph.or(conflict, both);
             seen = graph.or(seen, guard);

@@ -242,6 +242,64 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
+    /// The graph of the run: `go` is high and `reset` low in all of its cycles. Registers, memories and wires have
+    /// the numbers that they have here. Returns the node of each of this graph's, too.
+    pub fn running(&self) -> (Self, Vec<NodeId>) {
+        let mut graph = Self::default();
+        for mem in &self.mems {
+            graph.mem(mem.width, mem.size);
+        }
+        let mut nodes: Vec<NodeId> = Vec::with_capacity(self.len());
+        for node in &self.nodes {
+            let operands: Vec<NodeId> =
+                node.operands().iter().map(|id| nodes[id.index()]).collect();
+            let id = match &node.kind {
+                Kind::Const(value) => graph.constant(value.clone(), node.width),
+                Kind::Input(Input::Go) => graph.constant(1u8, 1),
+                Kind::Input(Input::Reset) => graph.constant(0u8, 1),
+                Kind::Op(op, _) => graph.op(*op, node.width, &operands),
+                Kind::Read(memory, _) => graph.read(*memory, operands[0]),
+                Kind::Input(Input::Clock) | Kind::Reg(_) | Kind::Wire(_) => {
+                    graph.intern(node.clone())
+                }
+            };
+            nodes.push(id);
+        }
+        let new = |id: NodeId| nodes[id.index()];
+        graph.regs = self
+            .regs
+            .iter()
+            .map(|reg| Reg {
+                next: new(reg.next),
+                ..*reg
+            })
+            .collect();
+        graph.wires = self
+            .wires
+            .iter()
+            .map(|(width, id)| (*width, new(*id)))
+            .collect();
+        graph.writes = self
+            .writes
+            .iter()
+            .map(|write| Write {
+                memory: write.memory,
+                enable: new(write.enable),
+                address: new(write.address),
+                data: new(write.data),
+            })
+            .collect();
+        graph.checks = self
+            .checks
+            .iter()
+            .map(|check| Check {
+                fails: new(check.fails),
+                ..check.clone()
+            })
+            .collect();
+        (graph, nodes)
+    }
+
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }

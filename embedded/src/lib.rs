@@ -43,6 +43,7 @@
 mod code;
 mod elaborate;
 mod error;
+mod exclusion;
 mod graph;
 mod machine;
 mod primitives;

@@ -1,6 +1,6 @@
 //! A design that runs, cycle by cycle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,14 +22,21 @@ const MAX_EVALUATIONS: usize = 100;
 /// A design in machine code.
 pub(crate) struct Compiled {
     design: Design,
+    watched: Vec<NodeId>,
     code: Arc<Code>,
 }
 
 impl Compiled {
     /// Compiles a design. `probes`, of up to 64 bits, and `watched` are the values to look at in each cycle.
     pub fn new(design: Design, probes: &[NodeId], watched: &[NodeId]) -> Result<Self, Error> {
-        let code = Code::new(&design.graph, design.done, probes, watched)?;
+        let (graph, nodes) = design.graph.running();
+        let new = |old: &[NodeId]| -> Vec<NodeId> {
+            old.iter().map(|node| nodes[node.index()]).collect()
+        };
+        let done = nodes[design.done.index()];
+        let code = Code::new(&graph, done, &new(probes), &new(watched))?;
         Ok(Self {
+            watched: watched.to_vec(),
             design,
             code: Arc::new(code),
         })
@@ -141,23 +148,76 @@ impl Machine {
         slots
     }
 
-    /// Resets the design. `look` is called in each cycle, once the values have settled.
+    /// Resets the design. `look` is called in each cycle, once the values have settled. Machine code is for the run alone, in
+    /// which the inputs are constants.
     ///
     /// # Errors
     /// When the design stops itself.
     pub fn reset(&mut self, look: &mut dyn FnMut(&Self)) -> Result<(), Stopped> {
-        self.instance.set_inputs(false, true);
+        let failed = |message| Stopped::Check {
+            cycle: None,
+            message,
+        };
+        let mut moves = true;
         for _ in 0..RESET_CYCLES {
-            self.settle()?;
+            // Where nothing has changed, nothing ever does.
+            if !moves {
+                look(self);
+                continue;
+            }
+            let values = self.interpret()?;
+            if let Some(message) = self.failure(&values, false) {
+                return Err(failed(message));
+            }
+            let compiled = Arc::clone(&self.compiled);
+            let (graph, layout) = (&compiled.design.graph, compiled.layout());
+            let mut at = layout.watched.start;
+            for &node in &compiled.watched {
+                self.instance.set(at, graph.width(node), values.get(node));
+                at += code::words(graph.width(node));
+            }
             look(self);
-            let edge = self.edge();
-            edge.map_err(|message| Stopped::Check {
-                cycle: None,
-                message,
-            })?;
+            if let Some(message) = self.failure(&values, true) {
+                return Err(failed(message));
+            }
+            moves = false;
+            for (reg, &at) in graph.regs.iter().zip(&layout.regs) {
+                moves |= self.instance.set(at, reg.width, values.get(reg.next));
+            }
+            for write in &graph.writes {
+                if *values.get(write.enable) != BigUint::ZERO {
+                    let (address, data) = (values.get(write.address), values.get(write.data));
+                    let width = graph.width(write.data);
+                    moves |= self.instance.write(write.memory, address, data, width);
+                }
+            }
         }
-        self.instance.set_inputs(true, false);
+        self.instance.begin();
         Ok(())
+    }
+
+    /// Computes the values of a cycle without machine code.
+    fn interpret(&mut self) -> Result<Values, Stopped> {
+        let compiled = Arc::clone(&self.compiled);
+        let layout = compiled.layout();
+        for _ in 0..MAX_EVALUATIONS {
+            let values = Values::of(self);
+            let mut settled = true;
+            for (&(width, node), &at) in compiled.design.graph.wires.iter().zip(&layout.wires) {
+                settled &= !self.instance.set(at, width, values.get(node));
+            }
+            if settled {
+                return Ok(values);
+            }
+        }
+        Err(self.unsettled())
+    }
+
+    fn unsettled(&self) -> Stopped {
+        Stopped::Loop {
+            cycle: self.cycle,
+            ports: self.compiled.design.loops.concat(),
+        }
     }
 
     /// Goes to the next cycle, the first time to cycle 0. Returns whether the design still runs:
@@ -208,15 +268,12 @@ impl Machine {
     fn settle(&mut self) -> Result<(), Stopped> {
         let settled = (0..MAX_EVALUATIONS).any(|_| self.instance.evaluate());
         if !settled {
-            return Err(Stopped::Loop {
-                cycle: self.cycle,
-                ports: self.compiled.design.loops.concat(),
-            });
+            return Err(self.unsettled());
         }
         if self.instance.word(word::FAILED) != 0 {
             return Err(Stopped::Check {
                 cycle: self.cycle,
-                message: self.failure(false),
+                message: self.failed(false),
             });
         }
         Ok(())
@@ -225,23 +282,28 @@ impl Machine {
     /// The rising edge of the clock. An error is what failed on it.
     fn edge(&mut self) -> Result<(), String> {
         let failed = self.instance.word(word::FAILED_AT_EDGE) != 0;
-        let failure = failed.then(|| self.failure(true));
+        let failure = failed.then(|| self.failed(true));
         self.instance.commit();
         failure.map_or(Ok(()), Err)
     }
 
     /// What failed in the cycle that was evaluated last.
-    fn failure(&self, at_edge: bool) -> String {
-        let values = Values::of(self);
+    fn failed(&self, at_edge: bool) -> String {
+        let failure = self.failure(&Values::of(self), at_edge);
+        failure.unwrap_or_else(|| "a check failed".to_owned())
+    }
+
+    /// What fails with these values, if anything does.
+    fn failure(&self, values: &Values, at_edge: bool) -> Option<String> {
         let failed =
             |check: &&Check| check.at_edge == at_edge && *values.get(check.fails) != BigUint::ZERO;
-        let Some(check) = self.compiled.design.graph.checks.iter().find(failed) else {
-            return "a check failed".to_owned();
-        };
+        let check = self.compiled.design.graph.checks.iter().find(failed)?;
         let operands = check.values.iter();
-        operands.fold(check.message.clone(), |message, (name, node)| {
-            format!("{message}\n  {name}: {}", values.get(*node))
-        })
+        Some(
+            operands.fold(check.message.clone(), |message, (name, node)| {
+                format!("{message}\n  {name}: {}", values.get(*node))
+            }),
+        )
     }
 }
 
@@ -255,15 +317,20 @@ impl Values {
         let graph: &Graph = &machine.compiled.design.graph;
         let (instance, layout) = (&machine.instance, machine.compiled.layout());
         let mut values: Vec<BigUint> = Vec::with_capacity(graph.len());
+        let mut driven: HashMap<NodeId, Vec<usize>> = HashMap::new();
+        for (wire, (_, driver)) in graph.wires.iter().enumerate() {
+            driven.entry(*driver).or_default().push(wire);
+        }
+        let mut wires: Vec<Option<usize>> = vec![None; graph.wires.len()];
         for index in 0..graph.len() {
             let id = NodeId::from_index(index);
             let node = graph.node(id);
             let stored = |at: usize| code::load(instance.words(at..at + code::words(node.width)));
             let value = match &node.kind {
                 Kind::Const(value) => value.clone(),
-                Kind::Input(Input::Go) => BigUint::from(instance.word(word::GO)),
+                Kind::Input(Input::Go) => BigUint::from(u8::from(machine.cycle.is_some())),
                 Kind::Input(Input::Clock) => BigUint::ZERO,
-                Kind::Input(Input::Reset) => BigUint::from(instance.word(word::RESET)),
+                Kind::Input(Input::Reset) => BigUint::from(u8::from(machine.cycle.is_none())),
                 Kind::Reg(reg) => stored(layout.regs[reg.index()]),
                 Kind::Wire(wire) => stored(layout.wires[wire.index()]),
                 Kind::Read(memory, address) => {
@@ -283,6 +350,15 @@ impl Values {
                     op.eval(node.width, &args)
                 }
             };
+            if let Kind::Wire(wire) = node.kind {
+                wires[wire.index()] = Some(index);
+            }
+            // What comes later on the loop takes the new value.
+            for &wire in driven.get(&id).into_iter().flatten() {
+                if let Some(wire) = wires[wire] {
+                    values[wire] = value.clone();
+                }
+            }
             values.push(value);
         }
         Self { values }

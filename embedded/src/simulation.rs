@@ -179,11 +179,12 @@ impl Simulation {
         let words = self.machine.probes().iter().zip(&mut self.before);
         for ((&word, before), slots) in words.zip(&self.slots) {
             let mut differences = word ^ *before;
+            if differences == 0 {
+                continue;
+            }
             *before = word;
             if let [slot] = slots[..] {
-                if differences != 0 {
-                    self.changes.push(Change { slot, value: word });
-                }
+                self.changes.push(Change { slot, value: word });
                 continue;
             }
             while differences != 0 {

@@ -20,7 +20,7 @@ use petal_reconstruct::Id as _;
 use super::layout::{Layout, Plan, Sink, Wake, store, word, words};
 use super::native::{self, Arg, Call, Calls, Helper};
 use crate::error::Error;
-use crate::graph::{Input, Kind, NodeId};
+use crate::graph::{Kind, NodeId};
 
 /// Words of which a part collects bits before it writes them: each takes a register, and the time to find
 /// registers grows faster than the number of values.
@@ -278,9 +278,8 @@ impl FunctionCompiler<'_, '_> {
                 let at = plan.layout.regs[reg.index()];
                 self.load(at)
             }
-            Kind::Input(Input::Clock) => return self.number(0),
-            Kind::Input(Input::Go) => self.load(word::GO),
-            Kind::Input(Input::Reset) => self.load(word::RESET),
+            // Only the clock: the others are constants of a run.
+            Kind::Input(_) => return self.number(0),
             Kind::Wire(wire) => {
                 let at = plan.layout.wires[wire.index()];
                 self.load(at)
@@ -310,7 +309,7 @@ impl FunctionCompiler<'_, '_> {
             };
             let difference = self.call(helper, graph.node(node).operands(), (at, width));
             let wakes = self.compiler.plan.wakes(node).to_vec();
-            self.wake(difference, &wakes);
+            self.wake(difference, 1, &wakes);
         } else {
             match graph.node(node).kind {
                 Kind::Op(op, _) => {
@@ -333,13 +332,14 @@ impl FunctionCompiler<'_, '_> {
         if sinks.is_empty() {
             return;
         }
+        let width = self.compiler.plan.graph.width(node);
         let values = self.words(node);
         for sink in sinks {
             match sink {
                 Sink::Store(at, wakes) => {
                     if !wakes.is_empty() {
                         let difference = self.difference(at, &values);
-                        self.wake(difference, &wakes);
+                        self.wake(difference, width, &wakes);
                     }
                     for (word, &value) in (at..).zip(&values) {
                         self.store(value, word);
@@ -378,11 +378,16 @@ impl FunctionCompiler<'_, '_> {
             .expect("a value has words")
     }
 
-    /// Sets bits once the part ends, if `difference` is not 0: with those of other values that set the same.
-    fn wake(&mut self, difference: Value, wakes: &[Wake]) {
-        if wakes.is_empty() {
+    /// Sets bits once the part ends, if `difference`, which has so many bits, is not 0.
+    fn wake(&mut self, difference: Value, width: u32, wakes: &[Wake]) {
+        if width == 1 {
+            for &(word, bits) in wakes {
+                let bits = self.copies(difference, bits);
+                self.raise(word, bits);
+            }
             return;
         }
+        // With those of other values that set the same: to make a mask takes a while.
         let all = match self.changed.get(wakes) {
             Some(&others) => self.builder.ins().bor(others, difference),
             None => difference,
@@ -390,6 +395,18 @@ impl FunctionCompiler<'_, '_> {
         self.changed.insert(wakes.to_vec(), all);
         if self.changed.len() > MAX_COLLECTED {
             self.write_changed();
+        }
+    }
+
+    /// The one bit of `value` in all places in which `bits` has one.
+    fn copies(&mut self, value: Value, bits: u64) -> Value {
+        match bits {
+            1 => value,
+            bits if bits.is_power_of_two() => {
+                let by = i64::from(bits.trailing_zeros());
+                self.builder.ins().ishl_imm(value, by)
+            }
+            bits => self.builder.ins().imul_imm(value, bits.cast_signed()),
         }
     }
 
@@ -459,9 +476,7 @@ impl FunctionCompiler<'_, '_> {
                 let arg = match &graph.node(node).kind {
                     Kind::Const(value) => Arg::Const(value.clone()),
                     Kind::Reg(reg) => Arg::Words(layout.regs[reg.index()]),
-                    Kind::Input(Input::Clock) => Arg::Const(BigUint::ZERO),
-                    Kind::Input(Input::Go) => Arg::Words(word::GO),
-                    Kind::Input(Input::Reset) => Arg::Words(word::RESET),
+                    Kind::Input(_) => Arg::Const(BigUint::ZERO),
                     Kind::Wire(wire) => Arg::Words(layout.wires[wire.index()]),
                     Kind::Op(..) | Kind::Read(..) => Arg::Words(self.compiler.plan.slot(node)),
                 };

@@ -21,10 +21,7 @@ pub(crate) mod word {
     pub const UNSETTLED: usize = 2;
     /// The design has run.
     pub const DONE: usize = 3;
-    /// The inputs.
-    pub const GO: usize = 4;
-    pub const RESET: usize = 5;
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 4;
 }
 
 /// The digest of memories is the sum of what was added to their words, each times its weight: it depends on their
@@ -59,23 +56,28 @@ pub(crate) fn store(value: &BigUint, words: &mut [u64]) {
 /// Bits to set in a word when a value changes: the parts to compute, or what is to be done at the edge.
 pub(super) type Wake = (usize, u64);
 
-/// What is done at the edge, if what it is made of has changed.
+/// A register that takes its next value at the edge, if that is another one.
 #[derive(Debug)]
-pub(super) enum Update {
-    /// A register takes its next value.
-    Register {
-        next: Range<usize>,
-        at: usize,
-        wakes: Vec<Wake>,
-    },
-    /// A word is written to a memory.
-    Write {
-        memory: MemId,
-        enable: usize,
-        address: Range<usize>,
-        data: Range<usize>,
-        wakes: Vec<Wake>,
-    },
+pub(super) struct Register {
+    /// First word of the next value.
+    pub next: usize,
+    /// First word of the register.
+    pub at: usize,
+    /// How many words it has.
+    pub words: usize,
+    /// Those who use it. Nearly always they are in two words or less; the bits of a wake may be none.
+    pub wakes: [Wake; 2],
+    pub more_wakes: Vec<Wake>,
+}
+
+/// A word that is written to a memory at the edge, if what it is made of has changed.
+#[derive(Debug)]
+pub(super) struct MemoryWrite {
+    pub memory: MemId,
+    pub enable: usize,
+    pub address: Range<usize>,
+    pub data: Range<usize>,
+    pub wakes: Vec<Wake>,
 }
 
 /// Where the values of a machine are.
@@ -83,9 +85,13 @@ pub(super) enum Update {
 pub(crate) struct Layout {
     /// For each function a word that tells which of its parts have to be computed.
     pub(super) flags: Range<usize>,
-    /// For each update a bit that tells whether it has to be done, and the updates.
-    pub(super) pending: Range<usize>,
-    pub(super) updates: Vec<Update>,
+    /// For each register a bit that tells whether it takes its next value at the edge, and the registers in the
+    /// order of the bits.
+    pub(super) changing: Range<usize>,
+    pub(super) registers: Vec<Register>,
+    /// The same for what is written to memories.
+    pub(super) writing: Range<usize>,
+    pub(super) writes: Vec<MemoryWrite>,
     /// First word of each register, and the words of all of them.
     pub regs: Vec<usize>,
     pub state: Range<usize>,
@@ -148,8 +154,10 @@ impl<'a> Plan<'a> {
             layout: Layout {
                 size: flags.end,
                 flags,
-                pending: 0..0,
-                updates: Vec::new(),
+                changing: 0..0,
+                registers: Vec::new(),
+                writing: 0..0,
+                writes: Vec::new(),
                 regs: Vec::new(),
                 state: 0..0,
                 probes: 0..0,
@@ -218,10 +226,9 @@ impl<'a> Plan<'a> {
         writes.sort_by_key(|&write| place(graph.writes[write].enable));
         let mut regs: Vec<usize> = (0..graph.regs.len()).collect();
         regs.sort_by_key(|&reg| place(graph.regs[reg].next));
-        let updates = regs.len() + writes.len();
-        self.layout.pending = self.reserve(updates.div_ceil(64));
-        let first = self.layout.pending.start;
-        let pending = |update: usize| vec![(first + update / 64, 1 << (update % 64))];
+        self.layout.changing = self.reserve(regs.len().div_ceil(64));
+        self.layout.writing = self.reserve(writes.len().div_ceil(64));
+        let bit = |words: &Range<usize>, at: usize| vec![(words.start + at / 64, 1 << (at % 64))];
         let state = self.layout.size;
         self.layout.regs = vec![0; regs.len()];
         for &reg in &regs {
@@ -229,25 +236,30 @@ impl<'a> Plan<'a> {
         }
         self.layout.state = state..self.layout.size;
         for reg in regs {
-            let next = self.reserve(words(graph.regs[reg].width));
-            let wakes = pending(self.layout.updates.len());
-            self.sink(graph.regs[reg].next, Sink::Store(next.start, wakes));
-            self.layout.updates.push(Update::Register {
+            let words = words(graph.regs[reg].width);
+            let next = self.reserve(words).start;
+            let wakes = bit(&self.layout.changing, self.layout.registers.len());
+            self.sink(graph.regs[reg].next, Sink::Store(next, wakes));
+            let mut wakes = users.of_regs[reg].wakes().into_iter();
+            let none = (self.layout.flags.start, 0);
+            self.layout.registers.push(Register {
                 next,
                 at: self.layout.regs[reg],
-                wakes: users.of_regs[reg].wakes(),
+                words,
+                wakes: [(); 2].map(|()| wakes.next().unwrap_or(none)),
+                more_wakes: wakes.collect(),
             });
         }
         for write in writes {
             let write = graph.writes[write];
             let operands = [write.enable, write.address, write.data].map(|node| {
                 let at = self.reserve(words(graph.width(node)));
-                let wakes = pending(self.layout.updates.len());
+                let wakes = bit(&self.layout.writing, self.layout.writes.len());
                 self.sink(node, Sink::Store(at.start, wakes));
                 at
             });
             let [enable, address, data] = operands;
-            self.layout.updates.push(Update::Write {
+            self.layout.writes.push(MemoryWrite {
                 memory: write.memory,
                 enable: enable.start,
                 address,

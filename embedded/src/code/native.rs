@@ -17,9 +17,9 @@ use num_bigint::BigUint;
 use petal_reconstruct::Id as _;
 
 use super::compile;
-use super::layout::{Layout, Plan, Update, WEIGHT, first_weight, load, store, word, words};
+use super::layout::{Layout, MemoryWrite, Plan, WEIGHT, first_weight, load, store, word, words};
 use crate::error::Error;
-use crate::graph::{Graph, Mem, NodeId, Op};
+use crate::graph::{Graph, Mem, MemId, NodeId, Op};
 
 #[derive(Debug)]
 pub(super) enum Arg {
@@ -261,10 +261,39 @@ impl Instance {
         &mut self.memories[memory]
     }
 
-    /// Sets the inputs.
-    pub fn set_inputs(&mut self, go: bool, reset: bool) {
-        self.words[word::GO] = u64::from(go);
-        self.words[word::RESET] = u64::from(reset);
+    /// Sets a value of so many bits from outside: before the run only. Returns whether it is another one than before.
+    pub fn set(&mut self, at: usize, width: u32, value: &BigUint) -> bool {
+        let words = at..at + words(width);
+        let addresses = &self.code.layout.memories;
+        assert!(words.end <= addresses.start || addresses.end <= words.start);
+        let target = &mut self.words[words];
+        let differs = load(target) != *value;
+        store(value, target);
+        differs
+    }
+
+    /// Writes a word of a memory, if it has one with this address. Returns whether that changes it.
+    pub fn write(&mut self, memory: MemId, address: &BigUint, data: &BigUint, width: u32) -> bool {
+        let mut digits = vec![0; words(width)];
+        store(data, &mut digits);
+        let address: Vec<u64> = address.iter_u64_digits().collect();
+        let address = if address.is_empty() {
+            &[0][..]
+        } else {
+            &address
+        };
+        let at = memory.index();
+        let change = write(&mut self.memories[at], at, address, &digits);
+        self.digest = self.digest.wrapping_add(change.unwrap_or(0));
+        change.is_some()
+    }
+
+    /// The run begins with the registers as they are.
+    pub fn begin(&mut self) {
+        for register in &self.code.layout.registers {
+            let words = register.at..register.at + register.words;
+            self.words.copy_within(words, register.next);
+        }
         self.wake_all();
     }
 
@@ -302,45 +331,61 @@ impl Instance {
             memories,
             digest,
         } = self;
-        let pending = code.layout.pending.clone();
-        for (first, at) in (0..).step_by(64).zip(pending) {
-            let mut bits = std::mem::take(&mut words[at]);
-            while bits != 0 {
-                let update = &code.layout.updates[first + bits.trailing_zeros() as usize];
-                bits &= bits - 1;
-                let wakes = match update {
-                    Update::Register { next, at, wakes } => {
-                        for (from, to) in next.clone().zip(*at..) {
-                            words[to] = words[from];
-                        }
-                        wakes
-                    }
-                    Update::Write {
-                        memory,
-                        enable,
-                        address,
-                        data,
-                        wakes,
-                    } => {
-                        if words[*enable] == 0 {
-                            continue;
-                        }
-                        let memory = memory.index();
-                        let (data, address) = (&words[data.clone()], &words[address.clone()]);
-                        let Some(change) = write(&mut memories[memory], memory, address, data)
-                        else {
-                            continue;
-                        };
-                        *digest = digest.wrapping_add(change);
-                        wakes
-                    }
-                };
-                for &(word, bits) in wakes {
+        let Layout {
+            changing,
+            registers,
+            writing,
+            writes,
+            ..
+        } = &code.layout;
+        for (at, registers) in changing.clone().zip(registers.chunks(64)) {
+            for bit in bits(std::mem::take(&mut words[at])) {
+                let register = &registers[bit];
+                words[register.at] = words[register.next];
+                if register.words > 1 {
+                    let next = register.next..register.next + register.words;
+                    words.copy_within(next, register.at);
+                }
+                for (word, bits) in register.wakes {
+                    words[word] |= bits;
+                }
+                for &(word, bits) in &register.more_wakes {
                     words[word] |= bits;
                 }
             }
         }
+        for (at, writes) in writing.clone().zip(writes.chunks(64)) {
+            for bit in bits(std::mem::take(&mut words[at])) {
+                let MemoryWrite {
+                    memory,
+                    enable,
+                    address,
+                    data,
+                    wakes,
+                } = &writes[bit];
+                if words[*enable] == 0 {
+                    continue;
+                }
+                let (data, address) = (&words[data.clone()], &words[address.clone()]);
+                let memory = memory.index();
+                if let Some(change) = write(&mut memories[memory], memory, address, data) {
+                    *digest = digest.wrapping_add(change);
+                    for &(word, bits) in wakes {
+                        words[word] |= bits;
+                    }
+                }
+            }
+        }
     }
+}
+
+/// The bits that are set in a word.
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
 }
 
 /// Writes a word of the memory with this number. Returns what that adds to the digest; `None` if it changes nothing.

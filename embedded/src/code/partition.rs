@@ -10,11 +10,11 @@ use petal_reconstruct::Id as _;
 use crate::graph::{Graph, Kind, NodeId};
 
 /// Values of a part at most: a larger one is computed in vain more often.
-const MAX_PART: usize = 48;
+const MAX_PART: usize = 24;
 
 /// A part that has fewer values is joined with the next one, though that changes with other values: to look
 /// whether a part has to be computed takes about as long.
-const MIN_PART: usize = 16;
+const MIN_PART: usize = 8;
 
 /// A design with no more values than this is one part: most of it moves in every cycle, and it compiles sooner.
 const SMALL: usize = 150;
@@ -157,7 +157,7 @@ fn parts(Cones(mut cones): Cones) -> Vec<Part> {
         let fits = |part: &Part, before: (usize, _)| {
             before.0 == cone.level
                 && part.len() + cone.nodes.len() <= MAX_PART
-                && (before == main || part.len() < MIN_PART)
+                && (before == main || before.1.is_some() && part.len() < MIN_PART)
         };
         match (parts.last_mut(), before) {
             (Some(part), Some(before)) if fits(part, before) => part.extend(cone.nodes),
