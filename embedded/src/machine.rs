@@ -356,7 +356,7 @@ impl Values {
             // What comes later on the loop takes the new value.
             for &wire in driven.get(&id).into_iter().flatten() {
                 if let Some(wire) = wires[wire] {
-                    values[wire] = value.clone();
+                    values[wire].clone_from(&value);
                 }
             }
             values.push(value);
@@ -368,3 +368,6 @@ impl Values {
         &self.values[node.index()]
     }
 }
+
+#[cfg(test)]
+mod tests;

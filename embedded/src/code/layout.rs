@@ -11,7 +11,7 @@ use petal_reconstruct::Id as _;
 use super::partition;
 use crate::graph::{Graph, Kind, MemId, NodeId};
 
-/// Words with a meaning of their own, 0 or not 0.
+/// Words with a meaning of their own; most are 0 or not 0.
 pub(crate) mod word {
     /// A check fails in the settled cycle.
     pub const FAILED: usize = 0;
@@ -21,7 +21,9 @@ pub(crate) mod word {
     pub const UNSETTLED: usize = 2;
     /// The design has run.
     pub const DONE: usize = 3;
-    pub const COUNT: usize = 4;
+    /// What nobody reads.
+    pub(in crate::code) const NOTHING: usize = 4;
+    pub const COUNT: usize = 5;
 }
 
 /// The digest of memories is the sum of what was added to their words, each times its weight: it depends on their
@@ -241,7 +243,7 @@ impl<'a> Plan<'a> {
             let wakes = bit(&self.layout.changing, self.layout.registers.len());
             self.sink(graph.regs[reg].next, Sink::Store(next, wakes));
             let mut wakes = users.of_regs[reg].wakes().into_iter();
-            let none = (self.layout.flags.start, 0);
+            let none = (word::NOTHING, 0);
             self.layout.registers.push(Register {
                 next,
                 at: self.layout.regs[reg],
