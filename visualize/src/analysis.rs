@@ -85,6 +85,10 @@ impl<'a> Analysis<'a> {
 
     /// Takes in the next event, with control as written, whatever the view.
     pub fn event(&mut self, event: &Event) {
+        if let Event::Update(_) = event {
+            // It is on timelines only.
+            return;
+        }
         // They are of the events before.
         *self.flame.get_mut() = None;
         self.lines = OnceCell::new();

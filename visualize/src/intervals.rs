@@ -12,6 +12,8 @@ pub(crate) struct Transition {
     pub closes: Vec<ElementId>,
     /// What becomes active.
     pub opens: Vec<ElementId>,
+    /// The transition that came after this one last, and the tree that it leads to.
+    then: Option<(Option<TreeId>, TransitionId)>,
 }
 
 /// A number for each transition that is remembered.
@@ -27,6 +29,8 @@ pub(crate) struct Intervals {
     /// First cycle of what is active, by element.
     since: Vec<Cycle>,
     current: Option<TreeId>,
+    /// The transition that led there, if it is remembered.
+    latest: Option<TransitionId>,
     /// The latest transitions, and their numbers by the trees.
     transitions: Vec<Transition>,
     numbers: HashMap<(Option<TreeId>, Option<TreeId>), TransitionId>,
@@ -60,28 +64,41 @@ impl Intervals {
                 return None;
             }
         };
-        let pair = (self.current, next);
-        let number = match self.numbers.get(&pair) {
-            Some(&number) => number,
-            None => {
-                if self.transitions.len() == MAX_TRANSITIONS {
-                    self.transitions.clear();
-                    self.numbers.clear();
-                }
-                let (before, after) = (self.elements.of(self.current), self.elements.of(next));
-                self.transitions.push(Transition {
-                    closes: without(before, after),
-                    opens: without(after, before),
-                });
-                let number = self.transitions.len() - 1;
-                self.numbers.insert(pair, number);
-                number
-            }
+        // A run does the same again and again.
+        let then = self.latest.and_then(|latest| self.transitions[latest].then);
+        let number = match then {
+            Some((tree, number)) if tree == next => number,
+            _ => self.number(next),
         };
+        if let Some(latest) = self.latest.replace(number) {
+            self.transitions[latest].then = Some((next, number));
+        }
         for &id in &self.transitions[number].opens {
             self.since[id] = at;
         }
         self.current = next;
         Some((number, at))
+    }
+
+    /// The number of the transition to the tree `next`.
+    fn number(&mut self, next: Option<TreeId>) -> TransitionId {
+        let pair = (self.current, next);
+        if let Some(&number) = self.numbers.get(&pair) {
+            return number;
+        }
+        if self.transitions.len() == MAX_TRANSITIONS {
+            self.transitions.clear();
+            self.numbers.clear();
+            self.latest = None;
+        }
+        let (before, after) = (self.elements.of(self.current), self.elements.of(next));
+        self.transitions.push(Transition {
+            closes: without(before, after),
+            opens: without(after, before),
+            then: None,
+        });
+        let number = self.transitions.len() - 1;
+        self.numbers.insert(pair, number);
+        number
     }
 }

@@ -88,12 +88,12 @@ impl<'a> CycleView<'a> {
         self,
         physical: PhysicalId,
         runs: &[GroupRunId],
-        calls: &[CallId],
+        mut calls: impl Iterator<Item = CallId>,
         position: Option<u64>,
     ) -> Activity {
         let component = self.component(physical);
         // A call is work unless it only helps a condition or the control program.
-        let calls = calls.iter().any(|&call| {
+        let calls = calls.any(|call| {
             let caller = component.calls[call.index()].caller;
             let role = caller.map(|caller| component.run(caller).role);
             !matches!(role, Some(RunRole::Condition | RunRole::Control))

@@ -100,10 +100,24 @@ struct Active<'a> {
     component: &'a Component,
     id: ComponentId,
     runs: Vec<GroupRunId>,
-    /// Calls that are made, or that continue as `pending` ones.
-    calls: Vec<CallId>,
+    /// Calls that are made, or that continue as `pending` ones, each after who makes it: ascending.
+    calls: Vec<(Option<GroupRunId>, CallId)>,
     controls: BTreeSet<ControlId>,
     actuals: Actuals,
+}
+
+/// What is active in one instance, each after the control node that it is right below (`None`: the cell): ascending.
+struct Levels {
+    controls: Vec<(Option<ControlId>, ControlId)>,
+    /// Groups that no group calls.
+    runs: Vec<(Option<ControlId>, GroupRunId)>,
+}
+
+/// The part of ascending pairs that begin with `first`.
+fn of_first<K: Ord + Copy, V>(pairs: &[(K, V)], first: K) -> &[(K, V)] {
+    let start = pairs.partition_point(|(key, _)| *key < first);
+    let length = pairs[start..].partition_point(|(key, _)| *key == first);
+    &pairs[start..start + length]
 }
 
 /// Whether a control node has a node of its own in a tree. An enable does not: its group stands for it.
@@ -116,7 +130,7 @@ impl Active<'_> {
     fn has_caller(&self, run: GroupRunId) -> bool {
         self.calls
             .iter()
-            .any(|call| self.component.calls[call.index()].callee == Callee::Group(run))
+            .any(|(_, call)| self.component.calls[call.index()].callee == Callee::Group(run))
     }
 
     /// The innermost statement around a run of a group that has a node in the tree.
@@ -127,11 +141,38 @@ impl Active<'_> {
     }
 
     /// The calls that `caller` makes; `None` stands for the continuous assignments.
-    fn calls_of(&self, caller: Option<GroupRunId>) -> Vec<CallId> {
-        let calls = self.calls.iter().copied();
-        calls
-            .filter(|call| self.component.calls[call.index()].caller == caller)
-            .collect()
+    fn calls_of(&self, caller: Option<GroupRunId>) -> &[(Option<GroupRunId>, CallId)] {
+        of_first(&self.calls, caller)
+    }
+
+    /// Whether a group runs.
+    fn is_running(&self, run: GroupRunId) -> bool {
+        self.runs.binary_search(&run).is_ok()
+    }
+
+    /// What is right below what.
+    fn levels(&self) -> Levels {
+        let component = self.component;
+        let controls = self.controls.iter().copied();
+        let controls = controls.filter(|&control| has_node(component, control));
+        let mut controls: Vec<_> = controls
+            .map(|control| (component.node(control).parent, control))
+            .collect();
+        controls.sort_unstable();
+        let runs = self.runs.iter().copied();
+        let is_called = |run| component.run(run).control.is_none() && self.has_caller(run);
+        let runs = runs.filter(|&run| !is_called(run));
+        let mut runs: Vec<_> = runs.map(|run| (self.statement_around(run), run)).collect();
+        // A group that has ended, but whose callee continues.
+        let callers = self.calls.iter().filter_map(|&(caller, _)| caller);
+        for caller in callers.filter(|&caller| !self.is_running(caller)) {
+            let around = self.statement_around(caller);
+            let around = around.filter(|node| self.controls.contains(node));
+            runs.push((around, caller));
+        }
+        runs.sort_unstable();
+        runs.dedup();
+        Levels { controls, runs }
     }
 
     /// The cell that `cell` is: itself, or what it stands for; `None` for a `ref` cell that nobody
@@ -178,9 +219,8 @@ impl<'a> Builder<'a, '_, '_> {
         let Holder { physical, instance } = holder;
         self.built.owners.push((physical, instance));
         let mut active = self.active(holder, actuals);
-        let activity = self
-            .cycle
-            .activity(physical, &active.runs, &active.calls, position);
+        let calls = active.calls.iter().map(|&(_, call)| call);
+        let activity = self.cycle.activity(physical, &active.runs, calls, position);
         // The statement that pays for an overhead cycle is active in it.
         if let Activity::Overhead(Charge {
             statement: Some(statement),
@@ -196,13 +236,13 @@ impl<'a> Builder<'a, '_, '_> {
             activity,
         };
         self.built.nodes.push((depth, node));
-        self.level(&active, None, depth + 1);
+        self.level(&active, &active.levels(), None, depth + 1);
         let continuous = active.calls_of(None);
         if !continuous.is_empty() {
             let component = active.id;
             let node = Node::Continuous { component };
             self.built.nodes.push((depth + 1, node));
-            self.callees(&active, &continuous, depth + 2);
+            self.callees(&active, continuous, depth + 2);
         }
     }
 
@@ -229,12 +269,13 @@ impl<'a> Builder<'a, '_, '_> {
             if !self.cycle.high(slot) && !pending {
                 continue;
             }
-            if call.caller.is_some_and(|caller| !runs.contains(&caller)) {
+            let runs = |caller: &GroupRunId| runs.binary_search(caller).is_ok();
+            if call.caller.is_some_and(|caller| !runs(&caller)) {
                 // Other runs of the group have the same probe.
                 let explained = component.calls.iter().zip(&hardware.calls);
                 let explained = explained.filter(|&(_, &of)| of == slot).any(|(call, _)| {
                     let caller = call.caller;
-                    caller.is_some_and(|caller| runs.contains(&caller))
+                    caller.is_some_and(|caller| runs(&caller))
                 });
                 if !explained {
                     self.warn(physical, slot, pending);
@@ -243,8 +284,9 @@ impl<'a> Builder<'a, '_, '_> {
                     continue;
                 }
             }
-            calls.push(id);
+            calls.push((call.caller, id));
         }
+        calls.sort_unstable();
         let mut controls = BTreeSet::new();
         for run in &runs {
             if let Some(control) = component.run(*run).control {
@@ -326,38 +368,22 @@ impl<'a> Builder<'a, '_, '_> {
     /// Paper, section 4: "A control block's parents must be cells or other control blocks"; section 5.2:
     /// "we connect edges between active control blocks based on the control program hierarchy"; section
     /// 5.1: "any groups without a corresponding CG probe […] are called from control blocks".
-    fn level(&mut self, active: &Active<'a>, parent: Option<ControlId>, depth: usize) {
-        let (component, id) = (active.component, active.id);
-        for &control in &active.controls {
-            if has_node(component, control) && component.node(control).parent == parent {
-                let node = Node::Control {
-                    component: id,
-                    control,
-                };
-                self.built.nodes.push((depth, node));
-                self.level(active, Some(control), depth + 1);
-            }
+    fn level(
+        &mut self,
+        active: &Active<'a>,
+        levels: &Levels,
+        parent: Option<ControlId>,
+        depth: usize,
+    ) {
+        for &(_, control) in of_first(&levels.controls, parent) {
+            let node = Node::Control {
+                component: active.id,
+                control,
+            };
+            self.built.nodes.push((depth, node));
+            self.level(active, levels, Some(control), depth + 1);
         }
-        let mut below: BTreeSet<GroupRunId> = BTreeSet::new();
-        for &run in &active.runs {
-            let is_called = component.run(run).control.is_none() && active.has_caller(run);
-            if !is_called && active.statement_around(run) == parent {
-                below.insert(run);
-            }
-        }
-        // A group that has ended, but whose callee continues.
-        for &call in &active.calls {
-            if let Some(caller) = component.calls[call.index()].caller
-                && !active.runs.contains(&caller)
-            {
-                let around = active.statement_around(caller);
-                let around = around.filter(|node| active.controls.contains(node));
-                if around == parent {
-                    below.insert(caller);
-                }
-            }
-        }
-        for run in below {
+        for &(_, run) in of_first(&levels.runs, parent) {
             self.group(active, run, depth);
         }
     }
@@ -381,7 +407,7 @@ impl<'a> Builder<'a, '_, '_> {
             self.built.nodes.push((below, node));
             below += 1;
         }
-        self.callees(active, &active.calls_of(Some(run)), below);
+        self.callees(active, active.calls_of(Some(run)), below);
     }
 
     /// Adds what a group or a continuous assignment calls: groups, cells of components, and primitives.
@@ -389,13 +415,18 @@ impl<'a> Builder<'a, '_, '_> {
     ///
     /// Paper, section 4: "A (non-main) cell's parents can only be groups", "A primitive node's parents must
     /// be groups", "Primitive nodes are always leaves".
-    fn callees(&mut self, active: &Active<'a>, calls: &[CallId], depth: usize) {
+    fn callees(
+        &mut self,
+        active: &Active<'a>,
+        calls: &[(Option<GroupRunId>, CallId)],
+        depth: usize,
+    ) {
         let component = active.component;
         let mut seen: Vec<CellId> = Vec::new();
-        for &call in calls {
+        for &(_, call) in calls {
             match component.calls[call.index()].callee {
                 Callee::Group(run) => {
-                    if active.runs.contains(&run) {
+                    if active.is_running(run) {
                         self.group(active, run, depth);
                     }
                 }

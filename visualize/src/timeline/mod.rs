@@ -152,6 +152,9 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        if let Event::Update(update) = event {
+            return self.update(update);
+        }
         self.elements.event(event);
         for id in self.shown_on.len()..self.elements.all().len() {
             self.learn(id);
@@ -171,12 +174,11 @@ impl<'a, F: Format> Timeline<'a, F> {
                 Ok(())
             }
             Event::Run(run) => self.go(Some(run.tree), run.start.cycles()),
-            Event::Update(update) => self.update(update),
             Event::End { cycles } => {
                 self.go(None, *cycles)?;
                 self.finish()
             }
-            Event::Warning(_) => Ok(()),
+            Event::Update(_) | Event::Warning(_) => Ok(()),
         }
     }
 

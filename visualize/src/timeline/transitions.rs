@@ -39,6 +39,8 @@ pub(super) struct Transition {
     /// The front end's lines that become active.
     pub lines: Vec<LineId>,
     to: usize,
+    /// The transition that came after this one last.
+    then: Option<(Option<TreeId>, PatternId)>,
     /// What changes on the timeline, if it was asked for.
     pub pattern: Option<Pattern>,
 }
@@ -48,6 +50,8 @@ pub(super) struct Transition {
 pub(super) struct Transitions {
     states: IndexSet<State, foldhash::fast::RandomState>,
     now: usize,
+    /// The transition that led to `now`, if it is remembered.
+    latest: Option<PatternId>,
     list: Vec<Transition>,
     ids: HashMap<(usize, Option<TreeId>), PatternId>,
     /// Slices of all of them.
@@ -60,6 +64,7 @@ impl Transitions {
         Self {
             states: IndexSet::from_iter([State::default()]),
             now: 0,
+            latest: None,
             list: Vec::new(),
             ids: HashMap::new(),
             slices: 0,
@@ -78,9 +83,22 @@ impl Transitions {
 
     /// Goes on to `tree`, if that transition is remembered: its number.
     pub fn repeat(&mut self, tree: Option<TreeId>) -> Option<PatternId> {
-        let id = *self.ids.get(&(self.now, tree))?;
-        self.now = self.list[id].to;
+        // A run does the same again and again.
+        let then = self.latest.and_then(|latest| self.list[latest].then);
+        let id = match then {
+            Some((to, id)) if to == tree => id,
+            _ => *self.ids.get(&(self.now, tree))?,
+        };
+        self.go(tree, id);
         Some(id)
+    }
+
+    /// Goes on to `tree` by a transition.
+    fn go(&mut self, tree: Option<TreeId>, id: PatternId) {
+        if let Some(latest) = self.latest.replace(id) {
+            self.list[latest].then = Some((tree, id));
+        }
+        self.now = self.list[id].to;
     }
 
     /// Whether so many are remembered that it is time to [forget](Self::forget) them.
@@ -94,6 +112,7 @@ impl Transitions {
         self.states.clear();
         self.list.clear();
         self.ids.clear();
+        self.latest = None;
         self.slices = 0;
         (self.now, _) = self.states.insert_full(now);
     }
@@ -120,10 +139,11 @@ impl Transitions {
             closes,
             lines,
             to,
+            then: None,
             pattern: None,
         });
         self.ids.insert((self.now, tree), id);
-        self.now = to;
+        self.go(tree, id);
         id
     }
 }

@@ -190,7 +190,7 @@ impl Program {
             programs: &programs,
             pending: &[],
         };
-        cycle.activity(Layout::main(), runs, &[], None)
+        cycle.activity(Layout::main(), runs, std::iter::empty(), None)
     }
 }
 
