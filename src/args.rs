@@ -307,8 +307,11 @@ pub struct RunArgs {
     /// itself ends it [default: at the cycle limit, and where a design provably never ends]
     #[arg(long)]
     pub partial: bool,
-    /// Write all signals of the run to this file, for a waveform viewer
-    #[arg(long, value_name = "FILE")]
+    /// Write all signals of the run to this file as FST, which is small, for a waveform viewer
+    #[arg(long, value_name = "FILE", conflicts_with = "verilator")]
+    pub fst: Option<PathBuf>,
+    /// Write them as VCD, which everything reads
+    #[arg(long, value_name = "FILE", conflicts_with = "fst")]
     pub vcd: Option<PathBuf>,
     /// Print the memories as they are after the run
     #[arg(long)]
@@ -571,8 +574,8 @@ pub struct InstrumentArgs {
 pub struct ReconstructArgs {
     /// The metadata that `petal instrument` wrote
     pub metadata: PathBuf,
-    /// The waveform: a VCD file of the instrumented design
-    pub vcd: PathBuf,
+    /// The waveform: a VCD or FST file of the instrumented design
+    pub waveform: PathBuf,
     /// Where to write the profile
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,

@@ -228,6 +228,7 @@ fn of_program(
         cycle_limit: CYCLE_LIMIT,
         max_memory: args.max_memory,
         partial: false,
+        fst: None,
         vcd: None,
         memories: false,
         json: false,

@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod folder;
+mod follow;
 mod front_end;
 mod generated;
 mod interrupt;

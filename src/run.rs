@@ -1,35 +1,36 @@
 //! `petal run`, and its stages one by one.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::FileTypeExt as _;
+use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
 use petal_embedded::Error::{Compile, Unsupported};
-use petal_embedded::{CRANELIFT_VERSION, Options, Simulation, Stopped};
+use petal_embedded::{CRANELIFT_VERSION, Options, Simulation, Stopped, WaveformFile};
 use petal_metadata::Metadata;
 use petal_passes::Design;
-use petal_reconstruct::{
-    Ahead, CompiledView, Events, ProbeSource, ReconstructError, Reconstruction, SourceError,
-    TraceWriter, VcdSource,
-};
+use petal_reconstruct::{Ahead, Reconstruction};
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
-use petal_visualize::outputs::{MEMORIES, METADATA, TRACE};
-use petal_visualize::{Analysis, Section, Summary};
+use petal_visualize::outputs::{MEMORIES, METADATA};
+use petal_visualize::{Analysis, Summary};
 
-use crate::args::{ControlArg, InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
+use crate::args::{InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
 use crate::cache::Cache;
 use crate::compile;
 use crate::design;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::interrupt::{self, Ending, Interruptible};
+use crate::follow::{Output, open_waveform};
+use crate::interrupt::{self, Ending};
 use crate::messages;
 use crate::outputs;
 use crate::places::Places;
 use crate::progress::{Progress, Stage};
 use crate::verify;
+
+/// Why there is no `--fst` with Verilator.
+const NO_FST: &str =
+    "`--fst` is for petal's own simulator; with Verilator, write the waveform by `--vcd`";
 
 /// `petal run`: profiles a design.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -38,6 +39,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             "`--verilator` chooses Verilator as the simulator: leave it out, or `--simulator embedded`",
         ));
     }
+    if args.fst.is_some() && args.simulator == Some(SimulatorArg::Verilator) {
+        return Err(Failure::usage(NO_FST));
+    }
     let name = name(args);
     let out = args
         .out
@@ -45,8 +49,10 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         .unwrap_or_else(|| Path::new("petal-out").join(name));
     let mut places = Places::default();
     places.writes_profile(&out)?;
-    if let Some(vcd) = &args.vcd {
-        places.writes("--vcd", vcd)?;
+    for (option, file) in [("--fst", &args.fst), ("--vcd", &args.vcd)] {
+        if let Some(file) = file {
+            places.writes(option, file)?;
+        }
     }
     let (summary, memories) = profile(args, &out, None, &mut places)?;
     report(&summary, &out, args.json, args.quiet)?;
@@ -116,7 +122,8 @@ pub fn profile(
     }
     let reconstruction = Reconstruction::new(&metadata);
     drop(loading);
-    let vcd = args.vcd.as_deref().map(Draft::new).transpose()?;
+    let waveform = args.fst.as_deref().or(args.vcd.as_deref());
+    let waveform = waveform.map(Draft::new).transpose()?;
     let job = Job {
         args,
         progress,
@@ -124,7 +131,7 @@ pub fn profile(
         metadata: &metadata,
         reconstruction,
         memories,
-        vcd: vcd.as_ref(),
+        waveform: waveform.as_ref(),
         name: name(args),
         staging: Staging::new(out)?,
         out,
@@ -154,8 +161,8 @@ pub fn profile(
         interrupt::check()?;
     }
     job.staging.commit(&outputs::files())?;
-    if let Some(vcd) = vcd {
-        vcd.finish()?;
+    if let Some(waveform) = waveform {
+        waveform.finish()?;
     }
     Ok((summary, memories))
 }
@@ -168,7 +175,8 @@ struct Job<'a> {
     metadata: &'a Metadata,
     reconstruction: Reconstruction<'a>,
     memories: Arc<compile::Memories>,
-    vcd: Option<&'a Draft>,
+    /// Where all signals go, as the arguments tell.
+    waveform: Option<&'a Draft>,
     name: String,
     staging: Staging,
     out: &'a Path,
@@ -190,9 +198,9 @@ impl<'a> Job<'a> {
     /// While it lives, Ctrl-C ends the command at once.
     fn ending(&self) -> Ending {
         let scratch = self.staging.work("");
-        let vcd = self.vcd.map(Draft::path);
+        let waveform = self.waveform.map(Draft::path);
         let left = [self.design.folder(), &scratch].into_iter();
-        Ending::at_once(left.chain(vcd.as_deref())).with_empty(self.staging.made())
+        Ending::at_once(left.chain(waveform.as_deref())).with_empty(self.staging.made())
     }
 
     /// The run in the embedded simulator, unless it is for Verilator.
@@ -204,15 +212,19 @@ impl<'a> Job<'a> {
         if chosen == Some(SimulatorArg::Verilator) {
             return Ok(None);
         }
-        let vcd: Option<Box<dyn Write + Send>> = match self.vcd {
-            Some(draft) => Some(Box::new(BufWriter::new(draft.create()?))),
-            None => None,
-        };
+        let file = self.waveform.map(Draft::create).transpose()?;
+        let waveform = file.map(|file| {
+            let file = BufWriter::with_capacity(1 << 20, file);
+            match self.args.fst {
+                Some(_) => WaveformFile::Fst(Box::new(file)),
+                None => WaveformFile::Vcd(Box::new(file)),
+            }
+        });
         let options = Options {
             cycle_limit: self.args.cycle_limit,
             interrupt: interrupt::flag(),
             partial: true,
-            vcd,
+            waveform,
         };
         let probes = &self.reconstruction.signals().watched;
         let _ending = self.ending();
@@ -275,6 +287,9 @@ impl<'a> Job<'a> {
                 "Verilator cannot make a partial profile; leave out `--partial`",
             ));
         }
+        if self.args.fst.is_some() {
+            return Err(Failure::new(NO_FST));
+        }
         let verilator = Verilator::find(self.args.verilator.as_deref())?;
         let writing = self.ending();
         let verilog = self.design.verilog()?;
@@ -289,7 +304,10 @@ impl<'a> Job<'a> {
             let probes = self.reconstruction.signals().names();
             let options = BuildOptions {
                 // A user looks at all signals, reconstruction only at some.
-                signals: self.vcd.is_none().then(|| probes.into_iter().collect()),
+                signals: self
+                    .waveform
+                    .is_none()
+                    .then(|| probes.into_iter().collect()),
                 more: compile::more_verilog(&self.design),
                 ..BuildOptions::default()
             };
@@ -302,7 +320,7 @@ impl<'a> Job<'a> {
         drop(writing);
         let options = RunOptions {
             data_dir: work.clone(),
-            vcd: self.vcd.map(Draft::path),
+            vcd: self.waveform.map(Draft::path),
             cycle_limit: self.args.cycle_limit,
         };
         let (outcome, analysis) = match &options.vcd {
@@ -408,10 +426,10 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let mut places = Places::default();
     places.writes_profile(&args.out)?;
     places.reads("the metadata", &args.metadata)?;
-    places.reads("the waveform", &args.vcd)?;
+    places.reads("the waveform", &args.waveform)?;
     let progress = Progress::new(args.quiet);
     let metadata = Metadata::read(&args.metadata)?;
-    let waveform = open_waveform(&args.vcd, args.quiet)?;
+    let waveform = open_waveform(&args.waveform, args.quiet)?;
     let name = design::name(&args.out);
     let staging = Staging::new(&args.out)?;
     let reconstruction = Reconstruction::new(&metadata);
@@ -424,14 +442,14 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
             cycle_limit: u64::MAX,
             stage,
         };
-        output.read_waveform(&args.vcd, waveform)
+        output.read_file(&args.waveform, waveform)
     })?;
     let summary = analysis.summary(&name, Vec::new());
     if summary.cycles == 0 && !metadata.component(metadata.main).control.is_empty() {
         return Err(Failure::new(format!(
             "{}: `done` is high in cycle 0, although the design has a control program to run before; \
              simulate it again, with a reset before the run",
-            args.vcd.display()
+            args.waveform.display()
         )));
     }
     write(&staging, &metadata, &analysis, &summary)?;
@@ -440,105 +458,6 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     report(&summary, &args.out, args.json, args.quiet)?;
     warn(&summary, args.quiet);
     Ok(())
-}
-
-/// Opens a waveform, which may also come through a pipe while it is made.
-fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
-    let failed = || Failure::io("read the waveform", path);
-    let kind = fs::metadata(path).map_err(failed())?.file_type();
-    if !kind.is_fifo() {
-        return petal_files::open(path).map_err(failed());
-    }
-    // It may take for ever, and there is nothing to clean up yet. Whoever reads the note can end it.
-    let _ending = interrupt::Ending::at_once([]);
-    interrupt::check()?;
-    if !quiet {
-        messages::note(format!(
-            "waiting for a simulator to write to the pipe {}",
-            path.display()
-        ));
-    }
-    File::open(path).map_err(failed())
-}
-
-/// Where a profile goes.
-struct Output<'a, 'b> {
-    staging: &'b Staging,
-    metadata: &'a Metadata,
-    reconstruction: &'b Reconstruction<'a>,
-    view: ControlArg,
-    cycle_limit: u64,
-    stage: &'b Stage,
-}
-
-impl<'a> Output<'a, '_> {
-    /// Follows a waveform; `name` is what errors call it.
-    fn read_waveform(
-        &self,
-        name: &Path,
-        waveform: impl Read + Send + 'static,
-    ) -> Result<Analysis<'a>, Failure> {
-        let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", name.display()));
-        let waveform = BufReader::with_capacity(1 << 20, waveform);
-        let source =
-            VcdSource::new(waveform, self.reconstruction.signals()).map_err(in_waveform)?;
-        let source = source.with_limit(self.cycle_limit);
-        self.profile(&mut Interruptible::new(Ahead::new(source)))
-            .map_err(|error| match error {
-                ReconstructError::Source(error) => in_waveform(error),
-                ReconstructError::Sink(failure) => failure,
-            })
-    }
-
-    /// Follows a run, and writes what is written on the way.
-    fn profile(
-        &self,
-        source: &mut impl ProbeSource,
-    ) -> Result<Analysis<'a>, ReconstructError<Failure>> {
-        let (analysis, ()) = self.reconstruction.fan_out(
-            source,
-            |events| self.analyse(events),
-            |events| self.draw(events),
-            &mut |progress| {
-                let active = || progress.active();
-                self.stage.tell(progress.cycles(), self.metadata, active);
-            },
-        )?;
-        Ok(analysis)
-    }
-
-    /// Writes and analyses the events that come. Those of a run that failed end early.
-    fn analyse(&self, events: Events) -> Result<Analysis<'a>, Failure> {
-        let trace = outputs::create(&self.staging.path(TRACE))?;
-        let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
-            .map_err(|error| cannot_write(&error))?;
-        let mut analysis = Analysis::new(self.metadata, self.view.into());
-        events.try_for_each(|event| {
-            analysis.event(event);
-            trace.event(event).map_err(|error| cannot_write(&error))
-        })?;
-        Ok(analysis)
-    }
-
-    /// Draws the events that come on the timelines.
-    fn draw(&self, events: Events) -> Result<(), Failure> {
-        let section = Section::default();
-        let mut timelines = outputs::timelines(self.metadata, section, self.staging)?;
-        let compiled =
-            (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
-        events.try_for_each(|event| {
-            match &compiled {
-                Some(view) => timelines.event(&view.event(event.clone())),
-                None => timelines.event(event),
-            }
-            .map_err(|error| cannot_write(&error))
-        })?;
-        outputs::finish_timelines(&timelines, self.staging)
-    }
-}
-
-fn cannot_write(error: &io::Error) -> Failure {
-    Failure::new(format!("cannot write to the output folder: {error}"))
 }
 
 /// Writes what is known only at the end of a run.

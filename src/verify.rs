@@ -192,7 +192,7 @@ fn simulate(design: &Design, run: &Run) -> Result<Ran, Failure> {
         cycle_limit: run.cycle_limit,
         interrupt: interrupt::flag(),
         partial: true,
-        vcd: None,
+        waveform: None,
     };
     let mut simulation = match Simulation::new(design.program(), &[], options) {
         Ok(simulation) => simulation,

@@ -31,13 +31,13 @@ pub enum Error {
     /// A signal that is to be watched is not there.
     #[error("the design has no signal `{0}`: compile it with petal's passes")]
     NoSignal(String),
-    /// There is to be a VCD file of a design of which only the probes can be seen.
+    /// There is to be a waveform of a design of which only the probes can be seen.
     #[error(
-        "only the probes of the design can be seen: compile it with `Visible::All` for a VCD file"
+        "only the probes of the design can be seen: compile it with `Visible::All` for a waveform"
     )]
     NotVisible,
-    /// The VCD file can't be written.
-    #[error("cannot write the VCD file: {0}")]
+    /// The waveform can't be written.
+    #[error("cannot write the waveform: {0}")]
     Waveform(std::io::Error),
 }
 

@@ -55,6 +55,7 @@ mod waveform;
 
 pub use error::{Error, Stopped};
 pub use simulation::{Compiled, Options, Simulation, Visible};
+pub use waveform::{WaveformFile, WriteSeek};
 
 /// The version of Cranelift, which makes the machine code.
 pub const CRANELIFT_VERSION: &str = cranelift_codegen::VERSION;

@@ -1,7 +1,6 @@
 //! A run as a source of probe values.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +12,7 @@ use crate::error::{Error, Stopped};
 use crate::graph::NodeId;
 use crate::machine::{self, Machine};
 use crate::program::{Context, Program};
-use crate::waveform::{self, Waveform};
+use crate::waveform::{self, Waveform, WaveformFile};
 
 /// How to run a design.
 pub struct Options {
@@ -24,8 +23,8 @@ pub struct Options {
     /// Whether a run that ends with an error counts as one that ends there:
     /// [`Simulation::stopped`] returns the error.
     pub partial: bool,
-    /// Where to write all values of the design as a VCD file.
-    pub vcd: Option<Box<dyn Write + Send>>,
+    /// Where to write all values of the design.
+    pub waveform: Option<WaveformFile>,
 }
 
 impl Default for Options {
@@ -35,7 +34,7 @@ impl Default for Options {
             cycle_limit: u64::MAX,
             interrupt: Arc::default(),
             partial: false,
-            vcd: None,
+            waveform: None,
         }
     }
 }
@@ -45,7 +44,7 @@ impl Default for Options {
 pub enum Visible {
     /// The probes.
     Probes,
-    /// All values, as [`Options::vcd`] asks for.
+    /// All values, as [`Options::waveform`] asks for.
     All,
 }
 
@@ -54,7 +53,7 @@ pub enum Visible {
 #[derive(Clone)]
 pub struct Compiled {
     machine: Arc<machine::Compiled>,
-    /// The values that a VCD file has, if all are visible.
+    /// The values that a waveform has, if all are visible.
     watched: Option<Vec<NodeId>>,
 }
 
@@ -80,10 +79,10 @@ impl Compiled {
     /// Prepares a run. All memories are 0 at first.
     ///
     /// # Errors
-    /// [`Error::Memory`] if there is not enough memory for those of the design, [`Error::Waveform`] if the VCD
-    /// file can't be written, [`Error::NotVisible`] if there is to be one, and not all values are visible.
+    /// [`Error::Memory`] if there is not enough memory for those of the design, [`Error::Waveform`] if the
+    /// waveform can't be written, [`Error::NotVisible`] if there is to be one, and not all values are visible.
     pub fn simulation(&self, options: Options) -> Result<Simulation, Error> {
-        let waveform = match (options.vcd, &self.watched) {
+        let waveform = match (options.waveform, &self.watched) {
             (None, _) => None,
             (Some(_), None) => return Err(Error::NotVisible),
             (Some(output), Some(watched)) => {
@@ -116,7 +115,7 @@ impl Compiled {
 /// 0.
 pub struct Simulation {
     machine: Machine,
-    waveform: Option<Waveform<Box<dyn Write + Send>>>,
+    waveform: Option<Waveform>,
     /// The words that hold the probes, as they were in the cycle before.
     before: Vec<u64>,
     /// The probes in each of them.
@@ -133,7 +132,7 @@ impl Simulation {
     /// # Errors
     /// Those of [`Compiled::new`] and [`Compiled::simulation`].
     pub fn new(program: &Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
-        let visible = match options.vcd {
+        let visible = match options.waveform {
             Some(_) => Visible::All,
             None => Visible::Probes,
         };
@@ -162,7 +161,7 @@ impl Simulation {
         self.stopped.as_ref()
     }
 
-    /// Writes the rest of the VCD file.
+    /// Writes the rest of the waveform.
     ///
     /// # Errors
     /// When it cannot be written.

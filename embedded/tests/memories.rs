@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use num_bigint::BigUint;
-use petal_embedded::{Compiled, Error, Options, Simulation, Visible};
+use petal_embedded::{Compiled, Error, Options, Simulation, Visible, WaveformFile};
 use petal_reconstruct::ProbeSource;
 use support::{Cell, program};
 
@@ -159,9 +159,8 @@ fn a_design_that_is_compiled_once_runs_many_times_at_once() {
             });
         }
     });
-    let vcd = Some(Box::new(Vec::new()) as Box<dyn std::io::Write + Send>);
     let options = Options {
-        vcd,
+        waveform: Some(WaveformFile::Vcd(Box::new(Vec::new()))),
         ..Options::default()
     };
     let refused = compiled.simulation(options).err();

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use calyx_ir::Context;
 use expect_test::expect;
 use num_bigint::BigUint;
-use petal_embedded::{Options, Simulation, Stopped};
+use petal_embedded::{Options, Simulation, Stopped, WaveformFile};
 use petal_reconstruct::ProbeSource;
 use support::{port, program, run};
 
@@ -193,7 +193,7 @@ fn a_run_ends_at_its_limit_or_when_it_is_interrupted() {
         cycle_limit: limit,
         interrupt: Arc::clone(interrupt),
         partial,
-        vcd: None,
+        waveform: None,
     };
     let flag = Arc::new(AtomicBool::new(false));
     let cycles = |simulation: &mut Simulation| {
@@ -341,7 +341,7 @@ fn a_waveform_has_the_scopes_and_names_of_the_verilog() {
     );
     let vcd = Shared::default();
     let options = Options {
-        vcd: Some(Box::new(vcd.clone())),
+        waveform: Some(WaveformFile::Vcd(Box::new(vcd.clone()))),
         ..Options::default()
     };
     let mut simulation = Simulation::new(&program, &[], options).unwrap();
@@ -429,14 +429,14 @@ fn a_waveform_that_cannot_be_written_is_an_error() {
         }
     }
     let options = Options {
-        vcd: Some(Box::new(Full)),
+        waveform: Some(WaveformFile::Vcd(Box::new(Full))),
         ..Options::default()
     };
     let error = Simulation::new(&main_with("", ""), &[], options)
         .err()
         .unwrap();
     assert!(
-        error.to_string().starts_with("cannot write the VCD file"),
+        error.to_string().starts_with("cannot write the waveform"),
         "{error}"
     );
 }

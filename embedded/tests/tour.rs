@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect_file;
 use num_bigint::BigUint;
-use petal_embedded::{Options, Simulation};
+use petal_embedded::{Options, Simulation, WaveformFile};
 use petal_passes::{ALL, Library, Pipeline, Program, instrument};
 use petal_reconstruct::{Event, Reconstruction};
 
@@ -34,7 +34,7 @@ fn the_tour_runs_and_its_files_are_current() {
     let reconstruction = Reconstruction::new(&metadata);
     let vcd = Shared::default();
     let options = Options {
-        vcd: Some(Box::new(vcd.clone())),
+        waveform: Some(WaveformFile::Vcd(Box::new(vcd.clone()))),
         ..Options::default()
     };
     let probes = &reconstruction.signals().watched;

@@ -1,6 +1,6 @@
 //! From probe values to the Petal trace: one call tree for every cycle of a run.
 //!
-//! Owns the model of call trees, the readers of probe values (a VCD file is the first), the rules
+//! Owns the model of call trees, the readers of probe values (VCD and FST files), the rules
 //! that make call trees of them, and the trace file. Knows metadata and waveforms, but neither
 //! Calyx nor any picture or table that is made of a trace.
 //!
@@ -41,13 +41,17 @@ mod codec;
 mod compiled_view;
 mod continuous;
 mod contradictions;
+mod cycles;
 mod engine;
 mod fan_out;
+mod fst_source;
 mod labels;
 mod model;
+mod sampler;
 mod signals;
 mod source;
 mod vcd_source;
+mod wanted;
 
 pub use ahead::Ahead;
 pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
@@ -55,6 +59,7 @@ pub use compiled_view::CompiledView;
 pub use continuous::with_continuous;
 pub use engine::{Progress, ReconstructError, Reconstruction};
 pub use fan_out::Events;
+pub use fst_source::{FstSource, is_fst};
 pub use labels::{FrameKind, FrameLabels, actual_path, instance_path};
 pub use model::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead,

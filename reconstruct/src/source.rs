@@ -21,6 +21,17 @@ pub enum SourceError {
         /// What is wrong there.
         problem: String,
     },
+    /// The waveform is a damaged FST file.
+    #[error("the waveform is no valid FST: {problem}; simulate the design again")]
+    Damaged {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The waveform is the beginning of an FST file.
+    #[error(
+        "the waveform is an FST that is cut off, or that is still being written; simulate the design again, to its end"
+    )]
+    Truncated,
     /// The waveform is not of a Calyx design in petal's testbench.
     #[error(
         "the waveform has no scope `{scope}`, so it is not of a Calyx design; simulate the instrumented design, with the main component as instance `main` of a top module `toplevel`"

@@ -11,6 +11,7 @@ mod docs;
 mod errors;
 mod folders;
 mod front_ends;
+mod fst;
 mod fuzz;
 mod guide;
 mod habits;

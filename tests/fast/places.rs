@@ -19,7 +19,7 @@ struct Case {
 const CASES: [Case; 9] = [
     Case {
         args: &["run", "parts.futil", "-q", "--data", "other.json"],
-        files: &["--vcd"],
+        files: &["--vcd", "--fst"],
         folders: &["--out"],
         inputs: &["parts.futil", "part.futil", "own.sv", "other.json"],
     },

@@ -8,6 +8,7 @@ mod compare;
 mod corpus;
 mod faults;
 mod floats;
+mod fst;
 mod fud2;
 mod habits;
 mod interrupts;

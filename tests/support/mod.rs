@@ -5,6 +5,7 @@
 
 pub mod comparisons;
 pub mod corpus;
+pub mod histories;
 pub mod page;
 pub mod perfetto;
 pub mod random;

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use vcd::IdCode;
 
-/// The numbers of the wanted signals that have an identifier code.
-pub(super) type Targets = Vec<usize>;
+use crate::sampler::Targets;
 
 /// The wanted identifier codes.
 #[derive(Default)]

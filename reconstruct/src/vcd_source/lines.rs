@@ -4,7 +4,7 @@
 //! Whatever has another form is left where it is, for the `vcd` crate to read.
 
 use super::codes::Codes;
-use super::sampler::{Edge, Sampler};
+use crate::sampler::{Edge, Sampler};
 use crate::source::SourceError;
 
 /// Lines that were taken in.

@@ -1,6 +1,9 @@
 use expect_test::{Expect, expect};
 
+use petal_metadata::Id as _;
+
 use super::*;
+use crate::signals::Signal;
 
 const HEADER: &str = "$scope module toplevel $end $scope module main $end
 $var wire 1 ! clk $end $var wire 1 \" go $end $var wire 1 & reset $end $var wire 1 # done $end $var wire 1 $ marker_in $end

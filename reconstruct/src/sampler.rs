@@ -1,4 +1,4 @@
-//! The values of the wanted signals while a VCD body goes by, and the samples that are taken of them: what
+//! The values of the wanted signals while a waveform goes by, and the samples that are taken of them: what
 //! holds just before each rising edge of the clock.
 //!
 //! Knows times and values; knows nothing of how they are written in a file, or of a run.
@@ -7,13 +7,12 @@ use std::cmp::Ordering;
 
 use petal_metadata::Id as _;
 
-use super::codes::Targets;
 use crate::signals::SlotId;
 use crate::source::{Change, SourceError};
 
 /// A rising edge of the clock, with `reset`, `go` and `done` just before it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edge {
+pub(crate) struct Edge {
     pub time: u64,
     pub reset: bool,
     pub go: bool,
@@ -21,14 +20,17 @@ pub(super) struct Edge {
 }
 
 /// Wanted signals by number: four that are always there, then the watched ones.
-pub(super) const CLOCK: usize = 0;
-pub(super) const RESET: usize = 1;
-pub(super) const GO: usize = 2;
-pub(super) const DONE: usize = 3;
+pub(crate) const CLOCK: usize = 0;
+pub(crate) const RESET: usize = 1;
+pub(crate) const GO: usize = 2;
+pub(crate) const DONE: usize = 3;
 const WATCHED: usize = 4;
 
+/// What one signal of a waveform is wanted for: several signals of a design may be one there.
+pub(crate) type Targets = Vec<usize>;
+
 /// The number of a watched signal.
-pub(super) fn number_of(slot: SlotId) -> usize {
+pub(crate) fn number_of(slot: SlotId) -> usize {
     WATCHED + slot.index()
 }
 
@@ -39,7 +41,7 @@ fn slot_of(number: usize) -> SlotId {
 
 /// The values of the wanted signals.
 #[derive(Default)]
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     /// Whether each change of the clock is an edge.
     ticks: bool,
     /// The timestamp that is being read.

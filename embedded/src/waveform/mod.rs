@@ -1,0 +1,222 @@
+//! Writes the values of a run as a waveform, with the scopes and names that the design has in
+//! Verilog: what a waveform viewer, or `petal reconstruct`, reads.
+//!
+//! A cycle takes 10 ns. The clock rises in the middle of it, and values change there. Owns which values are written
+//! when; `vcd.rs` and `fst.rs` own how.
+
+mod fst;
+mod vcd;
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Seek, Write};
+use std::ops::Range;
+
+use self::fst::Fst;
+use self::vcd::Vcd;
+use crate::code;
+use crate::elaborate::{Design, Scope};
+use crate::graph::{Input, Kind, NodeId};
+use crate::machine::Machine;
+
+const PERIOD: u64 = 10;
+
+/// The number of the clock in a waveform. Those of the values follow.
+const CLOCK: usize = 0;
+
+/// Where to write a waveform, and in which format.
+pub enum WaveformFile {
+    /// As VCD (IEEE 1364), which everything reads.
+    Vcd(Box<dyn Write + Send>),
+    /// As FST, the compressed format of `GTKWave`.
+    Fst(Box<dyn WriteSeek>),
+}
+
+/// A file of which parts that were written may be written again.
+pub trait WriteSeek: Write + Seek + Send {}
+
+impl<W: Write + Seek + Send> WriteSeek for W {}
+
+/// A waveform that is being written.
+pub(crate) struct Waveform {
+    format: Box<dyn Format>,
+    values: Vec<Value>,
+    /// The words of all values that were written last.
+    last: Vec<u64>,
+    cycles: u64,
+}
+
+/// A watched value.
+struct Value {
+    width: u32,
+    /// Its words among those of all.
+    words: Range<usize>,
+}
+
+/// How many values are looked at together, whether any of them has changed.
+const BLOCK: usize = 16;
+
+/// What is declared before the first value.
+enum Declaration<'a> {
+    Scope(&'a str),
+    /// A name in the innermost scope for a value, which may have others.
+    Name {
+        name: &'a str,
+        width: u32,
+        number: usize,
+    },
+    /// The innermost scope ends.
+    Up,
+}
+
+/// How a waveform is written once all names are declared.
+trait Format: Send {
+    /// What comes next happens at this time, in nanoseconds.
+    fn time(&mut self, time: u64) -> io::Result<()>;
+
+    /// A value changes to these words, the lowest first.
+    fn value(&mut self, number: usize, width: u32, words: &[u64]) -> io::Result<()>;
+
+    /// Writes what is still to be written.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// The values of a design that a file has, in the order of their names.
+pub(crate) fn values(design: &Design) -> Vec<NodeId> {
+    fn add(scope: &Scope, nodes: &mut Vec<NodeId>) {
+        nodes.extend(scope.signals.iter().map(|(_, node)| node));
+        for child in &scope.children {
+            add(child, nodes);
+        }
+    }
+    let mut nodes = Vec::new();
+    add(&design.main, &mut nodes);
+    let mut seen = HashSet::new();
+    let is_clock = |node: NodeId| design.graph.node(node).kind == Kind::Input(Input::Clock);
+    nodes.retain(|&node| !is_clock(node) && seen.insert(node));
+    nodes
+}
+
+/// All names of a design.
+fn declarations<'a>(design: &'a Design, watched: &[NodeId]) -> Vec<Declaration<'a>> {
+    fn add<'a>(
+        scope: &'a Scope,
+        name: &mut impl FnMut(&'a str, NodeId) -> Declaration<'a>,
+        all: &mut Vec<Declaration<'a>>,
+    ) {
+        all.push(Declaration::Scope(&scope.name));
+        let signals = scope.signals.iter();
+        all.extend(signals.map(|(signal, node)| name(signal, *node)));
+        for child in &scope.children {
+            add(child, name, all);
+        }
+        all.push(Declaration::Up);
+    }
+    let numbers: HashMap<NodeId, usize> = watched.iter().copied().zip(CLOCK + 1..).collect();
+    let mut name = |name, node| Declaration::Name {
+        name,
+        width: design.graph.node(node).width,
+        // The only value that is not watched.
+        number: numbers.get(&node).copied().unwrap_or(CLOCK),
+    };
+    let mut all = vec![Declaration::Scope("toplevel")];
+    add(&design.main, &mut name, &mut all);
+    all.push(Declaration::Up);
+    all
+}
+
+impl Waveform {
+    /// Writes the header. `watched` are the [`values`] of the design.
+    pub fn new(file: WaveformFile, design: &Design, watched: &[NodeId]) -> io::Result<Self> {
+        let declarations = declarations(design, watched);
+        let mut words = 0;
+        let values = watched.iter().map(|&node| {
+            let width = design.graph.node(node).width;
+            let first = words;
+            words += code::words(width);
+            Value {
+                width,
+                words: first..words,
+            }
+        });
+        Ok(Self {
+            values: values.collect(),
+            format: match file {
+                WaveformFile::Vcd(file) => Box::new(Vcd::new(file, &declarations, watched.len())?),
+                WaveformFile::Fst(file) => Box::new(Fst::new(file, &declarations, watched.len())?),
+            },
+            last: Vec::new(),
+            cycles: 0,
+        })
+    }
+
+    /// Writes a cycle.
+    pub fn cycle(&mut self, machine: &Machine) -> io::Result<()> {
+        let (now, last) = (machine.watched(), &mut self.last);
+        let format = &mut *self.format;
+        // Else the time at which the clock rose is written already.
+        if self.cycles == 0 {
+            format.time(0)?;
+            // All are new.
+            *last = now.iter().map(|word| !word).collect();
+        }
+        for (block, number) in self.values.chunks(BLOCK).zip((CLOCK + 1..).step_by(BLOCK)) {
+            let words = block[0].words.start..block[block.len() - 1].words.end;
+            if now[words.clone()] == last[words] {
+                continue;
+            }
+            for (value, number) in block.iter().zip(number..) {
+                let (now, last) = (&now[value.words.clone()], &mut last[value.words.clone()]);
+                if now != last {
+                    last.copy_from_slice(now);
+                    format.value(number, value.width, now)?;
+                }
+            }
+        }
+        let start = self.cycles * PERIOD;
+        if self.cycles > 0 {
+            format.time(start)?;
+        }
+        format.value(CLOCK, 1, &[0])?;
+        format.time(start + PERIOD / 2)?;
+        format.value(CLOCK, 1, &[1])?;
+        self.cycles += 1;
+        Ok(())
+    }
+
+    /// Writes what is still to be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.format.finish()
+    }
+}
+
+/// Appends the binary digits of a value of this many bits, the highest first.
+fn digits(width: u32, words: &[u64], text: &mut Vec<u8>) {
+    let mut left = width;
+    for word in words.iter().rev() {
+        // All of the word, but for the highest one.
+        let bits = (left - 1) % 64 + 1;
+        let word = word << (64 - bits);
+        let all = word.to_be_bytes();
+        let end = text.len() + bits as usize;
+        for byte in &all[..bits.div_ceil(8) as usize] {
+            text.extend_from_slice(&DIGITS[usize::from(*byte)]);
+        }
+        text.truncate(end);
+        left -= bits;
+    }
+}
+
+/// The binary digits of each byte.
+const DIGITS: [[u8; 8]; 256] = {
+    let mut all = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            all[byte][bit] = b"01"[byte >> (7 - bit) & 1];
+            bit += 1;
+        }
+        byte += 1;
+    }
+    all
+};

@@ -1,0 +1,148 @@
+//! Follows a run, simulated or in a waveform, and writes what is written on the way.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read, Seek as _};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+
+use petal_metadata::Metadata;
+use petal_reconstruct::{
+    Ahead, CompiledView, Events, FstSource, ProbeSource, ReconstructError, Reconstruction,
+    SourceError, TraceWriter, VcdSource, is_fst,
+};
+use petal_visualize::outputs::TRACE;
+use petal_visualize::{Analysis, Section};
+
+use crate::args::ControlArg;
+use crate::failure::Failure;
+use crate::folder::Staging;
+use crate::interrupt::{self, Interruptible};
+use crate::messages;
+use crate::outputs;
+use crate::progress::Stage;
+
+/// Opens a waveform, which may also come through a pipe while it is made.
+pub fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
+    let failed = || Failure::io("read the waveform", path);
+    let kind = fs::metadata(path).map_err(failed())?.file_type();
+    if !kind.is_fifo() {
+        return petal_files::open(path).map_err(failed());
+    }
+    // It may take for ever, and there is nothing to clean up yet. Whoever reads the note can end it.
+    let _ending = interrupt::Ending::at_once([]);
+    interrupt::check()?;
+    if !quiet {
+        messages::note(format!(
+            "waiting for a simulator to write to the pipe {}",
+            path.display()
+        ));
+    }
+    File::open(path).map_err(failed())
+}
+
+/// Where a profile goes.
+pub struct Output<'a, 'b> {
+    pub staging: &'b Staging,
+    pub metadata: &'a Metadata,
+    pub reconstruction: &'b Reconstruction<'a>,
+    pub view: ControlArg,
+    pub cycle_limit: u64,
+    pub stage: &'b Stage,
+}
+
+impl<'a> Output<'a, '_> {
+    /// Follows a waveform in a file of either format; `name` is what errors call it.
+    pub fn read_file(&self, name: &Path, file: File) -> Result<Analysis<'a>, Failure> {
+        let mut file = BufReader::with_capacity(1 << 20, file);
+        let start = file.fill_buf().map_err(Failure::io("read", name))?;
+        if !is_fst(start) {
+            return self.read_waveform(name, file);
+        }
+        if file.rewind().is_err() {
+            return Err(Failure::new(format!(
+                "{}: an FST has its parts in no order, so it can't come through a pipe; write it to a file",
+                name.display()
+            )));
+        }
+        let source = FstSource::new(file, self.reconstruction.signals());
+        self.follow(name, source)
+    }
+
+    /// Follows a waveform as VCD, while it comes; `name` is what errors call it.
+    pub fn read_waveform(
+        &self,
+        name: &Path,
+        waveform: impl Read + Send + 'static,
+    ) -> Result<Analysis<'a>, Failure> {
+        let waveform = BufReader::with_capacity(1 << 20, waveform);
+        let source = VcdSource::new(waveform, self.reconstruction.signals());
+        self.follow(
+            name,
+            source.map(|source| source.with_limit(self.cycle_limit)),
+        )
+    }
+
+    fn follow(
+        &self,
+        name: &Path,
+        source: Result<impl ProbeSource + Send + 'static, SourceError>,
+    ) -> Result<Analysis<'a>, Failure> {
+        let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", name.display()));
+        let source = source.map_err(in_waveform)?;
+        self.profile(&mut Interruptible::new(Ahead::new(source)))
+            .map_err(|error| match error {
+                ReconstructError::Source(error) => in_waveform(error),
+                ReconstructError::Sink(failure) => failure,
+            })
+    }
+
+    /// Follows a run, and writes what is written on the way.
+    pub fn profile(
+        &self,
+        source: &mut impl ProbeSource,
+    ) -> Result<Analysis<'a>, ReconstructError<Failure>> {
+        let (analysis, ()) = self.reconstruction.fan_out(
+            source,
+            |events| self.analyse(events),
+            |events| self.draw(events),
+            &mut |progress| {
+                let active = || progress.active();
+                self.stage.tell(progress.cycles(), self.metadata, active);
+            },
+        )?;
+        Ok(analysis)
+    }
+
+    /// Writes and analyses the events that come. Those of a run that failed end early.
+    fn analyse(&self, events: Events) -> Result<Analysis<'a>, Failure> {
+        let trace = outputs::create(&self.staging.path(TRACE))?;
+        let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
+            .map_err(|error| cannot_write(&error))?;
+        let mut analysis = Analysis::new(self.metadata, self.view.into());
+        events.try_for_each(|event| {
+            analysis.event(event);
+            trace.event(event).map_err(|error| cannot_write(&error))
+        })?;
+        Ok(analysis)
+    }
+
+    /// Draws the events that come on the timelines.
+    fn draw(&self, events: Events) -> Result<(), Failure> {
+        let section = Section::default();
+        let mut timelines = outputs::timelines(self.metadata, section, self.staging)?;
+        let compiled =
+            (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
+        events.try_for_each(|event| {
+            match &compiled {
+                Some(view) => timelines.event(&view.event(event.clone())),
+                None => timelines.event(event),
+            }
+            .map_err(|error| cannot_write(&error))
+        })?;
+        outputs::finish_timelines(&timelines, self.staging)
+    }
+}
+
+fn cannot_write(error: &io::Error) -> Failure {
+    Failure::new(format!("cannot write to the output folder: {error}"))
+}
