@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::BufWriter;
 use std::path::Path;
 
 use petal_reconstruct::Event;
@@ -18,12 +18,12 @@ use crate::failure::Failure;
 use crate::trace::Folder;
 
 /// Slices that a viewer opens about as fast as none (`docs/performance.md`).
-const MAX_SLICES: u64 = 100_000;
+const MAX_SLICES: u64 = 50_000;
 /// So many slices, unpacked, with room for what comes with them.
 pub const MAX_BYTES: u64 = 80 * MAX_SLICES;
 
-/// Writes what is `wanted` of the profile in `dir` to a file; returns what to say of it.
-pub fn write(dir: &Path, wanted: &Wanted, out: File) -> Result<String, Failure> {
+/// Writes what is `wanted` of the profile in `dir` to the file `out`; returns what to say of it.
+pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure> {
     let folder = Folder::open(dir)?;
     let mut overview = Overview::new(&folder.metadata);
     let mut survey = Survey::new(&folder.metadata);
@@ -49,25 +49,29 @@ pub fn write(dir: &Path, wanted: &Wanted, out: File) -> Result<String, Failure> 
         Ok(())
     })?;
     let part = search.part();
-    let mut perfetto = Perfetto::new(BufWriter::new(out))?;
-    overview.write(&mut perfetto, &part.cycles, &part.about)?;
+    let file = File::create(out).map_err(Failure::io("write", out))?;
+    let mut perfetto = Perfetto::new(BufWriter::new(file)).map_err(Failure::io("write", out))?;
+    overview
+        .write(&mut perfetto, &part.cycles, &part.about)
+        .map_err(Failure::io("write", out))?;
     let section = Section {
         cycles: Some(part.cycles.clone()),
         ..Section::default()
     };
     let mut timeline = Timeline::new(&folder.metadata, section, perfetto);
-    read(&folder, &mut |event| timeline.event(event))?;
+    read(&folder, &mut |event| {
+        timeline.event(event).map_err(Failure::io("write", out))
+    })?;
     Ok(about(dir, &part, timeline.slices()))
 }
 
 /// Goes through the trace.
-fn read(folder: &Folder, take: &mut dyn FnMut(&Event) -> io::Result<()>) -> Result<(), Failure> {
-    Folder::read(
-        &folder.metadata,
-        folder.again()?,
-        ControlArg::Source,
-        &mut |event| Ok(take(event)?),
-    )
+fn read(
+    folder: &Folder,
+    take: &mut dyn FnMut(&Event) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let reader = folder.again()?;
+    Folder::read(&folder.metadata, reader, ControlArg::Source, take)
 }
 
 fn about(dir: &Path, part: &Part, slices: u64) -> String {

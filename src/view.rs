@@ -64,8 +64,7 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
         scratch = Scratch::new()
             .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
         path = scratch.path().join(TIMELINE);
-        let file = File::create(&path).map_err(Failure::io("write", &path))?;
-        about = part::write(&args.dir, &wanted, file)?;
+        about = part::write(&args.dir, &wanted, &path)?;
     }
     if let Some(out) = &args.out {
         let timeline = fs::read(&path).map_err(Failure::io("read the timeline", &path))?;
@@ -77,8 +76,8 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
     let listener = listen(address).map_err(|error| {
         Failure::new(format!(
             "cannot serve the timeline at {address}, the only address from which the viewer takes \
-             it: {error}; is another `petal view` running? Or open {} in {VIEWER} by hand",
-            path.display()
+             it: {error}; is another `petal view` running? Or write it to a file with `--out`, and open \
+             that in {VIEWER} by hand"
         ))
     })?;
     let link = format!("{VIEWER}/#!/?url=http://{address}/{TIMELINE}&startupCommands={COMMANDS}");

@@ -387,6 +387,28 @@ def check_hostile(browser, name):
     page.close()
 
 
+def check_many_rows(browser, name):
+    """Of a large table the first rows are there, what is chosen or wanted, and all when asked for."""
+    page = browser.open(name)
+    rows = page.locator("[data-table=control] tbody tr")
+    note = page.locator("[data-table=control] output")
+    check(rows.count() == 300 and "the first 300 of 401 rows" in note.inner_text(), "the note is", note.inner_text())
+    page.evaluate("location.hash = '#control=400'")
+    page.wait_for_selector("[data-table=control] tr[data-row='400'][aria-current]")
+    check(rows.count() == 301, "rows are", rows.count())
+    wanted = page.locator("[data-table=control] label", has_text="Filter").locator("input")
+    wanted.fill("g377")
+    same("filtered statements", texts(page, "[data-table=control] tbody th"), ["main.g377"])
+    wanted.fill("")
+    check(rows.count() == 301, "rows are", rows.count())
+    page.locator("[data-table=control] button", has_text="Show all").click()
+    check(rows.count() == 401 and "the first" not in note.inner_text(), "the note is", note.inner_text())
+    page.locator("[data-table=control] thead button", has_text="statement").first.click()
+    same("first by name", texts(page, "[data-table=control] tbody th")[0], "main.g0")
+    same("wrong on the page", page.wrong, [])
+    page.close()
+
+
 def hottest(browser, name):
     """The line and the name of the statement with the most overhead."""
     page = browser.open(name)
@@ -418,6 +440,7 @@ def main(path, petal, root, first, *others):
             except SystemExit as problem:
                 raise SystemExit(f"{name}: {problem}")
         check_hostile(browser, "hostile")
+        check_many_rows(browser, "large")
         chrome.close()
 
 

@@ -26,6 +26,8 @@ fn a_report_shows_what_petal_knows() {
     let source = std::fs::read_to_string(example("switch-case-par.futil")).unwrap();
     workshop.write("hostile.futil", source.replacen("seq {", hostile, 1));
     profile("hostile.futil", "hostile");
+    workshop.write("large.futil", many_statements(400));
+    profile("large.futil", "large");
     succeeds(
         Command::new(python())
             .arg(root().join("tests/slow/check_report.py"))
@@ -34,6 +36,19 @@ fn a_report_shows_what_petal_knows() {
             .arg(workshop.dir.path())
             .args(names),
     );
+}
+
+/// A design with so many enables in a `seq`.
+fn many_statements(count: usize) -> String {
+    let groups = (0..count).map(|at| {
+        format!("    group g{at} {{ r.in = 8'd1; r.write_en = 1'd1; g{at}[done] = r.done; }}\n")
+    });
+    let enables = (0..count).map(|at| format!("    g{at};\n"));
+    format!(
+        "import \"primitives/core.futil\";\ncomponent main() -> () {{\n  cells {{ r = std_reg(8); }}\n  wires {{\n{}  }}\n  control {{ seq {{\n{}  }} }}\n}}\n",
+        groups.collect::<String>(),
+        enables.collect::<String>()
+    )
 }
 
 #[test]

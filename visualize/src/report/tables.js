@@ -20,7 +20,7 @@ function showTables() {
     const next = names.find(chosen);
     if (next && !chosen(now)) choose(names.indexOf(next));
     const panel = panels.find((other) => !other.hidden);
-    const first = [...panel.querySelectorAll("tr[aria-current]")].find((row) => !row.hidden);
+    const first = panel.querySelector("tr[aria-current]");
     if (first) reveal(panel.querySelector(".box"), first);
   });
 }
@@ -44,64 +44,82 @@ function columnsOf(table) {
   return { shown: shown.filter((column) => important(column) || told(column)), all: shown.length };
 }
 
+/** A table has so many rows on the page until all are asked for: browsers take long to lay out more. */
+const MANY_ROWS = 300;
+
 function tablePanel(table, at) {
   const { name, rows } = table;
   const { shown, all } = columnsOf(table);
   const write = shown.map((column) => writer(column, rows.map(column.value)));
   const body = element("tbody");
-  const lines = rows.map((row, index) => {
+  const lines = new Map();
+  const isChosen = (index) => Boolean(selection.rows[at]?.has(index));
+  /** A row on the page, which is made when it is needed. */
+  const lineOf = (index) => {
+    if (lines.has(index)) return lines.get(index);
     const cells = shown.map((column, nth) => {
       const tag = nth ? "td" : "th";
       const attributes = { scope: nth ? undefined : "row", class: column.numeric ? "number" : undefined };
-      return element(tag, attributes, write[nth](column.value(row)));
+      return element(tag, attributes, write[nth](column.value(rows[index])));
     });
     const line = element("tr", { tabindex: "-1", "data-row": index }, ...cells);
     line.addEventListener("click", () => chooseRow(at, index));
+    mark(line, isChosen(index));
+    lines.set(index, line);
     return line;
-  });
-  const active = lines.filter((_, index) => isActive(table, index));
+  };
+  let order = rows.map((_, index) => index).filter((index) => isActive(table, index));
+  let isWhole = order.length <= MANY_ROWS;
+  const note = element("output", {});
+  const filter = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
+  const showAll = () => {
+    isWhole = true;
+    fill();
+  };
+  const more = element("button", { type: "button", onclick: showAll }, "Show all");
+  const fill = () => {
+    const wanted = filter.value.toLowerCase();
+    const texts = (index) => [...rows[index], shown[0].value(rows[index])];
+    const left = order.filter((index) => texts(index).some((value) => String(value ?? "").toLowerCase().includes(wanted)));
+    const inSight = isWhole ? left : left.filter((index, nth) => nth < MANY_ROWS || isChosen(index));
+    body.replaceChildren(...inSight.map(lineOf));
+    if (!body.querySelector("[tabindex='0']")) body.firstElementChild?.setAttribute("tabindex", "0");
+    more.hidden = inSight.length === left.length;
+    const whole = counted(order.length, "row");
+    const hidden = [];
+    if (rows.length > order.length) hidden.push(counted(rows.length - order.length, "row"));
+    if (all > shown.length) hidden.push(counted(all - shown.length, "column"));
+    const leftOut = hidden.length ? `; ${hidden.join(" and ")} of zeros left out` : "";
+    const first = more.hidden ? "" : `the first ${count(MANY_ROWS)} of `;
+    note.textContent = first + (left.length === order.length ? whole : `${count(left.length)} of ${whole}`) + leftOut;
+  };
   const heads = shown.map((column) => {
     const sort = () => {
       const down = head.getAttribute("aria-sort") === (column.numeric ? "descending" : "ascending");
       const direction = down === column.numeric ? "ascending" : "descending";
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", direction);
-      body.append(...sorted(active, rows, column, direction === "ascending" ? 1 : -1));
+      order = sorted(order, rows, column, direction === "ascending" ? 1 : -1);
+      fill();
     };
     const button = element("button", { type: "button", onclick: sort, ...explained(column.title) }, column.title);
     const head = element("th", { scope: "col", class: column.numeric ? "number" : undefined }, button);
     return head;
   });
-  const note = element("output", {});
-  const filter = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
-  const narrow = () => {
-    const wanted = filter.value.toLowerCase();
-    let left = 0;
-    for (const line of active) {
-      const row = rows[line.dataset.row];
-      const texts = [...row, shown[0].value(row)];
-      line.hidden = !texts.some((value) => String(value ?? "").toLowerCase().includes(wanted));
-      left += line.hidden ? 0 : 1;
-    }
-    const whole = counted(active.length, "row");
-    const hidden = [];
-    if (lines.length > active.length) hidden.push(counted(lines.length - active.length, "row"));
-    if (all > shown.length) hidden.push(counted(all - shown.length, "column"));
-    const leftOut = hidden.length ? `; ${hidden.join(" and ")} of zeros left out` : "";
-    note.textContent = (left === active.length ? whole : `${count(left)} of ${whole}`) + leftOut;
-  };
-  filter.addEventListener("input", narrow);
-  body.append(...active);
-  active[0]?.setAttribute("tabindex", "0");
+  filter.addEventListener("input", fill);
   body.addEventListener("keydown", (event) => moveRow(event, body, at));
   const grid = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body);
-  if (!active.length) grid.append(element("caption", {}, `This run has no ${name}.`));
-  narrow();
-  onSelection(() => lines.forEach((line, index) => mark(line, selection.rows[at].has(index))));
+  if (!order.length) grid.append(element("caption", {}, `This run has no ${name}.`));
+  fill();
+  onSelection(() => {
+    const missing = (index) => order.includes(index) && !lines.get(index)?.isConnected;
+    if (!isWhole && [...selection.rows[at]].some(missing)) fill();
+    lines.forEach((line, index) => mark(line, isChosen(index)));
+  });
   return element(
     "div",
     { class: "panel", "data-table": name, role: "tabpanel", "aria-label": name },
-    element("div", { class: "controls" }, element("label", {}, "Filter ", filter), note),
+    element("div", { class: "controls" }, element("label", {}, "Filter ", filter), note, more),
     element("div", { class: "box" }, grid),
   );
 }
@@ -116,11 +134,10 @@ function writer({ title }, values) {
   return (value) => (typeof value === "number" ? format.format(value) : (value ?? ""));
 }
 
-/** The lines by the values of a column; those without one come last. */
-function sorted(lines, rows, { value }, direction) {
-  const of = (line) => value(rows[line.dataset.row]);
-  return [...lines].sort((left, right) => {
-    const [a, b] = [of(left), of(right)];
+/** The numbers of rows by the values of a column; those without one come last. */
+function sorted(order, rows, { value }, direction) {
+  return [...order].sort((left, right) => {
+    const [a, b] = [value(rows[left]), value(rows[right])];
     if (a === null || b === null) return (a === null) - (b === null);
     return direction * (a < b ? -1 : Number(a > b));
   });
@@ -135,6 +152,6 @@ function moveRow(event, body, at) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;
   event.preventDefault();
-  const visible = [...body.children].filter((line) => !line.hidden);
-  moveFocus(body, visible[visible.indexOf(row) + step]);
+  const lines = [...body.children];
+  moveFocus(body, lines[lines.indexOf(row) + step]);
 }

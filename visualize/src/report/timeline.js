@@ -6,7 +6,7 @@ const STRIP = 30;
 const AXIS = 20;
 const MAX_ROWS = 600;
 
-const timeline = { from: 0, to: data.cycles, trees: null, runs: null, order: null, kinds: [], rows: [], gutter: 0, indent: 0, fills: new Map(), area: null };
+const timeline = { from: 0, to: data.cycles, trees: null, runs: null, order: null, kinds: [], rows: [], width: 0, gutter: 0, indent: 0, fills: new Map(), area: null };
 
 /** The run that cycle `cycle` is in. */
 function runAt(cycle) {
@@ -347,7 +347,9 @@ function showTimeline() {
     const cycle = Math.floor(target.valueAsNumber);
     if (cycle >= 0 && cycle < data.cycles) chooseCycle(cycle);
   });
-  new ResizeObserver(() => showWindow(timeline.from, timeline.to)).observe(byId("rows"));
+  drawOverview();
+  const resized = () => byId("rows").clientWidth !== timeline.width && showWindow(timeline.from, timeline.to);
+  new ResizeObserver(resized).observe(byId("rows"));
   onSelection(() => {
     showCycle();
     if (selection.frames.size) revealRows();

@@ -98,6 +98,7 @@ function drawTracks() {
   const { from, to } = timeline;
   const canvas = byId("tracks");
   const outer = canvas.parentElement.clientWidth;
+  timeline.width = outer;
   timeline.gutter = Math.min(260, Math.floor(outer * 0.35));
   const width = outer - timeline.gutter;
   const columns = Math.max(1, Math.min(Math.floor(width), to - from));
