@@ -108,6 +108,29 @@ def arms(period, rounds):
     )
 
 
+def instances(count, rounds):
+    """So many instances of a component, of which one counts to `rounds` and the others sleep."""
+    cells = "".join(f"    s{at} = worker();\n" for at in range(count))
+    sleepers = " ".join(f"invoke s{at}(rounds = 32'd0)();" for at in range(1, count))
+    return HEAD + f"""component worker(rounds: 32) -> () {{
+  cells {{ i = std_reg(32); next = std_add(32); more = std_lt(32); acc = std_reg(32); sum = std_add(32); }}
+  wires {{
+    next.left = i.out; next.right = 32'd1; more.left = i.out; more.right = rounds;
+    sum.left = acc.out; sum.right = i.out;
+    group add {{ acc.in = sum.out; acc.write_en = 1'd1; add[done] = acc.done; }}
+    group step {{ i.in = next.out; i.write_en = 1'd1; step[done] = i.done; }}
+  }}
+  control {{ while more.out {{ seq {{ add; step; }} }} }}
+}}
+component main() -> () {{
+  cells {{
+{cells}  }}
+  wires {{ }}
+  control {{ seq {{ par {{ {sleepers} }} invoke s0(rounds = 32'd{rounds})(); }} }}
+}}
+"""
+
+
 def cycles_of(folder):
     return json.loads((folder / "summary.json").read_text())["cycles"]
 
@@ -163,6 +186,18 @@ def main():
             different = len({line[line.index('"tree"'):] for line in trace.stdout})
             trace.wait()
             row(f"{different:,}", f"{cycles_of(out):,}", f"{whole:.2f} s", f"{peak:.0f} MB")
+
+        print("\nAgainst instances, of which one is awake; what each of its 200,000 more cycles takes:\n")
+        row("instances", "`petal run`, short", "long", "per cycle")
+        row(*["---:"] * 4)
+        for count in [1, 10, 100, 1_000]:
+            times, cycles = [], []
+            for rounds in [25_000, 75_000]:
+                design.write_text(instances(count, rounds))
+                times.append(timed(*run, "--passes", "no-opt", "--unverified", runs=3)[0])
+                cycles.append(cycles_of(out))
+            each = (times[1] - times[0]) / (cycles[1] - cycles[0]) * 1e9
+            row(f"{count:,}", f"{times[0]:.2f} s", f"{times[1]:.2f} s", f"{each:,.0f} ns")
 
 
 main()

@@ -10,8 +10,8 @@ use crate::graph::{Graph, Kind, NodeId, Op};
 /// Alternatives of a guard, and what is to be high in each, at most: beyond that nothing is proved.
 const MAX: usize = 24;
 
-/// Guards of a port at most: every pair is looked at.
-const MAX_GUARDS: usize = 256;
+/// Alternatives of all guards of a port at most: every pair is looked at.
+const MAX_PORT: usize = 512;
 
 /// One way for a guard to be high: all that has to be.
 #[derive(Default, Clone)]
@@ -88,10 +88,10 @@ fn literal(graph: &Graph, guard: NodeId) -> Term {
 
 /// Those of the guards that may be high together with another one of them.
 pub(crate) fn not_exclusive(graph: &Graph, guards: &[NodeId]) -> Vec<NodeId> {
-    if guards.len() > MAX_GUARDS {
+    let terms: Vec<Option<Vec<Term>>> = guards.iter().map(|&g| terms(graph, g)).collect();
+    if terms.iter().flatten().map(Vec::len).sum::<usize>() > MAX_PORT {
         return guards.to_vec();
     }
-    let terms: Vec<Option<Vec<Term>>> = guards.iter().map(|&g| terms(graph, g)).collect();
     let exclude = |a: &Option<Vec<Term>>, b: &Option<Vec<Term>>| match (a, b) {
         (Some(a), Some(b)) => a.iter().all(|a| b.iter().all(|b| a.excludes(b))),
         _ => false,
