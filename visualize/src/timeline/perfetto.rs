@@ -330,12 +330,13 @@ impl<W: Write + Send + 'static> Perfetto<W> {
                     activations,
                     whole,
                 } => {
-                    self.cut(MAIN, whole, &mut event);
+                    // In the order of the numbers.
                     match activations {
                         Some(1) => event.absent(1),
                         Some(several) => detail(self.activations, several, 2, &mut event),
                         None => {}
                     }
+                    self.cut(MAIN, whole, &mut event);
                     event.plain(&self.slices[slice].end);
                 }
                 Change::Began {
