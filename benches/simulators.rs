@@ -51,20 +51,20 @@ fn compare(file: &Path, pairs: usize) {
     let probes = &reconstruction.signals().watched;
     let compiled = Compiled::new(design.program(), probes, Visible::Probes)
         .expect("the design has no Verilog of its own");
-    let compiling = used(UsageWho::RUSAGE_SELF) - begin;
+    let compiling = used(UsageWho::RUSAGE_SELF).saturating_sub(begin);
     let begin = used(UsageWho::RUSAGE_CHILDREN);
     let (executable, dir) = build(&name, &design, &data);
-    let building = used(UsageWho::RUSAGE_CHILDREN) - begin;
+    let building = used(UsageWho::RUSAGE_CHILDREN).saturating_sub(begin);
 
     let mut runs: Vec<(f64, f64)> = Vec::new();
     let mut cycles = 0;
     for _ in 0..pairs {
         let begin = used(UsageWho::RUSAGE_SELF);
         cycles = embedded(&compiled, &data);
-        let ours = used(UsageWho::RUSAGE_SELF) - begin;
+        let ours = used(UsageWho::RUSAGE_SELF).saturating_sub(begin);
         let begin = used(UsageWho::RUSAGE_CHILDREN);
         assert_eq!(verilator(&executable, &dir), cycles, "both run alike");
-        let theirs = used(UsageWho::RUSAGE_CHILDREN) - begin;
+        let theirs = used(UsageWho::RUSAGE_CHILDREN).saturating_sub(begin);
         runs.push((ours.as_secs_f64(), theirs.as_secs_f64()));
     }
     let sorted = |of: &dyn Fn(&(f64, f64)) -> f64| {
@@ -97,7 +97,7 @@ fn data(file: &Path) -> Data {
 fn used(who: UsageWho) -> Duration {
     let usage = getrusage(who).expect("the system counts time");
     let times = [usage.user_time(), usage.system_time()];
-    let micros = times.map(|time| time.tv_sec() * 1_000_000 + i64::from(time.tv_usec()));
+    let micros = times.map(|time| time.tv_sec() * 1_000_000 + time.tv_usec());
     Duration::from_micros(micros.iter().sum::<i64>().unsigned_abs())
 }
 

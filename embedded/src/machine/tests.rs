@@ -126,16 +126,18 @@ fn design(random: &mut Random) -> String {
     let cells = 3 + random.below(6);
     let mut control = String::new();
     calls(random, 0..cells, true, &mut control);
-    let declared: String = (0..cells)
-        .map(|cell| {
-            let component = if random.below(3) == 0 {
-                "nest".to_owned()
-            } else {
-                inner(random)
-            };
-            format!("c{cell} = {component}(); m{cell} = seq_mem_d1(8, 8, 3); ")
-        })
-        .collect();
+    let mut declared = String::new();
+    for cell in 0..cells {
+        let component = if random.below(3) == 0 {
+            "nest".to_owned()
+        } else {
+            inner(random)
+        };
+        let _ = write!(
+            declared,
+            "c{cell} = {component}(); m{cell} = seq_mem_d1(8, 8, 3); "
+        );
+    }
     let rounds = 1 + random.below(2);
     writeln!(
         text,
