@@ -1,7 +1,7 @@
 //! Which statements of a `seq` have to wait for which: the data flow of the program as written.
 //!
-//! Owns the rule by which two statements are independent. Whatever the rule cannot decide counts as a dependence, so
-//! that what is said to be independent is. It says nothing about whether it pays to run them at once.
+//! Owns the rule by which two statements are independent. Whatever it cannot decide counts as a dependence. It says nothing
+//! about whether it pays to run them at once.
 //!
 //! A statement reads and writes *state*: registers, memories, multipliers, cells of components, and all else that is not
 //! combinational. Two statements are independent if neither writes what the other one reads or writes. Besides,
@@ -11,32 +11,41 @@
 //! - to drive a cell is to write it, but for the addresses of a `comb_mem`, which only read;
 //! - an `invoke` reads and writes the cell and all cells that it hands over; a component holds no state but its own;
 //! - `ref` cells of one type may be the same cell;
-//! - a statement that reads state which continuous assignments drive, that has an `@sync`, or that shares what is
-//!   written with another arm of a `par` around it, depends on all others, since it may depend on *when* it runs.
+//! - a statement that reads state which continuous assignments drive, that has an `@sync`, or that shares what is written with
+//!   another arm of a `par` around it, depends on all others, since it may depend on *when* it runs. `timing` has the rest of that.
 //!
 //! Independent statements that drive the same cell, or cells to which the compiler gave the same hardware, contend for it.
+
+mod timing;
+mod uses;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use calyx_ir as ir;
 use petal_metadata::{Contention, ControlId, ControlKind, Sequence, Step};
 
+use crate::exclusion::Condition;
 use crate::tree::{GroupRef, NodeKey, View};
+use uses::{Uses, name_of};
+pub(crate) use uses::{cell_of, is_combinational, ports_read};
 
 /// Longer sequences are left out, since the work grows with the square of the length.
 const MAX_STEPS: usize = 512;
 
-type Cells = BTreeSet<ir::Id>;
+/// Where more pairs of arms of a `par` touch the same cells, they count as racing.
+const MAX_PAIRS: usize = 20_000;
+
+pub(crate) type Cells = BTreeSet<ir::Id>;
 
 /// What a statement does to the cells of its component.
 #[derive(Debug, Clone, Default)]
-struct Effects {
-    reads: Cells,
-    writes: Cells,
+pub(crate) struct Effects {
+    pub reads: Cells,
+    pub writes: Cells,
     /// Cells whose ports it drives, combinational ones included.
-    drives: Cells,
+    pub drives: Cells,
     /// What it does may depend on when it runs.
-    timed: bool,
+    pub timed: bool,
 }
 
 impl Effects {
@@ -47,7 +56,7 @@ impl Effects {
         self.timed |= other.timed;
     }
 
-    fn is_independent_of(&self, other: &Self) -> bool {
+    pub fn is_independent_of(&self, other: &Self) -> bool {
         let one_way = |a: &Self, b: &Self| {
             // What a cell gives that only the other one drives, nobody knows.
             let mut undriven = b.reads.difference(&b.drives);
@@ -66,30 +75,81 @@ struct Steps {
     steps: Vec<(NodeKey, Effects)>,
 }
 
-/// The sequences of a component.
+/// The sequences of a component, and what each of its statements does.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Dependences(Vec<Steps>);
+pub(crate) struct Dependences {
+    sequences: Vec<Steps>,
+    statements: HashMap<NodeKey, Statement>,
+    timed: bool,
+}
+
+/// What a statement does: itself, with its groups, and together with all that is below it.
+#[derive(Debug, Clone)]
+struct Statement {
+    own: Effects,
+    all: Effects,
+}
 
 impl Dependences {
     /// Of all components of a program whose control nodes have their identities, as it is written.
     pub fn of_all(ctx: &ir::Context) -> HashMap<ir::Id, Self> {
         let mut all = HashMap::new();
         let mut racing = BTreeSet::new();
-        let mut hands_over: BTreeMap<ir::Id, BTreeSet<ir::Id>> = BTreeMap::new();
+        let mut timed = BTreeSet::new();
+        let mut calls: BTreeMap<ir::Id, BTreeSet<ir::Id>> = BTreeMap::new();
         for component in &ctx.components {
             let mut found = Found::default();
             Analysis::of(component).statement(View::of(&component.control.borrow()), &mut found);
             racing.extend(found.racing);
-            hands_over.insert(component.name, found.hands_over);
-            all.insert(component.name, Self(found.sequences));
+            racing.extend(exposed(component));
+            timed.extend(found.timed);
+            timed.extend(timing::observed(component));
+            if found.races || timing::is_promised(component) {
+                timed.insert(component.name);
+            }
+            calls.insert(component.name, found.calls);
+            let dependences = Self {
+                sequences: found.sequences,
+                statements: found.statements.into_iter().collect(),
+                timed: false,
+            };
+            all.insert(component.name, dependences);
+        }
+        // What runs by itself tells how long all else takes.
+        if ctx.components.iter().any(timing::is_clocked) {
+            timed.extend(calls.keys());
         }
         // What they were handed, they may hand on.
-        let mut reached: Vec<ir::Id> = racing.into_iter().collect();
-        while let Some(name) = reached.pop() {
-            all.remove(&name);
-            reached.extend(hands_over.remove(&name).into_iter().flatten());
+        for name in &with_called(racing, &calls) {
+            if let Some(dependences) = all.get_mut(name) {
+                dependences.sequences.clear();
+                let statements = dependences.statements.values_mut();
+                statements.for_each(|statement| statement.all.timed = true);
+            }
+        }
+        for name in with_called(timed, &calls) {
+            if let Some(dependences) = all.get_mut(&name) {
+                dependences.timed = true;
+            }
         }
         all
+    }
+
+    /// Whether results may depend on how long any statement of the component takes.
+    pub fn is_timed(&self) -> bool {
+        self.timed
+    }
+
+    /// What a statement does, with all that is below it.
+    pub fn effects(&self, statement: NodeKey) -> Option<&Effects> {
+        let statement = self.statements.get(&statement)?;
+        Some(&statement.all)
+    }
+
+    /// What a statement does itself, with its groups.
+    pub fn own(&self, statement: NodeKey) -> Option<&Effects> {
+        let statement = self.statements.get(&statement)?;
+        Some(&statement.own)
     }
 
     /// The sequences in which something is independent. `lives_in` gives the cell that does the work of a cell of the source.
@@ -98,11 +158,26 @@ impl Dependences {
         ids: &HashMap<NodeKey, ControlId>,
         lives_in: impl Fn(ir::Id) -> ir::Id,
     ) -> Vec<Sequence> {
-        let sequences = self.0.iter();
+        let sequences = self.sequences.iter();
         sequences
             .filter_map(|steps| steps.sequence(ids, &lives_in))
             .collect()
     }
+}
+
+/// These components, and all that they run.
+fn with_called(
+    components: BTreeSet<ir::Id>,
+    calls: &BTreeMap<ir::Id, BTreeSet<ir::Id>>,
+) -> BTreeSet<ir::Id> {
+    let mut all = BTreeSet::new();
+    let mut next: Vec<ir::Id> = components.into_iter().collect();
+    while let Some(name) = next.pop() {
+        if all.insert(name) {
+            next.extend(calls.get(&name).into_iter().flatten());
+        }
+    }
+    all
 }
 
 impl Steps {
@@ -183,12 +258,19 @@ fn contentions<'a>(
 #[derive(Default)]
 struct Found {
     sequences: Vec<Steps>,
-    /// Components of cells that are invoked with `ref` cells.
-    hands_over: BTreeSet<ir::Id>,
-    /// Those of them whose `ref` cells another arm of a `par` uses at the same time.
+    statements: Vec<(NodeKey, Statement)>,
+    /// Components of cells that its statements run.
+    calls: BTreeSet<ir::Id>,
+    /// Those of them that may see when another arm of a `par` does something: it changes what they are handed, as a
+    /// `ref` cell or as an input, or looks at what they change.
     racing: BTreeSet<ir::Id>,
-    /// Each such invoke: the component, and the cells that it hands over.
-    invokes: Vec<(ir::Id, Cells)>,
+    /// What each statement does that runs a component.
+    runs: Vec<(ir::Id, Effects)>,
+    /// Components of cells whose statements may be seen from outside before they are done, or have to take a certain time.
+    timed: BTreeSet<ir::Id>,
+    /// Arms of a `par` change what others look at, so that results depend on how long anything in the component takes:
+    /// even on which parts of it the compiler makes static.
+    races: bool,
 }
 
 impl Found {
@@ -209,21 +291,18 @@ impl Found {
                 let arms = arms.get(cell);
                 arms.is_some_and(|arms| arms.iter().any(|&arm| arm != at))
             };
-            let steps = found
-                .sequences
-                .iter_mut()
-                .flat_map(|steps| &mut steps.steps);
-            for (_, effects) in steps {
+            let races = |effects: &Effects| {
                 let mut writes = effects.writes.iter();
                 let mut reads = effects.reads.iter();
-                effects.timed |= writes.any(|cell| in_other_arm(&touching, cell))
-                    || reads.any(|cell| in_other_arm(&writing, cell));
+                writes.any(|cell| in_other_arm(&touching, cell))
+                    || reads.any(|cell| in_other_arm(&writing, cell))
+            };
+            let sequences = found.sequences.iter_mut();
+            for (_, effects) in sequences.flat_map(|steps| &mut steps.steps) {
+                effects.timed |= races(effects);
             }
-            for (component, cells) in &found.invokes {
-                if cells.iter().any(|cell| in_other_arm(&touching, cell)) {
-                    self.racing.insert(*component);
-                }
-            }
+            let running = found.runs.iter().filter(|(_, effects)| races(effects));
+            self.racing.extend(running.map(|(component, _)| *component));
         }
         for (found, _) in arms {
             self.add(found);
@@ -232,10 +311,49 @@ impl Found {
 
     fn add(&mut self, other: Self) {
         self.sequences.extend(other.sequences);
-        self.hands_over.extend(other.hands_over);
+        self.statements.extend(other.statements);
+        self.calls.extend(other.calls);
         self.racing.extend(other.racing);
-        self.invokes.extend(other.invokes);
+        self.runs.extend(other.runs);
+        self.timed.extend(other.timed);
+        self.races |= other.races;
     }
+}
+
+/// Components of cells that something else than their `done` ends, or begins: what they do may be seen before they are done.
+fn exposed(component: &ir::Component) -> BTreeSet<ir::Id> {
+    let runs = |assignment: &ir::Assignment<ir::Nothing>| {
+        let cell = cell_of(&assignment.dst)?;
+        let is_go = assignment.dst.borrow().attributes.has(ir::NumAttr::Go);
+        let cell = cell.borrow();
+        (is_go && cell.is_component()).then(|| (cell.name(), cell.type_name()))
+    };
+    let mut exposed = BTreeSet::new();
+    let continuous = component.continuous_assignments.iter().filter_map(runs);
+    exposed.extend(continuous.filter_map(|(_, of)| of));
+    for group in component.get_groups().iter() {
+        let group = group.borrow();
+        let ends: BTreeSet<ir::Id> = group
+            .assignments
+            .iter()
+            .filter(|assignment| assignment.dst.borrow().is_hole())
+            .flat_map(ports_read)
+            .filter(|port| port.borrow().attributes.has(ir::NumAttr::Done))
+            .filter_map(|port| name_of(&port))
+            .collect();
+        let run = group.assignments.iter().filter_map(runs);
+        exposed.extend(run.filter_map(|(cell, of)| of.filter(|_| !ends.contains(&cell))));
+    }
+    exposed
+}
+
+/// An arm of a `par`.
+struct Arm {
+    /// What it does itself, without what is below it.
+    own: Effects,
+    all: Effects,
+    /// That of an `if` without `else`.
+    condition: Option<Condition>,
 }
 
 /// What is needed to tell the effects of the statements of a component.
@@ -247,6 +365,8 @@ struct Analysis<'a> {
     driven: Cells,
     /// `ref` cell → all that may be the same one.
     aliases: BTreeMap<ir::Id, Cells>,
+    /// Cells that one comb group drives and nothing else: whoever drives them, drives them alike.
+    conditional: Cells,
 }
 
 impl<'a> Analysis<'a> {
@@ -300,6 +420,7 @@ impl<'a> Analysis<'a> {
             sources,
             driven,
             aliases: aliases.collect(),
+            conditional: timing::conditional(component),
         }
     }
 
@@ -309,7 +430,9 @@ impl<'a> Analysis<'a> {
             timed: view.attributes().has(ir::NumAttr::Sync),
             ..Effects::default()
         };
+        let is_par = matches!(view.kind(), ControlKind::Par | ControlKind::StaticPar);
         let mut steps = Vec::new();
+        let mut arms = Vec::new();
         let mut children = Vec::new();
         for child in view.children() {
             let mut below = Found::default();
@@ -318,10 +441,14 @@ impl<'a> Analysis<'a> {
             if let Some((key, _)) = child.identity() {
                 steps.push((key, of_child.clone()));
             }
+            if is_par {
+                arms.push(self.arm(child, of_child.clone()));
+            }
             children.push((below, of_child));
         }
-        if matches!(view.kind(), ControlKind::Par | ControlKind::StaticPar) {
+        if is_par {
             found.add_arms(children);
+            found.races |= self.race(&arms);
         } else {
             for (below, _) in children {
                 found.add(below);
@@ -333,14 +460,36 @@ impl<'a> Analysis<'a> {
         {
             found.sequences.push(Steps { node, steps });
         }
-        let handed_over = view.handed_over();
-        if let Some(of) = view.invoked().and_then(|cell| cell.borrow().type_name())
-            && !handed_over.is_empty()
-        {
-            let cells: Cells = handed_over.into_iter().map(|(_, actual)| actual).collect();
-            found.hands_over.insert(of);
-            found.invokes.push((of, self.with_aliases(&cells)));
+        let of_itself = self.effects(&self.uses(view));
+        for cell in &of_itself.drives {
+            let driven = self.component.find_cell(*cell);
+            let driven = driven.filter(|cell| cell.borrow().is_component());
+            if let Some(of) = driven.and_then(|cell| cell.borrow().type_name()) {
+                found.calls.insert(of);
+                found.runs.push((of, of_itself.clone()));
+                // What it is given changes while it runs.
+                let given = timing::given(self.component, view, *cell);
+                if !self.with_aliases(&given).is_disjoint(&of_itself.writes) {
+                    found.timed.insert(of);
+                }
+            }
         }
+        if timing::is_promised_for(view) {
+            let statements = found.statements.iter_mut();
+            statements.for_each(|(_, statement)| statement.all.timed = true);
+            found.timed.extend(&found.calls);
+        }
+        effects.add(&of_itself);
+        if let Some((key, _)) = view.identity() {
+            let all = effects.clone();
+            let own = of_itself;
+            found.statements.push((key, Statement { own, all }));
+        }
+        effects
+    }
+
+    /// What a statement names itself, with its groups.
+    fn uses(&self, view: View<'_>) -> Uses {
         let mut uses = Uses::default();
         uses.control(view);
         if let Some(group) = view.group() {
@@ -349,8 +498,58 @@ impl<'a> Analysis<'a> {
         if let Some(group) = view.comb_group() {
             uses.assignments(&group.borrow().assignments);
         }
-        effects.add(&self.effects(&uses));
-        effects
+        uses
+    }
+
+    fn arm(&self, view: View<'_>, all: Effects) -> Arm {
+        Arm {
+            own: self.effects(&self.uses(view)),
+            condition: Condition::of(self.component, view),
+            all,
+        }
+    }
+
+    /// Whether what some arms of a `par` do depends on when others do something.
+    fn race(&self, arms: &[Arm]) -> bool {
+        let collide = |a: &Effects, b: &Effects| {
+            let changes = |a: &Effects, b: &Effects| {
+                let mut touched = b.reads.union(&b.writes);
+                touched.any(|cell| a.writes.contains(cell))
+                    || b.reads.intersection(&a.drives).next().is_some()
+            };
+            let mut both = a.drives.intersection(&b.drives);
+            changes(a, b) || changes(b, a) || both.any(|cell| !self.conditional.contains(cell))
+        };
+        let mut touching: BTreeMap<ir::Id, BTreeSet<usize>> = BTreeMap::new();
+        for (at, arm) in arms.iter().enumerate() {
+            let Effects {
+                reads,
+                writes,
+                drives,
+                ..
+            } = &arm.all;
+            for &cell in reads.iter().chain(writes).chain(drives) {
+                touching.entry(cell).or_default().insert(at);
+            }
+        }
+        let mut pairs = BTreeSet::new();
+        for arms in touching.values() {
+            let others = |at: usize| arms.range(at + 1..).map(move |other| (at, *other));
+            pairs.extend(arms.iter().flat_map(|at| others(*at)));
+            if pairs.len() > MAX_PAIRS {
+                return true;
+            }
+        }
+        pairs.into_iter().any(|(a, b)| {
+            let (a, b) = (&arms[a], &arms[b]);
+            // Of branches that exclude one another, at most one does anything.
+            if let (Some(first), Some(second)) = (&a.condition, &b.condition)
+                && first.excludes(second)
+            {
+                return collide(&a.own, &b.all) || collide(&a.all, &b.own);
+            }
+            collide(&a.all, &b.all)
+        })
     }
 
     fn group(&self, group: &GroupRef, uses: &mut Uses, called: &mut Cells) {
@@ -399,112 +598,4 @@ impl<'a> Analysis<'a> {
         let aliases = cells.iter().filter_map(|cell| self.aliases.get(cell));
         aliases.flatten().chain(cells).copied().collect()
     }
-}
-
-/// The cells whose ports a statement names.
-#[derive(Default)]
-struct Uses {
-    reads: Cells,
-    writes: Cells,
-    drives: Cells,
-}
-
-impl Uses {
-    /// What a control node names itself, without its groups and what is below it.
-    fn control(&mut self, view: View<'_>) {
-        match view {
-            View::Dynamic(ir::Control::If(node)) => self.read(&node.port),
-            View::Dynamic(ir::Control::While(node)) => self.read(&node.port),
-            View::Static(ir::StaticControl::If(node)) => self.read(&node.port),
-            View::Dynamic(ir::Control::Invoke(node)) => {
-                self.invoke(&node.comp, &node.inputs, &node.outputs, &node.ref_cells);
-            }
-            View::Static(ir::StaticControl::Invoke(node)) => {
-                self.invoke(&node.comp, &node.inputs, &node.outputs, &node.ref_cells);
-            }
-            View::Dynamic(_) | View::Static(_) => {}
-        }
-    }
-
-    fn invoke(
-        &mut self,
-        cell: &ir::RRC<ir::Cell>,
-        inputs: &[(ir::Id, ir::RRC<ir::Port>)],
-        outputs: &[(ir::Id, ir::RRC<ir::Port>)],
-        handed_over: &[(ir::Id, ir::RRC<ir::Cell>)],
-    ) {
-        let cells = handed_over.iter().map(|(_, cell)| cell);
-        for cell in cells.chain([cell]) {
-            let name = cell.borrow().name();
-            self.reads.insert(name);
-            self.writes.insert(name);
-            self.drives.insert(name);
-        }
-        for (_, port) in inputs {
-            self.read(port);
-        }
-        for (_, port) in outputs {
-            self.drive(port);
-        }
-    }
-
-    fn assignments<T>(&mut self, assignments: &[ir::Assignment<T>]) {
-        for assignment in assignments {
-            self.drive(&assignment.dst);
-            for port in ports_read(assignment) {
-                self.read(&port);
-            }
-        }
-    }
-
-    fn read(&mut self, port: &ir::RRC<ir::Port>) {
-        self.reads.extend(name_of(port));
-    }
-
-    fn drive(&mut self, port: &ir::RRC<ir::Port>) {
-        let Some(cell) = cell_of(port) else { return };
-        let name = cell.borrow().name();
-        self.drives.insert(name);
-        let reads_memory = cell
-            .borrow()
-            .type_name()
-            .is_some_and(|of| of.as_ref().starts_with("comb_mem_d"))
-            && port.borrow().name.as_ref().starts_with("addr");
-        if reads_memory {
-            self.reads.insert(name);
-        } else if !is_combinational(&cell) {
-            self.writes.insert(name);
-        }
-    }
-}
-
-/// The ports that an assignment reads, without constants and those of groups.
-fn ports_read<T>(assignment: &ir::Assignment<T>) -> Vec<ir::RRC<ir::Port>> {
-    let mut ports = assignment.guard.all_ports();
-    ports.push(assignment.src.clone());
-    ports
-}
-
-/// The cell that a port belongs to; `None` for constants, ports of groups and inputs of the component, which do not
-/// change while it runs.
-fn cell_of(port: &ir::RRC<ir::Port>) -> Option<ir::RRC<ir::Cell>> {
-    let port = port.borrow();
-    if port.is_hole() {
-        return None;
-    }
-    let cell = port.cell_parent();
-    let constant = matches!(cell.borrow().prototype, ir::CellType::Constant { .. });
-    let is_input = cell.borrow().is_this() && port.direction == ir::Direction::Output;
-    (!constant && !is_input).then_some(cell)
-}
-
-fn name_of(port: &ir::RRC<ir::Port>) -> Option<ir::Id> {
-    cell_of(port).map(|cell| cell.borrow().name())
-}
-
-fn is_combinational(cell: &ir::RRC<ir::Cell>) -> bool {
-    matches!(
-        cell.borrow().prototype,
-        ir::CellType::Primitive { is_comb: true, .. }
-    )
 }

@@ -2,6 +2,7 @@
 //!
 //! Owns what compilation keeps of the source for a simulation. Does not run passes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +60,38 @@ impl Design {
     /// The temporary folder that it needs: it is removed with the design.
     pub fn folder(&self) -> &Path {
         self.library.path()
+    }
+
+    /// How many cells of each primitive there are in all instances of all components, by its name with its parameters,
+    /// such as `std_add(32)`. Cells that have no hardware are left out.
+    pub fn cells(&self) -> BTreeMap<String, u64> {
+        let mut cells = BTreeMap::new();
+        let mut waiting = vec![self.program.entrypoint];
+        while let Some(name) = waiting.pop() {
+            let component = self.program.components.iter().find(|of| of.name == name);
+            for cell in component
+                .into_iter()
+                .flat_map(|component| component.cells.iter())
+            {
+                match &cell.borrow().prototype {
+                    ir::CellType::Component { name } => waiting.push(*name),
+                    ir::CellType::Primitive {
+                        name,
+                        param_binding,
+                        ..
+                    } if !matches!(name.as_ref(), "std_wire" | "std_const" | "undef") => {
+                        let parameters: Vec<String> = param_binding
+                            .iter()
+                            .map(|(_, value)| value.to_string())
+                            .collect();
+                        let name = format!("{name}({})", parameters.join(", "));
+                        *cells.entry(name).or_default() += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        cells
     }
 
     /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.

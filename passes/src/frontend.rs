@@ -42,13 +42,20 @@ pub enum Source {
         /// The program.
         text: String,
     },
+    /// A text that stands for what is in a file. What it imports is looked up in the file's folder first.
+    Edited {
+        /// The file.
+        path: PathBuf,
+        /// The program.
+        text: String,
+    },
 }
 
 impl Source {
     /// The path of the file, or the name of the text.
     pub fn name(&self) -> &Path {
         match self {
-            Self::File(path) => path,
+            Self::File(path) | Self::Edited { path, .. } => path,
             Self::Text { name, .. } => name,
         }
     }
@@ -350,6 +357,7 @@ impl Parsed {
         let mut known = HashSet::new();
         let design = source.name().to_owned();
         let mut given = None;
+        let mut beside = PathBuf::new();
         match source {
             Source::File(path) => {
                 petal_files::check(&path).map_err(|source| PassesError::Read {
@@ -359,6 +367,12 @@ impl Parsed {
                 self.files.push(path);
             }
             Source::Text { text, .. } => given = Some(text),
+            Source::Edited { path, text } => {
+                path.parent()
+                    .unwrap_or(Path::new(""))
+                    .clone_into(&mut beside);
+                given = Some(text);
+            }
         }
         let mut waiting = vec![(design, true)];
         while let Some((path, is_design)) = waiting.pop() {
@@ -366,7 +380,7 @@ impl Parsed {
                 path: path.clone(),
                 source,
             };
-            let mut folder = PathBuf::new();
+            let mut folder = std::mem::take(&mut beside);
             let text = match given.take() {
                 Some(text) => text,
                 None => {

@@ -40,6 +40,7 @@ mod dependences;
 mod design;
 mod emit;
 mod error;
+mod exclusion;
 mod frontend;
 mod guard;
 mod includes;
@@ -57,6 +58,7 @@ mod positions;
 mod references;
 mod refusal;
 mod requirements;
+mod rewrites;
 mod session;
 mod sharing;
 mod size;
@@ -77,6 +79,7 @@ pub use library::Library;
 pub use pipeline::{ALL, NO_OPT, Pipeline, STACK, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};
 pub use positions::parsing;
+pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
 pub use structure::Structure;
 
 /// The version of the Calyx compiler's crates. They do not export it; petal asks Cargo for

@@ -5,7 +5,7 @@
 //! kept aside. [`restore`] puts it back into the parsed program. Strings, comments and Verilog are
 //! never touched. What is no Calyx at all is left for the parser to tell.
 
-mod lexer;
+pub(crate) mod lexer;
 pub(crate) mod restore;
 #[cfg(test)]
 mod tests;

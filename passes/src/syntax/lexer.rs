@@ -4,7 +4,7 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// An identifier, a keyword or a number.
     Word,
     /// A string with its quotes.
@@ -17,7 +17,7 @@ pub(super) enum Kind {
 
 /// A token, as a half-open range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Token {
+pub(crate) struct Token {
     pub kind: Kind,
     pub start: usize,
     pub end: usize,
@@ -25,7 +25,7 @@ pub(super) struct Token {
 
 /// Reads tokens one by one. What is never closed reaches to the end of the file.
 #[derive(Debug, Clone)]
-pub(super) struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     text: &'a str,
     at: usize,
 }

@@ -1,0 +1,116 @@
+//! Which cells a statement names, and whether it reads, writes or only drives them.
+//!
+//! Owns what a port tells of that. What follows from it for statements is the module's above.
+
+use calyx_ir as ir;
+
+use super::Cells;
+use crate::tree::View;
+
+/// The cells whose ports a statement names.
+#[derive(Default)]
+pub(super) struct Uses {
+    pub reads: Cells,
+    pub writes: Cells,
+    pub drives: Cells,
+}
+
+impl Uses {
+    /// What a control node names itself, without its groups and what is below it.
+    pub fn control(&mut self, view: View<'_>) {
+        match view {
+            View::Dynamic(ir::Control::If(node)) => self.read(&node.port),
+            View::Dynamic(ir::Control::While(node)) => self.read(&node.port),
+            View::Static(ir::StaticControl::If(node)) => self.read(&node.port),
+            View::Dynamic(ir::Control::Invoke(node)) => {
+                self.invoke(&node.comp, &node.inputs, &node.outputs, &node.ref_cells);
+            }
+            View::Static(ir::StaticControl::Invoke(node)) => {
+                self.invoke(&node.comp, &node.inputs, &node.outputs, &node.ref_cells);
+            }
+            View::Dynamic(_) | View::Static(_) => {}
+        }
+    }
+
+    fn invoke(
+        &mut self,
+        cell: &ir::RRC<ir::Cell>,
+        inputs: &[(ir::Id, ir::RRC<ir::Port>)],
+        outputs: &[(ir::Id, ir::RRC<ir::Port>)],
+        handed_over: &[(ir::Id, ir::RRC<ir::Cell>)],
+    ) {
+        let cells = handed_over.iter().map(|(_, cell)| cell);
+        for cell in cells.chain([cell]) {
+            let name = cell.borrow().name();
+            self.reads.insert(name);
+            self.writes.insert(name);
+            self.drives.insert(name);
+        }
+        for (_, port) in inputs {
+            self.read(port);
+        }
+        for (_, port) in outputs {
+            self.drive(port);
+        }
+    }
+
+    pub fn assignments<T>(&mut self, assignments: &[ir::Assignment<T>]) {
+        for assignment in assignments {
+            self.drive(&assignment.dst);
+            for port in ports_read(assignment) {
+                self.read(&port);
+            }
+        }
+    }
+
+    fn read(&mut self, port: &ir::RRC<ir::Port>) {
+        self.reads.extend(name_of(port));
+    }
+
+    fn drive(&mut self, port: &ir::RRC<ir::Port>) {
+        let Some(cell) = cell_of(port) else { return };
+        let name = cell.borrow().name();
+        self.drives.insert(name);
+        let reads_memory = cell
+            .borrow()
+            .type_name()
+            .is_some_and(|of| of.as_ref().starts_with("comb_mem_d"))
+            && port.borrow().name.as_ref().starts_with("addr");
+        if reads_memory {
+            self.reads.insert(name);
+        } else if !is_combinational(&cell) {
+            self.writes.insert(name);
+        }
+    }
+}
+
+/// The ports that an assignment reads, without constants and those of groups.
+pub(crate) fn ports_read<T>(assignment: &ir::Assignment<T>) -> Vec<ir::RRC<ir::Port>> {
+    let mut ports = assignment.guard.all_ports();
+    ports.push(assignment.src.clone());
+    ports
+}
+
+/// The cell that a port belongs to; `None` for constants, ports of groups and inputs of the component, which do not
+/// change while it runs.
+pub(crate) fn cell_of(port: &ir::RRC<ir::Port>) -> Option<ir::RRC<ir::Cell>> {
+    let port = port.borrow();
+    if port.is_hole() {
+        return None;
+    }
+    let cell = port.cell_parent();
+    let constant = matches!(cell.borrow().prototype, ir::CellType::Constant { .. });
+    let is_input = cell.borrow().is_this() && port.direction == ir::Direction::Output;
+    (!constant && !is_input).then_some(cell)
+}
+
+pub(super) fn name_of(port: &ir::RRC<ir::Port>) -> Option<ir::Id> {
+    cell_of(port).map(|cell| cell.borrow().name())
+}
+
+pub(crate) fn is_combinational(cell: &ir::RRC<ir::Cell>) -> bool {
+    matches!(
+        cell.borrow().prototype,
+        ir::CellType::Primitive { is_comb: true, .. }
+    )
+}

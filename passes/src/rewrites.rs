@@ -1,0 +1,262 @@
+//! Edits of a program's text that may make it faster, and what is certain of each.
+//!
+//! Owns the rules by which an edit leaves what a program computes as it is. An edit is of the user's text: what it does not
+//! concern stays byte for byte. Whether it saves cycles, nobody here knows: that takes a run. The rules and their premises are
+//! in `docs/guide/advice.md`.
+
+mod attributes;
+mod branches;
+mod conditions;
+mod parallel;
+mod settled;
+mod text;
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use calyx_ir as ir;
+use calyx_utils::WithPos as _;
+use petal_metadata::{ControlId, ControlKind, Id as _};
+
+use crate::dependences::Dependences;
+use crate::error::PassesError;
+use crate::frontend::Program;
+use crate::guard::guarded;
+use crate::plugin::EncodeControl;
+use crate::positions;
+use crate::session::Session;
+use crate::tree::{NodeKey, View};
+
+use calyx_opt::traversal::Named as _;
+use text::Text;
+
+/// What an edit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RewriteKind {
+    /// The comb group of a condition becomes continuous assignments.
+    ContinuousCondition,
+    /// `if`s in a `par` of which at most one is taken become one `if`.
+    ExclusiveBranches,
+    /// Steps of a `seq` run at once.
+    ParallelSteps,
+    /// Arms of a `par` run one after the other.
+    SequentialArms,
+    /// A group that always takes the same number of cycles is said to.
+    FixedLatency,
+    /// A `while` that always runs the same number of times is said to.
+    FixedIterations,
+    /// The hardware of a component cell becomes a part of the component that has it.
+    Inline,
+}
+
+/// How certain it is that a program computes the same after an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Certainty {
+    /// A rule of data flow says so, whatever the data are.
+    Proved,
+    /// Only runs can tell.
+    Checked,
+}
+
+/// A part of a text that becomes another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced, in bytes; empty where something is inserted.
+    pub range: Range<usize>,
+    /// What comes there.
+    pub text: String,
+}
+
+/// An edit of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// What it does.
+    pub kind: RewriteKind,
+    /// How certain it is.
+    pub certainty: Certainty,
+    /// The component that it is in.
+    pub component: String,
+    /// The statements that it is about, none if it is about all of the component: the condition's, the `par`, or for
+    /// steps that run at once one for each arm.
+    pub arms: Vec<Vec<ControlId>>,
+    /// The bytes of the text that it is about. Two edits of one kind that are about the same bytes are the same edit.
+    pub region: Range<usize>,
+    /// What to do, as an order: ``make the comb group `cond` continuous``.
+    pub what: String,
+    /// Why the program computes the same, or why that is not certain: a clause.
+    pub premise: String,
+    /// What is to be replaced, in the order of the text.
+    pub edits: Vec<Edit>,
+}
+
+/// What a run did, as far as edits need to know it.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// The cycles that every activation of a group took, by component and group, where it was always the same.
+    pub latencies: HashMap<(String, String), u64>,
+    /// How often a `while` ran its body each time, where it was always the same, by component and statement.
+    pub iterations: HashMap<(String, ControlId), u64>,
+}
+
+/// The edits of a program's own file that there are, in the order of the file. What the program imports is not edited.
+///
+/// # Errors
+/// When the compiler fails on the program.
+pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, PassesError> {
+    let _reading = positions::compiling();
+    let Program {
+        mut ctx,
+        path,
+        texts,
+        ..
+    } = program;
+    let name = path.to_string_lossy().into_owned();
+    let Some(text) = texts.calyx.get(&name).map(|file| file.text.clone()) else {
+        return Ok(Vec::new());
+    };
+    guarded(&path.clone(), EncodeControl::name(), || {
+        let session = Session::of(&mut ctx, Arc::new(texts));
+        let text = Text::new(&text);
+        let handed_over = handed_over(&ctx);
+        let unsettled = settled::is_unsettled(&ctx);
+        let mut found = Vec::new();
+        let none = Dependences::default();
+        for component in &ctx.components {
+            let Some(record) = session.components.get(&component.name) else {
+                continue;
+            };
+            let order = record.source.preorder();
+            let ids = order.into_iter().zip((0..).map(ControlId::from_index));
+            let scope = Scope {
+                component,
+                path: &path,
+                text: &text,
+                dependences: session.dependences.get(&component.name).unwrap_or(&none),
+                ids: ids.collect(),
+                handed_over: &handed_over,
+                unsettled,
+                observed,
+            };
+            if scope.span(&component.attributes).is_some() {
+                scope.find(&mut found);
+            }
+        }
+        found.sort_by_key(|rewrite| (rewrite.region.start, rewrite.region.end, rewrite.kind));
+        Ok(found)
+    })
+}
+
+/// The cells that some invoke hands over as `ref` cells, by component.
+fn handed_over(ctx: &ir::Context) -> BTreeSet<(ir::Id, ir::Id)> {
+    let mut cells = BTreeSet::new();
+    for component in &ctx.components {
+        View::of(&component.control.borrow()).walk(&mut |view| {
+            let actuals = view.handed_over().into_iter();
+            cells.extend(actuals.map(|(_, actual)| (component.name, actual)));
+        });
+    }
+    cells
+}
+
+/// A component in which edits are looked for.
+struct Scope<'a> {
+    component: &'a ir::Component,
+    /// The file that may be edited.
+    path: &'a Path,
+    text: &'a Text<'a>,
+    dependences: &'a Dependences,
+    ids: HashMap<NodeKey, ControlId>,
+    handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
+    /// Whether some group of the program may be done before all that it writes is written.
+    unsettled: bool,
+    observed: &'a Observed,
+}
+
+impl Scope<'_> {
+    fn find(&self, found: &mut Vec<Rewrite>) {
+        self.conditions(found);
+        self.attributes(found);
+        let control = self.component.control.borrow();
+        View::of(&control).walk(&mut |view| match view.kind() {
+            ControlKind::Seq => self.steps(view, found),
+            ControlKind::Par => {
+                self.branches(view, found);
+                self.arms(view, found);
+            }
+            ControlKind::While => self.loops(view, found),
+            _ => {}
+        });
+    }
+
+    /// Where something is written in the file: from its first token to its last one, without attributes before it.
+    fn span(&self, attributes: &ir::Attributes) -> Option<Range<usize>> {
+        let position = attributes.copy_span().into_option()?;
+        let (path, start, end) = position.get_location();
+        (Path::new(path) == self.path).then(|| self.text.without_space(start..end))
+    }
+
+    /// The same for a statement, with its attributes.
+    fn statement(&self, view: View<'_>) -> Option<Range<usize>> {
+        let span = self.span(view.attributes())?;
+        Some(self.text.with_attributes(span.start)..span.end)
+    }
+
+    fn id(&self, view: View<'_>) -> Option<ControlId> {
+        let (key, _) = view.identity()?;
+        self.ids.get(&key).copied()
+    }
+
+    fn rewrite(
+        &self,
+        kind: RewriteKind,
+        arms: Vec<Vec<ControlId>>,
+        region: Range<usize>,
+        what: String,
+        (certainty, premise): (Certainty, String),
+        mut edits: Vec<Edit>,
+    ) -> Rewrite {
+        // What is inserted at one place stays in the order in which it was asked for.
+        edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        let (certainty, premise) = match certainty {
+            Certainty::Proved if self.dependences.is_timed() => (
+                Certainty::Checked,
+                "results may depend on how long something takes, for what runs beside it or by itself"
+                    .to_owned(),
+            ),
+            Certainty::Proved if self.unsettled => (
+                Certainty::Checked,
+                "some group of the program may be done before all that it writes is written"
+                    .to_owned(),
+            ),
+            _ => (certainty, premise),
+        };
+        Rewrite {
+            kind,
+            certainty,
+            component: self.component.name.to_string(),
+            arms,
+            region,
+            what,
+            premise,
+            edits,
+        }
+    }
+}
+
+impl Edit {
+    fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self {
+            range: at..at,
+            text: text.into(),
+        }
+    }
+
+    fn replace(range: Range<usize>, text: impl Into<String>) -> Self {
+        Self {
+            range,
+            text: text.into(),
+        }
+    }
+}

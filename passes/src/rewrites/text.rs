@@ -1,0 +1,187 @@
+//! The text of a Calyx file as tokens: where statements begin and end, and how to put something around them.
+
+use std::ops::Range;
+
+use super::Edit;
+use crate::syntax::lexer::{Kind, Lexer, Token};
+
+/// A Calyx file.
+pub(super) struct Text<'a> {
+    text: &'a str,
+    tokens: Vec<Token>,
+}
+
+impl<'a> Text<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            tokens: Lexer::new(text).collect(),
+        }
+    }
+
+    pub fn of(&self, range: Range<usize>) -> &'a str {
+        &self.text[range]
+    }
+
+    fn word(&self, token: Token) -> Option<&'a str> {
+        (token.kind == Kind::Word).then(|| &self.text[token.start..token.end])
+    }
+
+    /// The tokens in a part of the text.
+    pub fn tokens(&self, range: Range<usize>) -> &[Token] {
+        let from = self
+            .tokens
+            .partition_point(|token| token.start < range.start);
+        let to = self.tokens.partition_point(|token| token.start < range.end);
+        &self.tokens[from..to.max(from)]
+    }
+
+    /// A part of the text without white space and comments at its ends, and without the attributes of what follows.
+    pub fn without_space(&self, range: Range<usize>) -> Range<usize> {
+        let first = self
+            .tokens
+            .partition_point(|token| token.start < range.start);
+        let mut end = self.tokens.partition_point(|token| token.start < range.end);
+        while let Some(before) = self.attribute_before(end).filter(|before| *before > first) {
+            end = before;
+        }
+        match self.tokens.get(first..end) {
+            Some([first, .., last]) => first.start..last.end,
+            Some([only]) => only.start..only.end,
+            _ => range.start..range.start,
+        }
+    }
+
+    /// The first of these words in a part of the text.
+    pub fn find(&self, range: Range<usize>, word: &str) -> Option<Range<usize>> {
+        let mut tokens = self.tokens(range).iter();
+        let token = tokens.find(|token| self.word(**token) == Some(word))?;
+        Some(token.start..token.end)
+    }
+
+    /// The first of these bytes in a part of the text, outside of words, strings and comments.
+    pub fn mark(&self, range: Range<usize>, byte: u8) -> Option<usize> {
+        let mut tokens = self.tokens(range).iter();
+        Some(tokens.find(|token| token.kind == Kind::Mark(byte))?.start)
+    }
+
+    /// The `{` with which the body of a group begins: not one in its attributes.
+    pub fn body(&self, group: Range<usize>) -> Option<usize> {
+        let mut in_attributes = false;
+        for token in self.tokens(group) {
+            match token.kind {
+                Kind::Mark(b'<') => in_attributes = true,
+                Kind::Mark(b'>') => in_attributes = false,
+                Kind::Mark(b'{') if !in_attributes => return Some(token.start),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The `with NAME` in a part of the text, with the white space before it.
+    pub fn with(&self, range: Range<usize>) -> Option<Range<usize>> {
+        let tokens = self.tokens(range);
+        let at = tokens
+            .iter()
+            .position(|token| self.word(*token) == Some("with"))?;
+        let start = at
+            .checked_sub(1)
+            .map_or(tokens[at].start, |before| tokens[before].end);
+        Some(start..tokens.get(at + 1)?.end)
+    }
+
+    /// Where the attributes of a statement begin that is at `start` without them.
+    pub fn with_attributes(&self, start: usize) -> usize {
+        let mut at = self.tokens.partition_point(|token| token.start < start);
+        while let Some(before) = self.attribute_before(at) {
+            at = before;
+        }
+        self.tokens.get(at).map_or(start, |token| token.start)
+    }
+
+    /// The token at which an attribute begins that ends before the token `at`: `@name`, `@name(…)` or `@name{…}`.
+    fn attribute_before(&self, at: usize) -> Option<usize> {
+        let kind = |at: usize| self.tokens.get(at).map(|token| token.kind);
+        let mut at = at.checked_sub(1)?;
+        let open = match kind(at)? {
+            Kind::Mark(b')') => Some(b'('),
+            Kind::Mark(b'}') => Some(b'{'),
+            _ => None,
+        };
+        if let Some(open) = open {
+            while kind(at)? != Kind::Mark(open) {
+                at = at.checked_sub(1)?;
+                if !matches!(kind(at)?, Kind::Word | Kind::Mark(b',' | b'(' | b'{')) {
+                    return None;
+                }
+            }
+            at = at.checked_sub(1)?;
+        }
+        let mark = at.checked_sub(1)?;
+        (kind(at)? == Kind::Word && kind(mark)? == Kind::Mark(b'@')).then_some(mark)
+    }
+
+    /// The white space that the line of an offset begins with.
+    fn indent(&self, offset: usize) -> &'a str {
+        let begin = self.line(offset);
+        let line = &self.text[begin..];
+        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+    }
+
+    /// The offset at which the line of an offset begins.
+    fn line(&self, offset: usize) -> usize {
+        self.text[..offset].rfind('\n').map_or(0, |end| end + 1)
+    }
+
+    /// The offsets at which lines begin in a part of the text, but for the one that it begins in.
+    fn lines(&self, range: Range<usize>) -> impl Iterator<Item = usize> {
+        let breaks = self.text[range.clone()].match_indices('\n');
+        breaks.map(move |(at, _)| range.start + at + 1)
+    }
+
+    /// Puts `head { … }` around a part of the text.
+    pub fn wrap(&self, range: Range<usize>, head: &str, edits: &mut Vec<Edit>) {
+        let Range { start, end } = range;
+        let indent = self.indent(start);
+        if self.line(start) + indent.len() == start {
+            edits.push(Edit::insert(start, format!("{head} {{\n{indent}  ")));
+            edits.extend(self.lines(range).map(|line| Edit::insert(line, "  ")));
+            edits.push(Edit::insert(end, format!("\n{indent}}}")));
+        } else {
+            edits.push(Edit::insert(start, format!("{head} {{ ")));
+            edits.push(Edit::insert(end, " }"));
+        }
+    }
+
+    /// Takes away what is around a part of the text: all of `around` but `inner`. Comments there stay.
+    pub fn unwrap(&self, around: Range<usize>, inner: Range<usize>, edits: &mut Vec<Edit>) {
+        let same_line = self.line(around.start) == self.line(inner.start);
+        let deeper = if same_line {
+            0
+        } else {
+            let by = self.indent(inner.start).len();
+            by.saturating_sub(self.indent(around.start).len())
+        };
+        for range in [around.start..inner.start, inner.end..around.end] {
+            if self.has_comment(&range) {
+                let tokens = self.tokens(range).iter();
+                edits.extend(tokens.map(|token| Edit::replace(token.start..token.end, "")));
+            } else {
+                edits.push(Edit::replace(range, ""));
+            }
+        }
+        for line in self.lines(inner) {
+            let spaces = self.indent(line).len().min(deeper);
+            if spaces > 0 {
+                edits.push(Edit::replace(line..line + spaces, ""));
+            }
+        }
+    }
+
+    /// Whether there is a comment between two statements or around them.
+    pub fn has_comment(&self, range: &Range<usize>) -> bool {
+        let text = &self.text[range.clone()];
+        text.contains("//") || text.contains("/*")
+    }
+}

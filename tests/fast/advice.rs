@@ -1,0 +1,6 @@
+//! Edits that may make programs faster.
+
+mod groups;
+mod random;
+mod shapes;
+mod writer;

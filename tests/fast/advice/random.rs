@@ -1,0 +1,298 @@
+//! What is said to be proved holds: whatever the program and its data, an edit leaves the same in its memories.
+//!
+//! `PETAL_SEED=7 PETAL_PROGRAMS=2000 cargo test --test fast advice` tries other programs, and more. A failure is told
+//! as the smallest program that fails so.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use num_bigint::BigUint;
+use petal_embedded::{Compiled, Options, Visible};
+use petal_passes::{
+    Certainty, Library, Observed, Pipeline, Program, Rewrite, RewriteKind, rewrites,
+};
+use petal_reconstruct::ProbeSource as _;
+use proptest::prelude::*;
+use proptest::test_runner::{TestError, TestRunner};
+
+use super::shapes::random;
+use crate::support;
+
+/// How many programs are tried.
+const PROGRAMS: u32 = 60;
+
+/// A program that has not finished by then is taken to hang.
+const CYCLE_LIMIT: u64 = 3_000;
+
+/// How many edits are made one after the other.
+const STEPS: usize = 6;
+
+/// The kinds of edits of which some are proved.
+const PROVED: [RewriteKind; 4] = [
+    RewriteKind::ContinuousCondition,
+    RewriteKind::ExclusiveBranches,
+    RewriteKind::ParallelSteps,
+    RewriteKind::SequentialArms,
+];
+
+/// Passes of `all` that are not needed to compile anything.
+const OPTIMISATIONS: [&str; 12] = [
+    "collapse-control",
+    "group2seq",
+    "dead-assign-removal",
+    "group2invoke",
+    "infer-share",
+    "comb-prop",
+    "cell-share",
+    "static-inference",
+    "static-promotion",
+    "dead-cell-removal",
+    "simplify-static-guards",
+    "add-guard",
+];
+
+/// The memories that a program begins and ends with.
+type Memories = BTreeMap<&'static str, BTreeMap<u64, BigUint>>;
+
+/// Numbers, most of them small, so that conditions hold now and then.
+fn data(seed: u64) -> Memories {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let number = state >> 24;
+        if number.is_multiple_of(5) {
+            number >> 8 & 255
+        } else {
+            number >> 8 & 3
+        }
+    };
+    let names = ["m", "data", "s_in", "fixed"].into_iter();
+    names
+        .map(|name| (name, (0..8).map(|at| (at, BigUint::from(next()))).collect()))
+        .collect()
+}
+
+/// The ways to compile a program.
+fn pipelines(without: u32) -> [(String, Pipeline); 3] {
+    let left_out = OPTIMISATIONS.iter().enumerate();
+    let left_out = left_out.filter(|(at, _)| without >> at & 1 == 1);
+    let left_out: Vec<String> = left_out.map(|(_, pass)| (*pass).to_owned()).collect();
+    let parse = |name: &str, left_out: &[String]| {
+        let told = format!("{name} without [{}]", left_out.join(", "));
+        (
+            told,
+            Pipeline::parse(name, left_out).expect("the passes are known"),
+        )
+    };
+    [
+        parse("all", &[]),
+        parse("no-opt", &[]),
+        parse("all", &left_out),
+    ]
+}
+
+/// What a program leaves in memory for each data set, `None` where it does not come to its end.
+fn results(
+    file: &Path,
+    library: &Library,
+    pipeline: &Pipeline,
+    seeds: &[u64],
+) -> Result<Vec<Option<Memories>>, String> {
+    let program = Program::read(file, library).map_err(|error| error.to_string())?;
+    let design = petal_passes::compile(program, pipeline).map_err(|error| error.to_string())?;
+    let compiled =
+        Compiled::new(design.program(), &[], Visible::Probes).map_err(|error| error.to_string())?;
+    let run = |seed: &u64| {
+        let options = Options {
+            cycle_limit: CYCLE_LIMIT,
+            partial: true,
+            ..Options::default()
+        };
+        let mut simulation = compiled
+            .simulation(options)
+            .map_err(|error| error.to_string())?;
+        for (name, words) in data(*seed) {
+            simulation.write_memory(name, &words);
+        }
+        while simulation.next_cycle().map_err(|error| error.to_string())? {}
+        let names = ["m", "data", "s_in", "fixed", "results"].into_iter();
+        let memories = names.filter_map(|name| Some((name, simulation.read_memory(name)?)));
+        let memories = memories.collect();
+        Ok(simulation.stopped().is_none().then_some(memories))
+    };
+    seeds.iter().map(run).collect()
+}
+
+/// The text with an edit.
+fn edited(text: &str, rewrite: &Rewrite) -> String {
+    let mut result = String::new();
+    let mut at = 0;
+    for edit in &rewrite.edits {
+        let start = edit.range.start.max(at);
+        result.push_str(&text[at..start]);
+        result.push_str(&edit.text);
+        at = edit.range.end.max(start);
+    }
+    result + &text[at..]
+}
+
+struct Tried<'a> {
+    file: &'a Path,
+    library: &'a Library,
+    pipelines: [(String, Pipeline); 3],
+    seeds: &'a [u64],
+    /// What the program leaves in memory without edits, for each pipeline that can compile it.
+    before: Vec<Option<Vec<Option<Memories>>>>,
+    edits: &'a RefCell<BTreeMap<RewriteKind, u32>>,
+}
+
+impl Tried<'_> {
+    fn proved(&self, text: &str) -> Result<Vec<Rewrite>, String> {
+        std::fs::write(self.file, text).expect("the temporary folder can be written");
+        let program = Program::read(self.file, self.library).map_err(|error| error.to_string())?;
+        let all = rewrites(program, &Observed::default()).map_err(|error| error.to_string())?;
+        let proved = all.into_iter();
+        Ok(proved
+            .filter(|rewrite| rewrite.certainty == Certainty::Proved)
+            .collect())
+    }
+
+    /// Holds an edited text to what the program leaves in memory.
+    fn check(&self, text: &str, at: usize) -> Result<(), String> {
+        std::fs::write(self.file, text).expect("the temporary folder can be written");
+        let (told, pipeline) = &self.pipelines[at];
+        let Some(before) = &self.before[at] else {
+            return Ok(());
+        };
+        if before.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let after = results(self.file, self.library, pipeline, self.seeds)
+            .map_err(|error| format!("{told}: refused: {error}"))?;
+        for (seed, (before, after)) in self.seeds.iter().zip(before.iter().zip(&after)) {
+            let Some(before) = before else { continue };
+            let Some(after) = after else {
+                return Err(format!("{told}, data {seed}: does not come to its end"));
+            };
+            for (name, words) in before {
+                if after.get(name) != Some(words) {
+                    let after = after.get(name);
+                    return Err(format!(
+                        "{told}, data {seed}: {name} was {words:?}, is {after:?}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn all(&self, text: &str, walk: &[u8]) -> Result<(), String> {
+        let told = |rewrite: &Rewrite, problem: String, text: &str| {
+            let kind = rewrite.kind;
+            format!(
+                "{problem}\n{kind:?} in {}: {}\nEDITED:\n{text}",
+                rewrite.component, rewrite.what
+            )
+        };
+        let proved = self.proved(text)?;
+        for (at, rewrite) in proved.iter().enumerate() {
+            *self.edits.borrow_mut().entry(rewrite.kind).or_default() += 1;
+            let after = edited(text, rewrite);
+            self.check(&after, at % 3)
+                .map_err(|problem| told(rewrite, problem, &after))?;
+        }
+        let mut text = text.to_owned();
+        let mut proved = proved;
+        for step in walk {
+            if proved.is_empty() {
+                break;
+            }
+            let rewrite = &proved[usize::from(*step) % proved.len()];
+            let after = edited(&text, rewrite);
+            let next = self
+                .proved(&after)
+                .map_err(|problem| told(rewrite, problem, &after))?;
+            for at in 0..3 {
+                let result = self.check(&after, at);
+                result
+                    .map_err(|problem| format!("{}\nof\n{text}", told(rewrite, problem, &after)))?;
+            }
+            text = after;
+            proved = next;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_is_proved_changes_no_memory() {
+    let library = Library::new(&[]).expect("the library can be set up");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = folder.path().join("random.futil");
+    let config = ProptestConfig {
+        cases: support::programs(PROGRAMS),
+        failure_persistence: None,
+        max_shrink_time: 60_000,
+        ..ProptestConfig::default()
+    };
+    let mut runner = TestRunner::new_with_rng(config, support::rng());
+    let (tried, finished) = (Cell::new(0), Cell::new(0));
+    let first_failure = Cell::new(None);
+    let edits = RefCell::new(BTreeMap::new());
+    let walks = prop::collection::vec(any::<u8>(), 0..STEPS);
+    let strategy = (random(), any::<u32>(), any::<u8>(), walks);
+    let result = runner.run(&strategy, |(program, without, seed, walk)| {
+        if first_failure.get().is_none() {
+            tried.set(tried.get() + 1);
+        }
+        let text = program.text();
+        std::fs::write(&file, &text).expect("the temporary folder can be written");
+        let seed = u64::from(seed);
+        let seeds = [seed, seed + 1_000, seed + 2_000];
+        let pipelines = pipelines(without);
+        let before = pipelines
+            .iter()
+            .map(|(_, pipeline)| results(&file, &library, pipeline, &seeds));
+        let before: Vec<_> = before.collect();
+        let before: Vec<_> = before.into_iter().map(Result::ok).collect();
+        let ends = before.iter().flatten().flatten().flatten().count();
+        if ends == 0 {
+            return Ok(());
+        }
+        finished.set(finished.get() + 1);
+        let tried_with = Tried {
+            file: &file,
+            library: &library,
+            pipelines,
+            seeds: &seeds,
+            before,
+            edits: &edits,
+        };
+        tried_with.all(&text, &walk).map_err(|problem| {
+            first_failure.set(first_failure.get().or(Some(tried.get())));
+            TestCaseError::fail(format!("{problem}\nORIGINAL:\n{text}"))
+        })
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, _)) => {
+            let number = first_failure.get().unwrap_or_default();
+            panic!("program {number} fails; the smallest that does:\n{reason}");
+        }
+        Err(error) => panic!("{error}"),
+    }
+    let (tried, finished) = (tried.get(), finished.get());
+    let edits = edits.into_inner();
+    println!("{finished} of {tried} programs finished; {edits:?}");
+    assert!(
+        finished * 4 > tried * 3,
+        "only {finished} of {tried} programs finished"
+    );
+    for kind in PROVED {
+        let count = edits.get(&kind).copied().unwrap_or_default();
+        assert!(count * 20 >= tried, "only {count} edits were {kind:?}");
+    }
+}
