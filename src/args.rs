@@ -1,5 +1,6 @@
 //! The command line: what can be asked of `petal`, in clap's terms.
 
+mod advise;
 mod values;
 
 use std::ops::Range;
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 use colorchoice_clap::Color;
 use petal_visualize::{Around, ControlView, Filter, Limit};
 
+pub use self::advise::{AdviceArg, AdviseArgs};
 use self::values::{parse_cycles, parse_name, parse_size};
 use crate::versions;
 
@@ -159,6 +161,9 @@ pub enum Command {
     /// Compare two runs: what takes more cycles, and what fewer
     #[command(after_help = COMPARE_HELP)]
     Compare(CompareArgs),
+    /// Tell which changes of a design save cycles: each is tried, and its results are compared
+    #[command(after_help = self::advise::HELP)]
+    Advise(AdviseArgs),
     /// Print what a comparison needs of a profile: a small file to keep beside the design
     Baseline(BaselineArgs),
     /// Compile a design with probes: Verilog and metadata, without a simulation
@@ -209,7 +214,7 @@ pub struct ManArgs {
 }
 
 /// Which design, and how to compile it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct DesignArgs {
     /// The Calyx program, or `-` for standard input
     pub design: PathBuf,

@@ -204,11 +204,7 @@ impl Memories {
     /// The contents before the run: from the data file, or zeros.
     pub fn of(args: &RunArgs, design: &Design) -> Result<Self, Failure> {
         let layouts = layouts(design)?;
-        let instances = design
-            .memories
-            .iter()
-            .map(|memory| (memory.name.clone(), memory.instance.clone()))
-            .collect();
+        let instances = instances(design);
         let path = data_file(args);
         let Some(path) = path else {
             // Without its folder: a profile does not depend on where the design lies.
@@ -253,6 +249,16 @@ impl Memories {
         })
     }
 
+    /// The same contents for another design with the same memories.
+    pub fn in_design(&self, design: &Design) -> Self {
+        Self {
+            data: self.data.clone(),
+            instances: instances(design),
+            notes: Vec::new(),
+            warning: None,
+        }
+    }
+
     /// Writes what the simulation loads.
     pub fn write(&self, dir: &Path) -> Result<(), Failure> {
         Ok(self.data.renamed(&self.instances).write_dat(dir)?)
@@ -285,6 +291,14 @@ impl Memories {
             .map(|(name, instance)| (instance.clone(), name.clone()));
         contents.renamed(&names.collect()).to_json()
     }
+}
+
+/// What memories are called in the Verilog, where it is something else.
+fn instances(design: &Design) -> BTreeMap<String, String> {
+    let memories = design.memories.iter();
+    memories
+        .map(|memory| (memory.name.clone(), memory.instance.clone()))
+        .collect()
 }
 
 fn layouts(design: &Design) -> Result<Vec<MemoryLayout>, Failure> {

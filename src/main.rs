@@ -1,5 +1,6 @@
 //! The `petal` command: arguments in, files and messages out. What is found out about a run is found out in the libraries.
 
+mod advise;
 mod annotate;
 mod args;
 mod cache;
@@ -73,6 +74,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Stats(args) => stats::stats(&args),
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Advise(args) => advise::advise(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),

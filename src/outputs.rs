@@ -20,8 +20,8 @@ pub fn files() -> Vec<&'static str> {
 }
 
 /// The names of the files that are made in such a way.
-pub fn names(wanted: impl Fn(Make) -> bool) -> Vec<&'static str> {
-    let outputs = OUTPUTS.iter().filter(|output| wanted(output.make));
+pub fn names(wanted: impl Fn(&Output) -> bool) -> Vec<&'static str> {
+    let outputs = OUTPUTS.iter().filter(|output| wanted(output));
     outputs.map(|output| output.name).collect()
 }
 
@@ -30,11 +30,10 @@ pub fn write(
     analysis: &Analysis<'_>,
     summary: &Summary,
     staging: &Staging,
-    wanted: impl Fn(Make) -> bool,
+    wanted: impl Fn(&Output) -> bool,
 ) -> Result<Vec<&'static str>, Failure> {
-    let written = |output: &&Output| {
-        wanted(output.make) && (!output.of_front_end || analysis.has_front_end())
-    };
+    let written =
+        |output: &&Output| wanted(output) && (!output.of_front_end || analysis.has_front_end());
     for output in OUTPUTS.iter().filter(written) {
         if let Some(render) = output.make.render() {
             staging.write(output.name, render(analysis, summary)?)?;
@@ -48,7 +47,7 @@ pub type Timelines<'a> = Timeline<'a, Vec<Box<dyn Format + Send>>>;
 
 /// The names of the timelines, in the order of their formats.
 pub fn timeline_names() -> Vec<&'static str> {
-    names(|make| matches!(make, Make::Timeline(_)))
+    names(|output| matches!(output.make, Make::Timeline(_)))
 }
 
 /// Begins the timelines in the staging folder.

@@ -14,6 +14,7 @@ use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::outputs::{MEMORIES, METADATA};
 use petal_visualize::{Analysis, Summary};
 
+use crate::advise;
 use crate::args::{InstrumentArgs, ReconstructArgs, RunArgs, SimulatorArg};
 use crate::cache::Cache;
 use crate::compile;
@@ -160,7 +161,11 @@ pub fn profile(
     if !args.partial {
         interrupt::check()?;
     }
-    job.staging.commit(&outputs::files())?;
+    // Advice is of the run before.
+    let advice = advise::files(out);
+    let mut names = outputs::files();
+    names.extend(advice.iter().map(String::as_str));
+    job.staging.commit(&names)?;
     if let Some(waveform) = waveform {
         waveform.finish()?;
     }

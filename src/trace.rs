@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
-use petal_visualize::outputs::{METADATA, Make, TRACE};
+use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TRACE};
 use petal_visualize::{
     Analysis, CallTrees, Ending, Frames, Section, TreeFormat, TreeNodes, Verified, thousands,
 };
 use serde::Deserialize as _;
 
-use crate::args::{AgainArgs, ControlArg, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
+use crate::args::{AgainArgs, ControlArg, FlameArgs, FramesArg, TimelineArgs, TraceArgs, ViewArgs};
 use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
@@ -31,6 +31,8 @@ pub struct Folder {
     ending: Option<Ending>,
     /// What was odd in the run, or lacking.
     warnings: Vec<String>,
+    /// What `petal advise` found.
+    advice: Option<serde_json::Value>,
     /// How it was made sure that the plain design runs alike.
     verified: Verified,
     /// Versions of the tools that made it.
@@ -76,6 +78,7 @@ impl Folder {
                 .map_err(|error| damaged(&format_args!("`ending`: {error}")))?,
             warnings: Vec::deserialize(&summary["warnings"])
                 .map_err(|error| damaged(&format_args!("`warnings`: {error}")))?,
+            advice: summary.get("advice").cloned(),
             verified: Verified::deserialize(&summary["verified"])
                 .map_err(|error| damaged(&format_args!("`verified`: {error}")))?,
             versions: versions
@@ -200,8 +203,29 @@ pub fn report(args: &AgainArgs) -> Result<(), Failure> {
     again(args, Frames::Calyx, |make| matches!(make, Make::Report(_)))
 }
 
+/// Puts advice into the summary and the report of a profile.
+pub fn add_advice(dir: &Path, advice: serde_json::Value) -> Result<(), Failure> {
+    let args = AgainArgs {
+        dir: dir.to_owned(),
+        view: ViewArgs {
+            control: ControlArg::Source,
+        },
+    };
+    let wanted = |output: &Output| matches!(output.make, Make::Report(_)) || output.name == SUMMARY;
+    write_again(&args, Frames::Calyx, Some(advice), wanted)
+}
+
 /// Writes the files again that are made in such a way.
 fn again(args: &AgainArgs, frames: Frames, wanted: fn(Make) -> bool) -> Result<(), Failure> {
+    write_again(args, frames, None, |output| wanted(output.make))
+}
+
+fn write_again(
+    args: &AgainArgs,
+    frames: Frames,
+    advice: Option<serde_json::Value>,
+    wanted: impl Fn(&Output) -> bool,
+) -> Result<(), Failure> {
     // So that the trace stays that of the folder.
     let lock = folder::lock(&args.dir)?;
     let folder = Folder::open(&args.dir)?;
@@ -216,6 +240,7 @@ fn again(args: &AgainArgs, frames: Frames, wanted: fn(Make) -> bool) -> Result<(
     summary.ending = folder.ending;
     summary.warnings = folder.warnings;
     summary.verified = folder.verified;
+    summary.advice = advice.or(folder.advice);
     let names = outputs::write(&analysis, &summary, &staging, wanted)?;
     staging.commit(&names)
 }

@@ -1,6 +1,7 @@
 //! Values of options that are more than a text: what they may look like, and what is said of those that do not.
 
 use std::ops::Range;
+use std::time::Duration;
 
 /// A number of bytes: with K, M, G or T, of so many times 1024 of them.
 pub(super) fn parse_size(text: &str) -> Result<u64, String> {
@@ -43,4 +44,19 @@ pub(super) fn parse_cycles(text: &str) -> Result<Range<u64>, String> {
         return Err(format!("there is no cycle in {text}"));
     }
     Ok(range)
+}
+
+/// A time: seconds, or minutes with `m` or hours with `h`.
+pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let factor = match text[digits.len()..].trim() {
+        "" | "s" => Some(1),
+        "m" | "min" => Some(60),
+        "h" => Some(3600),
+        _ => None,
+    };
+    let seconds = factor.and_then(|factor| digits.parse::<u64>().ok()?.checked_mul(factor));
+    let seconds = seconds.filter(|seconds| *seconds > 0);
+    let time = seconds.map(Duration::from_secs);
+    time.ok_or_else(|| "write a time such as 60s, 5m or 1h".to_owned())
 }

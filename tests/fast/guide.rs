@@ -102,16 +102,27 @@ fn the_readme_works() {
     check("README.md");
 }
 
-#[test]
-fn the_guide_works() {
-    let mut pages: Vec<String> = fs::read_dir(root().join("docs/guide"))
+/// Checks all pages of a folder.
+fn check_all(folder: &str) {
+    let mut pages: Vec<String> = fs::read_dir(root().join(folder))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|page| root().join(folder).join(page).is_file())
         .collect();
     pages.sort();
     for page in pages {
-        check(&format!("docs/guide/{page}"));
+        check(&format!("{folder}/{page}"));
     }
+}
+
+#[test]
+fn the_guide_works() {
+    check_all("docs/guide");
+}
+
+#[test]
+fn the_pages_of_advice_work() {
+    check_all("docs/guide/advice");
 }
 
 #[test]

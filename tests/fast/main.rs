@@ -3,6 +3,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod advice;
+mod advise;
 mod ci;
 mod command;
 mod compare;

@@ -114,6 +114,22 @@ fn the_documented_fields_of_the_summary_are_those_written() {
     assert_eq!(documented(&heading), written);
 }
 
+#[test]
+fn the_documented_fields_of_advice_are_those_written() {
+    let workshop = Workshop::empty();
+    let design = example("switch-case-par.futil");
+    workshop.succeeds(&[
+        "advise", &design, "--search", "--budget", "5s", "--out", "out",
+    ]);
+    let text = std::fs::read_to_string(workshop.path("out").join(SUMMARY)).unwrap();
+    let summary: Value = serde_json::from_str(&text).unwrap();
+    let mut written = BTreeSet::new();
+    fields(&summary["advice"], "", &mut written);
+    // What they name depends on the design.
+    written.retain(|path| !path.contains(".cells."));
+    assert_eq!(documented("## `advice` in `summary.json`"), written);
+}
+
 /// The path of a field, but for what holds it where the same objects are in several places.
 fn shared(path: &str) -> String {
     let (path, again) = match path.split_once(".enable.") {

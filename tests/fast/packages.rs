@@ -17,10 +17,11 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 8] = [
+const ROOMS: [Room; 9] = [
     Room {
         name: "petal",
         knows: &[
+            "petal-advise",
             "petal-embedded",
             "petal-files",
             "petal-metadata",
@@ -39,6 +40,11 @@ const ROOMS: [Room; 8] = [
     Room {
         name: "petal-metadata",
         knows: &["petal-files"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-advise",
+        knows: &["petal-passes"],
         in_tests: &[],
     },
     Room {

@@ -16,7 +16,7 @@ struct Case {
     inputs: &'static [&'static str],
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 10] = [
     Case {
         args: &["run", "parts.futil", "-q", "--data", "other.json"],
         files: &["--vcd", "--fst"],
@@ -75,6 +75,12 @@ const CASES: [Case; 9] = [
             "kept/summary.json",
             "design.futil.data",
         ],
+    },
+    Case {
+        args: &["advise", "design.futil", "-q"],
+        files: &[],
+        folders: &["--out"],
+        inputs: &["design.futil", "design.futil.data"],
     },
     Case {
         args: &["baseline", "kept"],

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod advise;
 mod cache;
 mod compare;
 mod corpus;

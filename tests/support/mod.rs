@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod advice;
 pub mod comparisons;
 pub mod corpus;
 pub mod histories;

@@ -3,23 +3,24 @@
 //! Owns which counts those outputs are made of. Timelines are no part of it: they write as events come.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use petal_metadata::{FileId, FrontEndFileId, Metadata};
+use petal_metadata::{ComponentId, FileId, FrontEndFileId, GroupId, GroupKind, Metadata};
 use petal_reconstruct::{CompiledView, Event};
 
 use crate::activations::Activations;
 use crate::annotate::{Line, annotate};
 use crate::baseline::Baseline;
 use crate::cells::cells;
-use crate::control::{control, control_per_instance};
+use crate::control::{Counts, control, control_per_instance};
 use crate::ending::Ending;
 use crate::flame::{Counted, Flame, Frames};
-use crate::front_end::FrontEndLines;
-use crate::groups::groups;
+use crate::front_end::{FrontEndLines, Part, PartNames};
+use crate::groups::{durations, groups};
 use crate::hotspots::{self, Hotspot};
 use crate::leaves::Weighting;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, StatementId};
 use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::profile::Profile;
 use crate::report::{Order, Report};
@@ -212,6 +213,50 @@ impl<'a> Analysis<'a> {
             &self.activations,
             self.cycles(),
         )
+    }
+
+    /// The cycles that every activation of a group took, where that was always the same: of those that are not static.
+    pub fn fixed_latencies(&self) -> BTreeMap<(ComponentId, GroupId), u64> {
+        let durations = durations(self.metadata, &self.activations).into_iter();
+        durations
+            .filter(|((component, group), durations)| {
+                let group = self.metadata.component(*component).group(*group);
+                group.kind == GroupKind::Dynamic
+                    && durations.count > 0
+                    && durations.min == durations.max
+            })
+            .map(|(id, durations)| (id, durations.min))
+            .collect()
+    }
+
+    /// How often the loops of the run ran their bodies each time that they were entered, where that may always have been the
+    /// same.
+    pub fn fixed_iterations(&self) -> BTreeMap<StatementId, u64> {
+        let counts = Counts::of(self.metadata, &self.activations);
+        let mut fixed = BTreeMap::new();
+        for &(id, statement) in self.ledger().statements.keys() {
+            let component = self.metadata.component(id);
+            let entered = counts.entered(id, statement).count;
+            let iterations = counts.iterations(component, id, statement);
+            if let Some(iterations) = iterations
+                && entered > 0
+                && iterations.is_multiple_of(entered)
+            {
+                fixed.insert((id, statement), iterations / entered);
+            }
+        }
+        fixed
+    }
+
+    /// What a statement is called, such as `main.while@L12`, and the line of the front end's files that it comes from, with its
+    /// text if that is known.
+    pub fn statement(&self, (id, statement): StatementId) -> (String, Option<String>) {
+        let component = self.metadata.component(id);
+        let name = PartNames::new(self.metadata, component).name(Part::Statement(statement));
+        let lines = FrontEndLines::new(self.metadata);
+        let line = lines.line(&component.node(statement).positions);
+        let line = line.and_then(|line| lines.list(std::iter::once(line)));
+        (format!("{}.{name}", component.name), line)
     }
 
     /// The table of hotspots.

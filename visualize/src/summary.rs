@@ -99,6 +99,9 @@ pub struct Summary {
     pub hotspots: Vec<Hotspot>,
     /// What was odd in the waveform, and what the run lacked.
     pub warnings: Vec<String>,
+    /// What `petal advise` found, if it was asked: `docs/formats.md` has its fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<serde_json::Value>,
     /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
     /// did: `cranelift`, for the embedded simulator, or `verilator`.
     pub versions: BTreeMap<String, String>,
@@ -148,6 +151,7 @@ impl Summary {
                     )
                 })
                 .collect(),
+            advice: None,
             versions: versions
                 .into_iter()
                 .chain([

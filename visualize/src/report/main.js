@@ -22,6 +22,7 @@ function showSummary() {
     byId("share").append(box);
     byId("legend").append(element("li", {}, swatch, termOf(name), " ", element("strong", {}, count(cycles)), ` ${percent(cycles, data.cycles)}`));
   }
+  if (data.advice) showAdvice(data.advice);
   const lists = new Map([["most overhead", []]]);
   for (const hotspot of data.hotspots) {
     if (!lists.has(hotspot.list)) lists.set(hotspot.list, []);
@@ -34,6 +35,62 @@ function showSummary() {
     }));
   }
   rank("most expensive groups", 1, groups());
+}
+
+/** What `petal advise` found: what is proved, then what is checked. */
+function showAdvice({ advice, cycles, with_all, file, arguments: options, data: tried, front }) {
+  const at = data.files.findIndex(({ name, front }) => !front && (name === file || name.endsWith(`/${file}`)));
+  const place = ({ place, line, front_end }) => {
+    if (!place) return [];
+    const known = line && data.files[at]?.lines[line - 1] !== undefined;
+    const pick = known ? element("button", { type: "button", class: "link", onclick: () => choosePlace([at, line]) }, place) : place;
+    return [pick, front_end ? ` ${front_end}` : ""];
+  };
+  const rows = advice.map((item) => {
+    const { number, what, why, on_top, percent: share, cost, diff } = item;
+    const more = element("details", {}, element("summary", {}, what), element("p", {}, why), element("p", {}, `hardware: ${cost}`));
+    if (item.how) more.append(element("p", {}, item.how));
+    if (diff) more.append(element("pre", { class: "code" }, diff));
+    return element("tr", {}, element("td", { class: "number" }, count(on_top)), element("td", { class: "number" }, `${share} %`), element("td", {}, item.class), element("td", {}, ...place(item)), element("td", {}, more));
+  });
+  const saved = `${count(cycles)} → ${count(with_all)} cycles with all of it, tried on ${tried.map(({ name }) => name).join(", ")}`;
+  const compile = options.length ? `; compile it with ${options.join(" ")}` : "";
+  byId("ranks").append(
+    element("section", { id: "advice" }, element("h2", {}, "Advice"), element("p", {}, rows.length ? saved + compile : "nothing found that saves cycles"), element("table", {}, element("tbody", {}, ...rows))),
+  );
+  if (front) showFront(front);
+}
+
+/** Combinations of advice that none beats: cycles from left to right, bits of registers upwards, cells as size. */
+function showFront(points) {
+  const [width, height, margin] = [420, 180, 28];
+  const scale = (values, size) => {
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    return (value) => margin + ((value - least) / Math.max(most - least, 1)) * (size - 2 * margin);
+  };
+  const x = scale(points.map(({ cycles }) => cycles), width);
+  const y = scale(points.map(({ register_bits }) => register_bits), height);
+  const size = scale(points.map(({ cells }) => cells), 64);
+  const draw = (tag, attributes, ...children) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  };
+  const told = ({ cycles, register_bits: bits, cells, changes, patch, arguments: options }) =>
+    [`${count(cycles)} cycles, ${count(bits)} bits of registers, ${count(cells)} cells`, patch ?? "as it is", ...options, ...changes].join("\n");
+  const dots = points.map((point) =>
+    draw("circle", { cx: x(point.cycles), cy: height - y(point.register_bits), r: size(point.cells) / 8, class: point.proved ? "proved" : "checked" }, draw("title", {}, told(point))),
+  );
+  const label = (text, attributes) => draw("text", attributes, text);
+  const picture = draw(
+    "svg",
+    { width, height, role: "img", "aria-label": "Combinations: cycles against bits of registers" },
+    ...dots,
+    label(`cycles ${count(points[0].cycles)} to ${count(points[points.length - 1].cycles)}`, { x: margin, y: height - 6 }),
+    label("bits of registers ↑", { x: 0, y: 12 }),
+  );
+  byId("ranks").append(element("section", { id: "front" }, element("h2", {}, "Combinations that none beats"), picture));
 }
 
 /** The five groups of the source with the most cycles. */

@@ -79,6 +79,8 @@ struct Data<'a> {
     paints: Vec<Paint>,
     files: Vec<File<'a>>,
     hotspots: Vec<HotspotRow<'a>>,
+    /// What `petal advise` found.
+    advice: Option<&'a serde_json::Value>,
     tables: &'a [PageTable; 3],
     frames: &'a [Frame],
     reasons: &'a [Reason],
@@ -179,6 +181,7 @@ impl Report<'_> {
                 }))
                 .collect(),
             hotspots: self.hotspots(&tables),
+            advice: self.summary.advice.as_ref(),
             tables: &tables.views,
             frames: &frames.list,
             reasons: &frames.reasons,

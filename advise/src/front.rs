@@ -1,0 +1,207 @@
+//! The search beyond single changes: which combinations are the best, if hardware counts as well as cycles.
+//!
+//! Owns the Pareto front: programs of which none is beaten by another one in cycles, bits of registers and other cells alike.
+//! From a program of the front the next ones are made by one change more, or one less.
+
+use serde::Serialize;
+
+use crate::advice::Hardware;
+use crate::change::{Change, Key};
+use crate::patch::patch;
+use crate::search::{Failure, Profile as _, Ran, Search, Trial, Workshop, total};
+use crate::variant::Variant;
+
+/// After so many batches of programs that do not change the front, the search ends.
+const PATIENCE: usize = 12;
+
+/// A program that no other one beats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Point {
+    /// Cycles with all data sets together.
+    pub cycles: u64,
+    /// Bits of registers.
+    pub register_bits: u64,
+    /// Other cells.
+    pub cells: u64,
+    /// What was changed, in order.
+    pub changes: Vec<String>,
+    /// Whether all of that is proved.
+    pub proved: bool,
+    /// The arguments of the command that compile it so.
+    pub arguments: Vec<String>,
+    /// The name of its patch; `None` for the file as it is.
+    pub patch: Option<String>,
+    /// The patch of the file as it is.
+    pub diff: String,
+}
+
+/// What was changed, in order.
+type Steps = Vec<(Key, Change)>;
+
+/// A program that was tried.
+#[derive(Clone)]
+struct Tried {
+    variant: Variant,
+    steps: Steps,
+    ran: Ran,
+}
+
+fn cells(hardware: &Hardware) -> u64 {
+    hardware.cells.values().sum()
+}
+
+impl Tried {
+    fn costs(&self) -> [u64; 3] {
+        let hardware = &self.ran.hardware;
+        [total(&self.ran), hardware.register_bits, cells(hardware)]
+    }
+
+    /// Whether this one is at least as good in everything.
+    fn beats(&self, other: &Self) -> bool {
+        let pairs = self.costs().into_iter().zip(other.costs());
+        pairs.into_iter().all(|(mine, theirs)| mine <= theirs)
+    }
+}
+
+/// Takes in a program, if none of the front is as good; returns whether it did.
+fn add(front: &mut Vec<Tried>, new: Tried) -> bool {
+    if front.iter().any(|known| known.beats(&new)) {
+        return false;
+    }
+    front.retain(|known| !new.beats(known));
+    front.push(new);
+    true
+}
+
+/// Numbers that look random and are the same in every search.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, count: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % count.max(1) as u64).unwrap_or(0)
+    }
+}
+
+impl<W: Workshop> Search<'_, W> {
+    /// Searches combinations until the time is over, or nothing new comes of it. `known` are programs that were tried already,
+    /// each with what was changed.
+    pub(crate) fn front(
+        &mut self,
+        file: &str,
+        original: &Variant,
+        known: Vec<(Steps, Variant, Ran)>,
+    ) -> Result<Vec<Point>, Failure> {
+        let mut front = Vec::new();
+        for (steps, variant, ran) in known {
+            add(
+                &mut front,
+                Tried {
+                    variant,
+                    steps,
+                    ran,
+                },
+            );
+        }
+        let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+        let mut seen: Vec<Variant> = front.iter().map(|tried| tried.variant.clone()).collect();
+        let mut idle = 0;
+        while idle < PATIENCE && !self.is_over() {
+            let mut batch = Vec::new();
+            for _ in 0..self.threads * 2 {
+                let from = front[dice.below(front.len())].clone();
+                let Some((steps, variant)) = self.neighbour(original, &from, &mut dice)? else {
+                    continue;
+                };
+                if !seen.contains(&variant) {
+                    seen.push(variant.clone());
+                    batch.push((steps, variant));
+                }
+            }
+            let variants: Vec<Variant> = batch.iter().map(|(_, variant)| variant.clone()).collect();
+            let best = front
+                .iter()
+                .map(|tried| total(&tried.ran))
+                .min()
+                .unwrap_or(0);
+            let most = front
+                .iter()
+                .map(|tried| total(&tried.ran))
+                .max()
+                .unwrap_or(0);
+            let trials = self.try_all(&variants, most, best, self.deadline)?;
+            let mut grew = false;
+            for ((steps, variant), trial) in batch.into_iter().zip(trials) {
+                if let Some(Trial::Ran(ran)) = trial {
+                    grew |= add(
+                        &mut front,
+                        Tried {
+                            variant,
+                            steps,
+                            ran,
+                        },
+                    );
+                }
+            }
+            idle = if grew { 0 } else { idle + 1 };
+        }
+        front.sort_by_key(Tried::costs);
+        let point = |(at, tried): (usize, Tried)| {
+            let diff = patch(file, original.text(), tried.variant.text());
+            let [cycles, register_bits, cells] = tried.costs();
+            let changes = tried.steps.iter().map(|(_, change)| change.what());
+            Point {
+                cycles,
+                register_bits,
+                cells,
+                changes: changes.collect(),
+                proved: tried
+                    .steps
+                    .iter()
+                    .all(|(_, change)| change.class() == crate::change::Class::Proved),
+                arguments: tried.variant.passes().arguments(),
+                patch: (!diff.is_empty()).then(|| format!("front-{:02}.patch", at + 1)),
+                diff,
+            }
+        };
+        Ok(front.into_iter().enumerate().map(point).collect())
+    }
+
+    /// A program that differs by one change; `None` if that can't be made.
+    fn neighbour(
+        &self,
+        original: &Variant,
+        from: &Tried,
+        dice: &mut Dice,
+    ) -> Result<Option<(Steps, Variant)>, Failure> {
+        let mut steps = from.steps.clone();
+        if !steps.is_empty() && dice.below(3) == 0 {
+            steps.remove(dice.below(steps.len()));
+            let mut variant = original.clone();
+            let mut kept = Vec::new();
+            for (key, change) in steps {
+                let class = change.class();
+                let observed = self.workshop.profile(&variant)?;
+                let again = self.again(&variant, &key, change, class, observed.observed())?;
+                if let Some(change) = again {
+                    variant = change.apply(&variant);
+                    kept.push((key, change));
+                }
+            }
+            return Ok(Some((kept, variant)));
+        }
+        let profile = self.workshop.profile(&from.variant)?;
+        let candidates = self.candidates(crate::change::Class::Checked, &from.variant, &profile)?;
+        let mut fit = candidates;
+        fit.retain(|(key, ..)| !self.is_hopeless(key));
+        if fit.is_empty() {
+            return Ok(None);
+        }
+        let (key, change, _) = fit.swap_remove(dice.below(fit.len()));
+        let variant = change.apply(&from.variant);
+        steps.push((key, change));
+        Ok(Some((steps, variant)))
+    }
+}

@@ -1,0 +1,263 @@
+//! Advice as text and as Markdown.
+
+use std::fmt::Write as _;
+
+use crate::advice::{Advice, Item};
+use crate::change::Class;
+
+/// Columns of sentences in a terminal.
+const WIDTH: usize = 100;
+
+/// A number with its thousands apart.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn cycles(count: u64) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} cycle{plural}", thousands(count))
+}
+
+impl Item {
+    /// Where it is: the statement, and the line of the front end.
+    fn place(&self, file: &str) -> Option<String> {
+        let mut place = self.place.clone()?;
+        if let Some(line) = self.line {
+            let _ = write!(place, " ({file}:{line})");
+        }
+        if let Some(line) = &self.front_end {
+            let _ = write!(place, ", from {line}");
+        }
+        Some(place)
+    }
+
+    /// What it saves: on top of what stands before it, and alone.
+    fn saving(&self) -> String {
+        let mut text = format!("saves {} ({} %)", cycles(self.on_top), self.percent);
+        match self.alone {
+            Some(alone) if alone != self.on_top => {
+                let _ = write!(text, ", alone {}", thousands(alone));
+            }
+            None => text.push_str(", needs what stands before it"),
+            Some(_) => {}
+        }
+        text
+    }
+}
+
+impl Advice {
+    /// The last line: how many changes were tried, and what became of those that are not advised.
+    fn tried(&self) -> String {
+        let tried = &self.tried;
+        let of = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        let mut text = format!(
+            "tried {} in {}",
+            of(tried.changes, "change"),
+            of(tried.runs, "run")
+        );
+        let mut part = |count: usize, what: &str| {
+            if count > 0 {
+                let _ = write!(text, "; {count} {what}");
+            }
+        };
+        part(tried.without_effect, "saved nothing");
+        part(
+            tried.different,
+            "changed what the design computes, and are not advised",
+        );
+        part(tried.failed, "could not be compiled or did not end");
+        part(
+            tried.not_tried,
+            "were not tried for want of time (`--budget`)",
+        );
+        text
+    }
+
+    fn headline(&self) -> String {
+        if self.advice.is_empty() {
+            return format!(
+                "{}: {}; nothing found that saves any",
+                self.design,
+                cycles(self.cycles)
+            );
+        }
+        let mut text = format!(
+            "{}: {}, with all advice {} (-{} %)",
+            self.design,
+            cycles(self.cycles),
+            thousands(self.with_all),
+            self.percent()
+        );
+        if self.with_proved != self.with_all && self.with_proved != self.cycles {
+            let _ = write!(
+                text,
+                ", with what is proved {} (-{} %)",
+                thousands(self.with_proved),
+                self.proved_percent()
+            );
+        }
+        text
+    }
+
+    /// Which data everything was tried on.
+    fn data(&self) -> String {
+        let names: Vec<&str> = self.data.iter().map(|data| data.name.as_str()).collect();
+        format!("tried on: {}", names.join(", "))
+    }
+
+    /// The advice that stands without anything that is only checked, and the rest, each in order.
+    fn sections(&self) -> [(Class, &[Item]); 2] {
+        let first = self
+            .advice
+            .iter()
+            .position(|item| item.class == Class::Checked);
+        let (proved, checked) = self.advice.split_at(first.unwrap_or(self.advice.len()));
+        [(Class::Proved, proved), (Class::Checked, checked)]
+    }
+
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.headline());
+        for (class, items) in self.sections() {
+            if !items.is_empty() {
+                let _ = writeln!(text, "\n{}", heading(class));
+            }
+            for item in items {
+                let _ = writeln!(text, "\n  {:2}  {}", item.number, item.what);
+                let mut line = |line: &str| {
+                    for part in textwrap::wrap(line, WIDTH) {
+                        let _ = writeln!(text, "      {part}");
+                    }
+                };
+                line(&item.saving());
+                if let Some(place) = item.place(&self.file) {
+                    line(&format!("at {place}"));
+                }
+                line(&format!("hardware: {}", item.cost));
+                line(&item.why);
+                if let Some(how) = item.how {
+                    line(how);
+                }
+            }
+        }
+        let _ = writeln!(text, "\n{}\n{}", self.data(), self.tried());
+        for note in &self.notes {
+            let _ = writeln!(text, "warning: {note}");
+        }
+        if !self.arguments.is_empty() {
+            let _ = writeln!(text, "compile it with {}", self.arguments.join(" "));
+        }
+        if !self.front.is_empty() {
+            let _ = writeln!(text, "\nno combination beats these:");
+            let _ = writeln!(
+                text,
+                "{:>12} {:>14} {:>7}  changes",
+                "cycles", "register bits", "cells"
+            );
+        }
+        for point in &self.front {
+            let mut changes = match point.changes.len() {
+                0 => "as it is".to_owned(),
+                1 => "1 change".to_owned(),
+                count => format!("{count} changes"),
+            };
+            for part in point.patch.iter().chain(&point.arguments) {
+                let _ = write!(changes, ", {part}");
+            }
+            if point.proved && !point.changes.is_empty() {
+                changes.push_str(", all proved");
+            }
+            let _ = writeln!(
+                text,
+                "{:>12} {:>14} {:>7}  {changes}",
+                thousands(point.cycles),
+                thousands(point.register_bits),
+                thousands(point.cells)
+            );
+        }
+        text
+    }
+
+    /// For a comment in a pull request.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("### {}\n", markdown(&self.headline()));
+        for (class, items) in self.sections() {
+            if !items.is_empty() {
+                let _ = writeln!(
+                    text,
+                    "\n**{}**\n\n| | what to do | saves | alone | hardware |\n| ---: | --- | ---: | ---: | --- |",
+                    heading(class)
+                );
+            }
+            for item in items {
+                let place = item
+                    .place(&self.file)
+                    .map(|place| format!(" ({})", markdown(&place)));
+                let alone = item.alone.map_or_else(|| "–".to_owned(), thousands);
+                let _ = writeln!(
+                    text,
+                    "| {} | {}{} | {} ({} %) | {alone} | {} |",
+                    item.number,
+                    markdown(&item.what),
+                    place.unwrap_or_default(),
+                    thousands(item.on_top),
+                    item.percent,
+                    markdown(&item.cost)
+                );
+            }
+        }
+        if !self.all_patch.is_empty() {
+            let fence = "`".repeat(longest_ticks(&self.all_patch).max(2) + 1);
+            let _ = writeln!(
+                text,
+                "\n<details><summary>All of it as a patch</summary>\n\n{fence}diff\n{}{fence}\n\n</details>",
+                self.all_patch
+            );
+        }
+        if !self.arguments.is_empty() {
+            let _ = writeln!(text, "\nCompile it with `{}`.", self.arguments.join(" "));
+        }
+        let _ = writeln!(
+            text,
+            "\n{}; {}",
+            markdown(&self.data()),
+            markdown(&self.tried())
+        );
+        for note in &self.notes {
+            let _ = writeln!(text, "\n**Warning:** {}", markdown(note));
+        }
+        text
+    }
+}
+
+fn heading(class: Class) -> &'static str {
+    match class {
+        Class::Proved => "proved: the design computes the same, whatever its data are",
+        Class::Checked => {
+            "checked: the design computed the same with the data that it was tried on"
+        }
+    }
+}
+
+/// What would begin something in a table of Markdown, told as it is; code stays code.
+fn markdown(text: &str) -> String {
+    text.replace('|', "\\|")
+        .replace('<', "&lt;")
+        .replace('\n', " ")
+}
+
+fn longest_ticks(text: &str) -> usize {
+    let runs = text.split(|c| c != '`');
+    runs.map(str::len).max().unwrap_or(0)
+}

@@ -1,0 +1,534 @@
+//! The search: what is tried, in which order, and what is kept.
+//!
+//! What is proved comes first, so that it stands without what is only checked. In each of the two, every change is tried alone;
+//! those that save cycles are put together, the best first, and all steps of that are run at once, each with one change more.
+//! A change that saves nothing on top of those before it is left out. Then the program that came out is profiled, and searched
+//! again, until nothing more is found.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use petal_passes::{Observed, Rewrite};
+
+use crate::advice::{Advice, Hardware};
+use crate::change::{Change, Class, Key};
+use crate::pipeline::Passes;
+use crate::variant::Variant;
+
+/// Why a search ended without a result: a message for the user.
+pub type Failure = String;
+
+/// A run that came to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Cycles with each of the data sets.
+    pub cycles: Vec<u64>,
+    /// What it is made of; states are not counted.
+    pub hardware: Hardware,
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trial {
+    /// It came to its end, and computed what the design computes.
+    Ran(Ran),
+    /// It took more cycles than it might.
+    TooLong,
+    /// It computed something else with one of the data sets.
+    Differs,
+    /// The compiler refused it, or it came to no end.
+    Failed,
+}
+
+/// Where a change is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// What it is about, without its line: `main.while`.
+    pub name: Option<String>,
+    /// Its line and column in the text, from 1 on.
+    pub at: Option<(u32, u32)>,
+    /// The line of the front end's files.
+    pub front_end: Option<String>,
+}
+
+/// Where a change is in the file as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub name: Option<String>,
+    pub line: Option<u32>,
+    pub front_end: Option<String>,
+}
+
+/// What is known of a run of a program.
+pub trait Profile {
+    /// What edits need to know.
+    fn observed(&self) -> &Observed;
+    /// Cycles that a change could save at most, as far as the profile can tell; 0 if it is of no use.
+    fn potential(&self, rewrite: &Rewrite) -> u64;
+    /// Where an edit is.
+    fn place(&self, rewrite: &Rewrite) -> Place;
+}
+
+/// Where programs are compiled and run.
+pub trait Workshop: Sync {
+    /// A profile of a program.
+    type Profile: Profile;
+
+    /// The names of the data sets.
+    fn data(&self) -> Vec<String>;
+
+    /// Compiles and runs a program with all data sets; `limit` is how many cycles it may take with all of them together.
+    fn try_out(&self, variant: &Variant, limit: u64) -> Trial;
+
+    /// The edits that there are of a program.
+    ///
+    /// # Errors
+    /// When it is no program.
+    fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, Failure>;
+
+    /// Profiles a program with all data sets.
+    ///
+    /// # Errors
+    /// When it can't be compiled or run.
+    fn profile(&self, variant: &Variant) -> Result<Self::Profile, Failure>;
+
+    /// The states of all state machines of a program.
+    ///
+    /// # Errors
+    /// When it can't be compiled.
+    fn states(&self, variant: &Variant) -> Result<u64, Failure>;
+
+    /// Other ways to compile the program.
+    fn pipelines(&self) -> Vec<Passes>;
+
+    /// Is told how far the search is: runs done, and cycles of the best program so far.
+    fn progress(&self, runs: usize, best: u64);
+
+    /// Whether the user wants it to end.
+    ///
+    /// # Errors
+    /// When so.
+    fn check(&self) -> Result<(), Failure>;
+}
+
+/// How much time a search has.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// How long it may take.
+    pub time: Duration,
+    /// How many programs are tried at once.
+    pub threads: usize,
+    /// Whether to spend what is left of the time on combinations.
+    pub search: bool,
+}
+
+/// A change that is kept.
+pub(crate) struct Kept {
+    pub change: Change,
+    pub key: Key,
+    pub place: Site,
+    pub after: Variant,
+    pub ran: Ran,
+}
+
+pub(crate) struct Search<'a, W: Workshop> {
+    pub workshop: &'a W,
+    pub original: &'a Variant,
+    pub deadline: Instant,
+    pub threads: usize,
+    pub runs: AtomicUsize,
+    /// Changes that were tried, by what came of them last.
+    pub outcomes: HashMap<Key, Outcome>,
+    /// Cycles that changes save alone, of the program as it is.
+    pub alone: HashMap<Key, (Change, u64)>,
+    pub not_tried: HashSet<Key>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Saves,
+    WithoutEffect,
+    Failed,
+    Different,
+}
+
+/// Searches for changes of `text`, the file `file` of the design `design`, that save cycles.
+///
+/// # Errors
+/// When the program as it is does not run to its end, or the user wants no more.
+pub fn advise<W: Workshop>(
+    workshop: &W,
+    design: &str,
+    file: &str,
+    text: String,
+    budget: Budget,
+) -> Result<Advice, Failure> {
+    let original = Variant::original(text);
+    let before = match workshop.try_out(&original, u64::MAX) {
+        Trial::Ran(ran) => ran,
+        Trial::TooLong | Trial::Differs | Trial::Failed => {
+            return Err("the program does not run to its end as it is".to_owned());
+        }
+    };
+    let mut search = Search {
+        workshop,
+        original: &original,
+        deadline: Instant::now() + budget.time,
+        threads: budget.threads.max(1),
+        runs: AtomicUsize::new(1),
+        outcomes: HashMap::new(),
+        alone: HashMap::new(),
+        not_tried: HashSet::new(),
+        notes: Vec::new(),
+    };
+    let mut kept: Vec<Kept> = Vec::new();
+    for class in [Class::Proved, Class::Checked] {
+        loop {
+            let (current, ran) = match kept.last() {
+                Some(last) => (last.after.clone(), last.ran.clone()),
+                None => (original.clone(), before.clone()),
+            };
+            let more = search.round(class, &original, &current, &ran)?;
+            if more.is_empty() {
+                break;
+            }
+            kept.extend(more);
+        }
+    }
+    let front = if budget.search {
+        let mut steps = Vec::new();
+        let mut known = vec![(Vec::new(), original.clone(), before.clone())];
+        for step in &kept {
+            steps.push((step.key.clone(), step.change.clone()));
+            known.push((steps.clone(), step.after.clone(), step.ran.clone()));
+        }
+        search.front(file, &original, known)?
+    } else {
+        Vec::new()
+    };
+    let mut advice = search.advice(design, file, &original, &before, kept)?;
+    advice.front = front;
+    Ok(advice)
+}
+
+pub(crate) fn total(ran: &Ran) -> u64 {
+    ran.cycles.iter().sum()
+}
+
+impl<W: Workshop> Search<'_, W> {
+    pub(crate) fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Whether a change was refused before, or changed what the program computes.
+    pub(crate) fn is_hopeless(&self, key: &Key) -> bool {
+        matches!(
+            self.outcomes.get(key),
+            Some(Outcome::Failed | Outcome::Different)
+        )
+    }
+
+    /// What is kept of one class of changes of a program.
+    fn round(
+        &mut self,
+        class: Class,
+        original: &Variant,
+        current: &Variant,
+        ran: &Ran,
+    ) -> Result<Vec<Kept>, Failure> {
+        if self.is_over() {
+            return Ok(Vec::new());
+        }
+        let profile = self.workshop.profile(current)?;
+        let is_original = current == original;
+        let mut candidates = self.candidates(class, current, &profile)?;
+        candidates.retain(|(key, ..)| !self.is_hopeless(key));
+        let variants: Vec<Variant> = candidates
+            .iter()
+            .map(|(_, change, _)| change.apply(current))
+            .collect();
+        let best = total(ran);
+        // The other half is for what comes of them.
+        let half = self.deadline.saturating_duration_since(Instant::now()) / 2;
+        let trials = self.try_all(&variants, best, best, Instant::now() + half)?;
+        let mut saving = Vec::new();
+        for ((key, change, place), trial) in candidates.into_iter().zip(trials) {
+            let Some(trial) = trial else {
+                self.not_tried.insert(key);
+                continue;
+            };
+            self.not_tried.remove(&key);
+            let outcome = match &trial {
+                Trial::Ran(after) if total(after) < best => Outcome::Saves,
+                Trial::Ran(_) | Trial::TooLong => Outcome::WithoutEffect,
+                Trial::Failed => Outcome::Failed,
+                Trial::Differs => Outcome::Different,
+            };
+            if outcome == Outcome::Different && change.class() == Class::Proved {
+                self.notes.push(format!(
+                    "petal took it for proved that the design computes the same if you {}, and it does not: please \
+                     report this with the design",
+                    change.what()
+                ));
+            }
+            self.outcomes.insert(key.clone(), outcome);
+            if let (Trial::Ran(after), Outcome::Saves) = (trial, outcome) {
+                let saved = best - total(&after);
+                if is_original {
+                    let known = (change.clone(), saved);
+                    self.alone.insert(key.clone(), known);
+                }
+                saving.push((saved, key, change, place, after));
+            }
+        }
+        // Between equals, what stays with the design comes first, in the order of the file.
+        saving.sort_by_key(|(saved, _, change, ..)| {
+            (
+                std::cmp::Reverse(*saved),
+                matches!(change, Change::Compile(_)),
+            )
+        });
+        let Some((_, key, change, place, after)) = saving.first().cloned() else {
+            return Ok(Vec::new());
+        };
+        let best = Kept {
+            after: change.apply(current),
+            change,
+            key,
+            place,
+            ran: after,
+        };
+        let order = saving.into_iter();
+        let order = order.map(|(_, key, change, place, _)| (key, change, place));
+        self.combine(class, (current, ran), &best, order.collect())
+    }
+
+    /// The changes of a class that there are of a program, with most to gain first.
+    pub(crate) fn candidates(
+        &self,
+        class: Class,
+        current: &Variant,
+        profile: &W::Profile,
+    ) -> Result<Vec<(Key, Change, Site)>, Failure> {
+        let rewrites = self.workshop.rewrites(current, profile.observed())?;
+        let mut candidates: Vec<(u64, Change, Site)> = rewrites
+            .into_iter()
+            .map(|rewrite| {
+                let Place {
+                    name,
+                    at,
+                    front_end,
+                } = profile.place(&rewrite);
+                let site = Site {
+                    name,
+                    line: at.and_then(|at| current.original_line(at, self.original.text())),
+                    front_end,
+                };
+                (profile.potential(&rewrite), Change::Edit(rewrite), site)
+            })
+            .filter(|(potential, change, _)| {
+                // What is proved of a changed program may be what makes a checked change worth it.
+                *potential > 0 && (change.class() == class || class == Class::Checked)
+            })
+            .collect();
+        if class == Class::Checked {
+            let used = current.passes();
+            let pipelines = self.workshop.pipelines().into_iter();
+            let other = pipelines.filter(|passes| {
+                let mut all = used.clone();
+                all.add(passes);
+                let repeats = |list: &[String], new: &[String]| {
+                    new.iter().any(|new| {
+                        list.iter()
+                            .any(|known| known.split('=').next() == new.split('=').next())
+                    })
+                };
+                !(repeats(&used.disabled, &passes.disabled)
+                    || repeats(&used.options, &passes.options)
+                    || used.passes.is_some() && passes.passes.is_some())
+            });
+            candidates
+                .extend(other.map(|passes| (u64::MAX, Change::Compile(passes), Site::default())));
+        }
+        candidates.sort_by_key(|(potential, ..)| std::cmp::Reverse(*potential));
+        let candidates = candidates.into_iter();
+        Ok(candidates
+            .map(|(_, change, place)| (change.key(current), change, place))
+            .collect())
+    }
+
+    /// Puts changes together, as far as each saves cycles on top of those before it. The first of them is `best`, which was run
+    /// already.
+    fn combine(
+        &mut self,
+        class: Class,
+        (current, ran): (&Variant, &Ran),
+        best_one: &Kept,
+        mut waiting: Vec<(Key, Change, Site)>,
+    ) -> Result<Vec<Kept>, Failure> {
+        loop {
+            let observed = self.observed(current, &waiting)?;
+            let mut variant = current.clone();
+            let mut chain = Vec::new();
+            for (key, change, place) in std::mem::take(&mut waiting) {
+                // What was certain of the program before it need not be now: it is asked again.
+                let Some(change) = self.again(&variant, &key, change, class, &observed)? else {
+                    continue;
+                };
+                variant = change.apply(&variant);
+                chain.push((key, change, place, variant.clone()));
+            }
+            let variants: Vec<Variant> = chain.iter().map(|(.., after)| after.clone()).collect();
+            let mut best = total(ran);
+            let known = variants.first().filter(|first| **first == best_one.after);
+            let known = known.map(|_| Some(Trial::Ran(best_one.ran.clone())));
+            let rest = &variants[usize::from(known.is_some())..];
+            // With a step that saves nothing it may still be better in the end.
+            let limit = best.saturating_mul(2);
+            let tried = self.try_all(rest, limit, total(&best_one.ran), self.deadline)?;
+            let trials = known.into_iter().chain(tried);
+            let mut kept: Vec<Kept> = Vec::new();
+            // As many as were run without one that is to be left out.
+            let mut good = None;
+            let mut all_save = true;
+            let mut steps = chain.into_iter().zip(trials);
+            for ((key, change, place, after), trial) in steps.by_ref() {
+                let ran = match trial {
+                    Some(Trial::Ran(ran)) if total(&ran) < best => ran,
+                    Some(Trial::Ran(_)) => {
+                        all_save = false;
+                        good.get_or_insert(kept.len());
+                        continue;
+                    }
+                    Some(trial) => {
+                        if trial == Trial::Differs {
+                            self.outcomes.insert(key, Outcome::Different);
+                        }
+                        // What follows was run with this one, which is left out.
+                        all_save = false;
+                        good.get_or_insert(kept.len());
+                        break;
+                    }
+                    None => {
+                        self.not_tried.insert(key);
+                        good.get_or_insert(kept.len());
+                        break;
+                    }
+                };
+                best = total(&ran);
+                kept.push(Kept {
+                    change,
+                    key,
+                    place,
+                    after,
+                    ran,
+                });
+            }
+            if all_save {
+                return Ok(kept);
+            }
+            if self.is_over() {
+                kept.truncate(good.unwrap_or(kept.len()));
+                return Ok(kept);
+            }
+            let again = kept.into_iter();
+            waiting.extend(again.map(|step| (step.key, step.change, step.place)));
+            waiting.extend(steps.map(|((key, change, place, _), _)| (key, change, place)));
+        }
+    }
+
+    /// What edits among `waiting` need to know of runs.
+    fn observed(
+        &self,
+        variant: &Variant,
+        waiting: &[(Key, Change, Site)],
+    ) -> Result<Observed, Failure> {
+        let edits = waiting.iter().filter_map(|(_, change, _)| match change {
+            Change::Edit(rewrite) => Some(rewrite.kind),
+            Change::Compile(_) => None,
+        });
+        let needed = |kind| {
+            matches!(
+                kind,
+                petal_passes::RewriteKind::FixedLatency
+                    | petal_passes::RewriteKind::FixedIterations
+            )
+        };
+        if edits.into_iter().any(needed) {
+            Ok(self.workshop.profile(variant)?.observed().clone())
+        } else {
+            Ok(Observed::default())
+        }
+    }
+
+    /// The same change of another variant, if it is still there and of the same class.
+    pub(crate) fn again(
+        &self,
+        variant: &Variant,
+        key: &Key,
+        change: Change,
+        class: Class,
+        observed: &Observed,
+    ) -> Result<Option<Change>, Failure> {
+        if let Change::Compile(_) = change {
+            return Ok(Some(change));
+        }
+        let rewrites = self.workshop.rewrites(variant, observed)?;
+        let same = rewrites.into_iter().map(Change::Edit).find(|change| {
+            (change.class() == class || class == Class::Checked) && change.key(variant) == *key
+        });
+        Ok(same)
+    }
+
+    /// Runs all these programs; `None` for those that there was no time for.
+    pub(crate) fn try_all(
+        &self,
+        variants: &[Variant],
+        limit: u64,
+        best: u64,
+        until: Instant,
+    ) -> Result<Vec<Option<Trial>>, Failure> {
+        self.workshop.check()?;
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(variant) = variants.get(at) else {
+                    break;
+                };
+                if Instant::now() >= until || self.workshop.check().is_err() {
+                    break;
+                }
+                done.push((at, self.workshop.try_out(variant, limit)));
+                let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
+                self.workshop.progress(runs, best);
+            }
+            done
+        };
+        let mut trials: Vec<Option<Trial>> = vec![None; variants.len()];
+        thread::scope(|scope| {
+            let start = |_| {
+                let builder = thread::Builder::new().stack_size(petal_passes::STACK);
+                builder.spawn_scoped(scope, work)
+            };
+            let threads: Vec<_> = (0..self.threads.min(variants.len())).map(start).collect();
+            for thread in threads {
+                let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
+                let done = thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                for (at, trial) in done {
+                    trials[at] = Some(trial);
+                }
+            }
+            Ok::<(), Failure>(())
+        })?;
+        self.workshop.check()?;
+        Ok(trials)
+    }
+}

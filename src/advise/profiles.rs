@@ -1,0 +1,110 @@
+//! What profiles of a program tell about changes of it: where its cycles are spent, and what was always the same.
+
+use std::collections::HashMap;
+
+use petal_advise::{Place, Profile};
+use petal_metadata::{ComponentId, ControlId, Metadata};
+use petal_passes::{Observed, Rewrite, RewriteKind};
+use petal_visualize::{Analysis, StatementId};
+
+/// What is known of the runs of a program with all data sets.
+#[derive(Default)]
+pub struct Profiles {
+    observed: Observed,
+    statements: HashMap<(String, ControlId), Statement>,
+}
+
+#[derive(Default, Clone)]
+struct Statement {
+    name: String,
+    at: Option<(u32, u32)>,
+    front_end: Option<String>,
+    cycles: u64,
+    useful: u64,
+}
+
+impl Profiles {
+    /// Takes in a run.
+    pub fn add(&mut self, metadata: &Metadata, analysis: &Analysis<'_>, first: bool) {
+        let component = |id: ComponentId| metadata.component(id).name.clone();
+        for (&(id, statement), costs) in &analysis.ledger().statements {
+            let entry = self
+                .statements
+                .entry((component(id), statement))
+                .or_default();
+            if entry.name.is_empty() {
+                let of: StatementId = (id, statement);
+                let span = metadata.component(id).node(statement).span;
+                (entry.name, entry.front_end) = analysis.statement(of);
+                // The line is that of the text as it is now.
+                entry
+                    .name
+                    .truncate(entry.name.rfind('@').unwrap_or(entry.name.len()));
+                entry.at = span.map(|span| (span.line, span.column));
+            }
+            entry.cycles += costs.cycles;
+            entry.useful += costs.useful - costs.conditions;
+        }
+        let latencies = analysis.fixed_latencies().into_iter();
+        let latencies = latencies.map(|((id, group), cycles)| {
+            let group = metadata.component(id).group(group).name.clone();
+            ((component(id), group), cycles)
+        });
+        let iterations = analysis.fixed_iterations().into_iter();
+        let iterations = iterations.map(|((id, node), count)| ((component(id), node), count));
+        if first {
+            self.observed = Observed {
+                latencies: latencies.collect(),
+                iterations: iterations.collect(),
+            };
+        } else {
+            let latencies: HashMap<_, _> = latencies.collect();
+            let iterations: HashMap<_, _> = iterations.collect();
+            let observed = &mut self.observed;
+            observed
+                .latencies
+                .retain(|of, cycles| latencies.get(of).is_none_or(|other| other == cycles));
+            observed
+                .iterations
+                .retain(|of, count| iterations.get(of).is_none_or(|other| other == count));
+        }
+    }
+
+    fn of(&self, rewrite: &Rewrite, statement: ControlId) -> Option<&Statement> {
+        self.statements.get(&(rewrite.component.clone(), statement))
+    }
+}
+
+impl Profile for Profiles {
+    fn observed(&self) -> &Observed {
+        &self.observed
+    }
+
+    fn potential(&self, rewrite: &Rewrite) -> u64 {
+        let cycles = |arm: &Vec<ControlId>| {
+            let statements = arm.iter().filter_map(|id| self.of(rewrite, *id));
+            statements.map(|statement| statement.cycles).sum::<u64>()
+        };
+        let arms: Vec<u64> = rewrite.arms.iter().map(cycles).collect();
+        let all = arms.iter().sum::<u64>();
+        match rewrite.kind {
+            RewriteKind::ParallelSteps => all - arms.into_iter().max().unwrap_or(0),
+            _ => all,
+        }
+    }
+
+    fn place(&self, rewrite: &Rewrite) -> Place {
+        let first = rewrite.arms.iter().flatten().next();
+        let Some(statement) = first.and_then(|first| self.of(rewrite, *first)) else {
+            return Place {
+                name: Some(rewrite.component.clone()),
+                ..Place::default()
+            };
+        };
+        Place {
+            name: Some(statement.name.clone()),
+            at: statement.at,
+            front_end: statement.front_end.clone(),
+        }
+    }
+}
