@@ -12,7 +12,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use petal_embedded::{Compiled, Options, Visible};
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_reconstruct::{ProbeSource, Reconstruction};
-use petal_simulate::{BuildOptions, Data, Executable, RunOptions, Trace, Verilator};
+use petal_simulate::{BuildOptions, Data, Executable, Optimisation, RunOptions, Trace, Verilator};
 
 /// Pairs of runs, if nothing else is said.
 const PAIRS: usize = 11;
@@ -118,6 +118,7 @@ fn build(name: &str, design: &Design, data: &Data) -> (Executable, PathBuf) {
         &dir.join("cache"),
         &BuildOptions {
             trace: Trace::Off,
+            optimisation: Optimisation::Full,
             ..BuildOptions::default()
         },
     );

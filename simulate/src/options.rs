@@ -35,6 +35,8 @@ pub enum Optimisation {
     ///
     /// For a design of a few cycles only compiling counts, and there the levels differ by less than a tenth of a second.
     Fast,
+    /// As much as the compiler can (`-O3`): for measurements.
+    Full,
 }
 
 impl Optimisation {
@@ -42,6 +44,7 @@ impl Optimisation {
         match self {
             Self::Debug => "-O0",
             Self::Fast => "-Og",
+            Self::Full => "-O3",
         }
     }
 }
