@@ -84,7 +84,7 @@ pub struct Item {
     pub why: String,
     /// How to do it in the language of the front end, if petal knows.
     pub how: Option<&'static str>,
-    /// Cycles that it saves without any other advice; `None` if it needs what stands before it.
+    /// Cycles that it saves without any other advice; `None` if it was tried only on top of what stands before it.
     pub alone: Option<u64>,
     /// Cycles that it saves on top of all advice before it.
     pub on_top: u64,
@@ -96,7 +96,7 @@ pub struct Item {
     pub cost: String,
     /// The name of its patch; `None` if it is about the command line.
     pub patch: Option<String>,
-    /// The patch: for the file as it is, or if it needs what stands before it, for the file with that.
+    /// The patch: for the file as it is, or if it was tried on top of others, for the file with these.
     pub diff: String,
     /// The arguments of the command, if it is about that.
     pub arguments: Vec<String>,

@@ -46,7 +46,7 @@ impl Item {
             Some(alone) if alone != self.on_top => {
                 let _ = write!(text, ", alone {}", thousands(alone));
             }
-            None => text.push_str(", needs what stands before it"),
+            None => text.push_str(", tried on top of what stands before it"),
             Some(_) => {}
         }
         text
