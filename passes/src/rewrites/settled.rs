@@ -28,7 +28,48 @@ fn writes_late(group: &ir::Group) -> bool {
     let written: Vec<ir::RRC<ir::Cell>> = written.collect();
     let settled = settled(group, &written);
     let mut names = written.iter().map(|cell| cell.borrow().name());
-    names.any(|name| !settled.contains(&name))
+    names.any(|name| !settled.contains(&name)) || starts_again(group)
+}
+
+/// Whether the group lets a cell that takes several cycles start anew when it is done, because the group goes on: then that may be done
+/// at any time later.
+fn starts_again(group: &ir::Group) -> bool {
+    let ends = group.assignments.iter().any(|assignment| {
+        let port = assignment.dst.borrow();
+        port.is_hole() && port.name == "done" && port.get_parent_name() == group.name() && {
+            let ports = ports_read(assignment).into_iter();
+            let mut cells = ports.filter_map(|port| cell_of(&port));
+            cells.all(|cell| takes_several_cycles(&cell.borrow()))
+        }
+    });
+    let mut begins = group.assignments.iter().filter(|assignment| {
+        let cell = cell_of(&assignment.dst);
+        cell.is_some_and(|cell| takes_several_cycles(&cell.borrow()))
+            && assignment.dst.borrow().attributes.has(ir::NumAttr::Go)
+    });
+    begins.any(|assignment| !ends && !is_until_done(&assignment.guard, &assignment.dst))
+}
+
+fn takes_several_cycles(cell: &ir::Cell) -> bool {
+    let of = cell.type_name();
+    let takes_one = of.is_none_or(|of| of == "std_reg" || of.as_ref().contains("mem_d"));
+    !takes_one
+}
+
+/// Whether a guard holds only as long as the cell with this port is not done.
+fn is_until_done(guard: &ir::Guard<ir::Nothing>, go: &ir::RRC<ir::Port>) -> bool {
+    match guard {
+        ir::Guard::And(left, right) => is_until_done(left, go) || is_until_done(right, go),
+        ir::Guard::Not(inner) => match &**inner {
+            ir::Guard::Port(port) => {
+                let port = port.borrow();
+                port.attributes.has(ir::NumAttr::Done)
+                    && port.get_parent_name() == go.borrow().get_parent_name()
+            }
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// Whether an assignment only chooses what a memory gives at once.
