@@ -304,7 +304,13 @@ impl<W: Workshop> Search<'_, W> {
         };
         let order = saving.into_iter();
         let order = order.map(|(_, key, change, place, _)| (key, change, place));
-        self.combine(class, (current, ran), &best, order.collect())
+        self.combine(
+            class,
+            (current, ran),
+            profile.observed(),
+            &best,
+            order.collect(),
+        )
     }
 
     /// The changes of a class that there are of a program, with most to gain first.
@@ -339,8 +345,6 @@ impl<W: Workshop> Search<'_, W> {
             let used = current.passes();
             let pipelines = self.workshop.pipelines().into_iter();
             let other = pipelines.filter(|passes| {
-                let mut all = used.clone();
-                all.add(passes);
                 let repeats = |list: &[String], new: &[String]| {
                     new.iter().any(|new| {
                         list.iter()
@@ -367,16 +371,16 @@ impl<W: Workshop> Search<'_, W> {
         &mut self,
         class: Class,
         (current, ran): (&Variant, &Ran),
+        observed: &Observed,
         best_one: &Kept,
         mut waiting: Vec<(Key, Change, Site)>,
     ) -> Result<Vec<Kept>, Failure> {
         loop {
-            let observed = self.observed(current, &waiting)?;
             let mut variant = current.clone();
             let mut chain = Vec::new();
             for (key, change, place) in std::mem::take(&mut waiting) {
                 // What was certain of the program before it need not be now: it is asked again.
-                let Some(change) = self.again(&variant, &key, change, class, &observed)? else {
+                let Some(change) = self.again(&variant, &key, change, class, observed)? else {
                     continue;
                 };
                 variant = change.apply(&variant);
@@ -438,30 +442,6 @@ impl<W: Workshop> Search<'_, W> {
             let again = kept.into_iter();
             waiting.extend(again.map(|step| (step.key, step.change, step.place)));
             waiting.extend(steps.map(|((key, change, place, _), _)| (key, change, place)));
-        }
-    }
-
-    /// What edits among `waiting` need to know of runs.
-    fn observed(
-        &self,
-        variant: &Variant,
-        waiting: &[(Key, Change, Site)],
-    ) -> Result<Observed, Failure> {
-        let edits = waiting.iter().filter_map(|(_, change, _)| match change {
-            Change::Edit(rewrite) => Some(rewrite.kind),
-            Change::Compile(_) => None,
-        });
-        let needed = |kind| {
-            matches!(
-                kind,
-                petal_passes::RewriteKind::FixedLatency
-                    | petal_passes::RewriteKind::FixedIterations
-            )
-        };
-        if edits.into_iter().any(needed) {
-            Ok(self.workshop.profile(variant)?.observed().clone())
-        } else {
-            Ok(Observed::default())
         }
     }
 
