@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Class};
 use crate::front::Point;
-use crate::patch::patch;
+use crate::patch::{hunks, patch};
 use crate::search::{Failure, Kept, Outcome, Ran, Search, Workshop, total};
 use crate::variant::Variant;
 
@@ -98,6 +98,9 @@ pub struct Item {
     pub patch: Option<String>,
     /// The patch: for the file as it is, or if it was tried on top of others, for the file with these.
     pub diff: String,
+    /// The same in short: the lines that change.
+    #[serde(skip)]
+    pub(crate) hunks: String,
     /// The arguments of the command, if it is about that.
     pub arguments: Vec<String>,
 }
@@ -251,10 +254,12 @@ impl<W: Workshop> Search<'_, W> {
             let hardware = with_states(&after, &ran)?;
             let number = at + 1;
             let alone = self.alone.get(&key);
-            let diff = match alone {
-                Some((change, _)) => patch(file, original.text(), change.apply(original).text()),
-                None => patch(file, last.0.text(), after.text()),
+            let (from, to) = match alone {
+                Some((change, _)) => (original, &change.apply(original)),
+                None => (&last.0, &after),
             };
+            let diff = patch(file, from.text(), to.text());
+            let hunks = hunks(from.text(), to.text());
             let class = change.class();
             only_proved &= class == Class::Proved;
             if only_proved {
@@ -288,6 +293,7 @@ impl<W: Workshop> Search<'_, W> {
                 hardware: cost,
                 patch: (!diff.is_empty()).then(|| format!("{number:02}-{}.patch", change.kind())),
                 diff,
+                hunks,
                 arguments,
             });
             last = (after, ran, hardware);

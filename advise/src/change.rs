@@ -78,9 +78,11 @@ impl Change {
                 RewriteKind::ExclusiveBranches => "exclusive-branches",
                 RewriteKind::ParallelSteps => "parallel-steps",
                 RewriteKind::SequentialArms => "sequential-arms",
+                RewriteKind::MergedGroups => "merged-groups",
                 RewriteKind::FixedLatency => "fixed-latency",
                 RewriteKind::FixedIterations => "fixed-iterations",
                 RewriteKind::Inline => "inline",
+                RewriteKind::UnsharedCell => "unshared-cell",
             },
             Self::Compile(_) => "compile",
         }
@@ -142,6 +144,9 @@ impl Change {
                     "A `par` adds cycles to start its arms and to learn that they are done: for arms this short, that is \
                      more than it saves."
                 }
+                RewriteKind::MergedGroups => {
+                    "Each group costs a state or a register of its own, and cycles to start it and to learn that it is done."
+                }
                 RewriteKind::FixedLatency => {
                     "The compiler takes away the control between steps of which it knows how long they take."
                 }
@@ -150,6 +155,9 @@ impl Change {
                 }
                 RewriteKind::Inline => {
                     "A call costs cycles to start a component and to learn that it is done."
+                }
+                RewriteKind::UnsharedCell => {
+                    "The compiler gave one piece of hardware the work of several cells, so what they do cannot overlap."
                 }
             },
             Self::Compile(_) => {

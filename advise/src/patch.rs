@@ -14,3 +14,9 @@ pub(crate) fn patch(name: &str, before: &str, after: &str) -> String {
         .header(&format!("a/{name}"), &format!("b/{name}"))
         .to_string()
 }
+
+/// The lines that change, each with one before and after it, without the names of files.
+pub(crate) fn hunks(before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    diff.unified_diff().context_radius(1).to_string()
+}

@@ -8,6 +8,9 @@ use crate::change::Class;
 /// Columns of sentences in a terminal.
 const WIDTH: usize = 100;
 
+/// Lines of a diff in a terminal.
+const DIFF_LINES: usize = 16;
+
 /// A number with its thousands apart.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -48,6 +51,25 @@ impl Item {
             }
             None => text.push_str(", tried on top of what stands before it"),
             Some(_) => {}
+        }
+        text
+    }
+
+    /// The lines that change, as many as a terminal has room for.
+    fn short_diff(&self) -> String {
+        let mut text = String::new();
+        let lines = self.hunks.lines().count();
+        // It is not worth a line to tell that there is one more.
+        let shown = if lines > DIFF_LINES + 1 {
+            DIFF_LINES
+        } else {
+            lines
+        };
+        for line in self.hunks.lines().take(shown) {
+            let _ = writeln!(text, "{}", format!("      {line}").trim_end());
+        }
+        if let Some(patch) = self.patch.as_ref().filter(|_| shown < lines) {
+            let _ = writeln!(text, "      … {} lines more in {patch}", lines - shown);
         }
         text
     }
@@ -149,6 +171,7 @@ impl Advice {
                 if let Some(how) = item.how {
                     line(how);
                 }
+                text.push_str(&item.short_diff());
             }
         }
         let _ = writeln!(text, "\n{}\n{}", self.data(), self.tried());

@@ -4,11 +4,14 @@
 //! concern stays byte for byte. Whether it saves cycles, nobody here knows: that takes a run. The rules and their premises are
 //! in `docs/guide/advice.md`.
 
-mod attributes;
 mod branches;
 mod conditions;
+mod inline;
+mod latency;
+mod merged;
 mod parallel;
 mod settled;
+mod sharing;
 mod text;
 
 use std::collections::{BTreeSet, HashMap};
@@ -43,12 +46,16 @@ pub enum RewriteKind {
     ParallelSteps,
     /// Arms of a `par` run one after the other.
     SequentialArms,
-    /// A group that always takes the same number of cycles is said to.
+    /// Steps of a `seq` or arms of a `par` that take a cycle each become one group.
+    MergedGroups,
+    /// A group or an invoke that always takes the same number of cycles is said to.
     FixedLatency,
     /// A `while` that always runs the same number of times is said to.
     FixedIterations,
     /// The hardware of a component cell becomes a part of the component that has it.
     Inline,
+    /// A cell does not share its hardware.
+    UnsharedCell,
 }
 
 /// How certain it is that a program computes the same after an edit.
@@ -96,8 +103,12 @@ pub struct Rewrite {
 pub struct Observed {
     /// The cycles that every activation of a group took, by component and group, where it was always the same.
     pub latencies: HashMap<(String, String), u64>,
+    /// The same of invokes, by component and statement.
+    pub invokes: HashMap<(String, ControlId), u64>,
     /// How often a `while` ran its body each time, where it was always the same, by component and statement.
     pub iterations: HashMap<(String, ControlId), u64>,
+    /// Cells that share hardware with others, by component and cell.
+    pub shared: BTreeSet<(String, String)>,
 }
 
 /// The edits of a program's own file that there are, in the order of the file. What the program imports is not edited.
@@ -121,6 +132,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let text = Text::new(&text);
         let handed_over = handed_over(&ctx);
         let unsettled = settled::is_unsettled(&ctx);
+        let has_slice = ctx.lib.find_primitive("std_slice").is_some();
         let mut found = Vec::new();
         let none = Dependences::default();
         for component in &ctx.components {
@@ -137,6 +149,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 ids: ids.collect(),
                 handed_over: &handed_over,
                 unsettled,
+                has_slice,
                 observed,
             };
             if scope.span(&component.attributes).is_some() {
@@ -171,19 +184,27 @@ struct Scope<'a> {
     handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
     /// Whether some group of the program may be done before all that it writes is written.
     unsettled: bool,
+    /// Whether the program has `std_slice`.
+    has_slice: bool,
     observed: &'a Observed,
 }
 
 impl Scope<'_> {
     fn find(&self, found: &mut Vec<Rewrite>) {
         self.conditions(found);
-        self.attributes(found);
+        self.inlines(found);
+        self.latencies(found);
+        self.unshared(found);
         let control = self.component.control.borrow();
         View::of(&control).walk(&mut |view| match view.kind() {
-            ControlKind::Seq => self.steps(view, found),
+            ControlKind::Seq => {
+                self.steps(view, found);
+                self.merged(view, found);
+            }
             ControlKind::Par => {
                 self.branches(view, found);
                 self.arms(view, found);
+                self.merged(view, found);
             }
             ControlKind::While => self.loops(view, found),
             _ => {}
@@ -206,6 +227,27 @@ impl Scope<'_> {
     fn id(&self, view: View<'_>) -> Option<ControlId> {
         let (key, _) = view.identity()?;
         self.ids.get(&key).copied()
+    }
+
+    /// A name like this one that nothing in the component has.
+    fn free_name(&self, name: &str) -> String {
+        let component = self.component;
+        let is_taken = |name: &str| {
+            let ports = component.signature.borrow();
+            let mut ports = ports.ports.iter();
+            component.find_cell(name).is_some()
+                || component.find_group(name).is_some()
+                || component.find_static_group(name).is_some()
+                || component.comb_groups.find(name).is_some()
+                || ports.any(|port| port.borrow().name == name)
+        };
+        if !is_taken(name) {
+            return name.to_owned();
+        }
+        let mut numbered = (2..).map(|number| format!("{name}_{number}"));
+        numbered
+            .find(|name| !is_taken(name))
+            .expect("there are more numbers than names")
     }
 
     fn rewrite(
@@ -258,5 +300,13 @@ impl Edit {
             range,
             text: text.into(),
         }
+    }
+}
+
+/// `a`, `b` and `c`.
+fn join(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
     }
 }

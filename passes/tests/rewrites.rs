@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
-use petal_passes::{Certainty, Library, Observed, Program, rewrites};
+use petal_passes::{Certainty, Library, Observed, Program, Rewrite, rewrites};
 
 const CELLS: &str =
     "a = std_reg(8); b = std_reg(8); c = std_reg(8); d = std_reg(8); add = std_add(8);
@@ -33,18 +33,14 @@ fn component(signature: &str, cells: &str, wires: &str, control: &str) -> String
     )
 }
 
-/// The edits of a program: how certain each is, what to do, and the control of its component afterwards.
+/// The edits of a program: how certain each is, what to do, and why.
 fn render(source: &str) -> String {
-    let imports =
-        ["core", "memories/comb"].map(|file| format!("import \"primitives/{file}.futil\";\n"));
-    let source = imports.concat() + source;
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("design.futil");
-    std::fs::write(&file, &source).unwrap();
-    let program = Program::read(&file, &Library::new(&[]).unwrap()).unwrap();
+    render_of(source, &Observed::default())
+}
+
+fn render_of(source: &str, observed: &Observed) -> String {
     let mut text = String::new();
-    for rewrite in rewrites(program, &Observed::default()).unwrap_or_else(|error| panic!("{error}"))
-    {
+    for rewrite in &of(source, observed).1 {
         let certainty = match rewrite.certainty {
             Certainty::Proved => "proved",
             Certainty::Checked => "checked",
@@ -52,6 +48,42 @@ fn render(source: &str) -> String {
         let _ = writeln!(text, "{certainty}: {}: {}", rewrite.what, rewrite.premise);
     }
     text
+}
+
+/// The text of a program with its imports, and its edits.
+fn of(source: &str, observed: &Observed) -> (String, Vec<Rewrite>) {
+    let imports =
+        ["core", "memories/comb"].map(|file| format!("import \"primitives/{file}.futil\";\n"));
+    let source = imports.concat() + source;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("design.futil");
+    std::fs::write(&file, &source).unwrap();
+    let program = Program::read(&file, &Library::new(&[]).unwrap()).unwrap();
+    let rewrites = rewrites(program, observed).unwrap_or_else(|error| panic!("{error}"));
+    (source, rewrites)
+}
+
+/// The lines that an edit changes: those that go, and those that come.
+fn changed(source: &str, observed: &Observed, what: &str) -> String {
+    let (text, rewrites) = of(source, observed);
+    let rewrite = rewrites.iter().find(|rewrite| rewrite.what.contains(what));
+    let rewrite = rewrite.unwrap_or_else(|| panic!("nothing is to {what}"));
+    let mut after = String::new();
+    let mut at = 0;
+    for edit in &rewrite.edits {
+        after += &text[at..edit.range.start];
+        after += &edit.text;
+        at = edit.range.end;
+    }
+    after += &text[at..];
+    let diff = similar::TextDiff::from_lines(&text, &after);
+    let mut lines = String::new();
+    for change in diff.iter_all_changes() {
+        if change.tag() != similar::ChangeTag::Equal {
+            let _ = write!(lines, "{}{change}", change.tag());
+        }
+    }
+    lines
 }
 
 #[track_caller]
@@ -110,8 +142,9 @@ fn conditions_of_cells_that_others_drive() {
         p,
         ("", &wires, control),
         &expect![[r#"
-        checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-    "#]],
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            proved: make the comb group `is_1` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
+        "#]],
     );
     // As an output of another component.
     let p = ("", &*sets("a_1"), "a_1;");
@@ -120,8 +153,9 @@ fn conditions_of_cells_that_others_drive() {
         p,
         ("", &wires, control),
         &expect![[r#"
-        checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-    "#]],
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            proved: make the comb group `is_1` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
+        "#]],
     );
 }
 
@@ -159,8 +193,9 @@ fn steps() {
         &sets("a_1 b_1"),
         "seq { a_1; b_1; }",
         &expect![[r#"
-        proved: run `a_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
-    "#]],
+            proved: run `a_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: make one group of `a_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
+        "#]],
     );
     // Elsewhere arms of a `par` race: which of them is first may depend on what becomes static.
     check(
@@ -172,6 +207,7 @@ fn steps() {
             checked: run `a_1` and `b_1` to `par` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
             checked: run `a_1` to `b_1` and `par` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
             checked: run `a_1` and `b_1` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `a_1` and `b_1`: results may depend on how long something takes, for what runs beside it or by itself
             checked: run `b_1` and `par` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
         "#]],
     );
@@ -184,8 +220,9 @@ fn arms() {
         &sets("a_1 b_1"),
         "par { a_1; b_1; }",
         &expect![[r#"
-        proved: run the arms of this `par` one after the other, in a `seq`: no arm writes what another one reads or writes
-    "#]],
+            proved: run the arms of this `par` one after the other, in a `seq`: no arm writes what another one reads or writes
+            proved: make one group of `a_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
+        "#]],
     );
     // Both drive an adder at once, which gives neither's sum.
     let wires = "group one { add.left = 8'd1; add.right = 8'd1; a.in = add.out; a.write_en = 1'd1; one[done] = a.done; }
@@ -204,6 +241,7 @@ fn what_tells_the_time() {
         control,
         &expect![[r#"
             checked: run `a_1` and `b_1` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `a_1` and `b_1`: results may depend on how long something takes, for what runs beside it or by itself
         "#]],
     );
     // A register that was written a cycle ago.
@@ -213,9 +251,11 @@ fn what_tells_the_time() {
         &(sets("a_1 b_1") + late),
         "seq { a_1; b_1; late; }",
         &expect![[r#"
-        checked: run `a_1` and `b_1` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
-        checked: run `b_1` and `late` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
-    "#]],
+            checked: run `a_1` and `b_1` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `a_1` and `b_1`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: run `b_1` and `late` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `b_1` and `late`: results may depend on how long something takes, for what runs beside it or by itself
+        "#]],
     );
     // A latency that was promised.
     check(
@@ -237,18 +277,20 @@ fn components() {
         p,
         ("", "", "invoke p(x = c.out)();"),
         &expect![[r#"
-        proved: run `a_1` and `b_x` at once, in a `par`: none of them writes what another one reads or writes
-        checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-    "#]],
+            proved: run `a_1` and `b_x` at once, in a `par`: none of them writes what another one reads or writes
+            proved: make one group of `a_1` and `b_x`: each takes one cycle, and none of them writes what another one reads or writes
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+        "#]],
     );
     // What it writes is what it is given.
     check_with(
         p,
         ("", "", "invoke p(x = p.out)();"),
         &expect![[r#"
-        checked: run `a_1` and `b_x` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
-        checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-    "#]],
+            checked: run `a_1` and `b_x` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `a_1` and `b_x`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+        "#]],
     );
     let with_ref = sets("r_1 b_x");
     let with_ref = ("ref r = std_reg(8);", &*with_ref, "seq { r_1; b_x; }");
@@ -256,9 +298,10 @@ fn components() {
         with_ref,
         ("", "", "invoke p[r = c](x = c.out)();"),
         &expect![[r#"
-        checked: run `r_1` and `b_x` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
-        checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-    "#]],
+            checked: run `r_1` and `b_x` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `r_1` and `b_x`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+        "#]],
     );
     // The register follows it while it runs.
     let follow = |enable: &str| {
@@ -270,16 +313,292 @@ fn components() {
         p,
         ("", &follow("1'd1"), "follow;"),
         &expect![[r#"
-        checked: run `a_1` and `b_x` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
-        checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-    "#]],
+            checked: run `a_1` and `b_x` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `a_1` and `b_x`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+        "#]],
     );
     check_with(
         p,
         ("", &follow("p.done"), "follow;"),
         &expect![[r#"
             checked: run `a_1` and `b_x` at once, in a `par`: some group of the program may be done before all that it writes is written
+            checked: make one group of `a_1` and `b_x`: some group of the program may be done before all that it writes is written
             checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
         "#]],
     );
+}
+
+fn main(cells: &str, wires: &str, control: &str) -> String {
+    component("main() -> ()", &format!("{CELLS} {cells}"), wires, control)
+}
+
+#[test]
+fn conditions_with_copies() {
+    // Another condition and a group use the comparison, too.
+    let also = "comb group is_3 { eq.left = a.out; eq.right = 8'd3; }
+        group note { eq.left = b.out; eq.right = 8'd7; c.in = eq.out ? 8'd1; c.write_en = 1'd1; note[done] = c.done; }\n";
+    let wires = sets("a_1 b_1") + IS_1 + also;
+    let control = "seq { a_1; note; while eq.out with is_1 { a_1; } if eq.out with is_3 { b_1; } }";
+    check("", &wires, control, &expect![[r#"
+        proved: make the comb group `is_1` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
+        proved: make the comb group `is_3` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
+        proved: run `a_1` and `note` at once, in a `par`: none of them writes what another one reads or writes
+        proved: make one group of `a_1` and `note`: each takes one cycle, and none of them writes what another one reads or writes
+    "#]]);
+    let source = main("", &wires, control);
+    let changed = changed(&source, &Observed::default(), "`is_1` continuous");
+    expect![[r#"
+        -    eq = std_eq(8); other = std_eq(8);  }
+        +    eq = std_eq(8); eq_for_is_1 = std_eq(8); other = std_eq(8);  }
+        -comb group is_1 { eq.left = a.out; eq.right = 8'd1; }
+        +eq_for_is_1.left = a.out; eq_for_is_1.right = 8'd1;
+        -seq { a_1; note; while eq.out with is_1 { a_1; } if eq.out with is_3 { b_1; } }
+        +seq { a_1; note; while eq_for_is_1.out { a_1; } if eq.out with is_3 { b_1; } }
+    "#]].assert_eq(&changed);
+}
+
+#[test]
+fn conditions_that_have_to_stay() {
+    // A memory has one address.
+    let wires = sets("a_1")
+        + "comb group of_m { m.addr0 = 1'd0; eq.left = m.read_data; eq.right = 8'd1; }
+        group load { m.addr0 = 1'd1; b.in = m.read_data; b.write_en = 1'd1; load[done] = b.done; }\n";
+    check(
+        "m = comb_mem_d1(8, 2, 1);",
+        &wires,
+        "seq { load; if eq.out with of_m { a_1; } }",
+        &expect![""],
+    );
+    // What something writes without an address goes to the first word.
+    let wires = sets("a_1")
+        + "comb group of_m { m.addr0 = 1'd1; eq.left = m.read_data; eq.right = 8'd1; }
+        group fill { m.write_data = 8'd5; m.write_en = 1'd1; b.in = 8'd1; b.write_en = 1'd1; fill[done] = b.done; }\n";
+    check(
+        "m = comb_mem_d1(8, 2, 1);",
+        &wires,
+        "seq { fill; if eq.out with of_m { a_1; } }",
+        &expect![""],
+    );
+    // What a group computes is something else when it is over, through a wire as well.
+    let sum = "group sum { add.left = b.out; add.right = 8'd1; b.in = add.out; b.write_en = 1'd1; sum[done] = b.done; }\n";
+    let of_sum = "comb group of_sum { eq.left = add.out; eq.right = 8'd1; }\n";
+    let control = "seq { sum; if eq.out with of_sum { a_1; } }";
+    check("", &(sets("a_1") + sum + of_sum), control, &expect![""]);
+    let of_wire = "w.in = add.out;\ncomb group of_sum { eq.left = w.out; eq.right = 8'd1; }\n";
+    check(
+        "w = std_wire(8);",
+        &(sets("a_1") + sum + of_wire),
+        control,
+        &expect![""],
+    );
+    // The condition is not of the cell that the comb group drives.
+    let wires = sets("a_1") + IS_1 + sum;
+    check(
+        "less = std_lt(8);",
+        &(wires
+            + "group test { less.left = a.out; b.in = less.out ? 8'd1; b.write_en = 1'd1; test[done] = b.done; }\n"),
+        "seq { sum; test; if less.out with is_1 { a_1; } }",
+        &expect![""],
+    );
+    // An input of a copy that continuous assignments drive.
+    let wires = sets("a_1 b_1")
+        + "eq.right = 8'd1;\ncomb group left { eq.left = a.out; }
+        group note { eq.left = b.out; c.in = eq.out ? 8'd1; c.write_en = 1'd1; note[done] = c.done; }\n";
+    check(
+        "",
+        &wires,
+        "seq { a_1; note; if eq.out with left { b_1; } }",
+        &expect![[r#"
+            proved: run `a_1` and `note` at once, in a `par`: none of them writes what another one reads or writes
+            proved: make one group of `a_1` and `note`: each takes one cycle, and none of them writes what another one reads or writes
+        "#]],
+    );
+}
+
+#[test]
+fn groups_to_merge() {
+    let wires = sets("a_1 b_1 c_1");
+    check("", &wires, "seq { a_1; b_1; c_1; b_1; }", &expect![[r#"
+        proved: run `a_1` and `b_1` to `b_1` at once, in a `par`: none of them writes what another one reads or writes
+        proved: run `a_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
+        proved: make one group of `a_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
+        proved: run `a_1`, `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
+        proved: run `a_1` to `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
+        proved: make one group of `a_1`, `b_1` and `c_1`: each takes one cycle, and none of them writes what another one reads or writes
+        proved: run `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
+        proved: make one group of `b_1` and `c_1`: each takes one cycle, and none of them writes what another one reads or writes
+        proved: run `c_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
+        proved: make one group of `c_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
+    "#]]);
+    let source = main("", &wires, "seq { a_1; b_1; c_1; b_1; }");
+    let row = changed(
+        &source,
+        &Observed::default(),
+        "one group of `a_1`, `b_1` and `c_1`",
+    );
+    expect![[r#"
+        -group a_1 { a.in = 8'd1; a.write_en = 1'd1; a_1[done] = a.done; }
+        +group a_1_to_c_1 {
+        +  a.in = 8'd1; a.write_en = 1'd1;
+        +  b.in = 8'd1; b.write_en = 1'd1;
+        +  c.in = 8'd1; c.write_en = 1'd1; a_1_to_c_1[done] = c.done;
+        +}
+        -group c_1 { c.in = 8'd1; c.write_en = 1'd1; c_1[done] = c.done; }
+        -seq { a_1; b_1; c_1; b_1; }
+        +seq { a_1_to_c_1; b_1; }
+    "#]].assert_eq(&row);
+    let source = main(
+        "",
+        &wires,
+        "seq {\n  par {\n    a_1; // one\n    b_1;\n  }\n  c_1;\n}",
+    );
+    let whole = changed(
+        &source,
+        &Observed::default(),
+        "one group of `a_1` and `b_1`",
+    );
+    expect![[r#"
+        -group a_1 { a.in = 8'd1; a.write_en = 1'd1; a_1[done] = a.done; }
+        -group b_1 { b.in = 8'd1; b.write_en = 1'd1; b_1[done] = b.done; }
+        +group a_1_and_b_1 {
+        +  a.in = 8'd1; a.write_en = 1'd1;
+        +  b.in = 8'd1; b.write_en = 1'd1; a_1_and_b_1[done] = b.done;
+        +}
+        -  par {
+        -    a_1; // one
+        -    b_1;
+        -  }
+        +  a_1_and_b_1; // one
+    "#]].assert_eq(&whole);
+}
+
+#[test]
+fn groups_that_stay_apart() {
+    // One takes longer, or may; one is done at once; one starts only when something else is done.
+    for group in [
+        "group g { mul.left = a.out; mul.right = a.out; mul.go = !mul.done ? 1'd1; c.in = mul.out; c.write_en = mul.done; g[done] = c.done; }\n",
+        "group g { c.in = 8'd1; c.write_en = eq.out ? 1'd1; eq.left = d.out; eq.right = 8'd1; g[done] = c.done; }\n",
+        "group g { c.in = 8'd1; c.write_en = !c.done ? 1'd1; g[done] = c.done; }\n",
+        "group g { c.in = 8'd1; c.write_en = 1'd1; g[done] = 1'd1; }\n",
+        "group g { c.in = 8'd1; c.write_en = 1'd1; g[done] = a.done ? c.done; }\n",
+        "group g { c.in = 8'd1; c.write_en = 1'd1; d.in = 8'd1; d.write_en = c.done; g[done] = d.done; }\n",
+        "group h { c.in = 8'd1; c.write_en = 1'd1; h[done] = c.done; } group g { h[go] = 1'd1; g[done] = h[done]; }\n",
+    ] {
+        let source = "import \"primitives/binary_operators.futil\";\n".to_owned()
+            + &main(
+                "mul = std_mult_pipe(8);",
+                &(sets("b_1") + group),
+                "seq { b_1; g; }",
+            );
+        let found = of(&source, &Observed::default()).1;
+        let merged = found
+            .iter()
+            .find(|rewrite| rewrite.what.starts_with("make one group"));
+        assert!(merged.is_none(), "{group}: {merged:?}");
+    }
+    // Both drive an adder, one reads what the other writes, or both write one register, by two names perhaps.
+    let sum = |name: &str, to: &str| {
+        format!(
+            "group {name} {{ add.left = {to}.out; add.right = 8'd1; {to}.in = add.out; {to}.write_en = 1'd1; {name}[done] = {to}.done; }}\n"
+        )
+    };
+    let wires = sum("one", "a") + &sum("two", "b");
+    check("", &wires, "seq { one; two; }", &expect![""]);
+    check("", &sets("a_1 b_a"), "seq { a_1; b_a; }", &expect![""]);
+    check("", &sets("a_1 a_b"), "seq { a_1; a_b; }", &expect![""]);
+    let refs = sets("p_1 q_1");
+    let p = (
+        "ref p = std_reg(8); ref q = std_reg(8);",
+        &*refs,
+        "seq { p_1; q_1; }",
+    );
+    check_with(
+        p,
+        ("", "", "invoke p[p = c, q = c](x = 8'd1)();"),
+        &expect![[r#"
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+        "#]],
+    );
+    // A continuous assignment carries what one writes to what the other reads.
+    let wires = sets("a_1")
+        + "w.in = a.out;\ngroup late { b.in = w.out; b.write_en = 1'd1; late[done] = b.done; }\n";
+    check(
+        "w = std_wire(8);",
+        &wires,
+        "seq { a_1; late; }",
+        &expect![""],
+    );
+    // Another arm of a `par` looks on.
+    check(
+        "",
+        &sets("a_1 b_1 c_a"),
+        "par { seq { a_1; b_1; } c_a; }",
+        &expect![[r#"
+            checked: run `a_1` and `b_1` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `a_1` and `b_1`: results may depend on how long something takes, for what runs beside it or by itself
+        "#]],
+    );
+}
+
+fn seen(latencies: &[(&str, u64)], shared: &[&str]) -> Observed {
+    let of = |name: &str| ("main".to_owned(), name.to_owned());
+    Observed {
+        latencies: latencies
+            .iter()
+            .map(|(name, cycles)| (of(name), *cycles))
+            .collect(),
+        shared: shared.iter().map(|name| of(name)).collect(),
+        ..Observed::default()
+    }
+}
+
+#[test]
+fn static_groups() {
+    let late = "group late { c.in = 8'd1; c.write_en = !c.done ? 1'd1; late[done] = c.done; }\n";
+    let own = "group own { d.in = 8'd1; d.write_en = !own[done] ? 1'd1; own[done] = d.done; }\n";
+    let wires = sets("a_1") + late + own;
+    let source = main("", &wires, "seq { a_1; late; own; }");
+    let observed = seen(&[("a_1", 1), ("late", 1), ("own", 1)], &[]);
+    expect![[r#"
+        checked: say that the group `a_1` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
+        proved: make the group `a_1` static: `static<1> group`: what it is done with is started in its first cycle, and takes one
+        checked: say that the group `late` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
+        checked: make the group `late` static: `static<1> group`: it took 1 cycle each time that it ran, with these data
+        checked: say that the group `own` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
+        proved: run `a_1`, `late` and `own` at once, in a `par`: none of them writes what another one reads or writes
+        proved: run `a_1` and `late` to `own` at once, in a `par`: none of them writes what another one reads or writes
+        proved: run `a_1` to `late` and `own` at once, in a `par`: none of them writes what another one reads or writes
+        proved: run `a_1` and `late` at once, in a `par`: none of them writes what another one reads or writes
+        proved: run `late` and `own` at once, in a `par`: none of them writes what another one reads or writes
+    "#]].assert_eq(&render_of(&source, &observed));
+    let changed = changed(&source, &observed, "`a_1` static");
+    expect![[r#"
+        -group a_1 { a.in = 8'd1; a.write_en = 1'd1; a_1[done] = a.done; }
+        +static<1> group a_1 { a.in = 8'd1; a.write_en = 1'd1; }
+    "#]].assert_eq(&changed);
+    // Something else waits for it.
+    let wires = sets("a_1") + "group outer { a_1[go] = 1'd1; outer[done] = a_1[done]; }\n";
+    let source = main("", &wires, "outer;");
+    expect![[r#"
+        checked: say that the group `a_1` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
+    "#]].assert_eq(&render_of(&source, &seen(&[("a_1", 1)], &[])));
+}
+
+#[test]
+fn cells_kept_apart() {
+    let wires = sets("a_1 b_a c_a");
+    let control = "seq { a_1; b_a; c_a; }";
+    let source = main("", &wires, control);
+    let observed = seen(&[], &["a", "d"]);
+    let text = render_of(&source, &observed);
+    let about: Vec<&str> = text.lines().filter(|line| line.contains("apart")).collect();
+    expect!["proved: keep the cell `a` apart: read it through the slice `a_out`: a slice of all bits gives what it gets"].assert_eq(&about.join("\n"));
+    expect![[r#"
+        -cells { a = std_reg(8); b = std_reg(8); c = std_reg(8); d = std_reg(8); add = std_add(8);
+        +cells { a = std_reg(8); a_out = std_slice(8, 8); b = std_reg(8); c = std_reg(8); d = std_reg(8); add = std_add(8);
+        +a_out.in = a.out;
+        -group b_a { b.in = a.out; b.write_en = 1'd1; b_a[done] = b.done; }
+        +group b_a { b.in = a_out.out; b.write_en = 1'd1; b_a[done] = b.done; }
+    "#]].assert_eq(&changed(&source, &observed, "`a` apart"));
 }

@@ -1,6 +1,7 @@
 //! What profiles of a program tell about changes of it: where its cycles are spent, and what was always the same.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
 
 use petal_advise::{Place, Profile};
 use petal_metadata::{ComponentId, ControlId, Metadata};
@@ -50,29 +51,52 @@ impl Profiles {
             let group = metadata.component(id).group(group).name.clone();
             ((component(id), group), cycles)
         });
-        let iterations = analysis.fixed_iterations().into_iter();
-        let iterations = iterations.map(|((id, node), count)| ((component(id), node), count));
+        let of_statement = |((id, node), count)| ((component(id), node), count);
+        let seen = Observed {
+            latencies: latencies.collect(),
+            invokes: analysis
+                .fixed_invokes()
+                .into_iter()
+                .map(of_statement)
+                .collect(),
+            iterations: analysis
+                .fixed_iterations()
+                .into_iter()
+                .map(of_statement)
+                .collect(),
+            shared: shared(metadata),
+        };
         if first {
-            self.observed = Observed {
-                latencies: latencies.collect(),
-                iterations: iterations.collect(),
-            };
+            self.observed = seen;
         } else {
-            let latencies: HashMap<_, _> = latencies.collect();
-            let iterations: HashMap<_, _> = iterations.collect();
-            let observed = &mut self.observed;
-            observed
-                .latencies
-                .retain(|of, cycles| latencies.get(of).is_none_or(|other| other == cycles));
-            observed
-                .iterations
-                .retain(|of, count| iterations.get(of).is_none_or(|other| other == count));
+            keep_equal(&mut self.observed.latencies, &seen.latencies);
+            keep_equal(&mut self.observed.invokes, &seen.invokes);
+            keep_equal(&mut self.observed.iterations, &seen.iterations);
         }
     }
 
     fn of(&self, rewrite: &Rewrite, statement: ControlId) -> Option<&Statement> {
         self.statements.get(&(rewrite.component.clone(), statement))
     }
+}
+
+/// Keeps what is not contradicted by another run.
+fn keep_equal<K: Eq + Hash>(observed: &mut HashMap<K, u64>, other: &HashMap<K, u64>) {
+    observed.retain(|of, count| other.get(of).is_none_or(|other| other == count));
+}
+
+/// The cells whose hardware does the work of several.
+fn shared(metadata: &Metadata) -> BTreeSet<(String, String)> {
+    let mut shared = BTreeSet::new();
+    for component in &metadata.components {
+        for cell in &component.cells {
+            if let Some(other) = cell.shares_hardware_of() {
+                let of = |cell: &str| (component.name.clone(), cell.to_owned());
+                shared.extend([of(&cell.name), of(other)]);
+            }
+        }
+    }
+    shared
 }
 
 impl Profile for Profiles {
@@ -88,7 +112,9 @@ impl Profile for Profiles {
         let arms: Vec<u64> = rewrite.arms.iter().map(cycles).collect();
         let all = arms.iter().sum::<u64>();
         match rewrite.kind {
-            RewriteKind::ParallelSteps => all - arms.into_iter().max().unwrap_or(0),
+            RewriteKind::ParallelSteps | RewriteKind::MergedGroups => {
+                all - arms.into_iter().max().unwrap_or(0)
+            }
             _ => all,
         }
     }

@@ -6,14 +6,17 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use petal_metadata::{ComponentId, FileId, FrontEndFileId, GroupId, GroupKind, Metadata};
+use petal_metadata::{
+    ComponentId, ControlKind, FileId, FrontEndFileId, GroupId, GroupKind, Metadata,
+};
 use petal_reconstruct::{CompiledView, Event};
 
-use crate::activations::Activations;
+use crate::activations::{Activations, Durations};
 use crate::annotate::{Line, annotate};
 use crate::baseline::Baseline;
 use crate::cells::cells;
 use crate::control::{Counts, control, control_per_instance};
+use crate::elements::ElementKind;
 use crate::ending::Ending;
 use crate::flame::{Counted, Flame, Frames};
 use crate::front_end::{FrontEndLines, Part, PartNames};
@@ -225,6 +228,25 @@ impl<'a> Analysis<'a> {
                     && durations.count > 0
                     && durations.min == durations.max
             })
+            .map(|(id, durations)| (id, durations.min))
+            .collect()
+    }
+
+    /// The cycles that every activation of an invoke took, where that was always the same: of those that are not static.
+    pub fn fixed_invokes(&self) -> BTreeMap<StatementId, u64> {
+        let mut durations: BTreeMap<StatementId, Durations> = BTreeMap::new();
+        for (element, of_one) in self.activations.durations() {
+            if let ElementKind::Control(node) = element.kind {
+                let id = self.activations.component_of(element);
+                let statement = self.metadata.component(id).node(node);
+                if statement.kind == ControlKind::Invoke && statement.latency.is_none() {
+                    durations.entry((id, node)).or_default().merge(&of_one);
+                }
+            }
+        }
+        let fixed = durations.into_iter();
+        fixed
+            .filter(|(_, durations)| durations.min == durations.max)
             .map(|(id, durations)| (id, durations.min))
             .collect()
     }

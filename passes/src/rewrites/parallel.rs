@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use petal_metadata::{ControlId, ControlKind};
 
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 use crate::dependences::Effects;
 use crate::tree::View;
 
@@ -12,15 +12,23 @@ use crate::tree::View;
 const MAX_STEPS: usize = 128;
 
 /// A step of a `seq`, or an arm of a `par`.
-struct Part<'a> {
-    id: ControlId,
-    span: Range<usize>,
+pub(super) struct Part<'a> {
+    pub id: ControlId,
+    pub span: Range<usize>,
     effects: &'a Effects,
+}
+
+impl Part<'_> {
+    /// Whether nothing depends on which of two runs first, nor on whether they run at once.
+    pub fn is_independent_of(&self, other: &Self) -> bool {
+        let (a, b) = (self.effects, other.effects);
+        a.is_independent_of(b) && a.drives.is_disjoint(&b.drives)
+    }
 }
 
 impl Scope<'_> {
     /// The parts of a `seq` or `par`; `None` if something is not certain of one of them.
-    fn parts(&self, view: View<'_>) -> Option<Vec<Part<'_>>> {
+    pub fn parts(&self, view: View<'_>) -> Option<Vec<Part<'_>>> {
         let children = view.children();
         if !(2..=MAX_STEPS).contains(&children.len()) {
             return None;
@@ -42,10 +50,7 @@ impl Scope<'_> {
             return;
         };
         let count = parts.len();
-        let independent = |a: usize, b: usize| {
-            let (a, b) = (parts[a].effects, parts[b].effects);
-            a.is_independent_of(b) && a.drives.is_disjoint(&b.drives)
-        };
+        let independent = |a: usize, b: usize| parts[a].is_independent_of(&parts[b]);
         let mut tried: Vec<Vec<Range<usize>>> = Vec::new();
         let mut try_arms = |arms: Vec<Range<usize>>| {
             if !tried.contains(&arms) {
@@ -137,8 +142,8 @@ impl Scope<'_> {
         };
         let pairs =
             (0..parts.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
-        let mut pairs = pairs.map(|(a, b)| (parts[a].effects, parts[b].effects));
-        if !pairs.all(|(a, b)| a.is_independent_of(b) && a.drives.is_disjoint(&b.drives)) {
+        let mut pairs = pairs.map(|(a, b)| (&parts[a], &parts[b]));
+        if !pairs.all(|(a, b)| a.is_independent_of(b)) {
             return;
         }
         let Some(keyword) = self
@@ -208,13 +213,5 @@ impl Scope<'_> {
             ),
             vec![Edit::insert(keyword.start, format!("@bound({count}) "))],
         ));
-    }
-}
-
-/// `a`, `b` and `c`.
-fn join(names: &[String]) -> String {
-    match names {
-        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
     }
 }

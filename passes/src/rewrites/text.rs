@@ -123,7 +123,7 @@ impl<'a> Text<'a> {
     }
 
     /// The white space that the line of an offset begins with.
-    fn indent(&self, offset: usize) -> &'a str {
+    pub fn indent(&self, offset: usize) -> &'a str {
         let begin = self.line(offset);
         let line = &self.text[begin..];
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
@@ -140,11 +140,17 @@ impl<'a> Text<'a> {
         breaks.map(move |(at, _)| range.start + at + 1)
     }
 
+    /// The text between the braces behind the first of these words in a part of the text.
+    pub fn section(&self, range: Range<usize>, word: &str) -> Option<usize> {
+        let word = self.find(range.clone(), word)?;
+        Some(self.mark(word.end..range.end, b'{')? + 1)
+    }
+
     /// Puts `head { … }` around a part of the text.
     pub fn wrap(&self, range: Range<usize>, head: &str, edits: &mut Vec<Edit>) {
         let Range { start, end } = range;
         let indent = self.indent(start);
-        if self.line(start) + indent.len() == start {
+        if self.is_first(start) {
             edits.push(Edit::insert(start, format!("{head} {{\n{indent}  ")));
             edits.extend(self.lines(range).map(|line| Edit::insert(line, "  ")));
             edits.push(Edit::insert(end, format!("\n{indent}}}")));
@@ -177,6 +183,93 @@ impl<'a> Text<'a> {
                 edits.push(Edit::replace(line..line + spaces, ""));
             }
         }
+    }
+
+    /// Where the ports of a cell are named in a part of the text: its name, each time.
+    pub fn references(&self, range: Range<usize>, cell: &str) -> Vec<Range<usize>> {
+        let pairs = self.tokens(range).windows(2);
+        let named = pairs
+            .filter(|pair| self.word(pair[0]) == Some(cell) && pair[1].kind == Kind::Mark(b'.'));
+        named.map(|pair| pair[0].start..pair[0].end).collect()
+    }
+
+    /// The first place in a part of the text where a port of a cell is named: the cell, the port.
+    pub fn port(&self, range: Range<usize>, cell: &str, port: &str) -> Option<Range<usize>> {
+        let mut names = self.tokens(range).windows(3);
+        let named = names.find(|names| {
+            self.word(names[0]) == Some(cell)
+                && names[1].kind == Kind::Mark(b'.')
+                && self.word(names[2]) == Some(port)
+        })?;
+        Some(named[0].start..named[2].end)
+    }
+
+    /// The assignments to the `done` of a group in a part of the text: its name, and the whole with its `;`.
+    pub fn dones(&self, range: Range<usize>, group: &str) -> Vec<[Range<usize>; 2]> {
+        let tokens = self.tokens(range);
+        let begins = tokens.windows(5).enumerate().filter(|(_, tokens)| {
+            self.word(tokens[0]) == Some(group)
+                && tokens[1].kind == Kind::Mark(b'[')
+                && self.word(tokens[2]) == Some("done")
+                && tokens[3].kind == Kind::Mark(b']')
+                && tokens[4].kind == Kind::Mark(b'=')
+        });
+        let whole = begins.filter_map(|(at, begin)| {
+            let mut rest = tokens[at..].iter();
+            let end = rest.find(|token| token.kind == Kind::Mark(b';'))?;
+            Some([begin[0].start..begin[0].end, begin[0].start..end.end])
+        });
+        whole.collect()
+    }
+
+    /// The end of a declaration with its `;`.
+    pub fn with_semicolon(&self, declaration: &Range<usize>) -> usize {
+        let next = self
+            .tokens
+            .partition_point(|token| token.start < declaration.end);
+        let next = self.tokens.get(next);
+        let next = next.filter(|token| token.kind == Kind::Mark(b';'));
+        next.map_or(declaration.end, |token| token.end)
+    }
+
+    /// What puts something behind a declaration: on a line of its own if the declaration has one.
+    pub fn behind(&self, declaration: &Range<usize>, text: &str) -> Edit {
+        let end = self.with_semicolon(declaration);
+        let rest = self.text[end..].lines().next().unwrap_or_default();
+        let indent = self.indent(declaration.start);
+        if rest.trim().is_empty() && self.is_first(declaration.start) {
+            Edit::insert(end, format!("\n{indent}{text}"))
+        } else {
+            Edit::insert(end, format!(" {text}"))
+        }
+    }
+
+    /// What puts something behind the `{` that ends at an offset: on a line of its own if what follows is on another one.
+    pub fn within(&self, open: usize, text: &str) -> Edit {
+        let next = self.tokens.partition_point(|token| token.start < open);
+        let next = self.tokens.get(next).map_or(open, |token| token.start);
+        if self.line(next) > open {
+            Edit::insert(open, format!("\n{}{text}", self.indent(next)))
+        } else {
+            Edit::insert(open, format!(" {text}"))
+        }
+    }
+
+    /// Whether there is nothing before an offset on its line.
+    fn is_first(&self, offset: usize) -> bool {
+        self.line(offset) + self.indent(offset).len() == offset
+    }
+
+    /// A part of the text with the white space before it: a whole line, if it has that for itself.
+    pub fn with_space(&self, range: Range<usize>) -> Range<usize> {
+        let after = &self.text[range.end..];
+        let rest = after.lines().next().unwrap_or_default();
+        if self.is_first(range.start) && rest.trim().is_empty() {
+            let end = range.end + usize::from(after.starts_with('\r'));
+            return self.line(range.start).saturating_sub(1)..end;
+        }
+        let before = self.text[..range.start].trim_end_matches([' ', '\t']);
+        before.len()..range.end
     }
 
     /// Whether there is a comment between two statements or around them.

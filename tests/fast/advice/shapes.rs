@@ -20,7 +20,8 @@ pub struct Test {
     pub op: usize,
     pub left: usize,
     pub right: usize,
-    /// Whether a comb group computes it, with a comparator of its own or one that others use, or continuous assignments.
+    /// Whether a comb group computes it, with a comparator of its own or one that other conditions or groups use, or continuous
+    /// assignments.
     pub mode: usize,
     /// As it is, negated, or together with a second one.
     pub form: usize,
@@ -46,6 +47,8 @@ pub enum Shape {
     Switch(Test, Vec<(usize, usize, Shape)>),
     Invoke(Call),
     Static(bool, Vec<Act>),
+    /// Arms that wait for one another, each between two statements.
+    Sync(Vec<(Shape, Shape)>),
 }
 
 /// Components, main last, and how the text is laid out.
@@ -73,7 +76,8 @@ fn act() -> impl Strategy<Value = Act> {
 fn test() -> impl Strategy<Value = Test> {
     let left = prop_oneof![8 => 0..REGISTERS, 2 => REGISTERS..REGISTERS + 4];
     let op = prop_oneof![4 => 0..2usize, 3 => 0..OPS.len()];
-    let mode = prop_oneof![5 => Just(0usize), 1 => Just(1usize), 2 => Just(2usize)];
+    let mode =
+        prop_oneof![5 => Just(0usize), 1 => Just(1usize), 2 => Just(2usize), 1 => Just(3usize)];
     let form = prop_oneof![4 => Just(0usize), 1 => 1..4usize];
     (op, left, 0..12usize, mode, form).prop_map(|(op, left, right, mode, form)| Test {
         op,
@@ -102,7 +106,11 @@ fn shape() -> impl Strategy<Value = Shape> {
     ];
     leaf.prop_recursive(4, 24, 5, |inner| {
         let some = || prop::collection::vec(inner.clone(), 2..5);
-        let otherwise = prop::option::weighted(0.3, inner.clone().prop_map(Box::new));
+        let chained = (test(), inner.clone(), prop::option::weighted(0.5, inner.clone()))
+            .prop_map(|(test, then, otherwise)| Shape::If(test, then.into(), otherwise.map(Box::new)));
+        let otherwise = prop_oneof![inner.clone(), chained].prop_map(Box::new);
+        let otherwise = prop::option::weighted(0.4, otherwise);
+        let synced = prop::collection::vec((inner.clone(), inner.clone()), 2..4);
         let arms = prop::collection::vec((0..OPS.len(), 0..6usize, inner.clone()), 2..4);
         prop_oneof![
             5 => some().prop_map(Shape::Seq),
@@ -114,6 +122,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                     Shape::While(times, test, continuous, beside, body.into())
                 }),
             2 => (test(), arms).prop_map(|(test, arms)| Shape::Switch(test, arms)),
+            1 => synced.prop_map(Shape::Sync),
         ]
     })
 }

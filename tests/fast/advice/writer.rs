@@ -190,8 +190,11 @@ impl Writer<'_> {
         } else {
             self.value(right - 6)
         };
-        let shares = mode == 2;
-        let mut cell = if shares {
+        let shares = mode == 2 || mode == 3 && op < 8;
+        let mut cell = if shares && mode == 3 {
+            // As groups call theirs.
+            format!("cmp{op}{}", self.lane)
+        } else if shares {
             format!("shared_{}{}", OPS[op], self.lane)
         } else {
             format!("cell_{name}")
@@ -200,7 +203,7 @@ impl Writer<'_> {
             cell = format!("cont_{name}");
             name = format!("cont_{name}");
         } else if shares {
-            name = format!("shared_{name}");
+            name = format!("shared{mode}_{name}");
         }
         self.cell(&cell, &format!("{}(8)", OPS[op]));
         let mut body = vec![format!(
@@ -264,11 +267,7 @@ impl Writer<'_> {
                 writer.lane = outer;
             }),
             Shape::If(test, then, otherwise) => {
-                let condition = self.test(test);
-                self.block(&format!("if {condition}"), |writer| writer.shape(then));
-                if let Some(otherwise) = otherwise {
-                    self.block("else", |writer| writer.shape(otherwise));
-                }
+                self.branches("if", test, then, otherwise.as_deref());
             }
             Shape::While(times, test, continuous, beside, body) => {
                 self.repeated(*times, test.as_ref(), *continuous, *beside, body);
@@ -287,6 +286,20 @@ impl Writer<'_> {
                     writer.block(&format!("if {condition}"), |writer| writer.shape(body));
                 }
                 writer.kept.pop();
+            }),
+            Shape::Sync(arms) => self.block("par", |writer| {
+                let outer = writer.lane.clone();
+                for (at, (before, after)) in arms.iter().enumerate() {
+                    if writer.tidy {
+                        writer.lane = format!("{outer}_{at}");
+                    }
+                    writer.block("seq", |writer| {
+                        writer.shape(before);
+                        writer.line("@sync(1);");
+                        writer.shape(after);
+                    });
+                }
+                writer.lane = outer;
             }),
             Shape::Invoke(call) => self.invoke(call),
             Shape::Static(par, acts) => {
@@ -310,6 +323,19 @@ impl Writer<'_> {
                     }
                 });
             }
+        }
+    }
+
+    /// An `if`, with `else if` for each that is the `else` of the one before.
+    fn branches(&mut self, head: &str, test: &Test, then: &Shape, otherwise: Option<&Shape>) {
+        let condition = self.test(test);
+        self.block(&format!("{head} {condition}"), |writer| writer.shape(then));
+        match otherwise {
+            Some(Shape::If(test, then, otherwise)) => {
+                self.branches("else if", test, then, otherwise.as_deref());
+            }
+            Some(otherwise) => self.block("else", |writer| writer.shape(otherwise)),
+            None => {}
         }
     }
 
@@ -377,13 +403,24 @@ impl Writer<'_> {
             });
         }
         let component = call.component % self.formals.len();
-        let cell = format!("c{component}_{}", call.cell);
-        self.cell(&cell, &format!("p{component}()"));
+        let is_plain = component == 0 && self.formals[0].is_empty();
+        let cell = if !self.is_main && is_plain && call.cell == 1 {
+            self.own_formals.insert("qc");
+            "qc".to_owned()
+        } else {
+            let cell = format!("c{component}_{}", call.cell);
+            self.cell(&cell, &format!("p{component}()"));
+            cell
+        };
         let mut refs = Vec::new();
         for formal in &self.formals[component] {
             let actual = match *formal {
                 "q0" => self.register(call.actuals[0]),
                 "q1" => self.register(call.actuals[1]),
+                "qc" => {
+                    self.cell("c0_0", "p0()");
+                    "c0_0".to_owned()
+                }
                 _ if self.is_main && call.actuals[2] == 1 => "data".to_owned(),
                 _ => self.memory().to_owned(),
             };
@@ -440,10 +477,10 @@ impl Writer<'_> {
             let _ = writeln!(cells, "    {external}{cell} = {of};");
         }
         for formal in &self.own_formals {
-            let of = if *formal == "qm" {
-                "comb_mem_d1(8, 8, 3)"
-            } else {
-                "std_reg(8)"
+            let of = match *formal {
+                "qm" => "comb_mem_d1(8, 8, 3)",
+                "qc" => "p0()",
+                _ => "std_reg(8)",
             };
             let _ = writeln!(cells, "    ref {formal} = {of};");
         }
@@ -501,4 +538,5 @@ const HEAD: &str = "import \"primitives/core.futil\";
 import \"primitives/binary_operators.futil\";
 import \"primitives/memories/comb.futil\";
 import \"primitives/memories/seq.futil\";
+import \"primitives/sync.futil\";
 ";
