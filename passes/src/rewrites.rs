@@ -12,6 +12,7 @@ mod merged;
 mod parallel;
 mod settled;
 mod sharing;
+mod state;
 mod text;
 
 use std::collections::{BTreeSet, HashMap};
@@ -132,6 +133,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let text = Text::new(&text);
         let handed_over = handed_over(&ctx);
         let unsettled = settled::is_unsettled(&ctx);
+        let outputs = state::outputs(&ctx, &handed_over);
         let has_slice = ctx.lib.find_primitive("std_slice").is_some();
         let mut found = Vec::new();
         let none = Dependences::default();
@@ -149,6 +151,8 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 ids: ids.collect(),
                 handed_over: &handed_over,
                 unsettled,
+                steady: state::is_steady(component, &handed_over, &outputs),
+                outputs: &outputs,
                 has_slice,
                 observed,
             };
@@ -184,6 +188,10 @@ struct Scope<'a> {
     handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
     /// Whether some group of the program may be done before all that it writes is written.
     unsettled: bool,
+    /// Whether no condition changes with what runs while it is looked at.
+    steady: bool,
+    /// Outputs of components that depend on state alone.
+    outputs: &'a state::Outputs,
     /// Whether the program has `std_slice`.
     has_slice: bool,
     observed: &'a Observed,
@@ -270,6 +278,11 @@ impl Scope<'_> {
             Certainty::Proved if self.unsettled => (
                 Certainty::Checked,
                 "some group of the program may be done before all that it writes is written"
+                    .to_owned(),
+            ),
+            Certainty::Proved if !self.steady => (
+                Certainty::Checked,
+                "a condition of the component may change with what runs while it is looked at"
                     .to_owned(),
             ),
             _ => (certainty, premise),

@@ -340,12 +340,17 @@ fn conditions_with_copies() {
         group note { eq.left = b.out; eq.right = 8'd7; c.in = eq.out ? 8'd1; c.write_en = 1'd1; note[done] = c.done; }\n";
     let wires = sets("a_1 b_1") + IS_1 + also;
     let control = "seq { a_1; note; while eq.out with is_1 { a_1; } if eq.out with is_3 { b_1; } }";
-    check("", &wires, control, &expect![[r#"
+    check(
+        "",
+        &wires,
+        control,
+        &expect![[r#"
         proved: make the comb group `is_1` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
         proved: make the comb group `is_3` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
         proved: run `a_1` and `note` at once, in a `par`: none of them writes what another one reads or writes
         proved: make one group of `a_1` and `note`: each takes one cycle, and none of them writes what another one reads or writes
-    "#]]);
+    "#]],
+    );
     let source = main("", &wires, control);
     let changed = changed(&source, &Observed::default(), "`is_1` continuous");
     expect![[r#"
@@ -355,7 +360,8 @@ fn conditions_with_copies() {
         +eq_for_is_1.left = a.out; eq_for_is_1.right = 8'd1;
         -seq { a_1; note; while eq.out with is_1 { a_1; } if eq.out with is_3 { b_1; } }
         +seq { a_1; note; while eq_for_is_1.out { a_1; } if eq.out with is_3 { b_1; } }
-    "#]].assert_eq(&changed);
+    "#]]
+    .assert_eq(&changed);
 }
 
 #[test]
@@ -419,7 +425,11 @@ fn conditions_that_have_to_stay() {
 #[test]
 fn groups_to_merge() {
     let wires = sets("a_1 b_1 c_1");
-    check("", &wires, "seq { a_1; b_1; c_1; b_1; }", &expect![[r#"
+    check(
+        "",
+        &wires,
+        "seq { a_1; b_1; c_1; b_1; }",
+        &expect![[r#"
         proved: run `a_1` and `b_1` to `b_1` at once, in a `par`: none of them writes what another one reads or writes
         proved: run `a_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
         proved: make one group of `a_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
@@ -430,7 +440,8 @@ fn groups_to_merge() {
         proved: make one group of `b_1` and `c_1`: each takes one cycle, and none of them writes what another one reads or writes
         proved: run `c_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
         proved: make one group of `c_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
-    "#]]);
+    "#]],
+    );
     let source = main("", &wires, "seq { a_1; b_1; c_1; b_1; }");
     let row = changed(
         &source,
@@ -447,7 +458,8 @@ fn groups_to_merge() {
         -group c_1 { c.in = 8'd1; c.write_en = 1'd1; c_1[done] = c.done; }
         -seq { a_1; b_1; c_1; b_1; }
         +seq { a_1_to_c_1; b_1; }
-    "#]].assert_eq(&row);
+    "#]]
+    .assert_eq(&row);
     let source = main(
         "",
         &wires,
@@ -470,7 +482,8 @@ fn groups_to_merge() {
         -    b_1;
         -  }
         +  a_1_and_b_1; // one
-    "#]].assert_eq(&whole);
+    "#]]
+    .assert_eq(&whole);
 }
 
 #[test]
@@ -576,7 +589,8 @@ fn static_groups() {
     expect![[r#"
         -group a_1 { a.in = 8'd1; a.write_en = 1'd1; a_1[done] = a.done; }
         +static<1> group a_1 { a.in = 8'd1; a.write_en = 1'd1; }
-    "#]].assert_eq(&changed);
+    "#]]
+    .assert_eq(&changed);
     // Something else waits for it.
     let wires = sets("a_1") + "group outer { a_1[go] = 1'd1; outer[done] = a_1[done]; }\n";
     let source = main("", &wires, "outer;");
@@ -601,4 +615,76 @@ fn cells_kept_apart() {
         -group b_a { b.in = a.out; b.write_en = 1'd1; b_a[done] = b.done; }
         +group b_a { b.in = a_out.out; b.write_en = 1'd1; b_a[done] = b.done; }
     "#]].assert_eq(&changed(&source, &observed, "`a` apart"));
+}
+
+#[test]
+fn conditions_that_change_with_what_runs() {
+    // A group drives what the condition is computed from, itself, or by the input of a component.
+    let wires = sets("a_1 b_1")
+        + "group test { eq.left = a.out; eq.right = 8'd1; c.in = 8'd1; c.write_en = 1'd1; test[done] = c.done; }\n";
+    check(
+        "",
+        &wires,
+        "while eq.out { seq { a_1; test; b_1; } }",
+        &expect![[r#"
+            checked: run `a_1` to `test` and `b_1` at once, in a `par`: a condition of the component may change with what runs while it is looked at
+            checked: run `test` and `b_1` at once, in a `par`: a condition of the component may change with what runs while it is looked at
+            checked: make one group of `test` and `b_1`: a condition of the component may change with what runs while it is looked at
+        "#]],
+    );
+    let p = ("", "add.left = x; add.right = a.out; out = add.out;\n", "");
+    let wires = sets("a_1 b_1") + "eq.left = p.out; eq.right = 8'd1;\n";
+    check_with(
+        p,
+        (
+            "",
+            &wires,
+            "while eq.out { seq { a_1; invoke p(x = b.out)(); b_1; } }",
+        ),
+        &expect![[r#"
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            checked: run `a_1` and `invoke p` to `b_1` at once, in a `par`: a condition of the component may change with what runs while it is looked at
+            checked: run `a_1` and `invoke p` at once, in a `par`: a condition of the component may change with what runs while it is looked at
+        "#]],
+    );
+    // The output of this one is a register.
+    let p = ("", &*(sets("a_x") + "out = a.out;\n"), "a_x;");
+    check_with(
+        p,
+        (
+            "",
+            &wires,
+            "while eq.out { seq { a_1; invoke p(x = b.out)(); b_1; } }",
+        ),
+        &expect![[r#"
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            proved: run `a_1` and `invoke p` to `b_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: run `a_1` and `invoke p` at once, in a `par`: none of them writes what another one reads or writes
+        "#]],
+    );
+}
+
+#[test]
+fn cells_invoked_in_several_ways() {
+    let p = component("p(x: 8) -> ()", "ref r = std_reg(8);", &sets("r_x"), "r_x;");
+    let control = "seq { invoke p[r = a](x = 8'd1)(); invoke p[r = b](x = 8'd2)(); invoke p[r = a]( x = 8'd1 )(); }";
+    let wires = sets("a_1");
+    let source = p + &main("p = p();", &wires, control);
+    expect![[r#"
+        -    eq = std_eq(8); other = std_eq(8); p = p(); }
+        +    eq = std_eq(8); other = std_eq(8); @inline p = p(); @inline p_2 = p(); }
+        -seq { invoke p[r = a](x = 8'd1)(); invoke p[r = b](x = 8'd2)(); invoke p[r = a]( x = 8'd1 )(); }
+        +seq { invoke p[r = a](x = 8'd1)(); invoke p_2[r = b](x = 8'd2)(); invoke p[r = a]( x = 8'd1 )(); }
+    "#]].assert_eq(&changed(&source, &Observed::default(), "make the cell `p`"));
+    // Whose output is it that the group reads?
+    let p = component(
+        "p(x: 8) -> (out: 8)",
+        CELLS,
+        &(sets("a_x") + "out = a.out;\n"),
+        "a_x;",
+    );
+    let wires = "group of_p { b.in = p.out; b.write_en = 1'd1; of_p[done] = b.done; }\n";
+    let control = "seq { invoke p(x = 8'd1)(); of_p; invoke p(x = 8'd2)(); of_p; }";
+    let source = p + &main("p = p();", wires, control);
+    expect![""].assert_eq(&render(&source));
 }

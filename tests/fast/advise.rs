@@ -29,9 +29,18 @@ fn a_switch_is_advised_to_be_one_if() {
               A `par` waits for all of its arms, and adds a cycle to learn that they are done, although at most
               one of these has anything to do. It computes the same: their conditions exclude one another, and no
               branch writes what a condition reads.
+              @@ -117,7 +117,3 @@
+                     read;
+              -      par {
+              -        if eq_1.out { run_s1; }
+              -        if eq_2.out { run_s2; }
+              -        if eq_3.out { run_s3; }
+              -      }
+              +      if eq_1.out { run_s1; } else if eq_2.out { run_s2; } else if eq_3.out { run_s3; }
+                     write;
 
         tried on: design.futil.data
-        tried 2 changes in 3 runs
+        tried 5 changes in 13 runs; 3 saved nothing
 
           petal-out/design/advice/        patches: one each, proved.patch and all.patch
           petal-out/design/report.html   open in a browser
@@ -69,7 +78,7 @@ fn a_switch_is_advised_to_be_one_if() {
 
         </details>
 
-        tried on: design.futil.data; tried 2 changes in 3 runs
+        tried on: design.futil.data; tried 5 changes in 13 runs; 3 saved nothing
     "#]];
     expected.assert_eq(&workshop.succeeds(&markdown));
 }
@@ -254,7 +263,7 @@ component main() -> () {
         stdin: 1 cycle; nothing found that saves any
 
         tried on: zeros
-        tried 13 changes in 14 runs; 12 saved nothing; 1 could not be compiled or did not end
+        tried 14 changes in 16 runs; 13 saved nothing; 1 could not be compiled or did not end
     "#]];
     expected.assert_eq(&String::from_utf8(output.stdout).unwrap());
 }
