@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes a systolic array that multiplies two matrices, as a front end of Calyx writes them.
 
-    python3 benches/systolic.py 8 systolic-8.futil
+    python3 benches/systolic.py 8 systolic-8.futil [600]
 
+The last number is how often the matrices are multiplied: once, if it is not given.
 N × N processing elements: static groups, a `static if` for each part of each element, and continuous
 assignments between them (for N = 16: 1,226 enables and 1,494 continuous assignments). Row r of the left
 matrix is in memory `l{r}`, column c of the other one in `t{c}`; `out` gets the product, row by row. The
@@ -131,17 +132,19 @@ def data(size):
 
 def main():
     size, path = int(sys.argv[1]), sys.argv[2]
+    times = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     cells, wires, starts, body, stores = array(size)
     lines = [HEAD + "  cells {"]
     lines += ["    " + cell for cell in cells]
     lines += ["  }", "  wires {"]
     lines += ["    " + wire for wire in wires]
-    lines += ["  }", "  control {", "    seq {", "      static par { " + " ".join(starts) + " }"]
+    begin = "seq {" if times == 1 else f"repeat {times} {{ seq {{"
+    lines += ["  }", "  control {", f"    {begin}", "      static par { " + " ".join(starts) + " }"]
     lines += ["      while more.out {", "        static par {"]
     lines += ["          " + statement for statement in body]
     lines += ["        }", "      }"]
     lines += ["      " + store for store in stores]
-    lines += ["    }", "  }", "}"]
+    lines += ["    }" if times == 1 else "    } }", "  }", "}"]
     with open(path, "w") as file:
         file.write("\n".join(lines) + "\n")
     with open(f"{path}.data", "w") as file:

@@ -133,6 +133,11 @@ impl Machine {
         self.instance.words(self.compiled.layout().watched.clone())
     }
 
+    /// For each watched value a bit, 64 in a word: where it is 0, the value is that of the cycle before.
+    pub fn changed(&self) -> &[u64] {
+        self.instance.words(self.compiled.layout().changed.clone())
+    }
+
     /// The words that hold the probes.
     pub fn probes(&self) -> &[u64] {
         self.instance.words(self.compiled.layout().probes.clone())
@@ -171,6 +176,7 @@ impl Machine {
             }
             let compiled = Arc::clone(&self.compiled);
             let (graph, layout) = (&compiled.design.graph, compiled.layout());
+            self.instance.fill(layout.changed.clone(), u64::MAX);
             let mut at = layout.watched.start;
             for &node in &compiled.watched {
                 self.instance.set(at, graph.width(node), values.get(node));
@@ -237,6 +243,8 @@ impl Machine {
             Some(cycle) => cycle + 1,
         };
         self.cycle = Some(cycle);
+        let changed = self.compiled.layout().changed.clone();
+        self.instance.fill(changed, 0);
         self.settle()?;
         edge.map_err(|message| Stopped::Check {
             cycle: self.cycle,

@@ -101,8 +101,10 @@ pub(crate) struct Layout {
     pub probes: Range<usize>,
     /// Word and bit of each probe; without a bit it has the word to itself.
     pub probe: Vec<(usize, Option<u32>)>,
-    /// The words that hold the watched values.
+    /// The words that hold the watched values, and for each value a bit that tells whether it was computed anew, and
+    /// is another one.
     pub watched: Range<usize>,
+    pub changed: Range<usize>,
     /// First word of each wire on a loop, and the words of all of them.
     pub wires: Vec<usize>,
     pub all_wires: Range<usize>,
@@ -123,6 +125,11 @@ pub(super) enum Sink {
     Bit(usize, u32),
     /// If it is high, this word is not 0 any more.
     Raise(usize),
+}
+
+/// A bit of these words.
+fn bit(words: &Range<usize>, at: usize) -> Wake {
+    (words.start + at / 64, 1 << (at % 64))
 }
 
 /// The layout of a design, and the order in which its values are computed.
@@ -165,6 +172,7 @@ impl<'a> Plan<'a> {
                 probes: 0..0,
                 probe: Vec::new(),
                 watched: 0..0,
+                changed: 0..0,
                 wires: Vec::new(),
                 all_wires: 0..0,
                 memories: 0..0,
@@ -194,10 +202,12 @@ impl<'a> Plan<'a> {
         let users = Users::of(graph, &self.functions, self.layout.flags.start);
         self.lay_out_updates(&users);
         self.lay_out_probes(probes);
+        self.layout.changed = self.reserve(watched.len().div_ceil(64));
         let first = self.layout.size;
-        for &node in watched {
+        for (number, &node) in watched.iter().enumerate() {
             let at = self.reserve(words(graph.width(node))).start;
-            self.sink(node, Sink::Store(at, Vec::new()));
+            let change = bit(&self.layout.changed, number);
+            self.sink(node, Sink::Store(at, vec![change]));
         }
         self.layout.watched = first..self.layout.size;
         let first = self.layout.size;
@@ -230,7 +240,6 @@ impl<'a> Plan<'a> {
         regs.sort_by_key(|&reg| place(graph.regs[reg].next));
         self.layout.changing = self.reserve(regs.len().div_ceil(64));
         self.layout.writing = self.reserve(writes.len().div_ceil(64));
-        let bit = |words: &Range<usize>, at: usize| vec![(words.start + at / 64, 1 << (at % 64))];
         let state = self.layout.size;
         self.layout.regs = vec![0; regs.len()];
         for &reg in &regs {
@@ -240,7 +249,7 @@ impl<'a> Plan<'a> {
         for reg in regs {
             let words = words(graph.regs[reg].width);
             let next = self.reserve(words).start;
-            let wakes = bit(&self.layout.changing, self.layout.registers.len());
+            let wakes = vec![bit(&self.layout.changing, self.layout.registers.len())];
             self.sink(graph.regs[reg].next, Sink::Store(next, wakes));
             let mut wakes = users.of_regs[reg].wakes().into_iter();
             let none = (word::NOTHING, 0);
@@ -256,7 +265,7 @@ impl<'a> Plan<'a> {
             let write = graph.writes[write];
             let operands = [write.enable, write.address, write.data].map(|node| {
                 let at = self.reserve(words(graph.width(node)));
-                let wakes = bit(&self.layout.writing, self.layout.writes.len());
+                let wakes = vec![bit(&self.layout.writing, self.layout.writes.len())];
                 self.sink(node, Sink::Store(at.start, wakes));
                 at
             });

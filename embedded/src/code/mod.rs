@@ -12,4 +12,4 @@ mod operations;
 mod partition;
 
 pub(crate) use layout::{Layout, load, store, word, words};
-pub(crate) use native::{Code, Instance};
+pub(crate) use native::{Code, Instance, bits};

@@ -288,6 +288,11 @@ impl Instance {
         change.is_some()
     }
 
+    /// Sets these words to the same number from outside.
+    pub fn fill(&mut self, at: Range<usize>, number: u64) {
+        self.words[at].fill(number);
+    }
+
     /// The run begins with the registers as they are.
     pub fn begin(&mut self) {
         for register in &self.code.layout.registers {
@@ -380,7 +385,7 @@ impl Instance {
 }
 
 /// The bits that are set in a word.
-fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros() as usize);
         word &= word.wrapping_sub(1);

@@ -178,6 +178,7 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
     machine.reset(&mut |_| {}).unwrap();
     let words = |value: &BigUint| value.iter_u64_digits().next().unwrap_or(0);
     let mut next: Option<Vec<u64>> = None;
+    let mut before = machine.watched().to_vec();
     let mut memories: Vec<Vec<u64>> = machine
         .instance
         .memories()
@@ -208,6 +209,11 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
             .map(|&node| words(values.get(node)))
             .collect();
         assert_eq!(machine.watched(), computed, "cycle {cycle} of\n{text}");
+        for (at, (now, before)) in computed.iter().zip(&before).enumerate() {
+            let is_told = machine.changed()[at / 64] >> (at % 64) & 1 == 1;
+            assert!(is_told || now == before, "cycle {cycle} of\n{text}");
+        }
+        before = computed;
         if !runs {
             return (cycle, graph.len());
         }

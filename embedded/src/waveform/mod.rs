@@ -52,9 +52,6 @@ struct Value {
     words: Range<usize>,
 }
 
-/// How many values are looked at together, whether any of them has changed.
-const BLOCK: usize = 16;
-
 /// What is declared before the first value.
 enum Declaration<'a> {
     Scope(&'a str),
@@ -159,14 +156,15 @@ impl Waveform {
             // All are new.
             *last = now.iter().map(|word| !word).collect();
         }
-        for (block, number) in self.values.chunks(BLOCK).zip((CLOCK + 1..).step_by(BLOCK)) {
-            let words = block[0].words.start..block[block.len() - 1].words.end;
-            if now[words.clone()] == last[words] {
-                continue;
-            }
-            for (value, number) in block.iter().zip(number..) {
+        for (first, &changed) in (0..).step_by(64).zip(machine.changed()) {
+            for bit in code::bits(changed) {
+                let Some(value) = self.values.get(first + bit) else {
+                    break;
+                };
+                let number = CLOCK + 1 + first + bit;
                 let (now, last) = (&now[value.words.clone()], &mut last[value.words.clone()]);
-                if now != last {
+                // Word by word: most values have one.
+                if now.iter().zip(&*last).any(|(now, last)| now != last) {
                     last.copy_from_slice(now);
                     format.value(number, value.width, now)?;
                 }

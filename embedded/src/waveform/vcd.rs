@@ -6,6 +6,9 @@ use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 
 use super::{Declaration, Format, digits};
 
+/// How many bytes are kept before they are written.
+const MAX_KEPT: usize = 1 << 16;
+
 /// A VCD file.
 pub(super) struct Vcd {
     output: Box<dyn Write + Send>,
@@ -53,8 +56,10 @@ impl Vcd {
 
 impl Format for Vcd {
     fn time(&mut self, time: u64) -> io::Result<()> {
-        self.output.write_all(&self.lines)?;
-        self.lines.clear();
+        if self.lines.len() >= MAX_KEPT {
+            self.output.write_all(&self.lines)?;
+            self.lines.clear();
+        }
         self.lines.push(b'#');
         let mut text = itoa::Buffer::new();
         self.lines.extend_from_slice(text.format(time).as_bytes());
@@ -63,11 +68,11 @@ impl Format for Vcd {
     }
 
     fn value(&mut self, number: usize, width: u32, words: &[u64]) -> io::Result<()> {
-        if width > 1 {
+        if width == 1 {
+            self.lines.push(if words[0] == 0 { b'0' } else { b'1' });
+        } else {
             self.lines.push(b'b');
-        }
-        digits(width, words, &mut self.lines);
-        if width > 1 {
+            digits(width, words, &mut self.lines);
             self.lines.push(b' ');
         }
         self.lines.extend_from_slice(self.codes[number].as_bytes());
