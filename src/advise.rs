@@ -14,7 +14,7 @@ use petal_advise::{Advice, Budget, Hardware, Passes, Ran, Trial, Variant, Worksh
 use petal_embedded::{Compiled, Options, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
 use petal_passes::{
-    Certainty, Design, Library, Observed, Parsed, Pipeline, Program, Rewrite, Source,
+    Certainty, Design, Joined, Library, Observed, Parsed, Pipeline, Program, Rewrite, Source,
 };
 use petal_reconstruct::{ProbeSource as _, Reconstruction};
 use petal_visualize::{Analysis, Change, ControlView, thousands};
@@ -438,6 +438,15 @@ impl Workshop for Shop<'_> {
         Ok(states(&metadata, metadata.main))
     }
 
+    fn joined(&self, variant: &Variant) -> Result<Joined, String> {
+        let instrument = || {
+            let pipeline = self.pipeline(variant.passes())?;
+            let (design, _) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
+            Ok::<Joined, Failure>(design.joined)
+        };
+        instrument().map_err(|failure| failure.to_string())
+    }
+
     fn pipelines(&self) -> Vec<Passes> {
         if self.args.proved {
             return Vec::new();
@@ -484,7 +493,7 @@ impl Shop<'_> {
                     Ok::<(), Failure>(())
                 })
                 .map_err(|error| Failure::new(error.to_string()))?;
-            profiles.add(&metadata, &analysis, at == 0);
+            profiles.add(&metadata, &design.joined, &analysis, at == 0);
         }
         Ok(profiles)
     }

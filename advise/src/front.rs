@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::advice::Hardware;
-use crate::change::{Change, Key};
+use crate::change::{Change, Class, Key};
 use crate::patch::patch;
 use crate::search::{Failure, Profile as _, Ran, Search, Trial, Workshop, total};
 use crate::variant::Variant;
@@ -148,6 +148,15 @@ impl<W: Workshop> Search<'_, W> {
             idle = if grew { 0 } else { idle + 1 };
         }
         front.sort_by_key(Tried::costs);
+        let joined = self.workshop.joined(original)?;
+        let mut is_proved = Vec::new();
+        for tried in &front {
+            let mut steps = tried.steps.iter();
+            is_proved.push(
+                steps.all(|(_, change)| change.class() == Class::Proved)
+                    && self.workshop.joined(&tried.variant)? == joined,
+            );
+        }
         let point = |(at, tried): (usize, Tried)| {
             let diff = patch(file, original.text(), tried.variant.text());
             let [cycles, register_bits, cells] = tried.costs();
@@ -157,10 +166,7 @@ impl<W: Workshop> Search<'_, W> {
                 register_bits,
                 cells,
                 changes: changes.collect(),
-                proved: tried
-                    .steps
-                    .iter()
-                    .all(|(_, change)| change.class() == crate::change::Class::Proved),
+                proved: is_proved[at],
                 arguments: tried.variant.passes().arguments(),
                 patch: (!diff.is_empty()).then(|| format!("front-{:02}.patch", at + 1)),
                 diff,
@@ -193,7 +199,7 @@ impl<W: Workshop> Search<'_, W> {
             return Ok(Some((kept, variant)));
         }
         let profile = self.workshop.profile(&from.variant)?;
-        let candidates = self.candidates(crate::change::Class::Checked, &from.variant, &profile)?;
+        let candidates = self.candidates(Class::Checked, &from.variant, &profile)?;
         let mut fit = candidates;
         fit.retain(|(key, ..)| !self.is_hopeless(key));
         if fit.is_empty() {

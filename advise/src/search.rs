@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use petal_passes::{Observed, Rewrite};
+use petal_passes::{Joined, Observed, Rewrite};
 
 use crate::advice::{Advice, Hardware};
 use crate::change::{Change, Class, Key};
@@ -100,6 +100,12 @@ pub trait Workshop: Sync {
     /// When it can't be compiled.
     fn states(&self, variant: &Variant) -> Result<u64, Failure>;
 
+    /// The cells of a program that the compiler makes one although they have to keep what they hold.
+    ///
+    /// # Errors
+    /// When it can't be compiled.
+    fn joined(&self, variant: &Variant) -> Result<Joined, Failure>;
+
     /// Other ways to compile the program.
     fn pipelines(&self) -> Vec<Passes>;
 
@@ -144,6 +150,8 @@ pub(crate) struct Search<'a, W: Workshop> {
     /// Cycles that changes save alone, of the program as it is.
     pub alone: HashMap<Key, (Change, u64)>,
     pub not_tried: HashSet<Key>,
+    /// Changes that would be proved if the compiler did not join other cells with them.
+    pub joining: HashSet<Key>,
     /// What the user should know.
     pub notes: Vec<String>,
 }
@@ -183,6 +191,7 @@ pub fn advise<W: Workshop>(
         outcomes: HashMap::new(),
         alone: HashMap::new(),
         not_tried: HashSet::new(),
+        joining: HashSet::new(),
         notes: Vec::new(),
     };
     let mut kept: Vec<Kept> = Vec::new();
@@ -252,11 +261,12 @@ impl<W: Workshop> Search<'_, W> {
             .map(|(_, change, _)| change.apply(current))
             .collect();
         let best = total(ran);
+        let joined = self.workshop.joined(current)?;
         // The other half is for what comes of them.
         let half = self.deadline.saturating_duration_since(Instant::now()) / 2;
         let trials = self.try_all(&variants, best, best, Instant::now() + half)?;
         let mut saving = Vec::new();
-        for ((key, change, place), trial) in candidates.into_iter().zip(trials) {
+        for ((key, mut change, place), trial) in candidates.into_iter().zip(trials) {
             let Some(trial) = trial else {
                 self.not_tried.insert(key);
                 continue;
@@ -276,6 +286,16 @@ impl<W: Workshop> Search<'_, W> {
                 ));
             }
             self.outcomes.insert(key.clone(), outcome);
+            if outcome == Outcome::Saves && change.class() == Class::Proved {
+                let after = self.workshop.joined(&change.apply(current))?;
+                if after != joined {
+                    self.joining.insert(key.clone());
+                    change.doubt();
+                    if class == Class::Proved {
+                        continue;
+                    }
+                }
+            }
             if let (Trial::Ran(after), Outcome::Saves) = (trial, outcome) {
                 let saved = best - total(&after);
                 if is_original {
@@ -313,6 +333,24 @@ impl<W: Workshop> Search<'_, W> {
         )
     }
 
+    /// The edits that there are of a program, as they are told and as far as is known now how certain each is.
+    fn edits(
+        &self,
+        variant: &Variant,
+        observed: &Observed,
+    ) -> Result<Vec<(Rewrite, Change)>, Failure> {
+        let rewrites = self.workshop.rewrites(variant, observed)?.into_iter();
+        Ok(rewrites
+            .map(|rewrite| {
+                let mut change = Change::Edit(rewrite.clone());
+                if self.joining.contains(&change.key(variant)) {
+                    change.doubt();
+                }
+                (rewrite, change)
+            })
+            .collect())
+    }
+
     /// The changes of a class that there are of a program, with most to gain first.
     pub(crate) fn candidates(
         &self,
@@ -320,10 +358,10 @@ impl<W: Workshop> Search<'_, W> {
         current: &Variant,
         profile: &W::Profile,
     ) -> Result<Vec<(Key, Change, Site)>, Failure> {
-        let rewrites = self.workshop.rewrites(current, profile.observed())?;
-        let mut candidates: Vec<(u64, Change, Site)> = rewrites
+        let edits = self.edits(current, profile.observed())?;
+        let mut candidates: Vec<(u64, Change, Site)> = edits
             .into_iter()
-            .map(|rewrite| {
+            .map(|(rewrite, change)| {
                 let Place {
                     name,
                     at,
@@ -334,7 +372,7 @@ impl<W: Workshop> Search<'_, W> {
                     line: at.and_then(|at| current.original_line(at, self.original.text())),
                     front_end,
                 };
-                (profile.potential(&rewrite), Change::Edit(rewrite), site)
+                (profile.potential(&rewrite), change, site)
             })
             .filter(|(potential, change, _)| {
                 // What is proved of a changed program may be what makes a checked change worth it.
@@ -388,6 +426,7 @@ impl<W: Workshop> Search<'_, W> {
             }
             let variants: Vec<Variant> = chain.iter().map(|(.., after)| after.clone()).collect();
             let mut best = total(ran);
+            let mut joined = self.workshop.joined(current)?;
             let known = variants.first().filter(|first| **first == best_one.after);
             let known = known.map(|_| Some(Trial::Ran(best_one.ran.clone())));
             let rest = &variants[usize::from(known.is_some())..];
@@ -400,7 +439,7 @@ impl<W: Workshop> Search<'_, W> {
             let mut good = None;
             let mut all_save = true;
             let mut steps = chain.into_iter().zip(trials);
-            for ((key, change, place, after), trial) in steps.by_ref() {
+            for ((key, mut change, place, after), trial) in steps.by_ref() {
                 let ran = match trial {
                     Some(Trial::Ran(ran)) if total(&ran) < best => ran,
                     Some(Trial::Ran(_)) => {
@@ -423,6 +462,17 @@ impl<W: Workshop> Search<'_, W> {
                         break;
                     }
                 };
+                let joined_after = self.workshop.joined(&after)?;
+                if change.class() == Class::Proved && joined_after != joined {
+                    self.joining.insert(key.clone());
+                    change.doubt();
+                    if class == Class::Proved {
+                        all_save = false;
+                        good.get_or_insert(kept.len());
+                        break;
+                    }
+                }
+                joined = joined_after;
                 best = total(&ran);
                 kept.push(Kept {
                     change,
@@ -457,11 +507,11 @@ impl<W: Workshop> Search<'_, W> {
         if let Change::Compile(_) = change {
             return Ok(Some(change));
         }
-        let rewrites = self.workshop.rewrites(variant, observed)?;
-        let same = rewrites.into_iter().map(Change::Edit).find(|change| {
+        let mut edits = self.edits(variant, observed)?.into_iter();
+        let same = edits.find(|(_, change)| {
             (change.class() == class || class == Class::Checked) && change.key(variant) == *key
         });
-        Ok(same)
+        Ok(same.map(|(_, change)| change))
     }
 
     /// Runs all these programs; `None` for those that there was no time for.

@@ -15,6 +15,7 @@ use petal_metadata::Metadata;
 use crate::error::PassesError;
 use crate::guard::guarded;
 use crate::includes::Includes;
+use crate::kept_state::Joined;
 use crate::positions;
 use crate::structure::Structure;
 use crate::verilog_names::Renamed;
@@ -46,6 +47,8 @@ pub struct Design {
     pub memories: Vec<Memory>,
     /// What the compiler may have made wrong, each with its place.
     pub warnings: Vec<String>,
+    /// The cells that the warnings are about; empty if it has no probes.
+    pub joined: Joined,
     /// What hardware it is, probes left out.
     pub structure: Structure,
 }

@@ -6,7 +6,7 @@
 //! so does this file, with the analysis of the pass itself. Owns which cells the pass joins although that
 //! keeps them apart. Changes nothing: the design that is profiled is the one that is built.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use calyx_ir as ir;
 use calyx_opt::analysis::{LiveRangeAnalysis, ShareSet};
@@ -16,6 +16,9 @@ pub(crate) const PASS: &str = "cell-share";
 
 /// Pairs of cells, by component.
 pub(crate) type Pairs = HashMap<ir::Id, Vec<[ir::Id; 2]>>;
+
+/// Cells that were made one although they have to keep what they hold, each with its component.
+pub type Joined = BTreeSet<(String, Vec<String>)>;
 
 /// The pairs of cells of one type that are in use at the same time if what they hold counts after the end of an
 /// activation. The entry point has no other activation.

@@ -75,6 +75,7 @@ pub use design::{Design, Memory};
 pub use error::PassesError;
 pub use frontend::{Parsed, Program, Source};
 pub use includes::Includes;
+pub use kept_state::Joined;
 pub use library::Library;
 pub use pipeline::{ALL, NO_OPT, Pipeline, STACK, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};

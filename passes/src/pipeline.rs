@@ -13,7 +13,7 @@ use crate::design::{self, Design};
 use crate::error::PassesError;
 use crate::frontend::{Program, Texts};
 use crate::guard::guarded;
-use crate::kept_state::{self, Pairs};
+use crate::kept_state::{self, Joined, Pairs};
 use crate::marker;
 use crate::options;
 use crate::order;
@@ -203,8 +203,9 @@ pub fn instrument(
             return Err(texts.located(error));
         }
     };
-    let (mut metadata, warnings) = result.expect("set by the passes, which have run");
+    let (mut metadata, (warnings, joined)) = result.expect("set by the passes, which have run");
     design.warnings = warnings;
+    design.joined = joined;
     design::rename_instances(&mut metadata, &renamed);
     metadata.verified = pipeline.verified;
     metadata.seal();
@@ -220,12 +221,12 @@ fn run_probed(
     path: &Path,
     texts: Arc<Texts>,
     pipeline: &Pipeline,
-) -> Result<(Metadata, Vec<String>), PassesError> {
+) -> Result<(Metadata, (Vec<String>, Joined)), PassesError> {
     let encode = EncodeControl::name();
     let probe = Instrumentation::name();
     let mut session = guarded(path, encode, || Ok(Session::of(ctx, texts)))?;
     session.pipeline = pipeline.described();
-    let mut warnings = Vec::new();
+    let (mut warnings, mut joined) = (Vec::new(), Joined::new());
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
             guarded(path, probe, || {
@@ -244,11 +245,13 @@ fn run_probed(
         } else if session.phase() != Phase::Compiled {
             guarded(path, encode, || session.follow(ctx))?;
         }
-        warnings.extend(session.joined(&apart));
+        let (notes, cells) = session.joined(&apart);
+        warnings.extend(notes);
+        joined.extend(cells);
     }
     let metadata = guarded(path, probe, || Ok(session.metadata(ctx)))?
         .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
-    Ok((metadata, warnings))
+    Ok((metadata, (warnings, joined)))
 }
 
 /// Compiles a program by `run`, which runs the passes.
@@ -282,6 +285,7 @@ fn build(
             includes,
             memories,
             warnings: Vec::new(),
+            joined: Joined::new(),
             structure,
         },
         renamed,

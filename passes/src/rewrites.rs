@@ -28,6 +28,7 @@ use crate::dependences::Dependences;
 use crate::error::PassesError;
 use crate::frontend::Program;
 use crate::guard::guarded;
+use crate::kept_state::Joined;
 use crate::plugin::EncodeControl;
 use crate::positions;
 use crate::session::Session;
@@ -110,6 +111,8 @@ pub struct Observed {
     pub iterations: HashMap<(String, ControlId), u64>,
     /// Cells that share hardware with others, by component and cell.
     pub shared: BTreeSet<(String, String)>,
+    /// Cells that share hardware although they have to keep what they hold.
+    pub joined: Joined,
 }
 
 /// The edits of a program's own file that there are, in the order of the file. What the program imports is not edited.
@@ -258,6 +261,12 @@ impl Scope<'_> {
             .expect("there are more numbers than names")
     }
 
+    /// Whether the compiler makes something else of the component than what it says.
+    fn is_joined(&self) -> bool {
+        let mut joined = self.observed.joined.iter();
+        joined.any(|(component, _)| self.component.name == component.as_str())
+    }
+
     fn rewrite(
         &self,
         kind: RewriteKind,
@@ -278,6 +287,11 @@ impl Scope<'_> {
             Certainty::Proved if self.unsettled => (
                 Certainty::Checked,
                 "some group of the program may be done before all that it writes is written"
+                    .to_owned(),
+            ),
+            Certainty::Proved if self.is_joined() => (
+                Certainty::Checked,
+                "the compiler makes one cell of several in the component that have to keep what they hold"
                     .to_owned(),
             ),
             Certainty::Proved if !self.steady => (

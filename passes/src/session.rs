@@ -16,7 +16,7 @@ use crate::dependences::Dependences;
 use crate::emit;
 use crate::frontend::Texts;
 use crate::instrument::{self, Probes};
-use crate::kept_state::{self, Pairs};
+use crate::kept_state::{self, Joined, Pairs};
 use crate::places::Files;
 use crate::references::{self, References};
 use crate::sharing::Sharing;
@@ -148,9 +148,10 @@ impl Session {
         triggers::probe_all(ctx, self)
     }
 
-    /// Tells of the cells that have become one although `apart` has them.
-    pub fn joined(&self, apart: &Pairs) -> Vec<String> {
+    /// Tells of the cells that have become one although `apart` has them: in words, and by component.
+    pub fn joined(&self, apart: &Pairs) -> (Vec<String>, Joined) {
         let mut notes = Vec::new();
+        let mut all = Joined::new();
         for (component, pairs) in apart {
             let Some(record) = self.components.get(component) else {
                 continue;
@@ -168,6 +169,10 @@ impl Session {
                 let (_, place) = cells.find(|(name, _)| name.as_ref() == cell)?;
                 self.files.line(place)
             };
+            all.extend(joined.values().map(|cells| {
+                let cells = cells.iter().map(|cell| (*cell).to_owned());
+                (component.to_string(), cells.collect())
+            }));
             notes.extend(joined.into_values().map(|cells| {
                 let place = cells.iter().find_map(|cell| place(cell));
                 let place = place.map_or_else(String::new, |place| format!("{place}: "));
@@ -181,7 +186,7 @@ impl Session {
             }));
         }
         notes.sort_unstable();
-        notes
+        (notes, all)
     }
 
     fn record(&mut self, component: &mut ir::Component) -> ComponentRecord {

@@ -299,7 +299,6 @@ fn components() {
         ("", "", "invoke p[r = c](x = c.out)();"),
         &expect![[r#"
             checked: run `r_1` and `b_x` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
-            checked: make one group of `r_1` and `b_x`: results may depend on how long something takes, for what runs beside it or by itself
             checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
         "#]],
     );
@@ -532,6 +531,17 @@ fn groups_that_stay_apart() {
         &expect![[r#"
             checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
         "#]],
+    );
+    // The `done` of a `ref` cell would end a component that is a single group, and with it the call that hands the cell over.
+    let refs = sets("p_1 a_1");
+    let p = ("ref p = std_reg(8);", &*refs, "seq { seq { p_1; a_1; } }");
+    check_with(
+        p,
+        ("", "", "invoke p[p = c](x = 8'd1)();"),
+        &expect![[r#"
+        proved: run `p_1` and `a_1` at once, in a `par`: none of them writes what another one reads or writes
+        checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+    "#]],
     );
     // A continuous assignment carries what one writes to what the other reads.
     let wires = sets("a_1")

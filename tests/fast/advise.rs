@@ -269,6 +269,22 @@ component main() -> () {
 }
 
 #[test]
+fn the_same_design_gets_the_same_advice() {
+    let advise = ["advise", "design.futil", "--budget", "10m", "--quiet"];
+    for example in ["distances.futil", "while-reg.futil"] {
+        let with_jobs = |jobs: &str| {
+            let workshop = with(example);
+            let json = ["--format", "json", "--jobs", jobs];
+            let said = workshop.succeeds(&[&advise[..], &json].concat());
+            (said, workshop.read("petal-out/design/advice/all.patch"))
+        };
+        let one = with_jobs("1");
+        assert!(one == with_jobs("1"), "{example}: another time");
+        assert!(one == with_jobs("2"), "{example}: on two threads");
+    }
+}
+
+#[test]
 fn a_search_keeps_what_nothing_beats() {
     let workshop = with("while-comb.futil");
     let advice = advice(&workshop, &["design.futil", "--search"]);

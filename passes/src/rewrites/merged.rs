@@ -60,10 +60,37 @@ impl Scope<'_> {
                 tried.push(pair);
             }
         }
+        let is_root = self.is_root(view);
         for range in tried {
             let whole = range.len() == count;
+            // Of a component that is a single group, the `done` of a `ref` cell would decide whether that is handed over.
+            if whole
+                && is_root
+                && self
+                    .component
+                    .cells
+                    .iter()
+                    .any(|cell| cell.borrow().is_reference())
+            {
+                continue;
+            }
             let steps: Vec<&Short<'_>> = steps[range].iter().flatten().collect();
             found.extend(self.one_group(view, &steps, whole));
+        }
+    }
+
+    /// Whether a statement is all of the component's control, but for what is around it alone.
+    fn is_root(&self, view: View<'_>) -> bool {
+        let control = self.component.control.borrow();
+        let mut root = View::of(&control);
+        loop {
+            if root.identity() == view.identity() {
+                return true;
+            }
+            match root.children().as_slice() {
+                [only] => root = *only,
+                _ => return false,
+            }
         }
     }
 
