@@ -3,7 +3,7 @@
 //! What is proved comes first, so that it stands without what is only checked. In each of the two, every change is tried alone;
 //! those that save cycles are put together, the best first, and all steps of that are run at once, each with one change more.
 //! A change that saves nothing on top of those before it is left out. Then the program that came out is profiled, and searched
-//! again, until nothing more is found.
+//! again, until nothing more is found. What saved nothing is tried again when nothing else is left.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,6 +150,8 @@ pub(crate) struct Search<'a, W: Workshop> {
     /// Cycles that changes save alone, of the program as it is.
     pub alone: HashMap<Key, (Change, u64)>,
     pub not_tried: HashSet<Key>,
+    /// A program, and the changes of it that save nothing.
+    pub fruitless: (Variant, HashSet<Key>),
     /// Changes that would be proved if the compiler did not join other cells with them.
     pub joining: HashSet<Key>,
     /// What the user should know.
@@ -191,20 +193,23 @@ pub fn advise<W: Workshop>(
         outcomes: HashMap::new(),
         alone: HashMap::new(),
         not_tried: HashSet::new(),
+        fruitless: (original.clone(), HashSet::new()),
         joining: HashSet::new(),
         notes: Vec::new(),
     };
     let mut kept: Vec<Kept> = Vec::new();
     for class in [Class::Proved, Class::Checked] {
+        let mut again = true;
         loop {
             let (current, ran) = match kept.last() {
                 Some(last) => (last.after.clone(), last.ran.clone()),
                 None => (original.clone(), before.clone()),
             };
-            let more = search.round(class, &original, &current, &ran)?;
-            if more.is_empty() {
+            let more = search.round(class, again, &current, &ran)?;
+            if more.is_empty() && again {
                 break;
             }
+            again = more.is_empty();
             kept.extend(more);
         }
     }
@@ -241,11 +246,11 @@ impl<W: Workshop> Search<'_, W> {
         )
     }
 
-    /// What is kept of one class of changes of a program.
+    /// What is kept of one class of changes of a program; `again` tells whether to try once more what saved nothing before.
     fn round(
         &mut self,
         class: Class,
-        original: &Variant,
+        again: bool,
         current: &Variant,
         ran: &Ran,
     ) -> Result<Vec<Kept>, Failure> {
@@ -253,9 +258,16 @@ impl<W: Workshop> Search<'_, W> {
             return Ok(Vec::new());
         }
         let profile = self.workshop.profile(current)?;
-        let is_original = current == original;
+        let is_original = current == self.original;
+        if self.fruitless.0 != *current {
+            self.fruitless = (current.clone(), HashSet::new());
+        }
         let mut candidates = self.candidates(class, current, &profile)?;
-        candidates.retain(|(key, ..)| !self.is_hopeless(key));
+        candidates.retain(|(key, ..)| {
+            let saved_nothing = self.outcomes.get(key) == Some(&Outcome::WithoutEffect);
+            let is_fruitless = self.fruitless.1.contains(key);
+            !self.is_hopeless(key) && !is_fruitless && (again || !saved_nothing)
+        });
         let variants: Vec<Variant> = candidates
             .iter()
             .map(|(_, change, _)| change.apply(current))
@@ -284,6 +296,9 @@ impl<W: Workshop> Search<'_, W> {
                      report this with the design",
                     change.what()
                 ));
+            }
+            if outcome == Outcome::WithoutEffect {
+                self.fruitless.1.insert(key.clone());
             }
             self.outcomes.insert(key.clone(), outcome);
             if outcome == Outcome::Saves && change.class() == Class::Proved {

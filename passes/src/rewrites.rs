@@ -2,7 +2,7 @@
 //!
 //! Owns the rules by which an edit leaves what a program computes as it is. An edit is of the user's text: what it does not
 //! concern stays byte for byte. Whether it saves cycles, nobody here knows: that takes a run. The rules and their premises are
-//! in `docs/guide/advice.md`.
+//! in `docs/guide/advice`.
 
 mod branches;
 mod conditions;

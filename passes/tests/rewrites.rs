@@ -584,7 +584,7 @@ fn static_groups() {
     let source = main("", &wires, "seq { a_1; late; own; }");
     let observed = seen(&[("a_1", 1), ("late", 1), ("own", 1)], &[]);
     expect![[r#"
-        checked: say that the group `a_1` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
+        proved: say that the group `a_1` always takes 1 cycle: `"promotable"=1`: what it is done with is started in its first cycle, and takes one
         proved: make the group `a_1` static: `static<1> group`: what it is done with is started in its first cycle, and takes one
         checked: say that the group `late` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
         checked: make the group `late` static: `static<1> group`: it took 1 cycle each time that it ran, with these data

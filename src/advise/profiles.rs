@@ -118,10 +118,17 @@ impl Profile for Profiles {
         };
         let arms: Vec<u64> = rewrite.arms.iter().map(cycles).collect();
         let all = arms.iter().sum::<u64>();
+        let useful = || {
+            let statements = rewrite.arms.iter().flatten();
+            let statements = statements.filter_map(|id| self.of(rewrite, *id));
+            statements.map(|statement| statement.useful).sum::<u64>()
+        };
         match rewrite.kind {
             RewriteKind::ParallelSteps | RewriteKind::MergedGroups => {
                 all - arms.into_iter().max().unwrap_or(0)
             }
+            // What control costs there; what it costs elsewhere may go with it.
+            RewriteKind::FixedLatency => all.saturating_sub(useful()) + all.min(1),
             _ => all,
         }
     }

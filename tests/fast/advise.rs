@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
+use crate::kept_state::COUNTERS;
 use crate::support::advice::{advice, patched, ran};
 use crate::support::workshop::{Workshop, tells};
 
@@ -241,6 +242,25 @@ fn more_data_refute_what_one_data_set_cannot() {
     };
     assert_eq!(cycles("cycles"), both["cycles"].as_u64().unwrap());
     assert_eq!(cycles("with_all"), both["with_all"].as_u64().unwrap());
+}
+
+#[test]
+fn what_the_compiler_gets_wrong_proves_nothing() {
+    let workshop = Workshop::empty();
+    workshop.write("design.futil", COUNTERS);
+    let advice = advice(&workshop, &["design.futil"]);
+    // To keep the counters apart changes what they count: it is dropped, and no surprise.
+    assert_eq!(advice["notes"], Value::Array(Vec::new()), "{advice:#}");
+    assert!(
+        advice["tried"]["different"].as_u64().unwrap() > 0,
+        "{advice:#}"
+    );
+    for item in advice["advice"].as_array().unwrap() {
+        let in_counters = item["place"]
+            .as_str()
+            .is_some_and(|place| place.starts_with("counters"));
+        assert!(!in_counters || item["class"] == "checked", "{item:#}");
+    }
 }
 
 #[test]

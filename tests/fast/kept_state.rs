@@ -7,7 +7,7 @@ use crate::support::workshop::{Workshop, said, tells};
 const RUN: [&str; 4] = ["run", "design.futil", "--out", "out"];
 
 /// Counts with two registers, of which an activation uses one.
-const COUNTERS: &str = r#"import "primitives/core.futil";
+pub const COUNTERS: &str = r#"import "primitives/core.futil";
 import "primitives/memories/comb.futil";
 component counters(which: 1) -> (out: 8) {
   cells { a = std_reg(8); b = std_reg(8); add_a = std_add(8); add_b = std_add(8); shown = std_reg(8); }

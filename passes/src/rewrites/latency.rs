@@ -99,7 +99,7 @@ impl Scope<'_> {
                 "say that the group `{name}` always takes {}: `{attribute}`",
                 count(cycles)
             ),
-            always(cycles),
+            self.certainty(group, cycles),
             vec![edit],
         ))
     }
@@ -120,14 +120,6 @@ impl Scope<'_> {
         if dones.len() != holes.count() || dones.is_empty() || self.is_run_by_groups(name) {
             return None;
         }
-        let certainty = if takes_one_cycle(group) && cycles == 1 {
-            (
-                Certainty::Proved,
-                "what it is done with is started in its first cycle, and takes one".to_owned(),
-            )
-        } else {
-            always(cycles)
-        };
         let mut edits = vec![Edit::insert(span.start, format!("static<{cycles}> "))];
         let dones = dones.into_iter();
         edits.extend(dones.map(|[_, whole]| Edit::replace(self.text.with_space(whole), "")));
@@ -136,9 +128,21 @@ impl Scope<'_> {
             self.runs_of(name),
             span,
             format!("make the group `{name}` static: `static<{cycles}> group`"),
-            certainty,
+            self.certainty(group, cycles),
             edits,
         ))
+    }
+
+    /// How certain it is that a group always takes as many cycles as it did.
+    fn certainty(&self, group: &ir::Group, cycles: u64) -> (Certainty, String) {
+        if takes_one_cycle(group) && cycles == 1 && !self.is_run_by_groups(group.name()) {
+            (
+                Certainty::Proved,
+                "what it is done with is started in its first cycle, and takes one".to_owned(),
+            )
+        } else {
+            always(cycles)
+        }
     }
 
     /// Whether another group runs a group, or waits for it.

@@ -121,7 +121,7 @@ fn shape() -> impl Strategy<Value = Shape> {
                 .prop_map(|(times, test, continuous, beside, body)| {
                     Shape::While(times, test, continuous, beside, body.into())
                 }),
-            2 => (test(), arms).prop_map(|(test, arms)| Shape::Switch(test, arms)),
+            3 => (test(), arms).prop_map(|(test, arms)| Shape::Switch(test, arms)),
             1 => synced.prop_map(Shape::Sync),
         ]
     })

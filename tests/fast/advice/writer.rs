@@ -500,7 +500,8 @@ impl Writer<'_> {
         } else {
             let mut sum = "x".to_owned();
             // The compiler never shares what a continuous assignment reads.
-            let state: Vec<String> = state.into_iter().step_by(2).collect();
+            let step = 1 + self.layout % 2;
+            let state: Vec<String> = state.into_iter().step_by(step).collect();
             for (at, value) in state.iter().enumerate() {
                 let _ = writeln!(cells, "    sum{at} = std_xor(8);");
                 let _ = writeln!(wires, "    sum{at}.left = {sum}; sum{at}.right = {value};");
