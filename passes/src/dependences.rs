@@ -94,8 +94,7 @@ impl Dependences {
     /// Of all components of a program whose control nodes have their identities, as it is written.
     pub fn of_all(ctx: &ir::Context) -> HashMap<ir::Id, Self> {
         let mut all = HashMap::new();
-        let mut racing = BTreeSet::new();
-        let mut timed = BTreeSet::new();
+        let (mut racing, mut timed) = (BTreeSet::new(), BTreeSet::new());
         let mut calls: BTreeMap<ir::Id, BTreeSet<ir::Id>> = BTreeMap::new();
         for component in &ctx.components {
             let mut found = Found::default();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use calyx_ir as ir;
 
 use super::Cells;
-use super::uses::{cell_of, is_combinational, name_of, ports_read};
+use super::uses::{Uses, cell_of, is_combinational, name_of, ports_read};
 use crate::tree::{GroupRef, View};
 
 /// Whether the latency of the component was promised to those that run it.
@@ -85,9 +85,14 @@ fn reads_moments(component: &ir::Component) -> bool {
         let is_done = port.borrow().attributes.has(ir::NumAttr::Done);
         is_done && name_of(port).is_some_and(|cell| !driven.contains(&cell))
     };
-    let in_group = |assignments: &[ir::Assignment<ir::Nothing>]| moments(assignments, &is_moment);
-    let in_static =
-        |assignments: &[ir::Assignment<ir::StaticTiming>]| moments(assignments, &is_moment);
+    let drivers = drivers(component);
+    let continuous = &component.continuous_assignments;
+    let in_group = |assignments: &[ir::Assignment<ir::Nothing>]| {
+        moments(assignments, &is_moment) || reads_stale(assignments, &drivers, continuous)
+    };
+    let in_static = |assignments: &[ir::Assignment<ir::StaticTiming>]| {
+        moments(assignments, &is_moment) || reads_stale(assignments, &drivers, continuous)
+    };
     let none = Cells::new();
     let in_any = |assignments: &[ir::Assignment<ir::Nothing>]| {
         let mut ports = assignments.iter().flat_map(ports_read);
@@ -123,6 +128,86 @@ fn reads_moments(component: &ir::Component) -> bool {
             .get_static_groups()
             .iter()
             .any(|group| in_static(&group.borrow().assignments))
+}
+
+/// How many groups and statements drive each cell.
+fn drivers(component: &ir::Component) -> BTreeMap<ir::Id, usize> {
+    let mut drivers: BTreeMap<ir::Id, usize> = BTreeMap::new();
+    let mut add = |cells: Cells| {
+        for cell in cells {
+            *drivers.entry(cell).or_default() += 1;
+        }
+    };
+    for group in component.get_groups().iter() {
+        add(driven(&group.borrow().assignments));
+    }
+    for group in component.get_static_groups().iter() {
+        add(driven(&group.borrow().assignments));
+    }
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        if view.invoked().is_some() {
+            let mut uses = Uses::default();
+            uses.control(view);
+            add(uses.drives);
+        }
+    });
+    drivers
+}
+
+fn driven<T>(assignments: &[ir::Assignment<T>]) -> Cells {
+    let cells = assignments.iter();
+    let cells = cells.filter_map(|assignment| name_of(&assignment.dst));
+    cells.collect()
+}
+
+/// Whether a group decides by the `done` of a register or memory that something else may have written a cycle ago. That it
+/// is done with it is another matter: control does not look at once. Nor does it matter where that starts something once
+/// too often: what the group itself starts in its first cycle is done after that, and starts it again.
+fn reads_stale<T>(
+    assignments: &[ir::Assignment<T>],
+    drivers: &BTreeMap<ir::Id, usize>,
+    continuous: &[ir::Assignment<ir::Nothing>],
+) -> bool {
+    let has = |port: &ir::RRC<ir::Port>, attribute| port.borrow().attributes.has(attribute);
+    let is_stale = |port: &ir::RRC<ir::Port>| {
+        let cell = cell_of(port).filter(|_| has(port, ir::NumAttr::Done));
+        cell.is_some_and(|cell| {
+            let cell = cell.borrow();
+            let mut ports = cell.ports.iter();
+            let takes_one =
+                ports.any(|port| port.borrow().attributes.get(ir::NumAttr::Interval) == Some(1));
+            takes_one && drivers.get(&cell.name()).is_some_and(|count| *count > 1)
+        })
+    };
+    let of_cell = |port: &ir::RRC<ir::Port>, cell: Option<ir::Id>| name_of(port) == cell;
+    let is_started_at_once = |cell: Option<ir::Id>| {
+        let mut starts = assignments.iter().filter(|assignment| {
+            of_cell(&assignment.dst, cell) && has(&assignment.dst, ir::NumAttr::Go)
+        });
+        starts.all(|start| start.guard.is_true() && start.src.borrow().is_constant(1, 1))
+    };
+    let is_read = |cell: Option<ir::Id>| {
+        let ports = assignments.iter().flat_map(ports_read);
+        let mut ports = ports.chain(continuous.iter().flat_map(ports_read));
+        ports.any(|port| of_cell(&port, cell) && !has(&port, ir::NumAttr::Done))
+    };
+    let inner = assignments.iter();
+    let mut inner = inner.filter(|assignment| !assignment.dst.borrow().is_hole());
+    inner.any(|assignment| {
+        let started = name_of(&assignment.dst);
+        let starts = has(&assignment.dst, ir::NumAttr::Go);
+        let mut stale = ports_read(assignment)
+            .into_iter()
+            .filter(|port| is_stale(port));
+        stale.any(|port| {
+            let waits_for = name_of(&port);
+            let again = starts
+                && started != waits_for
+                && is_started_at_once(waits_for)
+                && !is_read(started);
+            !again
+        })
+    })
 }
 
 fn moments<T>(

@@ -96,7 +96,7 @@ impl Scope<'_> {
             return None;
         }
         let others = Others::of(self.component, self.handed_over, Some(name));
-        let copies = self.copies(group, &others)?;
+        let copies = Self::copies(group, &others)?;
         if !self.is_of_state(group, &uses, &others, &copies) {
             return None;
         }
@@ -142,7 +142,7 @@ impl Scope<'_> {
     }
 
     /// The cells that the comb group drives and something else has to do with; `None` if one of them can't be copied.
-    fn copies(&self, group: &ir::CombGroup, others: &Others) -> Option<Vec<ir::Id>> {
+    fn copies(group: &ir::CombGroup, others: &Others) -> Option<Vec<ir::Id>> {
         let mut copies = Vec::new();
         for assignment in &group.assignments {
             let cell = cell_of(&assignment.dst)?;
@@ -202,6 +202,6 @@ impl Scope<'_> {
         }
         // What the comb group gives those that it drives is looked at itself.
         ports.retain(|port| !port_of(port).is_some_and(|(cell, _)| driven.contains(&cell)));
-        others.is_of_state(self.component, ports, self.outputs)
+        others.is_of_state(self.component, &ports, self.outputs)
     }
 }

@@ -3,6 +3,7 @@
 //! Two groups that both write in their first cycle and are done in the second are done at once, so one group with the assignments of both
 //! is done when either is. It needs no registers to remember which of them is.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use calyx_ir as ir;
@@ -114,9 +115,9 @@ impl Scope<'_> {
         let indent = self.text.indent(at.start);
         let mut text = format!("group {name} {{\n");
         for body in bodies.iter().filter(|body| !body.is_empty()) {
-            text += &format!("{indent}  {body}\n");
+            let _ = writeln!(text, "{indent}  {body}");
         }
-        text += &format!("{indent}}}");
+        let _ = write!(text, "{indent}}}");
         for step in steps {
             let group = step.group.borrow();
             let span = self.span(&group.attributes)?;

@@ -27,6 +27,13 @@ impl Scope<'_> {
             return None;
         }
         let declared = self.span(&cell.attributes)?;
+        let is_combinational = matches!(
+            cell.prototype,
+            ir::CellType::Primitive { is_comb: true, .. }
+        );
+        // Of what is not stable, the compiler would no longer see that it has to be read at once.
+        let is_stable =
+            |port: &ir::Port| is_combinational || port.attributes.has(ir::BoolAttr::Stable);
         let first = self.component.get_groups().iter().find_map(|group| {
             let group = group.borrow();
             let mut sources = group.assignments.iter().map(|assignment| &assignment.src);
@@ -35,6 +42,7 @@ impl Scope<'_> {
                 !port.is_hole()
                     && port.get_parent_name() == name
                     && !port.attributes.has(ir::NumAttr::Done)
+                    && is_stable(&port)
             })?;
             let (port, width) = (source.borrow().name, source.borrow().width);
             let span = self.span(&group.attributes)?;

@@ -103,7 +103,7 @@ impl Others {
     pub fn is_of_state(
         &self,
         component: &ir::Component,
-        ports: Vec<ir::RRC<ir::Port>>,
+        ports: &[ir::RRC<ir::Port>],
         outputs: &Outputs,
     ) -> bool {
         let mut next: Vec<Port> = ports.iter().filter_map(port_of).collect();
@@ -175,7 +175,7 @@ pub(super) fn outputs(ctx: &ir::Context, handed_over: &BTreeSet<(ir::Id, ir::Id)
             let is_driven = !drivers.is_empty();
             if is_driven
                 && !others.reads_inputs(&drivers)
-                && others.is_of_state(component, drivers, &all)
+                && others.is_of_state(component, &drivers, &all)
             {
                 all.insert((component.name, name));
             }
@@ -216,7 +216,7 @@ pub(super) fn is_steady(
         }
     });
     let others = Others::of(component, handed_over, None);
-    others.is_of_state(component, conditions, outputs)
+    others.is_of_state(component, &conditions, outputs)
 }
 
 pub(super) fn port_of(port: &ir::RRC<ir::Port>) -> Option<Port> {
