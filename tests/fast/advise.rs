@@ -41,7 +41,7 @@ fn a_switch_is_advised_to_be_one_if() {
                      write;
 
         tried on: design.futil.data
-        tried 5 changes in 13 runs; 3 saved nothing
+        tried 8 changes in 16 runs; 6 saved nothing
 
           petal-out/design/advice/        patches: one each, proved.patch and all.patch
           petal-out/design/report.html   open in a browser
@@ -79,7 +79,7 @@ fn a_switch_is_advised_to_be_one_if() {
 
         </details>
 
-        tried on: design.futil.data; tried 5 changes in 13 runs; 3 saved nothing
+        tried on: design.futil.data; tried 8 changes in 16 runs; 6 saved nothing
     "#]];
     expected.assert_eq(&workshop.succeeds(&markdown));
 }
@@ -283,7 +283,7 @@ component main() -> () {
         stdin: 1 cycle; nothing found that saves any
 
         tried on: zeros
-        tried 14 changes in 16 runs; 13 saved nothing; 1 could not be compiled or did not end
+        tried 14 changes in 15 runs; 13 saved nothing; 1 could not be compiled or did not end
     "#]];
     expected.assert_eq(&String::from_utf8(output.stdout).unwrap());
 }
