@@ -23,8 +23,8 @@ HEAD = 'import "primitives/core.futil";\n'
 
 
 def timed(*args, runs=RUNS):
-    """Median seconds and peak MB of a command."""
-    seconds, memory = [], 0
+    """Median seconds, peak MB and median seconds of the processors of a command."""
+    seconds, memory, used = [], 0, []
     for _ in range(runs):
         start = time.monotonic()
         process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -33,7 +33,8 @@ def timed(*args, runs=RUNS):
         if status != 0:
             sys.exit(f"failed: {' '.join(map(str, args))}")
         memory = max(memory, usage.ru_maxrss / 1024)
-    return statistics.median(seconds), memory
+        used.append(usage.ru_utime + usage.ru_stime)
+    return statistics.median(seconds), memory, statistics.median(used)
 
 
 def read_once(path):
@@ -153,13 +154,13 @@ def main():
         print("Against cycles:\n")
         row("cycles", "`petal run`", "peak", "waveform", "reading it once", "`petal reconstruct`", "peak")
         row(*["---:"] * 7)
-        for power in range(4, 8):
-            design.write_text(loop(10**power // 6))
-            runs = RUNS if power < 7 else 3
-            whole, peak = timed(*run, runs=runs)
+        for cycles in [10_000, 100_000, 1_000_000, 10_000_000]:
+            design.write_text(loop(cycles // 4))
+            runs = RUNS if cycles < 10_000_000 else 3
+            whole, peak, _ = timed(*run, runs=runs)
             cycles = cycles_of(out)
             subprocess.run([*run, "--vcd", vcd], check=True)
-            again, again_peak = timed(*reconstruct, runs=runs)
+            again, again_peak, _ = timed(*reconstruct, runs=runs)
             row(f"{cycles:,}", f"{whole:.2f} s", f"{peak:.0f} MB", f"{megabytes(vcd):,.1f} MB",
                 f"{read_once(vcd):.3f} s", f"{again:.2f} s", f"{again_peak:.0f} MB")
 
@@ -169,9 +170,9 @@ def main():
         for count in [10, 100, 1_000, 5_000]:
             design.write_text(groups(count, 100_000))
             instrument = [PETAL, "instrument", design, "--verilog", folder / "design.sv", "--metadata", folder / "m.json"]
-            compiled, peak = timed(*instrument, runs=RUNS if count < 1_000 else 1)
+            compiled, peak, _ = timed(*instrument, runs=RUNS if count < 1_000 else 1)
             subprocess.run([*run, "--vcd", vcd], check=True)
-            again, again_peak = timed(*reconstruct)
+            again, again_peak, _ = timed(*reconstruct)
             row(f"{count:,}", f"{compiled:.2f} s", f"{peak:.0f} MB", f"{megabytes(vcd):,.1f} MB",
                 f"{read_once(vcd):.3f} s", f"{again:.2f} s", f"{again_peak:.0f} MB")
 
@@ -181,20 +182,36 @@ def main():
         for period in [3, 10, 30, 100]:
             design.write_text(arms(period, 1_000_000 // (2 * period * (period + 1))))
             trees = [*run, "--passes", "no-opt"]
-            whole, peak = timed(*trees)
+            whole, peak, _ = timed(*trees)
             trace = subprocess.Popen([PETAL, "trace", out, "--json"], stdout=subprocess.PIPE, text=True)
             different = len({line[line.index('"tree"'):] for line in trace.stdout})
             trace.wait()
             row(f"{different:,}", f"{cycles_of(out):,}", f"{whole:.2f} s", f"{peak:.0f} MB")
 
-        print("\nAgainst instances, of which one is awake; what each of its 200,000 more cycles takes:\n")
+        print("\nAgainst the width of systolic arrays; what each of the cycles of 1,000 more products takes of the processors:\n")
+        row("array", "`petal run`, short", "long", "per cycle", "per element and cycle", "peak")
+        row(*["---:"] * 6)
+        for size in [2, 4, 8, 16]:
+            times, cycles = [], []
+            for products in [100, 1_100]:
+                systolic = pathlib.Path(__file__).with_name("systolic.py")
+                subprocess.run([sys.executable, systolic, str(size), design, str(products)], check=True)
+                _, peak, used = timed(*run, "--unverified", runs=3)
+                times.append(used)
+                cycles.append(cycles_of(out))
+            pathlib.Path(f"{design}.data").unlink()
+            each = (times[1] - times[0]) / (cycles[1] - cycles[0]) * 1e9
+            row(f"{size} × {size}", f"{times[0]:.2f} s", f"{times[1]:.2f} s", f"{each:,.0f} ns",
+                f"{each / size**2:,.0f} ns", f"{peak:.0f} MB")
+
+        print("\nAgainst instances, of which one is awake; what each of its 200,000 more cycles takes of the processors:\n")
         row("instances", "`petal run`, short", "long", "per cycle")
         row(*["---:"] * 4)
         for count in [1, 10, 100, 1_000]:
             times, cycles = [], []
             for rounds in [25_000, 75_000]:
                 design.write_text(instances(count, rounds))
-                times.append(timed(*run, "--passes", "no-opt", "--unverified", runs=3)[0])
+                times.append(timed(*run, "--passes", "no-opt", "--unverified", runs=3)[2])
                 cycles.append(cycles_of(out))
             each = (times[1] - times[0]) / (cycles[1] - cycles[0]) * 1e9
             row(f"{count:,}", f"{times[0]:.2f} s", f"{times[1]:.2f} s", f"{each:,.0f} ns")

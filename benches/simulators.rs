@@ -2,20 +2,25 @@
 //!
 //! `cargo bench --bench simulators [PAIRS] [DESIGN...]` runs both in pairs (11 unless said otherwise), and prints what each takes in
 //! processor time, the ratio of the pairs (median, least and greatest), and what it took to build them. Verilator runs without a
-//! trace and is built before, with `-O3`; the embedded simulator delivers all probes. Without designs: those of the
-//! examples and of the corpus whose runs are long.
+//! trace and is built before, with `-O3`; the embedded simulator delivers all probes. Without designs: the one of the
+//! examples and of the corpus whose run is long. Then, for each design, what eight data sets take: compiled for each and run one after the
+//! other, and compiled once and run on all processors.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use petal_embedded::{Compiled, Options, Visible};
 use petal_passes::{Design, Library, Pipeline, Program};
-use petal_reconstruct::{ProbeSource, Reconstruction};
+use petal_reconstruct::{ProbeSource, Reconstruction, Signal};
 use petal_simulate::{BuildOptions, Data, Executable, Optimisation, RunOptions, Trace, Verilator};
 
 /// Pairs of runs, if nothing else is said.
 const PAIRS: usize = 11;
+
+/// Data sets that are run together.
+const SETS: usize = 8;
 
 fn main() {
     // Cargo adds `--bench`.
@@ -33,23 +38,86 @@ fn main() {
         "| design | cycles | petal | Verilator | ratio | from | to | petal compiles | Verilator builds |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for design in designs {
-        compare(&design, pairs.unwrap_or(PAIRS));
+    for design in &designs {
+        compare(design, pairs.unwrap_or(PAIRS));
+    }
+    println!(
+        "\n| design | {SETS} data sets one by one | compiled once, on all processors | ratio | of the processors | | ratio |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for design in &designs {
+        several(design, pairs.unwrap_or(PAIRS));
     }
 }
 
-fn compare(file: &Path, pairs: usize) {
+/// What several data sets take, on a clock and of the processors. All are the same: how long each takes matters alone.
+fn several(file: &Path, pairs: usize) {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let (design, probes) = instrumented(file);
+    let data = data(file);
+    let compile =
+        || Compiled::new(design.program(), &probes, Visible::Probes).expect("it compiles");
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let one_by_one = || {
+        for _ in 0..SETS {
+            embedded(&compile(), &data);
+        }
+    };
+    let together = || {
+        let compiled = compile();
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..processors {
+                scope.spawn(|| {
+                    while next.fetch_add(1, Ordering::Relaxed) < SETS {
+                        embedded(&compiled, &data);
+                    }
+                });
+            }
+        });
+    };
+    let timed = |run: &dyn Fn()| {
+        let (begin, begin_used) = (Instant::now(), used(UsageWho::RUSAGE_SELF));
+        run();
+        let used = used(UsageWho::RUSAGE_SELF).saturating_sub(begin_used);
+        [begin.elapsed(), used].map(|time| time.as_secs_f64())
+    };
+    let times: Vec<[[f64; 2]; 2]> = (0..pairs)
+        .map(|_| [timed(&one_by_one), timed(&together)])
+        .collect();
+    let median = |of: &dyn Fn(&[[f64; 2]; 2]) -> f64| {
+        let mut values: Vec<f64> = times.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values[pairs / 2]
+    };
+    println!(
+        "| {name} | {:.3} s | {:.3} s | {:.2} | {:.3} s | {:.3} s | {:.2} |",
+        median(&|[alone, _]| alone[0]),
+        median(&|[_, together]| together[0]),
+        median(&|[alone, together]| alone[0] / together[0]),
+        median(&|[alone, _]| alone[1]),
+        median(&|[_, together]| together[1]),
+        median(&|[alone, together]| alone[1] / together[1]),
+    );
+}
+
+/// A design with probes, and their signals.
+fn instrumented(file: &Path) -> (Design, Vec<Signal>) {
     let library = Library::new(&[]).expect("the library can be set up");
     let program = Program::read(file, &library).expect("the design is Calyx");
     let pipeline = Pipeline::parse("all", &[]).expect("it is a stock pipeline");
     let (design, metadata) = petal_passes::instrument(program, &pipeline).expect("it compiles");
-    let reconstruction = Reconstruction::new(&metadata);
+    let probes = Reconstruction::new(&metadata).signals().watched.clone();
+    (design, probes)
+}
+
+fn compare(file: &Path, pairs: usize) {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let (design, probes) = instrumented(file);
     let data = data(file);
 
     let begin = used(UsageWho::RUSAGE_SELF);
-    let probes = &reconstruction.signals().watched;
-    let compiled = Compiled::new(design.program(), probes, Visible::Probes)
+    let compiled = Compiled::new(design.program(), &probes, Visible::Probes)
         .expect("the design has no Verilog of its own");
     let compiling = used(UsageWho::RUSAGE_SELF).saturating_sub(begin);
     let begin = used(UsageWho::RUSAGE_CHILDREN);
