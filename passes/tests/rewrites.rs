@@ -274,6 +274,31 @@ fn what_tells_the_time() {
         ));
         assert!(!text.contains("proved"), "{late}: {text}");
     }
+    // The same through an adder, and by a register that it does not write at once.
+    for late in [
+        "group late { a.in = c.out; a.write_en = 1'd1; add.left = a.done ? c.out; add.right = c.out; d.in = add.out; d.write_en = 1'd1; late[done] = d.done; }\n",
+        "group late { a.in = c.out; a.write_en = eq.out ? 1'd1; eq.left = c.out; eq.right = 8'd1; d.in = c.out; d.write_en = a.done; late[done] = d.done; }\n",
+    ] {
+        let text = render(&main(
+            "",
+            &(sets("a_1 b_1") + late),
+            "seq { a_1; b_1; late; }",
+        ));
+        assert!(!text.contains("proved"), "{late}: {text}");
+    }
+    // What it writes once too often, it writes again.
+    let read = |name: &str, at: &str| {
+        format!(
+            "group {name} {{ s.addr0 = 1'd{at}; s.content_en = 1'd1; c.in = s.done ? s.read_data; c.write_en = s.done ? 1'd1; {name}[done] = c.done; }}\n"
+        )
+    };
+    let source = "import \"primitives/memories/seq.futil\";\n".to_owned()
+        + &main(
+            "s = seq_mem_d1(8, 2, 1);",
+            &(sets("a_1 b_1") + &read("one", "0") + &read("two", "1")),
+            "seq { a_1; b_1; one; two; }",
+        );
+    assert!(render(&source).contains("proved: make one group of `a_1` and `b_1`"));
     // A latency that was promised.
     check(
         "",

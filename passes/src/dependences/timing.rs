@@ -180,11 +180,27 @@ fn reads_stale<T>(
         })
     };
     let of_cell = |port: &ir::RRC<ir::Port>, cell: Option<ir::Id>| name_of(port) == cell;
-    let is_started_at_once = |cell: Option<ir::Id>| {
-        let mut starts = assignments.iter().filter(|assignment| {
+    let starts = |cell: Option<ir::Id>| {
+        let all = assignments.iter();
+        let of_it = all.filter(|assignment| {
             of_cell(&assignment.dst, cell) && has(&assignment.dst, ir::NumAttr::Go)
         });
-        starts.all(|start| start.guard.is_true() && start.src.borrow().is_constant(1, 1))
+        of_it.collect::<Vec<_>>()
+    };
+    let is_started_at_once = |cell: Option<ir::Id>| {
+        let starts = starts(cell);
+        let at_once = |start: &&ir::Assignment<T>| {
+            start.guard.is_true() && start.src.borrow().is_constant(1, 1)
+        };
+        !starts.is_empty() && starts.iter().all(at_once)
+    };
+    let is_started_by = |cell: Option<ir::Id>, other: Option<ir::Id>| {
+        let is_done =
+            |port: &ir::RRC<ir::Port>| of_cell(port, other) && has(port, ir::NumAttr::Done);
+        let starts = starts(cell);
+        let waits =
+            |start: &&ir::Assignment<T>| is_done(&start.src) || implies(&start.guard, &is_done);
+        !starts.is_empty() && starts.iter().all(waits)
     };
     let is_read = |cell: Option<ir::Id>| {
         let ports = assignments.iter().flat_map(ports_read);
@@ -195,15 +211,14 @@ fn reads_stale<T>(
     let mut inner = inner.filter(|assignment| !assignment.dst.borrow().is_hole());
     inner.any(|assignment| {
         let started = name_of(&assignment.dst);
-        let starts = has(&assignment.dst, ir::NumAttr::Go);
         let mut stale = ports_read(assignment)
             .into_iter()
             .filter(|port| is_stale(port));
         stale.any(|port| {
             let waits_for = name_of(&port);
-            let again = starts
-                && started != waits_for
+            let again = started != waits_for
                 && is_started_at_once(waits_for)
+                && is_started_by(started, waits_for)
                 && !is_read(started);
             !again
         })
@@ -418,10 +433,7 @@ fn is_observed(group: &ir::Group, flow: &Flow, cell: ir::Id) -> bool {
 }
 
 /// Whether a guard holds only while such a port is high.
-fn implies(
-    guard: &ir::Guard<ir::Nothing>,
-    is_wanted: &impl Fn(&ir::RRC<ir::Port>) -> bool,
-) -> bool {
+fn implies<T>(guard: &ir::Guard<T>, is_wanted: &impl Fn(&ir::RRC<ir::Port>) -> bool) -> bool {
     match guard {
         ir::Guard::Port(port) => is_wanted(port),
         ir::Guard::And(a, b) => implies(a, is_wanted) || implies(b, is_wanted),

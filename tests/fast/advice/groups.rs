@@ -134,9 +134,10 @@ impl Writer<'_> {
             }
             12 => {
                 let s = "s_in";
+                let when = if from % 2 == 0 { "s_in.done ? " } else { "" };
                 self.cell(s, "seq_mem_d1(8, 8, 3)");
                 body.push(format!(
-                    "{s}.addr0 = 3'd{with}; {s}.content_en = 1'd1; {t}.in = {s}.read_data; {t}.write_en = {s}.done; \
+                    "{s}.addr0 = 3'd{with}; {s}.content_en = 1'd1; {t}.in = {when}{s}.read_data; {t}.write_en = {s}.done; \
                      {name}[done] = {t}.done;"
                 ));
             }
