@@ -20,7 +20,9 @@ use petal_reconstruct::{ProbeSource as _, Reconstruction};
 use petal_visualize::{Analysis, Change, ControlView, thousands};
 
 use self::profiles::Profiles;
-use crate::args::{AdviceArg, AdviseArgs, ControlArg, RunArgs, SimulatorArg, ViewArgs};
+use crate::args::{
+    AdviceArg, AdviseArgs, ControlArg, ObserveArgs, RunArgs, SimulatorArg, ViewArgs,
+};
 use crate::compile::{self, Memories};
 use crate::design;
 use crate::failure::Failure;
@@ -72,7 +74,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Failure> {
         }
     };
     let shop = Shop::new(args, &runs, source, &text)?;
-    let (summary, _) = run::profile(&runs[0], &out, None, &mut places)?;
+    let run::Profiled { summary, .. } = run::profile(&runs[0], &out, None, &mut places)?;
     if !args.quiet {
         summary.warnings.iter().for_each(messages::warning);
     }
@@ -132,6 +134,7 @@ fn runs(args: &AdviseArgs) -> Vec<RunArgs> {
         memories: false,
         json: false,
         quiet: args.quiet,
+        observe: ObserveArgs::default(),
         view: ViewArgs {
             control: ControlArg::Source,
         },

@@ -1,6 +1,7 @@
 //! The command line: what can be asked of `petal`, in clap's terms.
 
 mod advise;
+mod observe;
 mod values;
 
 use std::ops::Range;
@@ -13,6 +14,7 @@ use colorchoice_clap::Color;
 use petal_visualize::{Around, ControlView, Filter, Limit};
 
 pub use self::advise::{AdviceArg, AdviseArgs};
+pub use self::observe::ObserveArgs;
 use self::values::{parse_cycles, parse_name, parse_size};
 use crate::versions;
 
@@ -329,6 +331,8 @@ pub struct RunArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub view: ViewArgs,
+    #[command(flatten)]
+    pub observe: ObserveArgs,
 }
 
 /// `petal trace`
@@ -592,4 +596,6 @@ pub struct ReconstructArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub view: ViewArgs,
+    #[command(flatten)]
+    pub observe: ObserveArgs,
 }

@@ -9,8 +9,8 @@ use petal_passes::Pipeline;
 use petal_visualize::{Baseline, Comparison, Style, differential};
 
 use crate::args::{
-    BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs, RunArgs,
-    ViewArgs,
+    BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs,
+    ObserveArgs, RunArgs, ViewArgs,
 };
 use crate::design;
 use crate::failure::Failure;
@@ -233,11 +233,12 @@ fn of_program(
         memories: false,
         json: false,
         quiet: false,
+        observe: ObserveArgs::default(),
         view: ViewArgs {
             control: ControlArg::Source,
         },
     };
-    let (summary, _) = run::profile(&run, &folder, None, places)?;
+    let run::Profiled { summary, .. } = run::profile(&run, &folder, None, places)?;
     for warning in &summary.warnings {
         messages::note(format_args!("{}: {warning}", path.display()));
     }

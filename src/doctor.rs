@@ -164,7 +164,8 @@ fn try_run(simulator: &str, dir: &Path) -> Result<u64, Failure> {
     };
     // A cache of its own, so that the compiler is tried too.
     let cache = dir.join("cache");
-    let (summary, _) = run::profile(&args, &out, Some(&cache), &mut Places::default())?;
+    let run::Profiled { summary, .. } =
+        run::profile(&args, &out, Some(&cache), &mut Places::default())?;
     Ok(summary.cycles)
 }
 

@@ -6,9 +6,10 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use petal_metadata::Metadata;
+use petal_observe::Observations;
 use petal_reconstruct::{
-    Ahead, CompiledView, Events, FstSource, ProbeSource, ReconstructError, Reconstruction,
-    SourceError, TraceWriter, VcdSource, is_fst,
+    Ahead, CompiledView, Computation, Computed, Events, FstHeader, Observer, ProbeSource,
+    ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter, VcdHeader, is_fst,
 };
 use petal_visualize::outputs::TRACE;
 use petal_visualize::{Analysis, Section};
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::folder::Staging;
 use crate::interrupt::{self, Interruptible};
 use crate::messages;
+use crate::observe::{self, Observing};
 use crate::outputs;
 use crate::progress::Stage;
 
@@ -52,11 +54,16 @@ pub struct Output<'a, 'b> {
 
 impl<'a> Output<'a, '_> {
     /// Follows a waveform in a file of either format; `name` is what errors call it.
-    pub fn read_file(&self, name: &Path, file: File) -> Result<Analysis<'a>, Failure> {
+    pub fn read_file(
+        &self,
+        name: &Path,
+        file: File,
+        observing: &Observing,
+    ) -> Result<Followed<'a>, Failure> {
         let mut file = BufReader::with_capacity(1 << 20, file);
         let start = file.fill_buf().map_err(Failure::io("read", name))?;
         if !is_fst(start) {
-            return self.read_waveform(name, file);
+            return self.read_waveform(name, file, observing);
         }
         if file.rewind().is_err() {
             return Err(Failure::new(format!(
@@ -64,8 +71,10 @@ impl<'a> Output<'a, '_> {
                 name.display()
             )));
         }
-        let source = FstSource::new(file, self.reconstruction.signals());
-        self.follow(name, source)
+        let header = FstHeader::read(file).map_err(in_waveform(name))?;
+        let directory = || observe::directory_of(header.signals());
+        let observations = observing.of(self.metadata, directory)?;
+        self.follow(name, observations, |table| header.source(table))
     }
 
     /// Follows a waveform as VCD, while it comes; `name` is what errors call it.
@@ -73,38 +82,59 @@ impl<'a> Output<'a, '_> {
         &self,
         name: &Path,
         waveform: impl Read + Send + 'static,
-    ) -> Result<Analysis<'a>, Failure> {
+        observing: &Observing,
+    ) -> Result<Followed<'a>, Failure> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
-        let source = VcdSource::new(waveform, self.reconstruction.signals());
-        self.follow(
-            name,
-            source.map(|source| source.with_limit(self.cycle_limit)),
-        )
+        let header = VcdHeader::read(waveform).map_err(in_waveform(name))?;
+        let directory = || observe::directory_of(header.signals());
+        let observations = observing.of(self.metadata, directory)?;
+        self.follow(name, observations, |table| {
+            let source = header.source(table)?;
+            Ok(source.with_limit(self.cycle_limit))
+        })
     }
 
-    fn follow(
+    fn follow<S: ProbeSource + Send + 'static>(
         &self,
         name: &Path,
-        source: Result<impl ProbeSource + Send + 'static, SourceError>,
-    ) -> Result<Analysis<'a>, Failure> {
-        let in_waveform = |error: SourceError| Failure::new(format!("{}: {error}", name.display()));
-        let source = source.map_err(in_waveform)?;
-        self.profile(&mut Interruptible::new(Ahead::new(source)))
-            .map_err(|error| match error {
-                ReconstructError::Source(error) => in_waveform(error),
-                ReconstructError::Sink(failure) => failure,
-            })
+        mut observations: Option<Observations<'a>>,
+        source: impl FnOnce(&SignalTable) -> Result<S, SourceError>,
+    ) -> Result<Followed<'a>, Failure> {
+        let table = self.reconstruction.signals();
+        let followed = match &mut observations {
+            None => {
+                let source = source(table).map_err(in_waveform(name))?;
+                self.profile(&mut Interruptible::new(Ahead::new(source)), None)
+            }
+            Some(observations) => {
+                let computation = Computation::of(observations.values());
+                let source = source(&computation.signals(table)).map_err(in_waveform(name))?;
+                let source = Computed::new(source, computation, table);
+                let mut source = Interruptible::new(Ahead::new(source));
+                self.profile(&mut source, Some(observations))
+            }
+        };
+        let analysis = followed.map_err(|error| match error {
+            ReconstructError::Source(error) => in_waveform(name)(error),
+            ReconstructError::Sink(failure) => failure,
+        })?;
+        Ok(Followed {
+            analysis,
+            observations,
+        })
     }
 
     /// Follows a run, and writes what is written on the way.
     pub fn profile(
         &self,
         source: &mut impl ProbeSource,
+        observations: Option<&mut Observations<'a>>,
     ) -> Result<Analysis<'a>, ReconstructError<Failure>> {
         let (analysis, ()) = self.reconstruction.fan_out(
             source,
             |events| self.analyse(events),
             |events| self.draw(events),
+            observations.map(|observations| observations as &mut dyn Observer),
             &mut |progress| {
                 let active = || progress.active();
                 self.stage.tell(progress.cycles(), self.metadata, active);
@@ -141,6 +171,16 @@ impl<'a> Output<'a, '_> {
         })?;
         outputs::finish_timelines(&timelines, self.staging)
     }
+}
+
+/// A waveform that was read to its end.
+pub struct Followed<'a> {
+    pub analysis: Analysis<'a>,
+    pub observations: Option<Observations<'a>>,
+}
+
+fn in_waveform(name: &Path) -> impl Fn(SourceError) -> Failure {
+    move |error| Failure::new(format!("{}: {error}", name.display()))
 }
 
 fn cannot_write(error: &io::Error) -> Failure {

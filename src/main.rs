@@ -16,6 +16,7 @@ mod front_end;
 mod generated;
 mod interrupt;
 mod messages;
+mod observe;
 mod outputs;
 mod part;
 mod places;

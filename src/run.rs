@@ -6,10 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use petal_embedded::Error::{Compile, Unsupported};
-use petal_embedded::{CRANELIFT_VERSION, Options, Simulation, Stopped, WaveformFile};
+use petal_embedded::{
+    CRANELIFT_VERSION, Compiled, Options, Simulation, Stopped, Visible, WaveformFile,
+};
 use petal_metadata::Metadata;
+use petal_observe::{Observations, Results};
 use petal_passes::Design;
-use petal_reconstruct::{Ahead, Reconstruction};
+use petal_reconstruct::{Ahead, Computation, ReconstructError, Reconstruction};
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::outputs::{MEMORIES, METADATA};
 use petal_visualize::{Analysis, Summary};
@@ -21,9 +24,10 @@ use crate::compile;
 use crate::design;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::follow::{Output, open_waveform};
+use crate::follow::{Followed, Output, open_waveform};
 use crate::interrupt::{self, Ending};
 use crate::messages;
+use crate::observe::{self, Observing};
 use crate::outputs;
 use crate::places::Places;
 use crate::progress::{Progress, Stage};
@@ -55,26 +59,44 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             places.writes(option, file)?;
         }
     }
-    let (summary, memories) = profile(args, &out, None, &mut places)?;
-    report(&summary, &out, args.json, args.quiet)?;
+    let Profiled {
+        summary,
+        memories,
+        results,
+    } = profile(args, &out, None, &mut places)?;
+    report(&summary, results.as_ref(), &out, args.json, args.quiet)?;
     if args.memories {
         outputs::print(&memories)?;
     }
     warn(&summary, args.quiet);
+    let broken = match &results {
+        Some(results) => observe::judge(results, args.observe.fail_on_violation, args.quiet),
+        None => Ok(()),
+    };
     let Some(early) = summary.early_end() else {
-        return Ok(());
+        return broken;
     };
     let told = format!(
         "{early}\n  {} holds the profile up to there, a partial one",
         out.display()
     );
-    if !args.partial {
+    let is_asked_for = results.is_some_and(|results| results.stopped_by.is_some());
+    if !args.partial && !is_asked_for {
         return Err(Failure::new(told));
     }
     if !args.quiet {
         messages::note(told);
     }
-    Ok(())
+    broken
+}
+
+/// A design that was profiled.
+pub struct Profiled {
+    pub summary: Summary,
+    /// The memories after the run.
+    pub memories: String,
+    /// What was observed, if anything was to be.
+    pub results: Option<Results>,
 }
 
 /// What the profile of a design is called.
@@ -84,15 +106,16 @@ fn name(args: &RunArgs) -> String {
 }
 
 /// Profiles a design into the folder `out` without telling of it. Verilator's builds are kept in
-/// `cache` instead of the user's cache, if there is one; `places` has all that is written. Returns the
-/// summary and the memories after the run.
+/// `cache` instead of the user's cache, if there is one; `places` has all that is written.
 pub fn profile(
     args: &RunArgs,
     out: &Path,
     cache: Option<&Path>,
     places: &mut Places,
-) -> Result<(Summary, String), Failure> {
+) -> Result<Profiled, Failure> {
     let progress = Progress::new(args.quiet);
+    let file = (args.design.design != Path::new("-")).then_some(&*args.design.design);
+    let observing = Observing::new(&args.observe, file, places)?;
     if let Some(data) = compile::data_file(args) {
         places.reads("the data file", &data)?;
     }
@@ -137,11 +160,19 @@ pub fn profile(
         staging: Staging::new(out)?,
         out,
         cache,
+        observing,
     };
-    let (analysis, mut summary, memories) = match job.embedded()? {
-        Some(simulation) => job.run_embedded(simulation)?,
+    let Run {
+        analysis,
+        mut summary,
+        memories,
+        observations,
+    } = match job.embedded()? {
+        Some((simulation, observations)) => job.run_embedded(simulation, observations)?,
         None => job.run_verilator()?,
     };
+    let results = observations.map(|observations| observations.finish(summary.cycles));
+    summary.observations = results.as_ref().map(Results::page);
     let ending = job.ending();
     let ran = verify::Ran {
         cycles: summary.cycles,
@@ -157,6 +188,9 @@ pub fn profile(
     summary.warnings.extend(job.memories.warning.clone());
     write(&job.staging, job.metadata, &analysis, &summary)?;
     job.staging.write(MEMORIES, &memories)?;
+    if let Some(results) = &results {
+        observe::write(results, &job.staging)?;
+    }
     drop(ending);
     if !args.partial {
         interrupt::check()?;
@@ -169,7 +203,19 @@ pub fn profile(
     if let Some(waveform) = waveform {
         waveform.finish()?;
     }
-    Ok((summary, memories))
+    Ok(Profiled {
+        summary,
+        memories,
+        results,
+    })
+}
+
+/// A run that was followed to its end.
+struct Run<'a> {
+    analysis: Analysis<'a>,
+    summary: Summary,
+    memories: String,
+    observations: Option<Observations<'a>>,
 }
 
 /// A run of `petal run`.
@@ -186,6 +232,7 @@ struct Job<'a> {
     staging: Staging,
     out: &'a Path,
     cache: Option<&'a Path>,
+    observing: Observing,
 }
 
 impl<'a> Job<'a> {
@@ -209,7 +256,7 @@ impl<'a> Job<'a> {
     }
 
     /// The run in the embedded simulator, unless it is for Verilator.
-    fn embedded(&self) -> Result<Option<Simulation>, Failure> {
+    fn embedded(&self) -> Result<Option<(Simulation, Option<Observations<'a>>)>, Failure> {
         let chosen = match self.args.verilator {
             Some(_) => Some(SimulatorArg::Verilator),
             None => self.args.simulator,
@@ -217,7 +264,14 @@ impl<'a> Job<'a> {
         if chosen == Some(SimulatorArg::Verilator) {
             return Ok(None);
         }
+        let directory = || observe::directory(&self.design, true);
+        let observations = self.observing.of(self.metadata, directory)?;
+        let values = observations.as_ref().map_or(&[][..], Observations::values);
         let file = self.waveform.map(Draft::create).transpose()?;
+        let visible = match file {
+            Some(_) => Visible::All,
+            None => Visible::Probes,
+        };
         let waveform = file.map(|file| {
             let file = BufWriter::with_capacity(1 << 20, file);
             match self.args.fst {
@@ -233,10 +287,11 @@ impl<'a> Job<'a> {
         };
         let probes = &self.reconstruction.signals().watched;
         let _ending = self.ending();
-        match Simulation::new(self.design.program(), probes, options) {
+        let compiled = Compiled::observing(self.design.program(), probes, values, visible);
+        match compiled.and_then(|compiled| compiled.simulation(options)) {
             Ok(mut simulation) => {
                 self.memories.load(&mut simulation);
-                Ok(Some(simulation))
+                Ok(Some((simulation, observations)))
             }
             Err(error @ Unsupported { .. }) if chosen.is_none() && !self.args.partial => {
                 if !self.args.quiet {
@@ -253,8 +308,9 @@ impl<'a> Job<'a> {
 
     fn run_embedded(
         &self,
-        simulation: Simulation,
-    ) -> Result<(Analysis<'a>, Summary, String), Failure> {
+        mut simulation: Simulation,
+        mut observations: Option<Observations<'a>>,
+    ) -> Result<Run<'a>, Failure> {
         for ports in simulation.loops() {
             if !self.args.quiet {
                 messages::note(format!(
@@ -263,13 +319,20 @@ impl<'a> Job<'a> {
                 ));
             }
         }
-        let mut source = Ahead::new(simulation);
-        let analysis = self.progress.stage("simulating", |stage| {
+        let (analysis, mut simulation) = self.progress.stage("simulating", |stage| {
+            let output = self.output(stage);
+            let observations = observations.as_mut();
             // The simulation itself looks for interrupts.
-            self.output(stage).profile(&mut source)
+            if self.observing.may_stop() {
+                // It must not go on after the cycle in which it ends.
+                let analysis = output.profile(&mut simulation, observations)?;
+                return Ok((analysis, simulation));
+            }
+            let mut source = Ahead::new(simulation);
+            let analysis = output.profile(&mut source, observations)?;
+            Ok::<_, ReconstructError<Failure>>((analysis, source.into_inner()))
         })?;
         let _ending = self.ending();
-        let mut simulation = source.into_inner();
         simulation.finish_waveform()?;
         let period = match simulation.stopped() {
             Some(Stopped::Endless { period, .. }) => Some(*period),
@@ -283,10 +346,23 @@ impl<'a> Job<'a> {
             summary.stopped = Some(stopped.to_string());
             summary.ending = analysis.ending(period);
         }
-        Ok((analysis, summary, self.memories.store(&mut simulation)))
+        if let Some(stopped_by) = observations.as_ref().and_then(Observations::stopped_by) {
+            summary.stopped = Some(format!("ended by `--stop-on {stopped_by}`"));
+        }
+        Ok(Run {
+            analysis,
+            summary,
+            memories: self.memories.store(&mut simulation),
+            observations,
+        })
     }
 
-    fn run_verilator(&self) -> Result<(Analysis<'a>, Summary, String), Failure> {
+    fn run_verilator(&self) -> Result<Run<'a>, Failure> {
+        if self.observing.may_stop() {
+            return Err(Failure::new(
+                "Verilator cannot end a run where an observation wants it; leave out `--stop-on`",
+            ));
+        }
         if self.args.partial {
             return Err(Failure::new(
                 "Verilator cannot make a partial profile; leave out `--partial`",
@@ -305,8 +381,12 @@ impl<'a> Job<'a> {
         let cache = self
             .cache
             .map_or_else(Cache::open, |dir| Ok(Cache::of(dir)))?;
+        let directory = || observe::directory(&self.design, false);
+        let observations = self.observing.of(self.metadata, directory)?;
+        let values = observations.as_ref().map_or(&[][..], Observations::values);
+        let signals = Computation::of(values).signals(self.reconstruction.signals());
         let simulation = self.progress.stage("building the simulation", |_| {
-            let probes = self.reconstruction.signals().names();
+            let probes = signals.names();
             let options = BuildOptions {
                 // A user looks at all signals, reconstruction only at some.
                 signals: self
@@ -328,14 +408,16 @@ impl<'a> Job<'a> {
             vcd: self.waveform.map(Draft::path),
             cycle_limit: self.args.cycle_limit,
         };
-        let (outcome, analysis) = match &options.vcd {
+        let (outcome, followed) = match &options.vcd {
             None => {
-                let (outcome, analysis) = self.progress.stage("simulating", |stage| {
+                let (outcome, followed) = self.progress.stage("simulating", |stage| {
                     let name = Path::new("the simulation");
                     let output = self.output(stage);
-                    simulation.run_piped(&options, |pipe| output.read_waveform(name, pipe))
+                    simulation.run_piped(&options, |pipe| {
+                        output.read_waveform(name, pipe, &self.observing)
+                    })
                 })?;
-                (outcome, analysis?)
+                (outcome, followed?)
             }
             Some(vcd) => {
                 let outcome = self.progress.stage("simulating", |stage| {
@@ -344,12 +426,17 @@ impl<'a> Job<'a> {
                     })
                 })?;
                 let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
-                let analysis = self.progress.stage("reconstructing", |stage| {
-                    self.output(stage).read_waveform(vcd, waveform)
+                let followed = self.progress.stage("reconstructing", |stage| {
+                    let output = self.output(stage);
+                    output.read_waveform(vcd, waveform, &self.observing)
                 })?;
-                (outcome, analysis)
+                (outcome, followed)
             }
         };
+        let Followed {
+            analysis,
+            observations,
+        } = followed;
         if !self.args.quiet && !outcome.output.is_empty() {
             messages::plain(outcome.output.trim_end());
         }
@@ -368,7 +455,12 @@ impl<'a> Job<'a> {
                 outcome.cycles, summary.cycles
             )));
         }
-        Ok((analysis, summary, memories))
+        Ok(Run {
+            analysis,
+            summary,
+            memories,
+            observations,
+        })
     }
 }
 
@@ -432,13 +524,17 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     places.writes_profile(&args.out)?;
     places.reads("the metadata", &args.metadata)?;
     places.reads("the waveform", &args.waveform)?;
+    let observing = Observing::new(&args.observe, None, &mut places)?;
     let progress = Progress::new(args.quiet);
     let metadata = Metadata::read(&args.metadata)?;
     let waveform = open_waveform(&args.waveform, args.quiet)?;
     let name = design::name(&args.out);
     let staging = Staging::new(&args.out)?;
     let reconstruction = Reconstruction::new(&metadata);
-    let analysis = progress.stage("reconstructing", |stage| {
+    let Followed {
+        analysis,
+        observations,
+    } = progress.stage("reconstructing", |stage| {
         let output = Output {
             staging: &staging,
             metadata: &metadata,
@@ -447,9 +543,14 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
             cycle_limit: u64::MAX,
             stage,
         };
-        output.read_file(&args.waveform, waveform)
+        output.read_file(&args.waveform, waveform, &observing)
     })?;
-    let summary = analysis.summary(&name, Vec::new());
+    let mut summary = analysis.summary(&name, Vec::new());
+    if let Some(stopped_by) = observations.as_ref().and_then(Observations::stopped_by) {
+        summary.stopped = Some(format!("ended by `--stop-on {stopped_by}`"));
+    }
+    let results = observations.map(|observations| observations.finish(summary.cycles));
+    summary.observations = results.as_ref().map(Results::page);
     if summary.cycles == 0 && !metadata.component(metadata.main).control.is_empty() {
         return Err(Failure::new(format!(
             "{}: `done` is high in cycle 0, although the design has a control program to run before; \
@@ -458,11 +559,17 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
         )));
     }
     write(&staging, &metadata, &analysis, &summary)?;
+    if let Some(results) = &results {
+        observe::write(results, &staging)?;
+    }
     interrupt::check()?;
     staging.commit(&outputs::files())?;
-    report(&summary, &args.out, args.json, args.quiet)?;
+    report(&summary, results.as_ref(), &args.out, args.json, args.quiet)?;
     warn(&summary, args.quiet);
-    Ok(())
+    match &results {
+        Some(results) => observe::judge(results, args.observe.fail_on_violation, args.quiet),
+        None => Ok(()),
+    }
 }
 
 /// Writes what is known only at the end of a run.
@@ -482,7 +589,13 @@ fn warn(summary: &Summary, quiet: bool) {
     }
 }
 
-fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), Failure> {
+fn report(
+    summary: &Summary,
+    results: Option<&Results>,
+    out: &Path,
+    json: bool,
+    quiet: bool,
+) -> Result<(), Failure> {
     if json {
         return outputs::print(&summary.json());
     }
@@ -496,5 +609,9 @@ fn report(summary: &Summary, out: &Path, json: bool, quiet: bool) -> Result<(), 
         summary.text(),
         summary.verified.text(),
         out = out.display(),
-    ))
+    ))?;
+    match results {
+        Some(results) => outputs::print(&format!("\n{}", results.text())),
+        None => Ok(()),
+    }
 }

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::folder::{self, Staging};
 use crate::interrupt;
 use crate::messages;
+use crate::observe;
 use crate::outputs;
 
 /// A profile's folder, opened.
@@ -241,6 +242,7 @@ fn write_again(
     summary.warnings = folder.warnings;
     summary.verified = folder.verified;
     summary.advice = advice.or(folder.advice);
+    summary.observations = observe::read(&args.dir)?.map(|results| results.page());
     let names = outputs::write(&analysis, &summary, &staging, wanted)?;
     staging.commit(&names)
 }

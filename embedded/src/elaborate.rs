@@ -25,6 +25,8 @@ pub(crate) struct Scope {
     pub name: String,
     /// Name and value of every port of the component and its cells.
     pub signals: Vec<(String, NodeId)>,
+    /// The memories of its cells.
+    pub memories: Vec<(String, MemId)>,
     pub children: Vec<Scope>,
 }
 
@@ -110,7 +112,8 @@ struct Instance<'a> {
     /// The design's port behind each port of the component.
     ports: Vec<PortId>,
     children: Vec<(String, InstanceId)>,
-    memories: Vec<(String, MemId)>,
+    /// The memories of its cells, each with whether it is external.
+    memories: Vec<(String, MemId, bool)>,
 }
 
 struct Elaborator<'a> {
@@ -231,8 +234,9 @@ impl<'a> Elaborator<'a> {
         .unit(&mut self.graph)
         .ok_or_else(|| unsupported("petal does not know it".to_owned()))?;
         let holder = &mut self.instances[instance.index()];
-        if let Some(memory) = unit.memory.filter(|_| primitive.is_external) {
-            holder.memories.push((cell.name.clone(), memory));
+        if let Some(memory) = unit.memory {
+            let memory = (cell.name.clone(), memory, primitive.is_external);
+            holder.memories.push(memory);
         }
         let number = UnitId::from_index(self.units.len());
         let mut inputs = Vec::new();
@@ -489,10 +493,12 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn memories(&mut self) -> Vec<(String, MemId)> {
-        self.instances
-            .iter_mut()
-            .flat_map(|instance| std::mem::take(&mut instance.memories))
+    /// The external memories.
+    fn memories(&self) -> Vec<(String, MemId)> {
+        let memories = self.instances.iter().flat_map(|of| &of.memories);
+        let external = memories.filter(|(_, _, is_external)| *is_external);
+        external
+            .map(|(name, memory, _)| (name.clone(), *memory))
             .collect()
     }
 
@@ -514,12 +520,16 @@ impl<'a> Elaborator<'a> {
             component,
             ports,
             children,
+            memories,
             ..
         } = &mut self.instances[instance.index()];
         let (component, ports) = (*component, ports.clone());
         let children = std::mem::take(children);
+        let memories = std::mem::take(memories);
+        let memories = memories.into_iter().map(|(name, memory, _)| (name, memory));
         Scope {
             name,
+            memories: memories.collect(),
             signals: component
                 .ports
                 .iter()

@@ -46,6 +46,7 @@ mod error;
 mod exclusion;
 mod graph;
 mod machine;
+mod observed;
 mod primitives;
 mod program;
 mod repetition;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use num_bigint::BigUint;
-use petal_reconstruct::{Change, ProbeSource, Signal, SlotId, SourceError, Warning};
+use petal_reconstruct::{Change, ProbeSource, Signal, SlotId, SourceError, Value, Warning};
 
 use crate::elaborate::{self, Design, Scope};
 use crate::error::{Error, Stopped};
 use crate::graph::NodeId;
 use crate::machine::{self, Machine};
+use crate::observed;
 use crate::program::{Context, Program};
 use crate::waveform::{self, Waveform, WaveformFile};
 
@@ -65,8 +66,22 @@ impl Compiled {
     /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
     /// [`Error::NoSignal`] if a probe is not there.
     pub fn new(program: &Context, probes: &[Signal], visible: Visible) -> Result<Self, Error> {
-        let design = elaborate::elaborate(&Program::of(program))?;
-        let probes = find(&design, probes)?;
+        Self::observing(program, probes, &[], visible)
+    }
+
+    /// The same, with values whose slots come after those of the probes.
+    ///
+    /// # Errors
+    /// Those of [`Compiled::new`]; also [`Error::NoSignal`] if something is not there that a value is computed of.
+    pub fn observing(
+        program: &Context,
+        probes: &[Signal],
+        observed: &[Value],
+        visible: Visible,
+    ) -> Result<Self, Error> {
+        let mut design = elaborate::elaborate(&Program::of(program))?;
+        let mut probes = find(&design, probes)?;
+        probes.extend(observed::add(&mut design, observed)?);
         let watched = (visible == Visible::All).then(|| waveform::values(&design));
         let nodes = watched.as_deref().unwrap_or_default();
         let machine = machine::Compiled::new(design, &probes, nodes)?;

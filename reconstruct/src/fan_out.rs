@@ -7,6 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use crate::engine::{Progress, ReconstructError, Reconstruction};
 use crate::model::Event;
+use crate::observer::Observer;
 use crate::source::ProbeSource;
 
 /// Events that are handed over at once, and how many times so many may wait.
@@ -36,8 +37,8 @@ impl Events {
 struct Gone;
 
 impl Reconstruction<'_> {
-    /// Follows a run and hands its events to two readers at once. `progress` hears now and then how far the run
-    /// is. A reader that returns ends the run for both.
+    /// Follows a run and hands its events to two readers at once. `observer` looks on, and may end the run; `progress` hears
+    /// now and then how far it is. A reader that returns ends the run for both.
     ///
     /// # Errors
     /// What a reader failed with, or the source.
@@ -46,6 +47,7 @@ impl Reconstruction<'_> {
         source: &mut impl ProbeSource,
         first: impl FnOnce(Events) -> Result<A, E> + Send,
         second: impl FnOnce(Events) -> Result<B, E> + Send,
+        observer: Option<&mut dyn Observer>,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<(A, B), ReconstructError<E>> {
         thread::scope(|scope| {
@@ -76,7 +78,7 @@ impl Reconstruction<'_> {
                 }
                 Ok(())
             };
-            let followed = self.follow(source, take, progress);
+            let followed = self.follow(source, take, observer, progress);
             if followed.is_ok() {
                 // A reader that is gone tells why.
                 let _ = send(&Arc::new(batch));

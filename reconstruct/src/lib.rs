@@ -39,6 +39,7 @@ mod blocks;
 pub mod check;
 mod codec;
 mod compiled_view;
+mod computed;
 mod continuous;
 mod contradictions;
 mod cycles;
@@ -47,26 +48,31 @@ mod fan_out;
 mod fst_source;
 mod labels;
 mod model;
+mod observer;
 mod sampler;
 mod signals;
 mod source;
+mod value;
 mod vcd_source;
 mod wanted;
 
 pub use ahead::Ahead;
 pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;
+pub use computed::{Computation, Computed};
 pub use continuous::with_continuous;
 pub use engine::{Progress, ReconstructError, Reconstruction};
 pub use fan_out::Events;
-pub use fst_source::{FstSource, is_fst};
+pub use fst_source::{FstHeader, FstSource, is_fst};
 pub use labels::{FrameKind, FrameLabels, actual_path, instance_path};
 pub use model::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead,
     RegisterUpdate, Run, TreeId, Warning,
 };
+pub use observer::{Next, Observer};
 pub use signals::{Signal, SignalTable, SlotId};
 pub use source::{Change, ProbeSource, SourceError};
-pub use vcd_source::VcdSource;
+pub use value::{Value, ValueOp};
+pub use vcd_source::{VcdHeader, VcdSource};
 
 pub use petal_metadata::{Id, ids};

@@ -224,6 +224,22 @@ impl CallTree {
         })
     }
 
+    /// The nodes in preorder, each with its depth and the innermost component cell around it.
+    pub fn with_holders(&self) -> impl Iterator<Item = (usize, Node, Option<InstanceId>)> + '_ {
+        // The innermost cell at each depth above the current node.
+        let mut cells: Vec<(usize, InstanceId)> = Vec::new();
+        self.preorder().map(move |(depth, node)| {
+            while cells.last().is_some_and(|&(above, _)| above >= depth) {
+                cells.pop();
+            }
+            let holder = cells.last().map(|&(_, holder)| holder);
+            if let Node::Cell { instance, .. } = node {
+                cells.push((depth, instance));
+            }
+            (depth, node, holder)
+        })
+    }
+
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.graph.node_count()

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use petal_metadata::Id as _;
 
 use crate::sampler::{CLOCK, DONE, GO, RESET, number_of};
-use crate::signals::{SignalTable, SlotId};
+use crate::signals::{Signal, SignalTable, SlotId};
 use crate::source::SourceError;
 
 /// The wanted signals of a waveform.
@@ -45,8 +45,8 @@ impl<K: Copy> Wanted<K> {
         let tick = scopes
             .find(&table.tick.scope)
             .and_then(|scope| scope.get(table.tick.name.as_str()));
-        if let Some(&tick) = tick {
-            signals.push((tick, CLOCK));
+        if let Some(tick) = tick {
+            signals.push((tick.signal, CLOCK));
         }
         let clock = tick.is_none().then_some((CLOCK, &table.clock));
         for (number, signal) in
@@ -60,7 +60,7 @@ impl<K: Copy> Wanted<K> {
                 wanted: 1,
                 first: signal.to_string(),
             })?;
-            signals.push((*found, number));
+            signals.push((found.signal, number));
         }
         let mut missing = Vec::new();
         for (slot, signal) in table.watched.iter().enumerate() {
@@ -68,7 +68,7 @@ impl<K: Copy> Wanted<K> {
                 .find(&signal.scope)
                 .and_then(|s| s.get(signal.name.as_str()));
             match found {
-                Some(&found) => signals.push((found, number_of(SlotId::from_index(slot)))),
+                Some(found) => signals.push((found.signal, number_of(SlotId::from_index(slot)))),
                 None => missing.push(signal),
             }
         }
@@ -90,7 +90,14 @@ impl<K: Copy> Wanted<K> {
 pub(crate) struct Scopes<K> {
     /// The scope whose signals come next.
     path: Vec<String>,
-    scopes: HashMap<Vec<String>, HashMap<String, K>>,
+    scopes: HashMap<Vec<String>, HashMap<String, Declared<K>>>,
+}
+
+/// A signal of a waveform.
+struct Declared<K> {
+    signal: K,
+    /// Bits.
+    width: u32,
 }
 
 impl<K> Default for Scopes<K> {
@@ -115,14 +122,26 @@ impl<K> Scopes<K> {
     }
 
     /// A signal of the latest scope.
-    pub fn declare(&mut self, name: String, signal: K) {
+    pub fn declare(&mut self, name: String, signal: K, width: u32) {
         // Made only for signals outside of all scopes.
         let scope = self.scopes.entry(self.path.clone()).or_default();
-        scope.insert(name, signal);
+        scope.insert(name, Declared { signal, width });
+    }
+
+    /// All signals, each with its width in bits, without a `TOP` in their paths.
+    pub fn signals(&self) -> impl Iterator<Item = (Signal, u32)> + '_ {
+        self.scopes.iter().flat_map(|(path, signals)| {
+            let is_top = path.first().is_some_and(|name| name == "TOP");
+            let scope = &path[usize::from(is_top)..];
+            signals.iter().map(move |(name, declared)| {
+                let (scope, name) = (scope.to_vec(), name.clone());
+                (Signal { scope, name }, declared.width)
+            })
+        })
     }
 
     /// The scope at `path`, below `TOP` or not.
-    fn find(&self, path: &[String]) -> Option<&HashMap<String, K>> {
+    fn find(&self, path: &[String]) -> Option<&HashMap<String, Declared<K>>> {
         let below_top: Vec<String> = std::iter::once("TOP".to_owned())
             .chain(path.iter().cloned())
             .collect();

@@ -96,6 +96,7 @@ fn both_readers_get_all_events() {
             &mut Restless::new(&metadata, length),
             all,
             all,
+            None,
             &mut |progress| heard.push(progress.cycles()),
         )
         .unwrap();
@@ -110,14 +111,24 @@ fn a_reader_that_fails_ends_the_run() {
     let length = 1_000_000;
     for last in [0, 10_000] {
         let mut source = Restless::new(&metadata, length);
-        let failed =
-            reconstruction.fan_out(&mut source, all, |events| up_to(events, last), &mut |_| {});
+        let failed = reconstruction.fan_out(
+            &mut source,
+            all,
+            |events| up_to(events, last),
+            None,
+            &mut |_| {},
+        );
         assert!(matches!(failed, Err(ReconstructError::Sink(error)) if error == "full"));
         assert!(source.cycle < length / 2, "it went on to {}", source.cycle);
         // The same for the other one.
         let mut source = Restless::new(&metadata, length);
-        let failed =
-            reconstruction.fan_out(&mut source, |events| up_to(events, last), all, &mut |_| {});
+        let failed = reconstruction.fan_out(
+            &mut source,
+            |events| up_to(events, last),
+            all,
+            None,
+            &mut |_| {},
+        );
         assert!(matches!(failed, Err(ReconstructError::Sink(error)) if error == "full"));
         assert!(source.cycle < length / 2, "it went on to {}", source.cycle);
     }
@@ -129,7 +140,7 @@ fn a_reader_that_wants_no_more_ends_the_run() {
     let reconstruction = Reconstruction::new(&metadata);
     let length = 1_000_000;
     let mut source = Restless::new(&metadata, length);
-    let read = reconstruction.fan_out(&mut source, all, |_| Ok(()), &mut |_| {});
+    let read = reconstruction.fan_out(&mut source, all, |_| Ok(()), None, &mut |_| {});
     let (events, ()) = read.unwrap();
     assert!(
         !events
@@ -153,6 +164,7 @@ fn a_source_that_fails_is_told_after_what_it_had() {
             Ok::<_, String>(())
         },
         all,
+        None,
         &mut |_| {},
     );
     assert!(matches!(

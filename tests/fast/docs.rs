@@ -63,6 +63,7 @@ fn the_links_of_the_documents_lead_somewhere() {
         "docs/guide/front-ends.md",
         "docs/guide/glossary.md",
         "docs/guide/long-runs.md",
+        "docs/guide/observe.md",
         "docs/guide/overhead.md",
         "docs/guide/par.md",
         "docs/guide/sharing.md",

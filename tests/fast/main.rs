@@ -22,6 +22,7 @@ mod kept_state;
 mod ledger;
 mod libraries;
 mod lines;
+mod observe;
 mod options;
 mod outputs;
 mod packages;

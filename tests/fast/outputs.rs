@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use petal_visualize::SUMMARY_VERSION;
-use petal_visualize::outputs::{OUTPUTS, SUMMARY};
+use petal_visualize::outputs::{Make, OBSERVATIONS, OUTPUTS, SUMMARY};
 use serde_json::Value;
 
 use crate::support::workshop::{Workshop, example};
@@ -36,6 +36,7 @@ fn a_profile_has_the_files_of_the_list() {
         let there: BTreeSet<&Path> = files.keys().map(AsRef::as_ref).collect();
         let listed = OUTPUTS.iter();
         let listed = listed.filter(|output| front_end || !output.of_front_end);
+        let listed = listed.filter(|output| !matches!(output.make, Make::Observed));
         let listed: Vec<&Path> = listed.map(|output| output.name.as_ref()).collect();
         assert_eq!(there.len(), listed.len(), "a file is listed twice");
         assert_eq!(there, listed.into_iter().collect());
@@ -77,6 +78,7 @@ fn fields(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
                 let path = match path {
                     "" => name.clone(),
                     "versions" => format!("{path}.*"),
+                    "latencies[].histogram" => format!("{path}.*"),
                     _ => format!("{path}.{name}"),
                 };
                 fields.insert(path.clone());
@@ -183,4 +185,56 @@ fn the_documented_version_of_the_trace_is_that_written() {
     let version = String::from_utf8_lossy(line).replace("petal-trace ", "");
     let heading = format!("\n## `trace.petal`, version {version}\n");
     assert!(read("docs/formats.md").contains(&heading), "no{heading}");
+}
+
+#[test]
+fn the_documented_fields_of_observations_are_those_written() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    workshop.write(
+        "o.toml",
+        "[[checkpoint]]\nwhen = \"main.next_row\"\ninterval = 10\n[[latency]]\nfrom = \"main.k.out == 0\"\nto = \"main.clear\"\n",
+    );
+    let observed = [
+        "--latency",
+        "main.while@L87..main.store",
+        "--watch",
+        "main.c",
+        "--never",
+        "main.k.out > 3",
+        "--count",
+        "main.mult.go",
+        "--sample",
+        "100",
+        "--stop-on",
+        "main.i.out == 3",
+    ];
+    workshop.succeeds(
+        &[
+            &["run", &design, "-q", "--out", "out", "--observe", "o.toml"],
+            &observed[..],
+        ]
+        .concat(),
+    );
+    let results: Value =
+        serde_json::from_str(&workshop.read(&format!("out/{OBSERVATIONS}"))).unwrap();
+    let mut written = BTreeSet::new();
+    fields(&results, "", &mut written);
+    assert_eq!(documented("## `observations.json`, version 1"), written);
+    // Each table that there is something in is there, and no other.
+    let listed = OUTPUTS
+        .iter()
+        .filter(|output| matches!(output.make, Make::Observed));
+    let listed: BTreeSet<&str> = listed.map(|output| output.name).collect();
+    let files = workshop.files("out");
+    let there: BTreeSet<&str> = files
+        .keys()
+        .filter_map(|path| path.to_str())
+        .filter(|path| path.starts_with("observations"))
+        .collect();
+    assert_eq!(there, listed);
+    // They are of the run that was observed.
+    workshop.succeeds(&["run", &design, "-q", "--out", "out"]);
+    assert!(!workshop.path("out/observations.json").exists());
+    assert!(!workshop.path("out/observations/changes.csv").exists());
 }

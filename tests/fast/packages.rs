@@ -17,7 +17,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 9] = [
+const ROOMS: [Room; 10] = [
     Room {
         name: "petal",
         knows: &[
@@ -25,6 +25,7 @@ const ROOMS: [Room; 9] = [
             "petal-embedded",
             "petal-files",
             "petal-metadata",
+            "petal-observe",
             "petal-passes",
             "petal-reconstruct",
             "petal-simulate",
@@ -45,6 +46,11 @@ const ROOMS: [Room; 9] = [
     Room {
         name: "petal-advise",
         knows: &["petal-passes"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-observe",
+        knows: &["petal-metadata", "petal-reconstruct"],
         in_tests: &[],
     },
     Room {

@@ -41,24 +41,6 @@ impl Element {
     }
 }
 
-/// The nodes of a tree in preorder, each with its depth and the innermost component cell around it.
-pub(crate) fn with_holders(
-    tree: &CallTree,
-) -> impl Iterator<Item = (usize, Node, Option<InstanceId>)> {
-    // The innermost cell at each depth above the current node.
-    let mut cells: Vec<(usize, InstanceId)> = Vec::new();
-    tree.preorder().map(move |(depth, node)| {
-        while cells.last().is_some_and(|&(above, _)| above >= depth) {
-            cells.pop();
-        }
-        let holder = cells.last().map(|&(_, holder)| holder);
-        if let Node::Cell { instance, .. } = node {
-            cells.push((depth, instance));
-        }
-        (depth, node, holder)
-    })
-}
-
 /// A number for each element in a trace, from 0 on.
 pub(crate) type ElementId = usize;
 
@@ -137,7 +119,7 @@ impl Elements {
         let mut elements = Vec::new();
         self.called_by_reference.clear();
         self.nodes.clear();
-        for (depth, node, holder) in with_holders(tree) {
+        for (depth, node, holder) in tree.with_holders() {
             let Some(element) = Element::of(node, holder) else {
                 continue;
             };

@@ -9,7 +9,7 @@ use petal_reconstruct::{
 use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
-use crate::elements::{Element, with_holders};
+use crate::elements::Element;
 use crate::front_end::FrontEndLines;
 use crate::profile::Profile;
 use crate::text::thousands;
@@ -50,7 +50,8 @@ impl Ending {
         let labels = FrameLabels::new(metadata);
         let lines = FrontEndLines::new(metadata);
         let mut since = 0;
-        let active: Vec<ActiveNode> = with_holders(tree)
+        let active: Vec<ActiveNode> = tree
+            .with_holders()
             .map(|(depth, node, holder)| {
                 // Continuous assignments are active as long as their cell.
                 let element = Element::of(node, holder);
@@ -73,7 +74,7 @@ impl Ending {
             instances,
             labels,
             tree,
-            holders: with_holders(tree).map(|(_, _, holder)| holder).collect(),
+            holders: tree.with_holders().map(|(_, _, holder)| holder).collect(),
             // What has a break in the part that repeats is no reason why it does.
             lasts: active
                 .iter()

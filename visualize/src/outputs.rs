@@ -19,6 +19,10 @@ pub const TRACE: &str = "trace.petal";
 pub const SUMMARY: &str = "summary.json";
 /// The memories after the run.
 pub const MEMORIES: &str = "memories.json";
+/// What was observed; the folder with its tables.
+pub const OBSERVATIONS: &str = "observations.json";
+/// See [`OBSERVATIONS`].
+pub const OBSERVATION_TABLES: &str = "observations";
 /// The native timeline.
 pub const TIMELINE: &str = "timeline.pftrace";
 /// The page that shows everything.
@@ -46,6 +50,8 @@ pub struct Output {
 pub enum Make {
     /// By `petal run`, which hands it from one library to another.
     Run,
+    /// By `petal run`, if observations are asked for, and there is something to write.
+    Observed,
     /// While the run is read; again by `petal timeline`.
     Timeline(BeginTimeline),
     /// Once the run is read; again by `petal flame`.
@@ -67,7 +73,7 @@ impl Make {
     pub fn render(self) -> Option<Render> {
         match self {
             Self::Flame(render) | Self::Report(render) | Self::Analysis(render) => Some(render),
-            Self::Run | Self::Timeline(_) => None,
+            Self::Run | Self::Observed | Self::Timeline(_) => None,
         }
     }
 }
@@ -77,6 +83,8 @@ const LEAVES: &str = "the same with every active leaf counting 1: parallel work 
 const ADL: &str = "flame graph of the lines of the front end's files (calyx-py, Dahlia), if the design names them";
 const ADL_LEAVES: &str = "the same with every active leaf counting 1";
 const TABLES: &str = "tables per component cell, group and control statement";
+const OBSERVED: &str =
+    "what was [observed](docs/guide/observe.md), if that was asked for, and its tables";
 const READ_AGAIN: &str =
     "what `petal trace`, `annotate`, `compare`, `stats`, `report`, `flame` and `timeline` read";
 
@@ -99,6 +107,14 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.statements().csv().into())), of_front_end: false },
     Output { name: "stats/lines.csv", about: "table per line of the front end's files", make: Make::Analysis(|analysis, _| Ok(analysis.lines().csv().into())), of_front_end: true },
     Output { name: "stats/hotspots.csv", about: "the statements that cost cycles, [and why](docs/guide/overhead.md#why-it-costs-that)", make: Make::Analysis(|analysis, _| Ok(analysis.hotspots_table().csv().into())), of_front_end: false },
+    Output { name: OBSERVATIONS, about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/checkpoints.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/latencies.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/stalls.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/changes.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/violations.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/counters.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/samples.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: SUMMARY, about: "cycles, useful cycles, [overhead by kind](docs/guide/overhead.md), the most expensive statements and groups", make: Make::Analysis(|_, summary| Ok(summary.json().into())), of_front_end: false },
     Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
     Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },

@@ -102,6 +102,9 @@ pub struct Summary {
     /// What `petal advise` found, if it was asked: `docs/formats.md` has its fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<serde_json::Value>,
+    /// What the report shows of observations, which have a file of their own.
+    #[serde(skip)]
+    pub observations: Option<serde_json::Value>,
     /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
     /// did: `cranelift`, for the embedded simulator, or `verilator`.
     pub versions: BTreeMap<String, String>,
@@ -152,6 +155,7 @@ impl Summary {
                 })
                 .collect(),
             advice: None,
+            observations: None,
             versions: versions
                 .into_iter()
                 .chain([

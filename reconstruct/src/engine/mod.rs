@@ -24,6 +24,7 @@ use crate::contradictions::{self, Contradiction, Values};
 use crate::model::{
     CallTree, Cycle, Event, Instance, InstanceId, Node, RegisterUpdate, Run, TreeId, Warning,
 };
+use crate::observer::{Next, Observer};
 use crate::signals::{Layout, PhysicalId, SignalTable, SlotId};
 use crate::source::{Change, ProbeSource, SourceError};
 
@@ -100,14 +101,15 @@ impl<'a> Reconstruction<'a> {
         source: &mut impl ProbeSource,
         sink: &mut impl FnMut(Event) -> Result<(), E>,
     ) -> Result<u64, ReconstructError<E>> {
-        self.follow(source, sink, &mut |_| {})
+        self.follow(source, sink, None, &mut |_| {})
     }
 
-    /// The same; `progress` hears now and then how far the run is.
+    /// The same; `observer` looks on, and may end the run, and `progress` hears now and then how far it is.
     pub(crate) fn follow<E>(
         &self,
         source: &mut impl ProbeSource,
         sink: &mut impl FnMut(Event) -> Result<(), E>,
+        mut observer: Option<&mut dyn Observer>,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<u64, ReconstructError<E>> {
         let mut engine = Engine::new(self.metadata, &self.layout);
@@ -124,6 +126,9 @@ impl<'a> Reconstruction<'a> {
             running = source.next_cycle()?;
             engine.take(source.changes());
             engine.cycle();
+            let stops = observer
+                .as_deref_mut()
+                .is_some_and(|observer| engine.observe(observer) == Next::Stop);
             for event in engine.emitter.events.drain(..) {
                 sink(event).map_err(ReconstructError::Sink)?;
             }
@@ -133,10 +138,13 @@ impl<'a> Reconstruction<'a> {
                     run: engine.current,
                 });
             }
+            if stops {
+                break;
+            }
         }
         let cycles = engine.emitter.cycle;
         let last = contradictions::at_the_end(self.metadata, &self.layout, &engine.next);
-        if let Some(contradiction) = last.filter(|_| source.is_done()) {
+        if let Some(contradiction) = last.filter(|_| !running && source.is_done()) {
             engine.emitter.contradiction(contradiction);
         }
         engine.flush();
@@ -195,6 +203,12 @@ struct Engine<'a> {
     register_of: Vec<Option<usize>>,
     /// Positions of the registers that are updated at the end of the cycle.
     updated: Vec<usize>,
+    /// The changes of observed values in the cycle and in the one after it.
+    observed_now: Vec<Change>,
+    observed_next: Vec<Change>,
+    /// What the observer saw last, and when it wants to look again.
+    seen: Option<TreeId>,
+    look: Next,
 }
 
 /// A control register of a hardware instance.
@@ -244,6 +258,10 @@ impl<'a> Engine<'a> {
             registers,
             register_of,
             updated: Vec::new(),
+            observed_now: Vec::new(),
+            observed_next: Vec::new(),
+            seen: None,
+            look: Next::Change,
         };
         let main = engine.emitter.instance(Instance {
             component: metadata.main,
@@ -256,6 +274,12 @@ impl<'a> Engine<'a> {
     /// Takes in what leads from the latest cycle to the next one.
     fn take(&mut self, changes: &[Change]) {
         for &Change { slot, value } in changes {
+            // What is observed comes after the probes, and no tree depends on it.
+            if let Some(number) = slot.index().checked_sub(self.next.len()) {
+                let slot = SlotId::from_index(number);
+                self.observed_next.push(Change { slot, value });
+                continue;
+            }
             self.next[slot.index()] = value;
             self.samples.set(slot, value);
             self.changed.push(slot);
@@ -291,6 +315,27 @@ impl<'a> Engine<'a> {
             self.now[slot.index()] = self.next[slot.index()];
         }
         self.sample_now = self.sample_next;
+        self.observed_now.clear();
+        std::mem::swap(&mut self.observed_now, &mut self.observed_next);
+    }
+
+    /// Lets an observer look at the cycle that was told last.
+    fn observe(&mut self, observer: &mut dyn Observer) -> Next {
+        for event in &self.emitter.events {
+            if matches!(event, Event::Instance(_) | Event::Tree(_)) {
+                observer.event(event);
+            }
+        }
+        let cycle = Cycle::from_cycles(self.emitter.cycle - 1);
+        let tree = self.current.map(|run| run.tree);
+        let due = self.look == Next::At(cycle);
+        if let Some(now) = tree
+            && (due || tree != self.seen || !self.observed_now.is_empty())
+        {
+            self.seen = tree;
+            self.look = observer.cycle(cycle, now, &self.observed_now);
+        }
+        self.look
     }
 
     /// Tells what happens in a cycle.

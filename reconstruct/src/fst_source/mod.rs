@@ -18,7 +18,7 @@ use fst_reader::{
 use crate::cycles::Cycles;
 use crate::model::Warning;
 use crate::sampler::{Edge, Sampler, Targets};
-use crate::signals::SignalTable;
+use crate::signals::{Signal, SignalTable};
 use crate::source::{Change, ProbeSource, SourceError};
 use crate::wanted::{Scopes, Wanted};
 
@@ -52,34 +52,56 @@ struct Value {
     is_unknown: bool,
 }
 
-impl FstSource {
-    /// Reads the names in `input` and finds the signals of `table` among them.
+/// An FST file whose names are read.
+pub struct FstHeader<R: BufRead + Seek> {
+    reader: FstReader<R>,
+    scopes: Scopes<usize>,
+}
+
+impl<R: BufRead + Seek + Send + 'static> FstHeader<R> {
+    /// Reads the names in `input`.
     ///
     /// # Errors
-    /// When it is no whole FST file, or not one of the design.
-    pub fn new(
-        mut input: impl BufRead + Seek + Send + 'static,
-        table: &SignalTable,
-    ) -> Result<Self, SourceError> {
+    /// When it is no whole FST file.
+    pub fn read(mut input: R) -> Result<Self, SourceError> {
         layout::check(&mut input)?;
         input.seek(SeekFrom::Start(0))?;
         let mut scopes = Scopes::default();
-        let mut reader = guarded(|| {
+        let reader = guarded(|| {
             let mut reader = FstReader::open(input).map_err(damaged)?;
             let add = |entry| match entry {
                 FstHierarchyEntry::Scope { name, .. } => scopes.enter(name),
                 FstHierarchyEntry::UpScope => scopes.leave(),
-                FstHierarchyEntry::Var { name, handle, .. } => {
+                FstHierarchyEntry::Var {
+                    name,
+                    handle,
+                    length,
+                    ..
+                } => {
                     // A range such as ` [7:0]` may follow.
                     let name = name.split(' ').next().unwrap_or_default().to_owned();
-                    scopes.declare(name, handle.get_index());
+                    scopes.declare(name, handle.get_index(), length);
                 }
                 _ => {}
             };
             reader.read_hierarchy(add).map_err(damaged)?;
             Ok(reader)
         })?;
-        let wanted = Wanted::of(&scopes, table)?;
+        Ok(Self { reader, scopes })
+    }
+
+    /// The signals of the file, each with its width in bits.
+    pub fn signals(&self) -> impl Iterator<Item = (Signal, u32)> + '_ {
+        self.scopes.signals()
+    }
+
+    /// Finds the signals of `table`, and begins to read their values.
+    ///
+    /// # Errors
+    /// When it is not a waveform of the design.
+    pub fn source(self, table: &SignalTable) -> Result<FstSource, SourceError> {
+        let mut reader = self.reader;
+        let wanted = Wanted::of(&self.scopes, table)?;
         let mut targets: Vec<Targets> = Vec::new();
         for &(signal, number) in &wanted.signals {
             targets.resize_with(targets.len().max(signal + 1), Targets::new);
@@ -96,7 +118,7 @@ impl FstSource {
                 let _ = sender.send(Err(error));
             }
         });
-        Ok(Self {
+        Ok(FstSource {
             values: Values {
                 batches,
                 batch: Vec::new(),
@@ -105,6 +127,19 @@ impl FstSource {
             },
             cycles: Cycles::new(table, wanted.ticks),
         })
+    }
+}
+
+impl FstSource {
+    /// Reads the names in `input` and finds the signals of `table` among them.
+    ///
+    /// # Errors
+    /// When it is no whole FST file, or not one of the design.
+    pub fn new(
+        input: impl BufRead + Seek + Send + 'static,
+        table: &SignalTable,
+    ) -> Result<Self, SourceError> {
+        FstHeader::read(input)?.source(table)
     }
 }
 

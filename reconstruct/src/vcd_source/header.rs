@@ -22,8 +22,11 @@ fn add(items: &[ScopeItem], scopes: &mut Scopes<IdCode>) {
                 scopes.leave();
             }
             ScopeItem::Var(Var {
-                reference, code, ..
-            }) => scopes.declare(reference.clone(), *code),
+                reference,
+                code,
+                size,
+                ..
+            }) => scopes.declare(reference.clone(), *code, *size),
             _ => {}
         }
     }

@@ -16,9 +16,9 @@ use vcd::{Command, IdCode, ParseError, Parser, Value};
 use crate::cycles::Cycles;
 use crate::model::Warning;
 use crate::sampler::{Edge, Sampler};
-use crate::signals::SignalTable;
+use crate::signals::{Signal, SignalTable};
 use crate::source::{Change, ProbeSource, SourceError};
-use crate::wanted::Wanted;
+use crate::wanted::{Scopes, Wanted};
 use codes::{Codes, number};
 use lines::take;
 
@@ -49,30 +49,65 @@ enum Form<R: BufRead> {
     Empty,
 }
 
-impl<R: BufRead> VcdSource<R> {
-    /// Reads the header of `input` and finds the signals of `table` in it.
+/// A VCD file whose header is read.
+pub struct VcdHeader<R: BufRead> {
+    input: R,
+    /// Lines of the header.
+    lines: u64,
+    scopes: Scopes<IdCode>,
+}
+
+impl<R: BufRead> VcdHeader<R> {
+    /// Reads the header of `input`.
     ///
     /// # Errors
-    /// When it is no VCD file, or not one of the design.
-    pub fn new(mut input: R, table: &SignalTable) -> Result<Self, SourceError> {
+    /// When it is no VCD file.
+    pub fn read(mut input: R) -> Result<Self, SourceError> {
         let mut parser = Parser::new(&mut input);
         let header = parser
             .parse_header()
             .map_err(|error| syntax(parser.line(), error))?;
         let lines = parser.line();
-        let wanted = Wanted::of(&header::scopes(&header.items), table)?;
+        Ok(Self {
+            input,
+            lines,
+            scopes: header::scopes(&header.items),
+        })
+    }
+
+    /// The signals of the file, each with its width in bits.
+    pub fn signals(&self) -> impl Iterator<Item = (Signal, u32)> + '_ {
+        self.scopes.signals()
+    }
+
+    /// Finds the signals of `table`.
+    ///
+    /// # Errors
+    /// When it is not a waveform of the design.
+    pub fn source(self, table: &SignalTable) -> Result<VcdSource<R>, SourceError> {
+        let wanted = Wanted::of(&self.scopes, table)?;
         let mut codes = Codes::default();
         for (code, number) in wanted.signals {
             codes.add(code, number);
         }
-        Ok(Self {
+        Ok(VcdSource {
             body: Body {
-                form: Form::Plain(input, Vec::new()),
-                lines,
+                form: Form::Plain(self.input, Vec::new()),
+                lines: self.lines,
                 codes,
             },
             cycles: Cycles::new(table, wanted.ticks),
         })
+    }
+}
+
+impl<R: BufRead> VcdSource<R> {
+    /// Reads the header of `input` and finds the signals of `table` in it.
+    ///
+    /// # Errors
+    /// When it is no VCD file, or not one of the design.
+    pub fn new(input: R, table: &SignalTable) -> Result<Self, SourceError> {
+        VcdHeader::read(input)?.source(table)
     }
 
     /// Ends the run after so many cycles, also if the design is not done then.

@@ -35,6 +35,45 @@ function showSummary() {
     }));
   }
   rank("most expensive groups", 1, groups());
+  if (data.observations) showObservations(data.observations);
+}
+
+/** What was observed: the first rows of each table, and pictures of how long and how often. */
+function showObservations({ tables, histograms, samples }) {
+  const shown = tables.map(({ title, header, rows, all }) => {
+    const isNumber = (column) => rows.every((row) => row[column] === "" || !Number.isNaN(Number(row[column])));
+    const classOf = header.map((_, column) => (isNumber(column) ? "number" : "code"));
+    const line = (tag, cells) => element("tr", {}, ...cells.map((cell, column) => element(tag, { class: classOf[column] }, cell)));
+    const rest = rows.length < all ? `; the first ${count(rows.length)} of ${count(all)} rows, all are in the folder observations` : "";
+    const table = element("table", {}, element("thead", {}, line("th", header)), element("tbody", {}, ...rows.map((row) => line("td", row))));
+    return element("details", { open: rows.length <= 12 ? "" : undefined }, element("summary", {}, title + rest), table);
+  });
+  const pictures = [
+    ...histograms.map((series) => bars(series, (at, value) => `${count(value)} took ${count(at)} cycles`)),
+    ...samples.map((series) => bars(series, (at, value) => `${count(value)} from cycle ${count(at)} on`)),
+  ];
+  byId("summary").append(element("section", { id: "observations" }, element("h2", {}, "Observations"), ...shown, element("div", { class: "pictures" }, ...pictures)));
+}
+
+/** A series as bars. */
+function bars({ name, unit, points }, told) {
+  const [width, height] = [300, 60];
+  const most = Math.max(...points.map(([, value]) => value), 1);
+  const each = Math.min(width / points.length, 24);
+  const rectangles = points.map(([at, value], nth) => {
+    const size = (value / most) * height;
+    return svg("rect", { x: nth * each, y: height - size, width: Math.max(each - 0.5, 0.5), height: size }, svg("title", {}, told(at, value)));
+  });
+  const ends = `${unit} ${count(points[0][0])} to ${count(points[points.length - 1][0])}, highest ${count(most)}`;
+  return element("figure", {}, element("figcaption", {}, element("strong", {}, name), ` ${ends}`), svg("svg", { width, height, role: "img", "aria-label": name }, ...rectangles));
+}
+
+/** A node of a picture. */
+function svg(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
 }
 
 /** What `petal advise` found: what is proved, then what is checked. */
@@ -71,19 +110,13 @@ function showFront(points) {
   const x = scale(points.map(({ cycles }) => cycles), width);
   const y = scale(points.map(({ register_bits }) => register_bits), height);
   const size = scale(points.map(({ cells }) => cells), 64);
-  const draw = (tag, attributes, ...children) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    node.append(...children);
-    return node;
-  };
   const told = ({ cycles, register_bits: bits, cells, changes, patch, arguments: options }) =>
     [`${count(cycles)} cycles, ${count(bits)} bits of registers, ${count(cells)} cells`, patch ?? "as it is", ...options, ...changes].join("\n");
   const dots = points.map((point) =>
-    draw("circle", { cx: x(point.cycles), cy: height - y(point.register_bits), r: size(point.cells) / 8, class: point.proved ? "proved" : "checked" }, draw("title", {}, told(point))),
+    svg("circle", { cx: x(point.cycles), cy: height - y(point.register_bits), r: size(point.cells) / 8, class: point.proved ? "proved" : "checked" }, svg("title", {}, told(point))),
   );
-  const label = (text, attributes) => draw("text", attributes, text);
-  const picture = draw(
+  const label = (text, attributes) => svg("text", attributes, text);
+  const picture = svg(
     "svg",
     { width, height, role: "img", "aria-label": "Combinations: cycles against bits of registers" },
     ...dots,

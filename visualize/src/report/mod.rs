@@ -81,6 +81,8 @@ struct Data<'a> {
     hotspots: Vec<HotspotRow<'a>>,
     /// What `petal advise` found.
     advice: Option<&'a serde_json::Value>,
+    /// What was observed.
+    observations: Option<&'a serde_json::Value>,
     tables: &'a [PageTable; 3],
     frames: &'a [Frame],
     reasons: &'a [Reason],
@@ -182,6 +184,7 @@ impl Report<'_> {
                 .collect(),
             hotspots: self.hotspots(&tables),
             advice: self.summary.advice.as_ref(),
+            observations: self.summary.observations.as_ref(),
             tables: &tables.views,
             frames: &frames.list,
             reasons: &frames.reasons,

@@ -1,0 +1,260 @@
+//! What of the source is active in a cycle, and when its activations begin and end.
+//!
+//! An activation is an interval of cycles without a break; what the compiler made static with a latency of `n` cycles is
+//! activated anew every `n` cycles, as everywhere in petal.
+
+use std::collections::HashMap;
+
+use petal_metadata::{CellId, ControlId, GroupRun, GroupRunId, Id as _, Metadata};
+use petal_reconstruct::{CallTree, Cycle, Event, Instance, InstanceId, Node, TreeId};
+
+/// Something that can be active.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Site {
+    /// The component cell that holds it, as cells from main on; the component cell itself for an instance.
+    pub holder: Vec<CellId>,
+    pub kind: SiteKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum SiteKind {
+    /// The component cell.
+    Instance,
+    /// A statement.
+    Control(ControlId),
+    /// A group, by all ways in which it comes to run.
+    Group(Vec<GroupRunId>),
+    /// A primitive.
+    Primitive(CellId),
+}
+
+impl Site {
+    /// Whether the compiler split the group: its parts may have gaps between them, so no cycle tells the end.
+    pub fn is_split(&self, metadata: &Metadata) -> bool {
+        let holder = self
+            .holder
+            .iter()
+            .try_fold(metadata.main, |component, cell| {
+                match metadata.component(component).cell(*cell).kind {
+                    petal_metadata::CellKind::Component(inner) => Some(inner),
+                    petal_metadata::CellKind::Primitive(_) => None,
+                }
+            });
+        match (holder, &self.kind) {
+            (Some(component), SiteKind::Group(runs)) => {
+                let component = metadata.component(component);
+                runs.iter().any(|run| component.run(*run).part.is_some())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What is asked of a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Aspect {
+    /// High as long as it is active.
+    Active,
+    /// High in the first cycle of each activation.
+    Begin,
+    /// High in the first cycle after each activation.
+    End,
+}
+
+/// One way in which a site is active.
+struct Witness {
+    site: usize,
+    /// After how many cycles it begins again if it stays active.
+    latency: Option<u64>,
+    /// Whether an activation begins with it: not with the second part of a split group.
+    begins: bool,
+}
+
+/// The state of a site in a cycle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    pub is_active: bool,
+    pub begins: bool,
+    pub ends: bool,
+}
+
+/// Follows sites through a run.
+pub(crate) struct Activities<'a> {
+    metadata: &'a Metadata,
+    sites: Vec<Site>,
+    instances: Vec<Instance>,
+    /// The sites that each instance holds or is.
+    of_instance: Vec<Vec<usize>>,
+    witnesses: Vec<Witness>,
+    numbers: HashMap<(usize, Option<GroupRunId>), usize>,
+    /// The witnesses of each tree, ascending.
+    trees: Vec<Vec<usize>>,
+    /// Those that are active, each with the cycle in which it began; and those of the cycle before.
+    now: Vec<(usize, u64)>,
+    before: Vec<(usize, u64)>,
+    states: Vec<State>,
+}
+
+impl<'a> Activities<'a> {
+    pub fn new(metadata: &'a Metadata, sites: Vec<Site>) -> Self {
+        Self {
+            states: vec![State::default(); sites.len()],
+            metadata,
+            sites,
+            instances: Vec::new(),
+            of_instance: Vec::new(),
+            witnesses: Vec::new(),
+            numbers: HashMap::new(),
+            trees: Vec::new(),
+            now: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+
+    /// Takes in an instance or a tree.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Instance(instance) => {
+                self.instances.push(*instance);
+                let path = self.path(InstanceId::from_index(self.instances.len() - 1));
+                let held = self.sites.iter().enumerate();
+                let held = held.filter(|(_, site)| site.holder == path);
+                self.of_instance.push(held.map(|(at, _)| at).collect());
+            }
+            Event::Tree(tree) => {
+                let witnesses = self.witnesses_of(tree);
+                self.trees.push(witnesses);
+            }
+            _ => {}
+        }
+    }
+
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
+    }
+
+    fn path(&self, instance: InstanceId) -> Vec<CellId> {
+        match self.instances[instance.index()].parent {
+            None => Vec::new(),
+            Some((holder, cell)) => {
+                let mut path = self.path(holder);
+                path.push(cell);
+                path
+            }
+        }
+    }
+
+    fn witnesses_of(&mut self, tree: &CallTree) -> Vec<usize> {
+        let mut witnesses = Vec::new();
+        for (_, node, holder) in tree.with_holders() {
+            let (instance, run) = match node {
+                Node::Cell { instance, .. } => (Some(instance), None),
+                Node::Primitive {
+                    actual: Some((holder, _)),
+                    ..
+                } => (Some(holder), None),
+                Node::Group { run, .. } => (holder, Some(run)),
+                _ => (holder, None),
+            };
+            let Some(instance) = instance else {
+                continue;
+            };
+            for at in 0..self.of_instance[instance.index()].len() {
+                let site = self.of_instance[instance.index()][at];
+                let is_site = match (&self.sites[site].kind, node) {
+                    (SiteKind::Instance, Node::Cell { .. }) => true,
+                    (SiteKind::Control(of), Node::Control { control, .. }) => *of == control,
+                    (SiteKind::Group(runs), Node::Group { run, .. }) => runs.contains(&run),
+                    (SiteKind::Primitive(of), Node::Primitive { cell, actual, .. }) => {
+                        *of == actual.map_or(cell, |(_, cell)| cell)
+                    }
+                    _ => false,
+                };
+                if is_site {
+                    witnesses.push(self.witness(site, instance, run));
+                }
+            }
+        }
+        witnesses.sort_unstable();
+        witnesses.dedup();
+        witnesses
+    }
+
+    fn witness(&mut self, site: usize, instance: InstanceId, run: Option<GroupRunId>) -> usize {
+        let next = self.witnesses.len();
+        let number = *self.numbers.entry((site, run)).or_insert(next);
+        if number < next {
+            return number;
+        }
+        let component = self.instances[instance.index()].component;
+        let component = self.metadata.component(component);
+        let (latency, begins) = match (&self.sites[site].kind, run) {
+            (SiteKind::Control(node), _) => (component.node(*node).latency, true),
+            (SiteKind::Group(_), Some(id)) => {
+                let run = component.run(id);
+                let same_whole = |other: &GroupRun| {
+                    other.part.is_some() && other.control == run.control && other.group == run.group
+                };
+                let first = component.runs.iter().position(same_whole);
+                let is_first = run.part.is_none() || first == Some(id.index());
+                (run.latency.filter(|_| run.part.is_none()), is_first)
+            }
+            _ => (None, true),
+        };
+        self.witnesses.push(Witness {
+            site,
+            latency: latency.filter(|latency| *latency > 0),
+            begins,
+        });
+        number
+    }
+
+    /// Goes on to a cycle with a tree; with none, to the one after the run. Returns the next cycle in which something happens if the tree
+    /// stays the same.
+    pub fn go_on(&mut self, cycle: Cycle, tree: Option<TreeId>) -> Option<u64> {
+        let cycle = cycle.cycles();
+        let active = tree.map_or(&[][..], |tree| &self.trees[tree.index()]);
+        let mut next: Option<u64> = None;
+        if self.sites.is_empty() {
+            return None;
+        }
+        let mut due = |at: u64| next = Some(next.map_or(at, |next| next.min(at)));
+        for state in &mut self.states {
+            *state = State::default();
+        }
+        std::mem::swap(&mut self.now, &mut self.before);
+        self.now.clear();
+        for &(witness, since) in &self.before {
+            let Witness { site, latency, .. } = self.witnesses[witness];
+            let again = latency.is_some_and(|latency| (cycle - since).is_multiple_of(latency));
+            self.states[site].ends |= active.binary_search(&witness).is_err() || again;
+        }
+        for &witness in active {
+            let Witness {
+                site,
+                latency,
+                begins,
+            } = self.witnesses[witness];
+            let since = self.before.iter().find(|(of, _)| *of == witness);
+            let since = since.map_or(cycle, |(_, since)| *since);
+            let begins_now = begins
+                && (since == cycle
+                    || latency.is_some_and(|latency| (cycle - since).is_multiple_of(latency)));
+            let state = &mut self.states[site];
+            state.is_active = true;
+            state.begins |= begins_now;
+            if let Some(latency) = latency {
+                due(cycle + latency - (cycle - since) % latency);
+            }
+            self.now.push((witness, since));
+        }
+        if self.states.iter().any(|state| state.begins || state.ends) {
+            due(cycle + 1);
+        }
+        next
+    }
+
+    pub fn states(&self) -> &[State] {
+        &self.states
+    }
+}

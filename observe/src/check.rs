@@ -1,0 +1,510 @@
+//! From a syntax tree to an expression whose names and widths are right.
+//!
+//! What is computed of signals of one cycle alone becomes a value of the design, which the simulator computes; what
+//! has to do with activity or with other cycles stays.
+
+use petal_metadata::Metadata;
+use petal_reconstruct::{Signal, Value, ValueOp};
+
+use crate::activity::{Aspect, Site};
+use crate::directory::{Directory, Memory};
+use crate::problem::Problem;
+use crate::resolve::{Names, Target};
+use crate::syntax::{Binary, Kind, Syntax};
+
+/// The most cycles that `past` goes back.
+const MAX_PAST: u64 = 1024;
+
+/// An expression, of 1 to 64 bits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Expression {
+    /// Computed by the design.
+    Value(Value),
+    /// Of one bit.
+    Site(Site, Aspect),
+    Op(ValueOp, u32, Vec<Expression>),
+    /// What the operand was in the cycle before; 0 in the first cycle.
+    Past(Box<Expression>),
+    /// How many bits of the operand are high, as 7 bits.
+    Ones(Box<Expression>),
+}
+
+impl Expression {
+    /// Its width in bits.
+    pub fn width(&self) -> u32 {
+        match self {
+            Self::Value(value) => value.width(),
+            Self::Site(..) => 1,
+            Self::Op(_, width, _) => *width,
+            Self::Past(of) => of.width(),
+            Self::Ones(_) => 7,
+        }
+    }
+
+    pub fn op(op: ValueOp, width: u32, operands: Vec<Self>) -> Self {
+        let values: Option<Vec<Value>> = operands
+            .iter()
+            .map(|operand| match operand {
+                Self::Value(value) => Some(value.clone()),
+                _ => None,
+            })
+            .collect();
+        match values {
+            Some(values) => Self::Value(Value::Op(op, width, values)),
+            None => Self::Op(op, width, operands),
+        }
+    }
+
+    pub fn constant(value: u64, width: u32) -> Self {
+        Self::Value(Value::Constant(value, width))
+    }
+
+    #[must_use]
+    pub fn not(self) -> Self {
+        let width = self.width();
+        Self::op(ValueOp::Not, width, vec![self])
+    }
+
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self::op(ValueOp::And, 1, vec![self, other])
+    }
+
+    #[must_use]
+    pub fn past(self) -> Self {
+        Self::Past(Box::new(self))
+    }
+}
+
+/// What an expression is.
+pub(crate) enum Named {
+    /// Something to compute.
+    Value,
+    Site(Site),
+    Memory(Signal, Memory),
+}
+
+/// Looks the names of an expression up, and checks its widths.
+pub(crate) struct Checker<'a> {
+    pub text: &'a str,
+    pub metadata: &'a Metadata,
+    pub directory: &'a Directory,
+}
+
+/// A part of an expression while it is checked: what is not wider than 64 bits, unless it is sliced.
+enum Part {
+    Expression(Expression),
+    /// A number whose width follows from what it stands beside.
+    Number(u64),
+    /// A signal of more than 64 bits.
+    Wide(Value),
+    /// A memory with the first indices.
+    Memory(Signal, Memory, Vec<Expression>),
+}
+
+impl Checker<'_> {
+    fn problem(&self, at: &Syntax, message: impl Into<String>, help: Option<String>) -> Problem {
+        Problem {
+            text: self.text.to_owned(),
+            span: at.span.clone(),
+            message: message.into(),
+            help,
+        }
+    }
+
+    /// Whether an expression is a path to something that is no value.
+    pub fn named(&self, syntax: &Syntax) -> Result<Named, Problem> {
+        if let Kind::Path(path) = &syntax.kind {
+            match self.find(syntax, path)? {
+                Target::Site(site) => return Ok(Named::Site(site)),
+                Target::Memory(signal, memory) => return Ok(Named::Memory(signal, memory)),
+                Target::Signal(..) => {}
+            }
+        }
+        Ok(Named::Value)
+    }
+
+    /// An expression of one bit.
+    pub fn condition(&self, syntax: &Syntax) -> Result<Expression, Problem> {
+        let expression = self.expression(syntax)?;
+        self.one_bit(syntax, &expression)?;
+        Ok(expression)
+    }
+
+    /// An event: something that begins to be active, or a cycle in which a condition holds.
+    pub fn event(&self, syntax: &Syntax) -> Result<Expression, Problem> {
+        match self.named(syntax)? {
+            Named::Site(site) => Ok(Expression::Site(site, Aspect::Begin)),
+            _ => self.condition(syntax),
+        }
+    }
+
+    /// An expression of any width up to 64 bits.
+    pub fn expression(&self, syntax: &Syntax) -> Result<Expression, Problem> {
+        let part = self.part(syntax)?;
+        self.settle(syntax, part, None)
+    }
+
+    fn find(&self, syntax: &Syntax, path: &[String]) -> Result<Target, Problem> {
+        let names = Names {
+            metadata: self.metadata,
+            directory: self.directory,
+        };
+        names.find(path).map_err(|unknown| {
+            // The names that are right are left out, if they can be told in the text.
+            let right: usize = path[..unknown.right]
+                .iter()
+                .map(|name| name.len() + 1)
+                .sum();
+            let is_plain = syntax.span.len() == path.join(".").len();
+            let mut at = syntax.clone();
+            if is_plain && right < at.span.len() {
+                at.span.start += right;
+            }
+            self.problem(&at, unknown.message, unknown.help)
+        })
+    }
+
+    fn part(&self, syntax: &Syntax) -> Result<Part, Problem> {
+        let expression = match &syntax.kind {
+            Kind::Number(value, None) => return Ok(Part::Number(*value)),
+            Kind::Number(value, Some(width)) => Expression::constant(*value, *width),
+            Kind::Path(path) => match self.find(syntax, path)? {
+                Target::Signal(signal, width) if width > u64::BITS => {
+                    return Ok(Part::Wide(Value::Signal(signal, width)));
+                }
+                Target::Signal(signal, width) => Expression::Value(Value::Signal(signal, width)),
+                Target::Memory(signal, memory) => {
+                    return Ok(Part::Memory(signal, memory, Vec::new()));
+                }
+                Target::Site(site) => Expression::Site(site, Aspect::Active),
+            },
+            Kind::Not(operand) => self.condition(operand)?.not(),
+            Kind::Complement(operand) => self.expression(operand)?.not(),
+            Kind::Binary(op, left, right) => self.binary(*op, left, right)?,
+            Kind::Index(of, at) => return self.index(syntax, of, at),
+            Kind::Slice(of, high, low) => self.slice(of, high, low)?,
+            Kind::Call(name, arguments) => self.call(syntax, name, arguments)?,
+        };
+        Ok(Part::Expression(expression))
+    }
+
+    /// What has a width, or gets it here.
+    fn settle(
+        &self,
+        syntax: &Syntax,
+        part: Part,
+        width: Option<u32>,
+    ) -> Result<Expression, Problem> {
+        match part {
+            Part::Expression(expression) => Ok(expression),
+            Part::Number(value) => {
+                let needed = (u64::BITS - value.leading_zeros()).max(1);
+                let width = width.unwrap_or(needed);
+                if needed > width {
+                    let message = format!("{value} does not fit into {width} bits");
+                    return Err(self.problem(syntax, message, None));
+                }
+                Ok(Expression::constant(value, width))
+            }
+            Part::Wide(value) => {
+                let message = format!(
+                    "this has {} bits, and at most 64 can be looked at",
+                    value.width()
+                );
+                let help = "take some of them, such as `[63:0]`".to_owned();
+                Err(self.problem(syntax, message, Some(help)))
+            }
+            Part::Memory(signal, memory, indices) => {
+                let dims = memory.dims.len();
+                let message = match indices.len() {
+                    0 => "this is a memory, which is no value".to_owned(),
+                    some => format!("this memory has {dims} dimensions, and {some} are given"),
+                };
+                let words = "[0]".repeat(dims);
+                let help = format!(
+                    "name one of its words, such as `{}{words}`, or one of its ports",
+                    signal.name
+                );
+                Err(self.problem(syntax, message, Some(help)))
+            }
+        }
+    }
+
+    fn one_bit(&self, syntax: &Syntax, expression: &Expression) -> Result<(), Problem> {
+        let width = expression.width();
+        if width == 1 {
+            return Ok(());
+        }
+        let message = format!("this has {width} bits, and one bit is wanted");
+        let help = "compare it with something".to_owned();
+        Err(self.problem(syntax, message, Some(help)))
+    }
+
+    fn binary(&self, op: Binary, left: &Syntax, right: &Syntax) -> Result<Expression, Problem> {
+        if let Binary::And | Binary::Or = op {
+            let operands = vec![self.condition(left)?, self.condition(right)?];
+            let op = if op == Binary::And {
+                ValueOp::And
+            } else {
+                ValueOp::Or
+            };
+            return Ok(Expression::op(op, 1, operands));
+        }
+        if let Binary::Shl | Binary::Shr = op {
+            let operands = vec![self.expression(left)?, self.expression(right)?];
+            let op = if op == Binary::Shl {
+                ValueOp::Shl
+            } else {
+                ValueOp::Shr
+            };
+            return Ok(Expression::op(op, operands[0].width(), operands));
+        }
+        let (first, second) = (self.part(left)?, self.part(right)?);
+        let width_of = |part: &Part| match part {
+            Part::Expression(expression) => Some(expression.width()),
+            _ => None,
+        };
+        let width = width_of(&first).or(width_of(&second));
+        let numbers = [&first, &second].map(|part| match part {
+            Part::Number(value) => u64::BITS - value.leading_zeros(),
+            _ => 1,
+        });
+        let width = width.unwrap_or(numbers[0].max(numbers[1]).max(1));
+        let a = self.settle(left, first, Some(width))?;
+        let b = self.settle(right, second, Some(width))?;
+        if a.width() != b.width() {
+            let mut both = left.clone();
+            both.span.end = right.span.end;
+            let message = format!("the widths differ: {} and {} bits", a.width(), b.width());
+            let wide = a.width().max(b.width());
+            let help = format!("take some bits of the wider one, or `pad(…, {wide})` the other");
+            return Err(self.problem(&both, message, Some(help)));
+        }
+        let bit = |op, operands| Expression::op(op, 1, operands);
+        let same = |op, operands| Expression::op(op, width, operands);
+        Ok(match op {
+            Binary::Eq => bit(ValueOp::Eq, vec![a, b]),
+            Binary::Ne => bit(ValueOp::Eq, vec![a, b]).not(),
+            Binary::Lt => bit(ValueOp::Lt, vec![a, b]),
+            Binary::Gt => bit(ValueOp::Lt, vec![b, a]),
+            Binary::Le => bit(ValueOp::Lt, vec![b, a]).not(),
+            Binary::Ge => bit(ValueOp::Lt, vec![a, b]).not(),
+            Binary::BitOr => same(ValueOp::Or, vec![a, b]),
+            Binary::BitXor => same(ValueOp::Xor, vec![a, b]),
+            Binary::BitAnd => same(ValueOp::And, vec![a, b]),
+            Binary::Add => same(ValueOp::Add, vec![a, b]),
+            Binary::Sub => same(ValueOp::Sub, vec![a, b]),
+            Binary::Mul => same(ValueOp::Mul, vec![a, b]),
+            Binary::Div => same(ValueOp::Div, vec![a, b]),
+            Binary::Rem => same(ValueOp::Rem, vec![a, b]),
+            Binary::And | Binary::Or | Binary::Shl | Binary::Shr => unreachable!("they are above"),
+        })
+    }
+
+    fn index(&self, syntax: &Syntax, of: &Syntax, at: &Syntax) -> Result<Part, Problem> {
+        match self.part(of)? {
+            Part::Memory(signal, memory, mut indices) => {
+                let dim = memory.dims[indices.len()];
+                if let Part::Number(value) = self.part(at)?
+                    && value >= dim
+                {
+                    let message = format!("the index {value} is beyond the end: the size is {dim}");
+                    return Err(self.problem(at, message, None));
+                }
+                indices.push(self.expression(at)?);
+                if indices.len() < memory.dims.len() {
+                    return Ok(Part::Memory(signal, memory, indices));
+                }
+                self.word(syntax, signal, &memory, indices)
+            }
+            of => {
+                // A number is a bit; anything else is one that is computed.
+                if let Part::Number(bit) = self.part(at)? {
+                    return self.bits(syntax, of, bit, bit).map(Part::Expression);
+                }
+                let by = self.expression(at)?;
+                let of = self.settle(syntax, of, None)?;
+                let shifted = Expression::op(ValueOp::Shr, of.width(), vec![of, by]);
+                let bit = Expression::op(ValueOp::Slice(0), 1, vec![shifted]);
+                Ok(Part::Expression(bit))
+            }
+        }
+    }
+
+    /// A word of a memory.
+    fn word(
+        &self,
+        syntax: &Syntax,
+        signal: Signal,
+        memory: &Memory,
+        indices: Vec<Expression>,
+    ) -> Result<Part, Problem> {
+        if !self.directory.has_memories() {
+            let message = "a waveform has no words of memories";
+            let help =
+                "observe its ports, or let petal's own simulator run the design: `petal run`";
+            return Err(self.problem(syntax, message, Some(help.to_owned())));
+        }
+        let mut flat = Value::Constant(0, 64);
+        for (index, &dim) in indices.into_iter().zip(&memory.dims) {
+            let Expression::Value(index) = index else {
+                let message =
+                    "the index of a memory's word is a value of the same cycle, without activity";
+                return Err(self.problem(syntax, message, None));
+            };
+            let index = Value::Op(ValueOp::Pad, 64, vec![index]);
+            let size = Value::Constant(dim, 64);
+            let before = Value::Op(ValueOp::Mul, 64, vec![flat, size]);
+            flat = Value::Op(ValueOp::Add, 64, vec![before, index]);
+        }
+        let word = Value::Word {
+            memory: signal,
+            index: Box::new(flat),
+            width: memory.width,
+        };
+        Ok(if memory.width > u64::BITS {
+            Part::Wide(word)
+        } else {
+            Part::Expression(Expression::Value(word))
+        })
+    }
+
+    fn slice(&self, of: &Syntax, high: &Syntax, low: &Syntax) -> Result<Expression, Problem> {
+        let bit = |syntax: &Syntax| match syntax.kind {
+            Kind::Number(value, _) => Ok(value),
+            _ => Err(self.problem(syntax, "the bounds of a slice are numbers", None)),
+        };
+        let (high_bit, low_bit) = (bit(high)?, bit(low)?);
+        let mut both = high.clone();
+        both.span.end = low.span.end;
+        if low_bit > high_bit {
+            let help = Some(format!("write `[{low_bit}:{high_bit}]`"));
+            return Err(self.problem(&both, "the highest bit comes first", help));
+        }
+        let part = self.part(of)?;
+        self.bits(&both, part, high_bit, low_bit)
+    }
+
+    /// Some bits of a part.
+    fn bits(&self, at: &Syntax, of: Part, high: u64, low: u64) -> Result<Expression, Problem> {
+        let of = match of {
+            Part::Wide(value) => Expression::Value(value),
+            other => self.settle(at, other, None)?,
+        };
+        let width = of.width();
+        if high >= u64::from(width) {
+            let message = format!("there is no bit {high}: this has {width} bits");
+            return Err(self.problem(at, message, None));
+        }
+        let (Ok(low), Ok(count @ 1..=64)) = (u32::try_from(low), u32::try_from(high - low + 1))
+        else {
+            let message = "at most 64 bits can be looked at";
+            return Err(self.problem(at, message, None));
+        };
+        Ok(Expression::op(ValueOp::Slice(low), count, vec![of]))
+    }
+
+    fn call(
+        &self,
+        syntax: &Syntax,
+        name: &str,
+        arguments: &[Syntax],
+    ) -> Result<Expression, Problem> {
+        const FUNCTIONS: [(&str, usize); 8] = [
+            ("rose", 1),
+            ("fell", 1),
+            ("changed", 1),
+            ("past", 1),
+            ("toggles", 1),
+            ("begin", 1),
+            ("end", 1),
+            ("pad", 2),
+        ];
+        let Some((_, count)) = FUNCTIONS.iter().find(|(of, _)| *of == name) else {
+            let names: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+            let help = format!("there are {}", names.join(", "));
+            let message = format!("there is no function `{name}`");
+            return Err(self.problem(syntax, message, Some(help)));
+        };
+        let may_have_two = name == "past";
+        if arguments.len() != *count && !(may_have_two && arguments.len() == 2) {
+            let message = format!(
+                "`{name}` takes {count} argument{}",
+                if *count == 1 { "" } else { "s" }
+            );
+            return Err(self.problem(syntax, message, None));
+        }
+        let first = &arguments[0];
+        let number = |at: &Syntax, range: std::ops::RangeInclusive<u64>| match at.kind {
+            Kind::Number(value, _) if range.contains(&value) => Ok(value),
+            _ => {
+                let message = format!(
+                    "this has to be a number from {} to {}",
+                    range.start(),
+                    range.end()
+                );
+                Err(self.problem(at, message, None))
+            }
+        };
+        match name {
+            "rose" => {
+                let of = self.condition(first)?;
+                Ok(of.clone().and(of.past().not()))
+            }
+            "fell" => {
+                let of = self.condition(first)?;
+                Ok(of.clone().not().and(of.past()))
+            }
+            "changed" => {
+                let of = self.expression(first)?;
+                let same = Expression::op(ValueOp::Eq, 1, vec![of.clone(), of.past()]);
+                Ok(same.not())
+            }
+            "past" => {
+                let cycles = match arguments.get(1) {
+                    Some(cycles) => number(cycles, 1..=MAX_PAST)?,
+                    None => 1,
+                };
+                let of = self.expression(first)?;
+                Ok((0..cycles).fold(of, |of, _| of.past()))
+            }
+            "toggles" => {
+                let of = self.expression(first)?;
+                let width = of.width();
+                let differ = Expression::op(ValueOp::Xor, width, vec![of.clone(), of.past()]);
+                Ok(Expression::Ones(Box::new(differ)))
+            }
+            "pad" => {
+                let of = self.expression(first)?;
+                let width = number(&arguments[1], u64::from(of.width())..=64)?;
+                let width = u32::try_from(width).unwrap_or(u64::BITS);
+                Ok(Expression::op(ValueOp::Pad, width, vec![of]))
+            }
+            _ => {
+                let Named::Site(site) = self.named(first)? else {
+                    let message = format!("`{name}` takes a cell, a group or a statement");
+                    let help = if name == "begin" { "rose" } else { "fell" };
+                    return Err(self.problem(
+                        first,
+                        message,
+                        Some(format!("for a value there is `{help}`")),
+                    ));
+                };
+                if name == "begin" {
+                    return Ok(Expression::Site(site, Aspect::Begin));
+                }
+                self.end(first, site)
+            }
+        }
+    }
+
+    /// The end of something that is active.
+    pub fn end(&self, at: &Syntax, site: Site) -> Result<Expression, Problem> {
+        if site.is_split(self.metadata) {
+            let message = "the compiler split this group, so that no cycle tells where it ends";
+            return Err(self.problem(at, message, None));
+        }
+        Ok(Expression::Site(site, Aspect::End))
+    }
+}

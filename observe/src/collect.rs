@@ -1,0 +1,369 @@
+//! What each kind of observation makes of the values of a run.
+//!
+//! Owns what a stamp, a latency, a change, a violation and a count are. Values are computed elsewhere.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use petal_reconstruct::{Instance, TreeId};
+
+use crate::request::Interval;
+use crate::results::{self, ChangeOf, Violation, ratio};
+use crate::trees::{Trees, Written};
+
+/// A cycle that is looked at.
+pub(crate) struct Look<'a> {
+    pub cycle: u64,
+    /// The values of all nodes.
+    pub values: &'a [u64],
+    /// `None` after the run.
+    pub tree: Option<TreeId>,
+    pub trees: &'a mut Trees,
+    pub instances: &'a [Instance],
+}
+
+/// An observation.
+pub(crate) enum Collector {
+    Checkpoint(Checkpoint),
+    Latency(Box<Latency>),
+    Watch(Watch),
+    Rule(Rule),
+    Counter(Counter),
+    /// Ends the run.
+    Stop {
+        node: usize,
+    },
+}
+
+impl Collector {
+    /// The nodes that it looks at.
+    pub fn nodes(&self) -> Vec<usize> {
+        match self {
+            Self::Checkpoint(of) => vec![of.node],
+            Self::Latency(of) => vec![of.from, of.to],
+            Self::Watch(of) => match of.what {
+                Watched::Value { node } => vec![node],
+                Watched::Memory { event, .. } => vec![event],
+            },
+            Self::Rule(of) => vec![of.node],
+            Self::Counter(of) => vec![of.node],
+            Self::Stop { node } => vec![*node],
+        }
+    }
+
+    /// Looks at a cycle in which a node has changed, or that it asked for. Returns whether it wants the next one, too.
+    pub fn look(&mut self, look: &mut Look<'_>) -> bool {
+        match self {
+            Self::Checkpoint(of) => of.look(look),
+            Self::Latency(of) => of.look(look),
+            Self::Watch(of) => of.look(look),
+            Self::Rule(of) => of.look(look),
+            Self::Counter(of) => of.look(look),
+            Self::Stop { .. } => false,
+        }
+    }
+
+    /// From which cycle on it needs to know what was active.
+    pub fn needs_since(&self) -> Option<u64> {
+        match self {
+            Self::Latency(of) => of.open.front().map(|&(start, _)| start),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) struct Checkpoint {
+    pub name: String,
+    pub when: String,
+    pub node: usize,
+    pub interval: Option<Interval>,
+    pub cycles: Vec<u64>,
+}
+
+impl Checkpoint {
+    fn look(&mut self, look: &Look<'_>) -> bool {
+        let happens = look.tree.is_some() && look.values[self.node] != 0;
+        if happens {
+            self.cycles.push(look.cycle);
+        }
+        happens
+    }
+
+    pub fn median_distance(&self) -> Option<u64> {
+        let mut distances = BTreeMap::new();
+        for pair in self.cycles.windows(2) {
+            *distances.entry(pair[1] - pair[0]).or_insert(0) += 1;
+        }
+        quantile(&distances, 1, 2)
+    }
+}
+
+pub(crate) struct Latency {
+    pub name: String,
+    pub when: String,
+    pub from: usize,
+    pub to: usize,
+    /// The tags at the beginning and at the end.
+    pub tags: Option<(usize, usize)>,
+    /// Whether ends without a beginning are nothing to tell: `done` may be high longer than it needs to.
+    pub is_handshake: bool,
+    /// What began and did not end, with its tag.
+    pub open: VecDeque<(u64, u64)>,
+    pub histogram: BTreeMap<u64, u64>,
+    pub unmatched: u64,
+    /// For each tree, by the cycles since the beginning: how many more latencies have it from there on.
+    pub active: HashMap<TreeId, BTreeMap<u64, i64>>,
+}
+
+impl Latency {
+    fn look(&mut self, look: &Look<'_>) -> bool {
+        let begins = look.tree.is_some() && look.values[self.from] != 0;
+        let ends = look.values[self.to] != 0;
+        if begins {
+            let tag = self.tags.map_or(0, |(from, _)| look.values[from]);
+            self.open.push_back((look.cycle, tag));
+        }
+        if ends {
+            let tag = self.tags.map_or(0, |(_, to)| look.values[to]);
+            let first = self.open.iter().position(|&(_, of)| of == tag);
+            match first.and_then(|at| self.open.remove(at)) {
+                Some((start, _)) => self.add(start, look.cycle, look.trees),
+                None if look.tree.is_some() && !self.is_handshake => self.unmatched += 1,
+                None => {}
+            }
+        }
+        begins || ends
+    }
+
+    fn add(&mut self, start: u64, end: u64, trees: &Trees) {
+        *self.histogram.entry(end - start).or_insert(0) += 1;
+        for (from, to, tree) in trees.during(start, end) {
+            let offsets = self.active.entry(tree).or_default();
+            *offsets.entry(from - start).or_insert(0) += 1;
+            *offsets.entry(to - start).or_insert(0) -= 1;
+        }
+    }
+
+    pub fn results(&self, trees: &mut Trees, instances: &[Instance]) -> results::Latency {
+        let count: u64 = self.histogram.values().sum();
+        let total: u64 = self
+            .histogram
+            .iter()
+            .map(|(cycles, count)| cycles * count)
+            .sum();
+        let min = self.histogram.keys().next().copied();
+        let shortest = min.unwrap_or(0);
+        let mut stalls: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+        for (&tree, offsets) in &self.active {
+            let (mut cycles, mut height, mut at) = (0, 0i64, 0);
+            for (&offset, change) in offsets {
+                let beyond = offset.max(shortest) - at.max(shortest);
+                cycles += beyond * height.unsigned_abs();
+                height += change;
+                at = offset;
+            }
+            if cycles > 0 {
+                *stalls.entry(trees.active(tree, instances)).or_insert(0) += cycles;
+            }
+        }
+        let mut stalls: Vec<results::Stall> = stalls
+            .into_iter()
+            .map(|(active, cycles)| results::Stall { cycles, active })
+            .collect();
+        stalls.sort_by(|a, b| {
+            b.cycles
+                .cmp(&a.cycles)
+                .then_with(|| a.active.cmp(&b.active))
+        });
+        results::Latency {
+            name: self.name.clone(),
+            when: self.when.clone(),
+            count,
+            min,
+            median: quantile(&self.histogram, 1, 2),
+            p99: quantile(&self.histogram, 99, 100),
+            max: self.histogram.keys().next_back().copied(),
+            total,
+            histogram: self.histogram.clone(),
+            unfinished: self.open.len() as u64,
+            unmatched: self.unmatched,
+            stall: total - shortest * count,
+            stalls,
+        }
+    }
+}
+
+/// The least value that so large a part of all is not above.
+fn quantile(histogram: &BTreeMap<u64, u64>, part: u64, of: u64) -> Option<u64> {
+    let count: u64 = histogram.values().sum();
+    let wanted = (count * part).div_ceil(of);
+    let mut so_far = 0;
+    let mut reached = histogram.iter().filter(|(_, count)| {
+        so_far += **count;
+        so_far >= wanted
+    });
+    reached.next().map(|(value, _)| *value)
+}
+
+/// What a watchpoint looks at.
+pub(crate) enum Watched {
+    Value {
+        node: usize,
+    },
+    /// The writes to a memory: high in those that are looked at, the word, its value before (if that is known) and after.
+    Memory {
+        event: usize,
+        index: usize,
+        old: Option<usize>,
+        new: usize,
+    },
+}
+
+pub(crate) struct Watch {
+    pub name: String,
+    pub value: String,
+    pub what: Watched,
+    /// The register or memory.
+    pub written: Option<Written>,
+    pub latest: u64,
+    pub changes: Vec<ChangeOf>,
+    /// The words that are known to have been written, where no value before is known.
+    pub known: HashMap<u64, u64>,
+}
+
+impl Watch {
+    fn look(&mut self, look: &mut Look<'_>) -> bool {
+        if look.tree.is_none() {
+            return false;
+        }
+        let written = self.written.as_ref();
+        match self.what {
+            Watched::Value { node } => {
+                let new = look.values[node];
+                if new == self.latest {
+                    return false;
+                }
+                let old = std::mem::replace(&mut self.latest, new);
+                // A register's new value is there one cycle after it was written.
+                let is_register = written.is_some() && look.cycle > 0;
+                let cycle = look.cycle - u64::from(is_register);
+                let by = match (written, look.trees.at(cycle)) {
+                    (Some(written), Some(tree)) => {
+                        look.trees.writers(tree, written, look.instances)
+                    }
+                    _ => Vec::new(),
+                };
+                self.changes.push(ChangeOf {
+                    cycle,
+                    index: None,
+                    old: Some(old),
+                    new,
+                    by,
+                });
+                false
+            }
+            Watched::Memory {
+                event,
+                index,
+                old,
+                new,
+            } => {
+                if look.values[event] == 0 {
+                    return false;
+                }
+                let (index, new) = (look.values[index], look.values[new]);
+                let old = match old {
+                    Some(old) => Some(look.values[old]),
+                    None => self.known.insert(index, new),
+                };
+                if old == Some(new) {
+                    return true;
+                }
+                let by = match (written, look.tree) {
+                    (Some(written), Some(tree)) => {
+                        look.trees.writers(tree, written, look.instances)
+                    }
+                    _ => Vec::new(),
+                };
+                self.changes.push(ChangeOf {
+                    cycle: look.cycle,
+                    index: Some(index),
+                    old,
+                    new,
+                    by,
+                });
+                true
+            }
+        }
+    }
+}
+
+pub(crate) struct Rule {
+    pub name: String,
+    pub when: String,
+    pub always: bool,
+    pub node: usize,
+    pub violations: Vec<Violation>,
+    /// Whether the last violation goes on.
+    pub is_broken: bool,
+}
+
+impl Rule {
+    fn look(&mut self, look: &mut Look<'_>) -> bool {
+        let broken = look.tree.is_some() && (look.values[self.node] != 0) != self.always;
+        if let Some(violation) = self.violations.last_mut().filter(|_| self.is_broken) {
+            violation.cycles = look.cycle - violation.cycle;
+        }
+        if let Some(tree) = look.tree.filter(|_| broken && !self.is_broken) {
+            self.violations.push(Violation {
+                cycle: look.cycle,
+                cycles: 0,
+                active: look.trees.active(tree, look.instances),
+            });
+        }
+        self.is_broken = broken;
+        false
+    }
+}
+
+pub(crate) struct Counter {
+    pub name: String,
+    pub value: String,
+    pub node: usize,
+    /// The value since a cycle.
+    pub latest: (u64, u64),
+    pub total: u128,
+    /// How many cycles a sample has.
+    pub sample: Option<u64>,
+    pub samples: Vec<u128>,
+}
+
+impl Counter {
+    fn look(&mut self, look: &Look<'_>) -> bool {
+        let (mut since, value) = self.latest;
+        let value = u128::from(value);
+        self.total += value * u128::from(look.cycle - since);
+        while let Some(sample) = self.sample
+            && since < look.cycle
+        {
+            let at = usize::try_from(since / sample).unwrap_or(usize::MAX);
+            let end = (since - since % sample)
+                .saturating_add(sample)
+                .min(look.cycle);
+            self.samples.resize((at + 1).max(self.samples.len()), 0);
+            self.samples[at] += value * u128::from(end - since);
+            since = end;
+        }
+        self.latest = (look.cycle, look.values[self.node]);
+        false
+    }
+
+    pub fn results(&self, cycles: u64) -> results::Counter {
+        results::Counter {
+            name: self.name.clone(),
+            value: self.value.clone(),
+            total: self.total,
+            per_cycle: ratio(self.total, cycles),
+            samples: self.samples.clone(),
+        }
+    }
+}

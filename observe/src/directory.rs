@@ -1,0 +1,108 @@
+//! What of a compiled design can be observed: signals with their widths, and memories.
+//!
+//! Knows names; knows nothing of the source or of who is active.
+
+use std::collections::{BTreeMap, HashMap};
+
+use petal_reconstruct::Signal;
+
+/// The signals and memories of a compiled design, by the Verilog instances that hold them.
+#[derive(Debug, Clone, Default)]
+pub struct Directory {
+    scopes: HashMap<Vec<String>, BTreeMap<String, u32>>,
+    memories: HashMap<Signal, Memory>,
+    /// Whether memories can be read.
+    has_memories: bool,
+}
+
+/// A memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// Bits of a word.
+    pub width: u32,
+    /// Number of words in each dimension, outermost first.
+    pub dims: Vec<u64>,
+}
+
+impl Memory {
+    /// The memory that a cell of this primitive is, if it is one.
+    pub fn of(primitive: &str, parameters: &[(String, u64)]) -> Option<Self> {
+        let dims: usize = primitive.split_once("_mem_d")?.1.parse().ok()?;
+        let get = |name: &str| {
+            let mut parameters = parameters.iter();
+            parameters
+                .find(|(of, _)| of == name)
+                .map(|(_, value)| *value)
+        };
+        let sizes = (0..dims).map(|dim| get(&format!("D{dim}_SIZE")));
+        let dims = match dims {
+            1 => vec![get("SIZE")?],
+            _ => sizes.collect::<Option<_>>()?,
+        };
+        let width = u32::try_from(get("WIDTH")?).ok()?;
+        Some(Self { width, dims })
+    }
+
+    /// Number of words.
+    pub fn words(&self) -> u64 {
+        self.dims.iter().copied().fold(1, u64::saturating_mul)
+    }
+}
+
+impl Directory {
+    /// That of a waveform, which has no words of memories.
+    pub fn without_memories() -> Self {
+        Self::default()
+    }
+
+    /// That of a design that is simulated by petal.
+    pub fn with_memories() -> Self {
+        Self {
+            has_memories: true,
+            ..Self::default()
+        }
+    }
+
+    /// Adds an instance and its signals, each with its width in bits.
+    pub fn add(&mut self, scope: Vec<String>, signals: impl IntoIterator<Item = (String, u32)>) {
+        self.scopes.entry(scope).or_default().extend(signals);
+    }
+
+    /// Adds a memory, named after its cell.
+    pub fn add_memory(&mut self, cell: Signal, memory: Memory) {
+        self.memories.insert(cell, memory);
+    }
+
+    /// The width of a signal.
+    pub fn width(&self, signal: &Signal) -> Option<u32> {
+        self.scopes.get(&signal.scope)?.get(&signal.name).copied()
+    }
+
+    /// The memory that a cell is.
+    pub fn memory(&self, cell: &Signal) -> Option<&Memory> {
+        self.memories.get(cell)
+    }
+
+    /// All memories.
+    pub fn memories(&self) -> impl Iterator<Item = (&Signal, &Memory)> {
+        self.memories.iter()
+    }
+
+    /// Whether words of memories can be read.
+    pub fn has_memories(&self) -> bool {
+        self.has_memories
+    }
+
+    /// The names of the signals of an instance.
+    pub fn names(&self, scope: &[String]) -> impl Iterator<Item = &str> {
+        let signals = self.scopes.get(scope).into_iter().flatten();
+        signals.map(|(name, _)| name.as_str())
+    }
+
+    /// The ports of a cell, as `names` tells them.
+    pub fn ports<'a>(&'a self, scope: &[String], cell: &str) -> impl Iterator<Item = &'a str> {
+        let prefix = format!("{cell}_");
+        self.names(scope)
+            .filter_map(move |name| name.strip_prefix(&*prefix).filter(|port| !port.is_empty()))
+    }
+}

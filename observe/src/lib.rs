@@ -1,0 +1,30 @@
+//! Observations of a simulated run: when, how long, and with which values.
+//!
+//! Owns the language of observations (`syntax`, `check`), how they are computed while a run goes by (`program`, `activity`), what each
+//! kind makes of it (`collect`), and how that is written (`results`). Knows metadata, call trees and names of signals;
+//! knows neither Calyx nor a simulator, and changes no design.
+#![allow(rustdoc::private_intra_doc_links)]
+
+mod activity;
+mod check;
+mod collect;
+mod directory;
+mod observations;
+mod problem;
+mod program;
+mod request;
+mod resolve;
+mod results;
+mod syntax;
+mod trees;
+
+pub use directory::{Directory, Memory};
+pub use observations::{Observations, Refused};
+pub use problem::Problem;
+pub use request::{
+    CheckpointRequest, CounterRequest, Interval, LatencyRequest, Request, RuleRequest, Text,
+    WatchRequest,
+};
+pub use results::{
+    ChangeOf, Checkpoint, Counter, Latency, Results, Rule, Stall, VERSION, Violation, Watch,
+};

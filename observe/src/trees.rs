@@ -1,0 +1,147 @@
+//! Which call tree was active when, and how its parts are written.
+
+use std::collections::{HashMap, VecDeque};
+
+use petal_metadata::{CellId, Id as _, Metadata};
+use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, NodeId, TreeId};
+
+/// A register or memory that groups write.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Written {
+    /// The cells from main to the one that holds it.
+    pub holder: Vec<CellId>,
+    /// Its cell there.
+    pub cell: CellId,
+}
+
+/// The call trees of a run.
+pub(crate) struct Trees {
+    labels: FrameLabels,
+    trees: Vec<CallTree>,
+    /// The latest trees, each with its first cycle.
+    log: VecDeque<(u64, TreeId)>,
+    active: HashMap<TreeId, Vec<String>>,
+    writers: HashMap<(TreeId, Written), Vec<String>>,
+}
+
+impl Trees {
+    pub fn new(metadata: &Metadata) -> Self {
+        Self {
+            labels: FrameLabels::new(metadata),
+            trees: Vec::new(),
+            log: VecDeque::new(),
+            active: HashMap::new(),
+            writers: HashMap::new(),
+        }
+    }
+
+    pub fn add(&mut self, tree: &CallTree) {
+        self.trees.push(tree.clone());
+    }
+
+    /// From this cycle on this tree is active.
+    pub fn go_on(&mut self, cycle: u64, tree: TreeId) {
+        if self.log.back().is_none_or(|&(_, latest)| latest != tree) {
+            self.log.push_back((cycle, tree));
+        }
+    }
+
+    /// Forgets what was before a cycle, but for the cycle right before it.
+    pub fn forget_before(&mut self, cycle: u64) {
+        while self.log.get(1).is_some_and(|&(start, _)| start < cycle) {
+            self.log.pop_front();
+        }
+    }
+
+    /// The tree of a cycle that is not forgotten.
+    pub fn at(&self, cycle: u64) -> Option<TreeId> {
+        let after = self.log.partition_point(|&(start, _)| start <= cycle);
+        Some(self.log.get(after.checked_sub(1)?)?.1)
+    }
+
+    /// The trees of some cycles: the first cycle, the one after the last, and the tree of each part.
+    pub fn during(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64, TreeId)> + '_ {
+        let first = self
+            .log
+            .partition_point(|&(at, _)| at <= start)
+            .saturating_sub(1);
+        (first..self.log.len())
+            .map(move |at| {
+                let (from, tree) = self.log[at];
+                let to = self.log.get(at + 1).map_or(end, |&(next, _)| next);
+                (from.max(start), to.min(end), tree)
+            })
+            .take_while(move |&(from, to, _)| from < to)
+    }
+
+    /// The innermost of what is active in a tree, without primitives.
+    pub fn active(&mut self, tree: TreeId, instances: &[Instance]) -> Vec<String> {
+        let (trees, labels) = (&self.trees, &self.labels);
+        let active = self.active.entry(tree).or_insert_with(|| {
+            let tree = &trees[tree.index()];
+            let is_frame = |id: &NodeId| !matches!(tree.node(*id), Node::Primitive { .. });
+            let innermost = tree
+                .nodes()
+                .map(|(id, _)| id)
+                .filter(|id| is_frame(id) && !tree.children(*id).iter().any(is_frame));
+            innermost
+                .map(|id| path(labels, tree, id, instances))
+                .collect()
+        });
+        active.clone()
+    }
+
+    /// The groups that write a register or memory in a tree.
+    pub fn writers(
+        &mut self,
+        tree: TreeId,
+        written: &Written,
+        instances: &[Instance],
+    ) -> Vec<String> {
+        let (trees, labels) = (&self.trees, &self.labels);
+        let key = (tree, written.clone());
+        let writers = self.writers.entry(key).or_insert_with(|| {
+            let tree = &trees[tree.index()];
+            let mut writers: Vec<String> = tree
+                .with_holders()
+                .zip(tree.nodes())
+                .filter(|((_, node, holder), _)| match node {
+                    Node::Primitive { cell, actual, .. } => {
+                        let (holder, cell) = match actual {
+                            Some((holder, cell)) => (Some(*holder), *cell),
+                            None => (*holder, *cell),
+                        };
+                        cell == written.cell
+                            && holder.is_some_and(|of| cells(instances, of) == written.holder)
+                    }
+                    _ => false,
+                })
+                .filter_map(|(_, (id, _))| tree.parent(id))
+                .map(|id| path(labels, tree, id, instances))
+                .collect();
+            writers.dedup();
+            writers
+        });
+        writers.clone()
+    }
+}
+
+/// The cells from main to an instance.
+fn cells(instances: &[Instance], instance: InstanceId) -> Vec<CellId> {
+    let mut path: Vec<CellId> = std::iter::successors(Some(instance), |of| {
+        instances[of.index()].parent.map(|(holder, _)| holder)
+    })
+    .filter_map(|of| instances[of.index()].parent.map(|(_, cell)| cell))
+    .collect();
+    path.reverse();
+    path
+}
+
+fn path(labels: &FrameLabels, tree: &CallTree, id: NodeId, instances: &[Instance]) -> String {
+    let nodes = tree.path(id);
+    let names: Vec<&str> = nodes
+        .iter()
+        .map(|&id| labels.label(tree.node(id), instances))
+        .collect();
+    names.join(" > ")
+}

@@ -1,0 +1,112 @@
+//! The arguments of commands that observe a run.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use petal_observe::{
+    CheckpointRequest, CounterRequest, LatencyRequest, Request, RuleRequest, WatchRequest,
+};
+
+/// What to observe in a run, beside what is active.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Observations (docs/guide/observe.md)")]
+pub struct ObserveArgs {
+    /// Observe what this file tells [default: DESIGN.observe.toml if there is one]
+    #[arg(long, value_name = "FILE.toml")]
+    pub observe: Option<PathBuf>,
+    /// List when something begins or is true, such as `main.read` or `rose(main.r.done)` (may be repeated, as all that
+    /// follow)
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub checkpoint: Vec<String>,
+    /// Tell how long it takes from one event to another, or how long something is active
+    #[arg(long, value_name = "[NAME=]FROM..TO")]
+    pub latency: Vec<String>,
+    /// List the changes of a register, a memory, words of it or any value, and who wrote them
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub watch: Vec<String>,
+    /// Tell when this is true, which it must not be
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub never: Vec<String>,
+    /// Tell when this is false, which it must not be
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub always: Vec<String>,
+    /// Add a value up over all cycles; of a condition, count the cycles in which it is true
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub count: Vec<String>,
+    /// Sums of counters for every so many cycles, too
+    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub sample: Option<u64>,
+    /// End the run after the first cycle in which this is true or begins
+    #[arg(long, value_name = "EXPR")]
+    pub stop_on: Option<String>,
+    /// Fail if a rule is broken
+    #[arg(long)]
+    pub fail_on_violation: bool,
+}
+
+impl ObserveArgs {
+    /// What the options ask for, without the file.
+    pub fn request(&self) -> Request {
+        let all = |texts: &[String]| -> Vec<(Option<String>, String)> {
+            texts.iter().map(|text| named(text)).collect()
+        };
+        let rules = |texts| {
+            let rules = all(texts).into_iter();
+            let rules = rules.map(|(name, text)| RuleRequest {
+                name,
+                when: text.as_str().into(),
+            });
+            rules.collect()
+        };
+        Request {
+            sample: self.sample,
+            stop_on: self.stop_on.as_deref().map(Into::into),
+            checkpoints: all(&self.checkpoint)
+                .into_iter()
+                .map(|(name, text)| CheckpointRequest {
+                    name,
+                    when: text.as_str().into(),
+                    interval: None,
+                })
+                .collect(),
+            latencies: all(&self.latency)
+                .into_iter()
+                .map(|(name, text)| LatencyRequest {
+                    name,
+                    from: text.as_str().into(),
+                    to: None,
+                    tag: None,
+                    tag_to: None,
+                })
+                .collect(),
+            watches: all(&self.watch)
+                .into_iter()
+                .map(|(name, text)| WatchRequest {
+                    name,
+                    value: text.as_str().into(),
+                })
+                .collect(),
+            never: rules(&self.never),
+            always: rules(&self.always),
+            counters: all(&self.count)
+                .into_iter()
+                .map(|(name, text)| CounterRequest {
+                    name,
+                    value: text.as_str().into(),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A name before `=`, which no expression begins with.
+fn named(text: &str) -> (Option<String>, String) {
+    let split = text.split_once('=').filter(|(name, rest)| {
+        let is_name = |c: char| c == '_' || c == '-' || c == ' ' || c.is_ascii_alphanumeric();
+        !name.is_empty() && name.chars().all(is_name) && !rest.starts_with('=')
+    });
+    match split {
+        Some((name, rest)) => (Some(name.trim().to_owned()), rest.to_owned()),
+        None => (None, text.to_owned()),
+    }
+}
