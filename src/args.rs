@@ -14,7 +14,7 @@ use colorchoice_clap::Color;
 use petal_visualize::{Around, ControlView, Filter, Limit};
 
 pub use self::advise::{AdviceArg, AdviseArgs};
-pub use self::observe::ObserveArgs;
+pub use self::observe::{CountersArgs, ObserveArgs};
 use self::values::{parse_cycles, parse_name, parse_size};
 use crate::versions;
 
@@ -166,6 +166,8 @@ pub enum Command {
     /// Tell which changes of a design save cycles: each is tried, and its results are compared
     #[command(after_help = self::advise::HELP)]
     Advise(AdviseArgs),
+    /// List what can be counted in a design by `petal run --count`: what memories, registers and cells do
+    Counters(CountersArgs),
     /// Print what a comparison needs of a profile: a small file to keep beside the design
     Baseline(BaselineArgs),
     /// Compile a design with probes: Verilog and metadata, without a simulation

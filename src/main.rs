@@ -76,6 +76,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
+        Command::Counters(args) => observe::counters(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => run::instrument(&args),
         Command::Reconstruct(args) => run::reconstruct(&args),

@@ -1,18 +1,24 @@
 //! Observations of a run: where their request comes from, and where their results go.
 
-use std::io::ErrorKind;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
-use petal_observe::{Directory, Memory, Observations, Refused, Request, Results};
+use petal_observe::{Countable, Directory, Observations, Refused, Request, Results, countable};
 use petal_passes::Design;
 use petal_reconstruct::Signal;
-use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS};
+use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS, TIMELINE};
+use petal_visualize::timeline::{ObservedContent, ObservedSlice, ObservedTrack, observed};
 
-use crate::args::ObserveArgs;
+use crate::args::{CountersArgs, ObserveArgs};
+use crate::compile;
 use crate::failure::Failure;
 use crate::folder::Staging;
 use crate::messages;
+use crate::outputs;
 use crate::places::Places;
 
 /// What is to be observed, and the file that it is from.
@@ -28,9 +34,13 @@ impl Observing {
         design: Option<&Path>,
         places: &mut Places,
     ) -> Result<Self, Failure> {
-        let beside = design.map(|path| path.with_extension("observe.toml"));
+        let beside = design.and_then(|path| {
+            let name = path.file_name()?.to_str()?;
+            let name = name.strip_suffix(".futil").unwrap_or(name);
+            Some(path.with_file_name(format!("{name}.observe.toml")))
+        });
         let path = args.observe.clone();
-        let path = path.or_else(|| beside.filter(|path| path.exists()));
+        let path = path.or_else(|| beside.filter(|path| path.is_file()));
         let mut observing = Self {
             request: Request::default(),
             file: None,
@@ -53,7 +63,7 @@ impl Observing {
         metadata: &'a Metadata,
         directory: impl FnOnce() -> Directory,
     ) -> Result<Option<Observations<'a>>, Failure> {
-        if self.request.is_empty() {
+        if self.request.is_empty() && !Observations::are_marked(metadata) {
             return Ok(None);
         }
         let observations = Observations::new(metadata, &directory(), &self.request);
@@ -90,15 +100,31 @@ pub fn directory(design: &Design, has_memories: bool) -> Directory {
     };
     for instance in design.instances() {
         for cell in instance.cells {
-            if let Some(memory) = Memory::of(&cell.primitive, &cell.parameters) {
-                let scope = instance.scope.clone();
-                let name = cell.name;
-                directory.add_memory(Signal { scope, name }, memory);
-            }
+            let (scope, name) = (instance.scope.clone(), cell.name);
+            directory.add_cell(Signal { scope, name }, &cell.primitive, &cell.parameters);
         }
         directory.add(instance.scope, instance.signals);
     }
     directory
+}
+
+/// `petal counters`: what can be counted in a design.
+pub fn counters(args: &CountersArgs) -> Result<(), Failure> {
+    let compiled = compile::instrument(&args.design, None, &mut Places::default())?;
+    let counters = countable(&compiled.metadata, &directory(&compiled.design, true));
+    let width = |text: fn(&Countable) -> &str| {
+        let lengths = counters.iter().map(|counter| text(counter).chars().count());
+        lengths.max().unwrap_or(0)
+    };
+    let (names, values) = (
+        width(|counter| &counter.name),
+        width(|counter| &counter.value),
+    );
+    let mut text = String::new();
+    for Countable { name, value, about } in &counters {
+        let _ = writeln!(text, "{name:names$}  {value:values$}  {about}");
+    }
+    outputs::print(&text)
 }
 
 /// What can be observed in a waveform.
@@ -117,7 +143,7 @@ pub fn write(results: &Results, staging: &Staging) -> Result<(), Failure> {
         let path = format!("{OBSERVATION_TABLES}/{name}");
         staging.write(&path, table)?;
     }
-    Ok(())
+    draw(results, None, &staging.path(TIMELINE))
 }
 
 /// The results in the folder of a profile, if something was observed.
@@ -134,6 +160,67 @@ pub fn read(dir: &Path) -> Result<Option<Results>, Failure> {
             path.display()
         ))
     })
+}
+
+/// Adds tracks of the results to a timeline, as far as they are in the cycles that it shows.
+pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> Result<(), Failure> {
+    let checkpoints = results.checkpoints.iter();
+    let checkpoints =
+        checkpoints.map(|of| (&of.name, ObservedContent::Instants(of.cycles.clone())));
+    let slice = |start, cycles, name| ObservedSlice {
+        start,
+        cycles,
+        name,
+    };
+    let latencies = results.latencies.iter().map(|of| {
+        let mut intervals = of.intervals.clone();
+        intervals.sort_unstable();
+        let slices = intervals.into_iter();
+        let slices = slices.map(|(start, cycles)| slice(start, cycles, of.name.clone()));
+        (&of.name, ObservedContent::Slices(slices.collect()))
+    });
+    let rules = results.rules.iter().map(|of| {
+        let slices = of.violations.iter();
+        let slices = slices.map(|at| slice(at.cycle, at.cycles, of.name.clone()));
+        (&of.name, ObservedContent::Slices(slices.collect()))
+    });
+    #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
+    let watches = results.watches.iter().map(|of| {
+        // A word of a memory is no value over time.
+        let values = of.changes.iter().filter(|change| change.index.is_none());
+        let later = u64::from(of.is_written);
+        let values = values.map(|change| (change.cycle + later, change.new as f64));
+        let writes = of.changes.iter().filter(|change| change.index.is_some());
+        let writes: Vec<u64> = writes.map(|change| change.cycle).collect();
+        let content = match &writes[..] {
+            [] => ObservedContent::Values(values.collect()),
+            _ => ObservedContent::Instants(writes),
+        };
+        (&of.name, content)
+    });
+    let sample = results.sample.unwrap_or(1);
+    #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
+    let counters = results.counters.iter().map(|of| {
+        let samples = (0..).map(|at| at * sample).zip(of.samples.iter());
+        let values = samples.map(|(cycle, &sum)| (cycle, sum as f64));
+        (&of.name, ObservedContent::Values(values.collect()))
+    });
+    let all = checkpoints
+        .chain(latencies)
+        .chain(rules)
+        .chain(watches)
+        .chain(counters);
+    let tracks: Vec<ObservedTrack> = all
+        .map(|(name, content)| ObservedTrack {
+            name: name.clone(),
+            content,
+        })
+        .collect();
+    let whole = 0..results.cycles;
+    let bytes = observed(&tracks, shown.unwrap_or(&whole));
+    let file = File::options().append(true).open(timeline);
+    file.and_then(|mut file| file.write_all(&bytes))
+        .map_err(Failure::io("write", timeline))
 }
 
 /// Fails, or warns, if a rule was broken.

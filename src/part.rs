@@ -15,6 +15,7 @@ use petal_visualize::{
 
 use crate::args::ControlArg;
 use crate::failure::Failure;
+use crate::observe;
 use crate::trace::Folder;
 
 /// Slices that a viewer opens about as fast as none (`docs/performance.md`).
@@ -62,7 +63,12 @@ pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure>
     read(&folder, &mut |event| {
         timeline.event(event).map_err(Failure::io("write", out))
     })?;
-    Ok(about(dir, &part, timeline.slices()))
+    let slices = timeline.slices();
+    drop(timeline);
+    if let Some(results) = observe::read(dir)? {
+        observe::draw(&results, Some(&part.cycles), out)?;
+    }
+    Ok(about(dir, &part, slices))
 }
 
 /// Goes through the trace.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
-use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TRACE};
+use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TIMELINE, TRACE};
 use petal_visualize::{
     Analysis, CallTrees, Ending, Frames, Section, TreeFormat, TreeNodes, Verified, thousands,
 };
@@ -271,6 +271,9 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
         )));
     }
     outputs::finish_timelines(&timelines, &staging)?;
+    if let Some(results) = observe::read(&args.dir)? {
+        observe::draw(&results, args.cycles.as_ref(), &staging.path(TIMELINE))?;
+    }
     let slices = timelines.slices();
     let mut text = format!("{} slices\n", thousands(slices));
     let names = outputs::timeline_names();

@@ -367,6 +367,9 @@ pub struct ControlNode {
     /// Where it comes from in the files of a front end, in the order of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionId>,
+    /// The number of the checkpoint that it is, if the source marks it as one: `@checkpoint(3)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<u64>,
     /// The node that contains it; `None` for the root of the control program.
     pub parent: Option<ControlId>,
     /// Where the node comes from: never [`Origin::Compiler`].

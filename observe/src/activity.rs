@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{CellId, ControlId, GroupRun, GroupRunId, Id as _, Metadata};
+use petal_metadata::{CellId, Component, ControlId, GroupRun, GroupRunId, Id as _, Metadata};
 use petal_reconstruct::{CallTree, Cycle, Event, Instance, InstanceId, Node, TreeId};
 
 /// Something that can be active.
@@ -26,6 +26,18 @@ pub(crate) enum SiteKind {
     Group(Vec<GroupRunId>),
     /// A primitive.
     Primitive(CellId),
+}
+
+impl SiteKind {
+    /// A statement. An enable has no node of its own in a call tree: it is active when its group is, by that run.
+    pub fn of_statement(component: &Component, node: ControlId) -> Self {
+        if !component.node(node).kind.is_enable() {
+            return Self::Control(node);
+        }
+        let runs = component.runs.iter().enumerate();
+        let runs = runs.filter(|(_, run)| run.control == Some(node));
+        Self::Group(runs.map(|(at, _)| GroupRunId::from_index(at)).collect())
+    }
 }
 
 impl Site {

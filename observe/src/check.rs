@@ -15,6 +15,9 @@ use crate::syntax::{Binary, Kind, Syntax};
 /// The most cycles that `past` goes back.
 const MAX_PAST: u64 = 1024;
 
+/// The most parts of what a function is taken of: some have it twice.
+const MAX_PARTS: usize = 10_000;
+
 /// An expression, of 1 to 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Expression {
@@ -38,6 +41,16 @@ impl Expression {
             Self::Op(_, width, _) => *width,
             Self::Past(of) => of.width(),
             Self::Ones(_) => 7,
+        }
+    }
+
+    /// How many parts it has.
+    fn parts(&self) -> usize {
+        match self {
+            Self::Value(value) => value.parts(),
+            Self::Site(..) => 1,
+            Self::Op(_, _, operands) => 1 + operands.iter().map(Self::parts).sum::<usize>(),
+            Self::Past(of) | Self::Ones(of) => 1 + of.parts(),
         }
     }
 
@@ -449,15 +462,15 @@ impl Checker<'_> {
         };
         match name {
             "rose" => {
-                let of = self.condition(first)?;
+                let of = self.small(first, self.condition(first)?)?;
                 Ok(of.clone().and(of.past().not()))
             }
             "fell" => {
-                let of = self.condition(first)?;
+                let of = self.small(first, self.condition(first)?)?;
                 Ok(of.clone().not().and(of.past()))
             }
             "changed" => {
-                let of = self.expression(first)?;
+                let of = self.small(first, self.expression(first)?)?;
                 let same = Expression::op(ValueOp::Eq, 1, vec![of.clone(), of.past()]);
                 Ok(same.not())
             }
@@ -466,11 +479,11 @@ impl Checker<'_> {
                     Some(cycles) => number(cycles, 1..=MAX_PAST)?,
                     None => 1,
                 };
-                let of = self.expression(first)?;
+                let of = self.small(first, self.expression(first)?)?;
                 Ok((0..cycles).fold(of, |of, _| of.past()))
             }
             "toggles" => {
-                let of = self.expression(first)?;
+                let of = self.small(first, self.expression(first)?)?;
                 let width = of.width();
                 let differ = Expression::op(ValueOp::Xor, width, vec![of.clone(), of.past()]);
                 Ok(Expression::Ones(Box::new(differ)))
@@ -497,6 +510,15 @@ impl Checker<'_> {
                 self.end(first, site)
             }
         }
+    }
+
+    /// Refuses what is too large.
+    fn small(&self, at: &Syntax, expression: Expression) -> Result<Expression, Problem> {
+        if expression.parts() <= MAX_PARTS {
+            return Ok(expression);
+        }
+        let help = "observe parts of it for themselves".to_owned();
+        Err(self.problem(at, "this is too large", Some(help)))
     }
 
     /// The end of something that is active.

@@ -76,6 +76,8 @@ pub(crate) struct Checkpoint {
     pub when: String,
     pub node: usize,
     pub interval: Option<Interval>,
+    /// Whether it is asked for by itself, and not only for the interval of others.
+    pub is_listed: bool,
     pub cycles: Vec<u64>,
 }
 
@@ -108,6 +110,7 @@ pub(crate) struct Latency {
     pub is_handshake: bool,
     /// What began and did not end, with its tag.
     pub open: VecDeque<(u64, u64)>,
+    pub intervals: Vec<(u64, u64)>,
     pub histogram: BTreeMap<u64, u64>,
     pub unmatched: u64,
     /// For each tree, by the cycles since the beginning: how many more latencies have it from there on.
@@ -136,6 +139,7 @@ impl Latency {
 
     fn add(&mut self, start: u64, end: u64, trees: &Trees) {
         *self.histogram.entry(end - start).or_insert(0) += 1;
+        self.intervals.push((start, end - start));
         for (from, to, tree) in trees.during(start, end) {
             let offsets = self.active.entry(tree).or_default();
             *offsets.entry(from - start).or_insert(0) += 1;
@@ -184,6 +188,7 @@ impl Latency {
             max: self.histogram.keys().next_back().copied(),
             total,
             histogram: self.histogram.clone(),
+            intervals: self.intervals.clone(),
             unfinished: self.open.len() as u64,
             unmatched: self.unmatched,
             stall: total - shortest * count,

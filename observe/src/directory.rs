@@ -11,6 +11,8 @@ use petal_reconstruct::Signal;
 pub struct Directory {
     scopes: HashMap<Vec<String>, BTreeMap<String, u32>>,
     memories: HashMap<Signal, Memory>,
+    /// The cells of primitives in each instance, in the order of the design, each with its primitive.
+    cells: HashMap<Vec<String>, Vec<(String, String)>>,
     /// Whether memories can be read.
     has_memories: bool,
 }
@@ -26,7 +28,7 @@ pub struct Memory {
 
 impl Memory {
     /// The memory that a cell of this primitive is, if it is one.
-    pub fn of(primitive: &str, parameters: &[(String, u64)]) -> Option<Self> {
+    fn of(primitive: &str, parameters: &[(String, u64)]) -> Option<Self> {
         let dims: usize = primitive.split_once("_mem_d")?.1.parse().ok()?;
         let get = |name: &str| {
             let mut parameters = parameters.iter();
@@ -68,9 +70,19 @@ impl Directory {
         self.scopes.entry(scope).or_default().extend(signals);
     }
 
-    /// Adds a memory, named after its cell.
-    pub fn add_memory(&mut self, cell: Signal, memory: Memory) {
-        self.memories.insert(cell, memory);
+    /// Adds a cell of a primitive.
+    pub fn add_cell(&mut self, cell: Signal, primitive: &str, parameters: &[(String, u64)]) {
+        let cells = self.cells.entry(cell.scope.clone()).or_default();
+        cells.push((cell.name.clone(), primitive.to_owned()));
+        if let Some(memory) = Memory::of(primitive, parameters) {
+            self.memories.insert(cell, memory);
+        }
+    }
+
+    /// The cells of primitives in an instance, each with its primitive; none if only signals are known.
+    pub fn cells(&self, scope: &[String]) -> impl Iterator<Item = (&str, &str)> {
+        let cells = self.cells.get(scope).into_iter().flatten();
+        cells.map(|(name, primitive)| (name.as_str(), primitive.as_str()))
     }
 
     /// The width of a signal.
@@ -81,11 +93,6 @@ impl Directory {
     /// The memory that a cell is.
     pub fn memory(&self, cell: &Signal) -> Option<&Memory> {
         self.memories.get(cell)
-    }
-
-    /// All memories.
-    pub fn memories(&self) -> impl Iterator<Item = (&Signal, &Memory)> {
-        self.memories.iter()
     }
 
     /// Whether words of memories can be read.

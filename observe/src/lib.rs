@@ -8,6 +8,7 @@
 mod activity;
 mod check;
 mod collect;
+mod countable;
 mod directory;
 mod observations;
 mod problem;
@@ -18,6 +19,7 @@ mod results;
 mod syntax;
 mod trees;
 
+pub use countable::{Countable, countable};
 pub use directory::{Directory, Memory};
 pub use observations::{Observations, Refused};
 pub use problem::Problem;

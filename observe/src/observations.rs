@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 
-use petal_metadata::{CellId, CellKind, ComponentId, Id as _, Metadata};
+use petal_metadata::{CellId, CellKind, ComponentId, ControlId, Id as _, Metadata, labels};
 use petal_reconstruct::{Change, Cycle, Event, Next, Observer, Signal, TreeId, Value, ValueOp};
 
 use crate::activity::{Activities, Aspect, Site, SiteKind};
 use crate::check::{Checker, Expression, Named};
 use crate::collect::{Checkpoint, Collector, Counter, Latency, Look, Rule, Watch, Watched};
+use crate::countable::{countable, matching};
 use crate::directory::{Directory, Memory};
 use crate::problem::Problem;
 use crate::program::Program;
-use crate::request::{Interval, LatencyRequest, Request, Text};
+use crate::request::{CounterRequest, Interval, LatencyRequest, Request, Text};
 use crate::results::{self, Results, VERSION};
 use crate::syntax::{self, Kind, Syntax};
 use crate::trees::{Trees, Written};
@@ -101,6 +102,12 @@ impl<'a> Observations<'a> {
             stopped_by: None,
             stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
         })
+    }
+
+    /// Whether a design has checkpoints that its source marks.
+    pub fn are_marked(metadata: &Metadata) -> bool {
+        let nodes = metadata.components.iter().flat_map(|of| &of.control);
+        nodes.into_iter().any(|node| node.checkpoint.is_some())
     }
 
     /// The values that a source has to deliver, in the order of their slots after the probes.
@@ -196,6 +203,7 @@ impl<'a> Observations<'a> {
             .collect();
         for collector in self.collectors {
             match collector {
+                Collector::Checkpoint(of) if !of.is_listed => {}
                 Collector::Checkpoint(of) => {
                     let median_distance = of.median_distance();
                     let interval = match of.interval {
@@ -222,6 +230,7 @@ impl<'a> Observations<'a> {
                 Collector::Watch(of) => results.watches.push(results::Watch {
                     name: of.name,
                     value: of.value,
+                    is_written: of.written.is_some() || matches!(of.what, Watched::Memory { .. }),
                     changes: of.changes,
                 }),
                 Collector::Rule(of) => results.rules.push(results::Rule {
@@ -265,9 +274,11 @@ impl Builder<'_> {
                 when: of.when.text.clone(),
                 node,
                 interval: of.interval.clone(),
+                is_listed: true,
                 cycles: Vec::new(),
             }));
         }
+        self.marked();
         let names: Vec<String> = request
             .checkpoints
             .iter()
@@ -277,9 +288,16 @@ impl Builder<'_> {
             if let Some(Interval::Of(wanted)) = &of.interval
                 && !names.contains(wanted)
             {
-                let message =
-                    format!("its interval is that of `{wanted}`, and there is no such checkpoint");
-                return Err(refused(&of.when, &message));
+                let event = self.event(&Text::from(wanted.as_str()))?;
+                let node = self.program.add(&event);
+                self.collectors.push(Collector::Checkpoint(Checkpoint {
+                    name: wanted.clone(),
+                    when: wanted.clone(),
+                    node,
+                    interval: None,
+                    is_listed: false,
+                    cycles: Vec::new(),
+                }));
             }
         }
         for of in &request.latencies {
@@ -317,19 +335,9 @@ impl Builder<'_> {
             return Err(refused(&text, "a sample has at least one cycle"));
         }
         for of in &request.counters {
-            let value = self.checked(&of.value, syntax::expression, |checker, syntax| {
-                checker.expression(syntax)
-            })?;
-            let node = self.program.add(&value);
-            self.collectors.push(Collector::Counter(Counter {
-                name: name(&of.name, &of.value),
-                value: of.value.text.clone(),
-                node,
-                latest: (0, 0),
-                total: 0,
-                sample: request.sample,
-                samples: Vec::new(),
-            }));
+            for of in self.named(of) {
+                self.counter(&of, request.sample)?;
+            }
         }
         if let Some(stop) = &request.stop_on {
             let event = self.event(stop)?;
@@ -337,6 +345,42 @@ impl Builder<'_> {
             self.collectors.push(Collector::Stop { node });
         }
         Ok(())
+    }
+
+    /// Adds the checkpoints that the source marks, in every instance that has them.
+    fn marked(&mut self) {
+        let mut waiting = vec![(self.metadata.main, Vec::new(), String::new())];
+        while let Some((id, holder, path)) = waiting.pop() {
+            let component = self.metadata.component(id);
+            for (at, node) in component.control.iter().enumerate() {
+                let Some(number) = node.checkpoint else {
+                    continue;
+                };
+                let control = ControlId::from_index(at);
+                let holder = holder.clone();
+                let kind = SiteKind::of_statement(component, control);
+                let event = Expression::Site(Site { holder, kind }, Aspect::Begin);
+                let node = self.program.add(&event);
+                let label = labels::control_label(self.metadata, component, control);
+                self.collectors.push(Collector::Checkpoint(Checkpoint {
+                    name: format!("{path}{number}"),
+                    when: format!("@checkpoint({number}) {label}"),
+                    node,
+                    interval: None,
+                    is_listed: true,
+                    cycles: Vec::new(),
+                }));
+            }
+            for (cell, inner) in component.instances() {
+                let mut holder = holder.clone();
+                holder.push(cell);
+                waiting.push((
+                    inner,
+                    holder,
+                    format!("{path}{}.", component.cell(cell).name),
+                ));
+            }
+        }
     }
 
     /// Parses a text and checks it.
@@ -364,6 +408,45 @@ impl Builder<'_> {
         self.checked(text, syntax::expression, |checker, syntax| {
             checker.event(syntax)
         })
+    }
+
+    /// The counters of the design that are meant by a name or pattern; any other text is an expression.
+    fn named(&self, of: &CounterRequest) -> Vec<CounterRequest> {
+        let is_pattern = |c: char| c == '.' || c == '*' || c == '_' || c.is_ascii_alphanumeric();
+        if !of.value.text.chars().all(is_pattern) {
+            return vec![of.clone()];
+        }
+        let counters = countable(self.metadata, self.directory);
+        let named = matching(&of.value.text, &counters).map(|counter| CounterRequest {
+            name: Some(counter.name.clone()),
+            value: Text::from(counter.value.as_str()),
+        });
+        let mut named: Vec<CounterRequest> = named.collect();
+        match (&mut named[..], &of.name) {
+            ([], _) => vec![of.clone()],
+            ([one], Some(_)) => {
+                one.name.clone_from(&of.name);
+                named
+            }
+            _ => named,
+        }
+    }
+
+    fn counter(&mut self, of: &CounterRequest, sample: Option<u64>) -> Result<(), Box<Refused>> {
+        let value = self.checked(&of.value, syntax::expression, |checker, syntax| {
+            checker.expression(syntax)
+        })?;
+        let node = self.program.add(&value);
+        self.collectors.push(Collector::Counter(Counter {
+            name: of.name.clone().unwrap_or_else(|| of.value.text.clone()),
+            value: of.value.text.clone(),
+            node,
+            latest: (0, 0),
+            total: 0,
+            sample,
+            samples: Vec::new(),
+        }));
+        Ok(())
     }
 
     fn latency(&mut self, of: &LatencyRequest) -> Result<(), Box<Refused>> {
@@ -400,6 +483,7 @@ impl Builder<'_> {
             tags,
             is_handshake,
             open: std::collections::VecDeque::new(),
+            intervals: Vec::new(),
             histogram: std::collections::BTreeMap::new(),
             unmatched: 0,
             active: std::collections::HashMap::new(),

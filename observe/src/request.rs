@@ -67,7 +67,7 @@ pub struct CheckpointRequest {
     pub name: Option<String>,
     /// An event.
     pub when: Text,
-    /// The initiation interval: cycles, or the checkpoint whose median distance it is.
+    /// The initiation interval: cycles, or the checkpoint or event whose median distance it is.
     pub interval: Option<Interval>,
 }
 
@@ -77,7 +77,7 @@ pub struct CheckpointRequest {
 pub enum Interval {
     /// Cycles.
     Cycles(u64),
-    /// The name of a checkpoint.
+    /// The name of a checkpoint, or an event.
     Of(String),
 }
 

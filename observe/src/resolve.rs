@@ -114,15 +114,7 @@ impl Names<'_> {
                 });
                 if let Some(node) = label {
                     let node = Id::from_index(node);
-                    let runs = component.runs.iter().enumerate();
-                    let runs = runs.filter(|(_, run)| run.control == Some(node));
-                    let runs: Vec<_> = runs.map(|(at, _)| Id::from_index(at)).collect();
-                    // An enable has no node of its own in a call tree.
-                    return Some(site(if component.node(node).kind.is_enable() {
-                        SiteKind::Group(runs)
-                    } else {
-                        SiteKind::Control(node)
-                    }));
+                    return Some(site(SiteKind::of_statement(component, node)));
                 }
                 let cell = self.signal_of(place, name);
                 if let Some(memory) = self.directory.memory(&cell) {

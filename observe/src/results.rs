@@ -75,6 +75,8 @@ pub struct Latency {
     pub total: u64,
     /// How many took how many cycles.
     pub histogram: BTreeMap<u64, u64>,
+    /// Each, in the order in which they ended: the cycle in which it began, and how many cycles it took.
+    pub intervals: Vec<(u64, u64)>,
     /// How many began and had not ended when the run was over.
     pub unfinished: u64,
     /// How many ends belong to no beginning.
@@ -101,6 +103,8 @@ pub struct Watch {
     pub name: String,
     /// What is watched.
     pub value: String,
+    /// Whether it is a register or memory, which has its new value in the cycle after it was written.
+    pub is_written: bool,
     /// All changes.
     pub changes: Vec<ChangeOf>,
 }

@@ -16,6 +16,9 @@ use crate::problem::Problem;
 #[grammar = "grammar.pest"]
 struct Grammar;
 
+/// The longest expression, in bytes: what is nested is read recursively.
+const MAX_LENGTH: usize = 4096;
+
 /// A part of an expression, with its bytes in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Syntax {
@@ -96,7 +99,7 @@ pub(crate) fn interval(text: &str) -> Result<(Syntax, Option<Syntax>), Problem> 
 
 /// `path[a..b]`, or an expression.
 pub(crate) fn range(text: &str) -> Result<(Syntax, Option<Range<u64>>), Problem> {
-    let Ok(mut all) = Grammar::parse(Rule::whole_range, text) else {
+    let Ok(mut all) = parse(text, Rule::whole_range) else {
         return Ok((expression(text)?, None));
     };
     let mut next = || all.next().ok_or_else(|| nothing(text));
@@ -110,6 +113,14 @@ pub(crate) fn range(text: &str) -> Result<(Syntax, Option<Range<u64>>), Problem>
 }
 
 fn parse(text: &str, rule: Rule) -> Result<pest::iterators::Pairs<'_, Rule>, Problem> {
+    if text.len() > MAX_LENGTH {
+        return Err(Problem {
+            text: text.chars().take(60).collect(),
+            span: 0..text.len(),
+            message: format!("an expression has at most {MAX_LENGTH} characters"),
+            help: None,
+        });
+    }
     Grammar::parse(rule, text).map_err(|error| problem(text, error))
 }
 

@@ -460,6 +460,7 @@ impl Assembler<'_> {
             kind: node.kind,
             span: node.place.span,
             positions: node.place.positions.clone(),
+            checkpoint: node.place.checkpoint,
             parent: node.parent.map(|parent| control_ids[&parent]),
             origin: node.origin.clone(),
             thread: thread_of[&key],

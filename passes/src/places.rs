@@ -22,6 +22,8 @@ pub(crate) struct Place {
     pub span: Option<Span>,
     /// In files of the front end, in the order of the source.
     pub positions: Vec<PositionId>,
+    /// The number of the checkpoint that it is, if it is marked as one.
+    pub checkpoint: Option<u64>,
 }
 
 /// The files that parts of a program are written in.
@@ -59,6 +61,7 @@ impl Files {
         Place {
             span: self.span(attributes),
             positions: self.positions(attributes),
+            checkpoint: attributes.get(ir::Attribute::Unknown("checkpoint".into())),
         }
     }
 

@@ -115,22 +115,12 @@ impl Value {
         }
     }
 
-    /// Hands all signals that it is computed of to `take`.
-    pub fn signals(&self, take: &mut impl FnMut(&Signal)) {
+    /// How many parts it has.
+    pub fn parts(&self) -> usize {
         match self {
-            Self::Signal(signal, _) => take(signal),
-            Self::Constant(..) => {}
-            Self::Word { index, .. } => index.signals(take),
-            Self::Op(_, _, operands) => operands.iter().for_each(|value| value.signals(take)),
-        }
-    }
-
-    /// Whether it is computed of a memory's word.
-    pub fn reads_memory(&self) -> bool {
-        match self {
-            Self::Signal(..) | Self::Constant(..) => false,
-            Self::Word { .. } => true,
-            Self::Op(_, _, operands) => operands.iter().any(Self::reads_memory),
+            Self::Signal(..) | Self::Constant(..) => 1,
+            Self::Word { index, .. } => 1 + index.parts(),
+            Self::Op(_, _, operands) => 1 + operands.iter().map(Self::parts).sum::<usize>(),
         }
     }
 }

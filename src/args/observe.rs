@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::DesignArgs;
 use clap::Args;
 use petal_observe::{
     CheckpointRequest, CounterRequest, LatencyRequest, Request, RuleRequest, WatchRequest,
@@ -30,7 +31,8 @@ pub struct ObserveArgs {
     /// Tell when this is false, which it must not be
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub always: Vec<String>,
-    /// Add a value up over all cycles; of a condition, count the cycles in which it is true
+    /// Add a value up over all cycles, of a condition the cycles in which it is true; or all that `petal counters` lists
+    /// by such a name, such as `main.*.writes`
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub count: Vec<String>,
     /// Sums of counters for every so many cycles, too
@@ -42,6 +44,13 @@ pub struct ObserveArgs {
     /// Fail if a rule is broken
     #[arg(long)]
     pub fail_on_violation: bool,
+}
+
+/// `petal counters`
+#[derive(Debug, Args)]
+pub struct CountersArgs {
+    #[command(flatten)]
+    pub design: DesignArgs,
 }
 
 impl ObserveArgs {

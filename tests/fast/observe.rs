@@ -9,6 +9,7 @@ use petal_visualize::outputs::OBSERVATIONS;
 use serde_json::{Value, json};
 
 use self::plain::{Generator, Plain};
+use crate::support::perfetto;
 use crate::support::workshop::{Workshop, example, tells};
 use crate::support::{examples, programs, rng};
 
@@ -392,4 +393,144 @@ fn a_run_ends_where_an_observation_wants_it() {
     ];
     workshop.succeeds(&again);
     assert_eq!(results(&workshop, "again")["cycles"], json!(153));
+}
+
+#[test]
+fn what_can_be_counted_is_listed_and_counted() {
+    let workshop = Workshop::empty();
+    for design in short_examples() {
+        let listed = workshop.succeeds(&["counters", &design]);
+        let names: Vec<&str> = listed
+            .lines()
+            .map(|line| line.split(' ').next().unwrap())
+            .collect();
+        if names.is_empty() {
+            continue;
+        }
+        workshop.succeeds(&["run", &design, "-q", "--out", "out", "--count", "main.*"]);
+        let results = results(&workshop, "out");
+        let counters = results["counters"].as_array().unwrap().iter();
+        let counted: Vec<&str> = counters.map(|of| of["name"].as_str().unwrap()).collect();
+        assert_eq!(counted, names, "{design}");
+    }
+    // What the tables tell of cells.
+    let design = example("nested-components.futil");
+    workshop.succeeds(&["run", &design, "-q", "--out", "out", "--count", "*.active"]);
+    let cells = workshop.succeeds(&["stats", "out", "cells", "--format", "json"]);
+    let cells: Value = serde_json::from_str(&cells).unwrap();
+    let results = results(&workshop, "out");
+    let counters = results["counters"].as_array().unwrap();
+    assert!(counters.len() > 1);
+    for counter in counters {
+        let cells = cells["cells"]
+            .as_array()
+            .unwrap_or_else(|| cells.as_array().unwrap());
+        let path = counter["value"].as_str().unwrap();
+        let cell = cells.iter().find(|cell| cell["cell"] == path).unwrap();
+        assert_eq!(cell["cycles"], counter["total"], "{path}");
+    }
+}
+
+#[test]
+fn the_timeline_has_what_was_observed() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    workshop.succeeds(&[
+        "run",
+        &design,
+        "-q",
+        "--out",
+        "out",
+        "--checkpoint",
+        "row=main.next_row",
+        "--latency",
+        "sum=main.clear..main.store",
+        "--watch",
+        "i=main.i.out",
+        "--count",
+        "busy=main.mult.go",
+        "--sample",
+        "300",
+        "--never",
+        "late=main.k.out > 3",
+    ]);
+    let tracks = perfetto::observed(&std::fs::read(workshop.path("out/timeline.pftrace")).unwrap());
+    let rows: Vec<(u64, u32, Option<f64>)> =
+        [152, 304, 456, 608].map(|cycle| (cycle, 3, None)).to_vec();
+    assert_eq!(tracks["row"], rows);
+    // The register has its new value in the cycle after it was written.
+    let trace = workshop.succeeds(&["trace", "out", "--cycles", "152..153"]);
+    tells(&trace, &["next_row"]);
+    let values: Vec<(u64, u32, Option<f64>)> = [(153, 1.0), (305, 2.0), (457, 3.0), (609, 4.0)]
+        .map(|(cycle, value)| (cycle, 4, Some(value)))
+        .to_vec();
+    assert_eq!(tracks["i"], values);
+    let results = results(&workshop, "out");
+    let ends = |name: &str| {
+        tracks[name]
+            .iter()
+            .filter(|(_, kind, _)| *kind == 2)
+            .count()
+    };
+    assert_eq!(json!(ends("sum")), results["latencies"][0]["count"]);
+    assert_eq!(
+        ends("late"),
+        results["rules"][0]["violations"].as_array().unwrap().len()
+    );
+    let busy: Vec<(u64, Option<f64>)> = tracks["busy"]
+        .iter()
+        .map(|(cycle, _, value)| (*cycle, *value))
+        .collect();
+    assert_eq!(busy, [(0, Some(64.0)), (300, Some(64.0)), (600, Some(0.0))]);
+    // A section has those of its cycles.
+    workshop.succeeds(&["timeline", "out", "--cycles", "100..400"]);
+    let part = perfetto::observed(&std::fs::read(workshop.path("out/timeline.pftrace")).unwrap());
+    assert_eq!(part["row"], rows[..2]);
+    assert_eq!(part["i"], values[..2]);
+}
+
+#[test]
+fn the_source_may_mark_checkpoints() {
+    let workshop = Workshop::empty();
+    let marks = [
+        (
+            "          next_column;",
+            "          @checkpoint(2) next_column;",
+        ),
+        ("      first_row;", "      @checkpoint(1) first_row;"),
+    ];
+    let text = std::fs::read_to_string(example("matmul.futil")).unwrap();
+    let mut marked = text.clone();
+    for (old, new) in marks {
+        marked = marked.replace(old, new);
+    }
+    let count = marked.matches("@checkpoint").count();
+    assert!(count > 0);
+    workshop.write("plain.futil", &text);
+    workshop.write("marked.futil", &marked);
+    let data = std::fs::read_to_string(example("matmul.futil.data")).unwrap();
+    workshop.write("plain.futil.data", &data);
+    workshop.write("marked.futil.data", &data);
+    workshop.succeeds(&["run", "marked.futil", "-q", "--out", "out"]);
+    workshop.succeeds(&[
+        "run",
+        "plain.futil",
+        "-q",
+        "--out",
+        "same",
+        "--checkpoint",
+        "main.first_row",
+    ]);
+    let results = results(&workshop, "out");
+    let checkpoints = results["checkpoints"].as_array().unwrap();
+    assert_eq!(checkpoints.len(), count);
+    let first = checkpoints.iter().find(|of| of["name"] == "1").unwrap();
+    assert_eq!(
+        first["cycles"],
+        self::results(&workshop, "same")["checkpoints"][0]["cycles"]
+    );
+    assert_eq!(
+        results["cycles"],
+        self::results(&workshop, "same")["cycles"]
+    );
 }

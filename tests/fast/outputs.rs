@@ -7,7 +7,7 @@ use petal_visualize::SUMMARY_VERSION;
 use petal_visualize::outputs::{Make, OBSERVATIONS, OUTPUTS, SUMMARY};
 use serde_json::Value;
 
-use crate::support::workshop::{Workshop, example};
+use crate::support::workshop::{DESIGN, Workshop, example};
 use crate::support::{examples, instrument, root};
 
 fn read(name: &str) -> String {
@@ -158,7 +158,13 @@ fn shared(path: &str) -> String {
 fn the_documented_fields_of_the_metadata_are_those_written() {
     let mut written = BTreeSet::new();
     let positions = root().join("tests/corpus/struct-positions.futil");
-    for design in [examples(), vec![positions]].concat() {
+    let workshop = Workshop::empty();
+    workshop.write(
+        "marked.futil",
+        DESIGN.replace("{ put; put; }", "{ @checkpoint(1) put; put; }"),
+    );
+    let marked = workshop.path("marked.futil");
+    for design in [examples(), vec![positions, marked]].concat() {
         let (_, metadata) = instrument(&design, "all");
         let metadata = serde_json::from_str(&metadata.to_json()).unwrap();
         fields(&metadata, "", &mut written);

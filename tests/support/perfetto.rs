@@ -36,6 +36,8 @@ struct Track {
 
 #[derive(Clone, PartialEq, Message)]
 struct TrackEvent {
+    #[prost(uint32, tag = "9")]
+    kind: u32,
     #[prost(uint64, tag = "11")]
     track: u64,
     #[prost(int64, optional, tag = "30")]
@@ -82,6 +84,25 @@ pub fn counters(timeline: &[u8]) -> BTreeMap<String, i64> {
     };
     let sums = sums.into_iter();
     sums.map(|(name, sum)| (name, cycles(sum))).collect()
+}
+
+/// The events on the tracks of observations, in order: cycle, Perfetto's kind of event, and the value of a counter.
+pub fn observed(timeline: &[u8]) -> BTreeMap<String, Vec<(u64, u32, Option<f64>)>> {
+    let packets: Vec<Packet> = unpacked(timeline);
+    let of_observations = packets.iter().filter(|packet| packet.sequence == u32::MAX);
+    let tracks = of_observations
+        .clone()
+        .filter_map(|packet| packet.track.as_ref());
+    let tracks: BTreeMap<u64, &str> = tracks.map(|track| (track.uuid, &*track.name)).collect();
+    let mut events: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for packet in of_observations {
+        if let Some(event) = &packet.event {
+            let all = events.entry(tracks[&event.track].to_owned()).or_default();
+            assert_eq!(packet.timestamp % 1000, 0);
+            all.push((packet.timestamp / 1000, event.kind, event.share));
+        }
+    }
+    events
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no run here is as long")]

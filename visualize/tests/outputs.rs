@@ -61,6 +61,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         kind,
         span: Some(span(line)),
         positions: Vec::new(),
+        checkpoint: None,
         parent: parent.map(id::<ControlId>),
         origin: Origin::Source,
         thread: id(0),

@@ -12,6 +12,7 @@ mod interner;
 mod json;
 mod lines;
 mod numbers;
+mod observed;
 mod overview;
 mod packets;
 mod perfetto;
@@ -46,6 +47,7 @@ use crate::ledger::Class;
 
 pub use format::{Change, Changes, Format, PatternId, Whole};
 pub use json::ChromeJson;
+pub use observed::{ObservedContent, ObservedSlice, ObservedTrack, observed};
 pub use overview::{Overview, OverviewRow};
 pub use perfetto::Perfetto;
 pub use section::Section;

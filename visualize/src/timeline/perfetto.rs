@@ -23,7 +23,7 @@ use super::proto::{self, tag};
 use super::{Change, Changes, Content, Detail, Format, Slice, SliceId, Track, TrackId, Whole};
 
 /// Nanoseconds of a cycle in the viewer.
-const NANOSECONDS: u64 = 1000;
+pub(super) const NANOSECONDS: u64 = 1000;
 /// The packet sequence of everything but control registers.
 const MAIN: usize = 0;
 
@@ -442,6 +442,7 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
             name_iid: name,
             track_uuid: Some(slice.track),
             name: name.is_none().then(|| slice.name.clone()),
+            ..proto::TrackEvent::default()
         };
         let end = proto::TrackEvent {
             r#type: Some(proto::TYPE_SLICE_END),

@@ -18,6 +18,7 @@ pub(super) const SEQUENCE_CLOCK: u32 = 64;
 /// `TrackEvent.Type`
 pub(super) const TYPE_SLICE_BEGIN: u32 = 1;
 pub(super) const TYPE_SLICE_END: u32 = 2;
+pub(super) const TYPE_INSTANT: u32 = 3;
 pub(super) const TYPE_COUNTER: u32 = 4;
 /// `TrackDescriptor.ChildTracksOrdering`
 pub(super) const EXPLICIT: u32 = 3;
@@ -43,6 +44,8 @@ pub(super) mod tag {
 pub(super) struct TracePacket {
     #[prost(message, optional, tag = "6")]
     pub clock_snapshot: Option<ClockSnapshot>,
+    #[prost(uint64, optional, tag = "8")]
+    pub timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
     pub trusted_packet_sequence_id: Option<u32>,
     #[prost(message, optional, tag = "11")]
@@ -123,6 +126,8 @@ pub(super) struct TrackEvent {
     pub track_uuid: Option<u64>,
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
+    #[prost(double, optional, tag = "44")]
+    pub double_counter_value: Option<f64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -21,6 +21,7 @@ impl Program {
             kind,
             span: None,
             positions: Vec::new(),
+            checkpoint: None,
             parent: parent.map(id),
             origin: Origin::Source,
             thread: id(0),

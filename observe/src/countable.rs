@@ -1,0 +1,188 @@
+//! What of a design can be counted, by name: what memories, multipliers, registers, state machines and cells do.
+
+use std::collections::HashSet;
+
+use petal_metadata::{ComponentId, Metadata};
+use petal_reconstruct::Signal;
+
+use crate::directory::Directory;
+
+/// A counter that has a name without being asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Countable {
+    /// What it is called: the path of a cell, and what is counted.
+    pub name: String,
+    /// What is added up over all cycles.
+    pub value: String,
+    /// What that is, in words.
+    pub about: &'static str,
+}
+
+/// All counters that a design has, in the order of its cells.
+pub fn countable(metadata: &Metadata, directory: &Directory) -> Vec<Countable> {
+    let mut list = List {
+        metadata,
+        directory,
+        counters: Vec::new(),
+    };
+    let main = metadata.component(metadata.main).name.clone();
+    list.add(metadata.main, &metadata.scope, &main);
+    list.counters
+}
+
+/// Those whose names match a pattern, in which `*` stands for any text.
+pub(crate) fn matching<'a>(
+    pattern: &str,
+    counters: &'a [Countable],
+) -> impl Iterator<Item = &'a Countable> {
+    let parts: Vec<String> = pattern.split('*').map(str::to_owned).collect();
+    counters
+        .iter()
+        .filter(move |counter| matches(&parts, &counter.name))
+}
+
+fn matches(parts: &[String], name: &str) -> bool {
+    let [first, rest @ ..] = parts else {
+        return false;
+    };
+    let Some(mut left) = name.strip_prefix(first.as_str()) else {
+        return false;
+    };
+    let Some((last, between)) = rest.split_last() else {
+        return left.is_empty();
+    };
+    for part in between {
+        match left.find(part.as_str()) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(last.as_str())
+}
+
+struct List<'a> {
+    metadata: &'a Metadata,
+    directory: &'a Directory,
+    counters: Vec<Countable>,
+}
+
+impl List<'_> {
+    /// Adds those of an instance, which has this path.
+    fn add(&mut self, component: ComponentId, scope: &[String], path: &str) {
+        let component = self.metadata.component(component);
+        let machines: HashSet<&str> = component
+            .registers
+            .iter()
+            .map(|of| of.name.as_str())
+            .collect();
+        let cells: Vec<(String, String)> = self
+            .directory
+            .cells(scope)
+            .filter(|(name, _)| !name.starts_with(&self.metadata.prefix.named("")))
+            .map(|(name, primitive)| (name.to_owned(), primitive.to_owned()))
+            .collect();
+        for (name, primitive) in cells {
+            let cell = format!("{path}.{name}");
+            let width = |port: &str| {
+                let (scope, name) = (scope.to_vec(), format!("{name}_{port}"));
+                self.directory.width(&Signal { scope, name })
+            };
+            let has = |port| width(port) == Some(1);
+            let mut all: Vec<(&str, String, &'static str)> = Vec::new();
+            if machines.contains(name.as_str()) {
+                all.push((
+                    "transitions",
+                    format!("changed({cell}.out)"),
+                    "cycles in which this state machine, or other control register, changes",
+                ));
+            } else if primitive == "std_reg" {
+                all.push((
+                    "writes",
+                    format!("{cell}.write_en"),
+                    "cycles in which the register is written",
+                ));
+                if width("out").is_some_and(|width| width <= u64::BITS) {
+                    all.push((
+                        "toggles",
+                        format!("toggles({cell}.out)"),
+                        "bits of the register that change",
+                    ));
+                }
+            } else if primitive.contains("_mem_d") {
+                if has("content_en") {
+                    all.push((
+                        "writes",
+                        format!("{cell}.content_en && {cell}.write_en"),
+                        "cycles in which the memory is written",
+                    ));
+                    all.push((
+                        "reads",
+                        format!("{cell}.content_en && !{cell}.write_en"),
+                        "cycles in which the memory is read",
+                    ));
+                    all.push((
+                        "idle",
+                        format!("!{cell}.content_en"),
+                        "cycles in which the memory is neither read nor written",
+                    ));
+                } else if has("write_en") {
+                    // It is read without being asked.
+                    all.push((
+                        "writes",
+                        format!("{cell}.write_en"),
+                        "cycles in which the memory is written",
+                    ));
+                }
+            } else if has("go") && has("done") {
+                all.push((
+                    "busy",
+                    format!("{cell}.go"),
+                    "cycles in which the cell is asked to work",
+                ));
+            }
+            let counters = all.into_iter().map(|(what, value, about)| Countable {
+                name: format!("{cell}.{what}"),
+                value,
+                about,
+            });
+            self.counters.extend(counters);
+        }
+        for (id, inner) in component.instances() {
+            let cell = component.cell(id);
+            let mut scope = scope.to_vec();
+            scope.extend(cell.instance.clone());
+            let path = format!("{path}.{}", cell.name);
+            self.counters.push(Countable {
+                name: format!("{path}.active"),
+                value: path.clone(),
+                about: "cycles in which the cell is active",
+            });
+            self.add(inner, &scope, &path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_any_text() {
+        let counter = |name: &str| Countable {
+            name: name.to_owned(),
+            value: String::new(),
+            about: "",
+        };
+        let all = ["main.a.writes", "main.a.reads", "main.q.a.writes"].map(counter);
+        let names =
+            |pattern| -> Vec<&str> { matching(pattern, &all).map(|of| of.name.as_str()).collect() };
+        assert_eq!(names("main.a.writes"), ["main.a.writes"]);
+        assert_eq!(names("*.writes"), ["main.a.writes", "main.q.a.writes"]);
+        assert_eq!(names("main.a.*"), ["main.a.writes", "main.a.reads"]);
+        assert_eq!(
+            names("*a*e*"),
+            ["main.a.writes", "main.a.reads", "main.q.a.writes"]
+        );
+        assert_eq!(names("*.write"), [""; 0]);
+    }
+}
