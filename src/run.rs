@@ -171,7 +171,8 @@ pub fn profile(
         Some((simulation, observations)) => job.run_embedded(simulation, observations)?,
         None => job.run_verilator()?,
     };
-    let results = observations.map(|observations| observations.finish(summary.cycles));
+    let results = observations
+        .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
     summary.observations = results.as_ref().map(Results::page);
     let ending = job.ending();
     let ran = verify::Ran {
@@ -549,7 +550,8 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     if let Some(stopped_by) = observations.as_ref().and_then(Observations::stopped_by) {
         summary.stopped = Some(format!("ended by `--stop-on {stopped_by}`"));
     }
-    let results = observations.map(|observations| observations.finish(summary.cycles));
+    let results = observations
+        .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
     summary.observations = results.as_ref().map(Results::page);
     if summary.cycles == 0 && !metadata.component(metadata.main).control.is_empty() {
         return Err(Failure::new(format!(

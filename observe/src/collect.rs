@@ -17,6 +17,8 @@ pub(crate) struct Look<'a> {
     pub values: &'a [u64],
     /// `None` after the run.
     pub tree: Option<TreeId>,
+    /// Whether the design was done then.
+    pub is_done: bool,
     pub trees: &'a mut Trees,
     pub instances: &'a [Instance],
 }
@@ -106,6 +108,8 @@ pub(crate) struct Latency {
     pub to: usize,
     /// The tags at the beginning and at the end.
     pub tags: Option<(usize, usize)>,
+    /// Whether it ends with the run, if that comes to its end: something that is active does.
+    pub ends_with_run: bool,
     /// Whether ends without a beginning are nothing to tell: `done` may be high longer than it needs to.
     pub is_handshake: bool,
     /// What began and did not end, with its tag.
@@ -120,7 +124,8 @@ pub(crate) struct Latency {
 impl Latency {
     fn look(&mut self, look: &Look<'_>) -> bool {
         let begins = look.tree.is_some() && look.values[self.from] != 0;
-        let ends = look.values[self.to] != 0;
+        let may_end = look.tree.is_some() || (self.ends_with_run && look.is_done);
+        let ends = may_end && look.values[self.to] != 0;
         if begins {
             let tag = self.tags.map_or(0, |(from, _)| look.values[from]);
             self.open.push_back((look.cycle, tag));

@@ -42,6 +42,7 @@ pub struct Observations<'a> {
     stops: Vec<usize>,
     latencies: Vec<usize>,
     sample: Option<u64>,
+    is_done: bool,
     stopped_by: Option<String>,
     stop_on: Option<String>,
 }
@@ -99,6 +100,7 @@ impl<'a> Observations<'a> {
             collectors,
             program,
             sample: request.sample,
+            is_done: false,
             stopped_by: None,
             stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
         })
@@ -147,6 +149,7 @@ impl<'a> Observations<'a> {
             cycle: cycle.cycles(),
             values: program.now(),
             tree,
+            is_done: self.is_done,
             trees,
             instances: activities.instances(),
         };
@@ -178,8 +181,9 @@ impl<'a> Observations<'a> {
         }
     }
 
-    /// Ends the run, which took so many cycles.
-    pub fn finish(mut self, cycles: u64) -> Results {
+    /// Ends the run, which took so many cycles; `is_done` if the design was done then.
+    pub fn finish(mut self, cycles: u64, is_done: bool) -> Results {
+        self.is_done = is_done;
         self.go_on(Cycle::from_cycles(cycles), None, &[]);
         let instances = self.activities.instances();
         let mut results = Results {
@@ -481,6 +485,7 @@ impl Builder<'_> {
             from: program.add(&from),
             to: program.add(&to),
             tags,
+            ends_with_run: matches!(to, Expression::Site(_, Aspect::End)),
             is_handshake,
             open: std::collections::VecDeque::new(),
             intervals: Vec::new(),

@@ -380,6 +380,18 @@ fn a_run_ends_where_an_observation_wants_it() {
         .collect();
     assert_eq!(last, first_row);
     assert_eq!(memories["c"]["data"][1], json!([0, 0, 0, 0]));
+    // What was active then has not ended.
+    let latency = ["--latency", "main.while@L81", "--latency", "main.next_row"];
+    workshop.succeeds(&[&["run", &design, "--out", "part"], &stop[..], &latency].concat());
+    let latencies = &results(&workshop, "part")["latencies"];
+    assert_eq!(
+        (&latencies[0]["count"], &latencies[0]["unfinished"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(
+        (&latencies[1]["count"], &latencies[1]["unfinished"]),
+        (&json!(0), &json!(1))
+    );
     // The waveform of the whole run ends there, too.
     let again = [
         "reconstruct",
