@@ -339,7 +339,7 @@ impl Builder<'_> {
             return Err(refused(&text, "a sample has at least one cycle"));
         }
         for of in &request.counters {
-            for of in self.named(of) {
+            for of in self.named(of)? {
                 self.counter(&of, request.sample)?;
             }
         }
@@ -415,10 +415,10 @@ impl Builder<'_> {
     }
 
     /// The counters of the design that are meant by a name or pattern; any other text is an expression.
-    fn named(&self, of: &CounterRequest) -> Vec<CounterRequest> {
+    fn named(&self, of: &CounterRequest) -> Result<Vec<CounterRequest>, Box<Refused>> {
         let is_pattern = |c: char| c == '.' || c == '*' || c == '_' || c.is_ascii_alphanumeric();
         if !of.value.text.chars().all(is_pattern) {
-            return vec![of.clone()];
+            return Ok(vec![of.clone()]);
         }
         let counters = countable(self.metadata, self.directory);
         let named = matching(&of.value.text, &counters).map(|counter| CounterRequest {
@@ -427,13 +427,16 @@ impl Builder<'_> {
         });
         let mut named: Vec<CounterRequest> = named.collect();
         match (&mut named[..], &of.name) {
-            ([], _) => vec![of.clone()],
-            ([one], Some(_)) => {
-                one.name.clone_from(&of.name);
-                named
+            // A star beside a dot multiplies nothing.
+            ([], _) if of.value.text.contains(".*") || of.value.text.contains("*.") => {
+                let message = "nothing that can be counted has such a name; `petal counters` lists what there is";
+                return Err(refused(&of.value, message));
             }
-            _ => named,
+            ([], _) => named.push(of.clone()),
+            ([one], Some(_)) => one.name.clone_from(&of.name),
+            _ => {}
         }
+        Ok(named)
     }
 
     fn counter(&mut self, of: &CounterRequest, sample: Option<u64>) -> Result<(), Box<Refused>> {

@@ -425,6 +425,25 @@ fn what_can_be_counted_is_listed_and_counted() {
         let counted: Vec<&str> = counters.map(|of| of["name"].as_str().unwrap()).collect();
         assert_eq!(counted, names, "{design}");
     }
+    let said = workshop.ends(
+        1,
+        &[
+            "run",
+            &example("matmul.futil"),
+            "-q",
+            "--out",
+            "none",
+            "--count",
+            "*.idle",
+        ],
+    );
+    tells(
+        &said,
+        &[
+            "nothing that can be counted has such a name",
+            "`petal counters`",
+        ],
+    );
     // What the tables tell of cells.
     let design = example("nested-components.futil");
     workshop.succeeds(&["run", &design, "-q", "--out", "out", "--count", "*.active"]);
