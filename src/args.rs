@@ -143,7 +143,7 @@ fn asked_color() -> Option<ColorChoice> {
 pub enum Command {
     /// Profile a design: compile, simulate, reconstruct, and write all outputs
     #[command(after_help = RUN_HELP)]
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Print the call tree of every cycle of a profile
     Trace(TraceArgs),
     /// Write the flame graphs of a profile again

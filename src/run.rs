@@ -358,20 +358,22 @@ impl<'a> Job<'a> {
         })
     }
 
+    /// Refuses what Verilator cannot do.
+    fn check_for_verilator(&self) -> Result<(), Failure> {
+        let problem = if self.args.partial {
+            "Verilator cannot make a partial profile; leave out `--partial`"
+        } else if self.args.fst.is_some() {
+            NO_FST
+        } else if self.observing.may_stop() {
+            "Verilator cannot end a run where an observation wants it; leave out `--stop-on`"
+        } else {
+            return Ok(());
+        };
+        Err(Failure::new(problem))
+    }
+
     fn run_verilator(&self) -> Result<Run<'a>, Failure> {
-        if self.observing.may_stop() {
-            return Err(Failure::new(
-                "Verilator cannot end a run where an observation wants it; leave out `--stop-on`",
-            ));
-        }
-        if self.args.partial {
-            return Err(Failure::new(
-                "Verilator cannot make a partial profile; leave out `--partial`",
-            ));
-        }
-        if self.args.fst.is_some() {
-            return Err(Failure::new(NO_FST));
-        }
+        self.check_for_verilator()?;
         let verilator = Verilator::find(self.args.verilator.as_deref())?;
         let writing = self.ending();
         let verilog = self.design.verilog()?;

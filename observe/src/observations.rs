@@ -336,7 +336,7 @@ impl Builder<'_> {
         }
         if request.sample == Some(0) {
             let text = Text::from("0");
-            return Err(refused(&text, "a sample has at least one cycle"));
+            return refuse(&text, "a sample has at least one cycle");
         }
         for of in &request.counters {
             for of in self.named(of)? {
@@ -430,7 +430,7 @@ impl Builder<'_> {
             // A star beside a dot multiplies nothing.
             ([], _) if of.value.text.contains(".*") || of.value.text.contains("*.") => {
                 let message = "nothing that can be counted has such a name; `petal counters` lists what there is";
-                return Err(refused(&of.value, message));
+                return refuse(&of.value, message);
             }
             ([], _) => named.push(of.clone()),
             ([one], Some(_)) => one.name.clone_from(&of.name),
@@ -474,7 +474,7 @@ impl Builder<'_> {
             (None, None) => None,
             (Some(tag), None) => Some((value(tag)?, value(tag)?)),
             (Some(tag), Some(tag_to)) => Some((value(tag)?, value(tag_to)?)),
-            (None, Some(tag_to)) => return Err(refused(tag_to, "`tag-to` needs `tag`")),
+            (None, Some(tag_to)) => return refuse(tag_to, "`tag-to` needs `tag`"),
         };
         let text = match &of.to {
             Some(to) => format!("{}..{}", of.from.text, to.text),
@@ -517,7 +517,7 @@ impl Builder<'_> {
                 signal,
             } => {
                 let writes = writes(self.directory, &signal, &memory, words);
-                let writes = writes.map_err(|message| refused(text, &message))?;
+                let writes = writes.or_else(|message| refuse(text, &message))?;
                 let what = Watched::Memory {
                     event: self.program.add(&Expression::Value(writes.event)),
                     index: self.program.add(&Expression::Value(writes.index)),
@@ -532,8 +532,9 @@ impl Builder<'_> {
     }
 }
 
-fn refused(text: &Text, message: &str) -> Box<Refused> {
-    Box::new(Refused {
+/// Refuses a text as a whole.
+fn refuse<T>(text: &Text, message: &str) -> Result<T, Box<Refused>> {
+    Err(Box::new(Refused {
         text: text.clone(),
         problem: Problem {
             text: text.text.clone(),
@@ -541,7 +542,7 @@ fn refused(text: &Text, message: &str) -> Box<Refused> {
             message: message.to_owned(),
             help: None,
         },
-    })
+    }))
 }
 
 /// What a latency is of that is told by one name: a handshake, or something that is active.

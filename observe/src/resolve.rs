@@ -73,11 +73,11 @@ impl Names<'_> {
             }
             at += 1;
         }
-        Ok(Target::Site(self.cell_site(&place)))
+        Ok(Target::Site(Self::cell_site(&place)))
     }
 
     /// A component cell as a site.
-    fn cell_site(&self, place: &Place) -> Site {
+    fn cell_site(place: &Place) -> Site {
         Site {
             holder: place.cells.clone(),
             kind: SiteKind::Instance,

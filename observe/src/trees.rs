@@ -17,7 +17,7 @@ pub(crate) struct Written {
 /// The call trees of a run.
 pub(crate) struct Trees {
     labels: FrameLabels,
-    trees: Vec<CallTree>,
+    list: Vec<CallTree>,
     /// The latest trees, each with its first cycle.
     log: VecDeque<(u64, TreeId)>,
     active: HashMap<TreeId, Vec<String>>,
@@ -28,7 +28,7 @@ impl Trees {
     pub fn new(metadata: &Metadata) -> Self {
         Self {
             labels: FrameLabels::new(metadata),
-            trees: Vec::new(),
+            list: Vec::new(),
             log: VecDeque::new(),
             active: HashMap::new(),
             writers: HashMap::new(),
@@ -36,7 +36,7 @@ impl Trees {
     }
 
     pub fn add(&mut self, tree: &CallTree) {
-        self.trees.push(tree.clone());
+        self.list.push(tree.clone());
     }
 
     /// From this cycle on this tree is active.
@@ -76,7 +76,7 @@ impl Trees {
 
     /// The innermost of what is active in a tree, without primitives.
     pub fn active(&mut self, tree: TreeId, instances: &[Instance]) -> Vec<String> {
-        let (trees, labels) = (&self.trees, &self.labels);
+        let (trees, labels) = (&self.list, &self.labels);
         let active = self.active.entry(tree).or_insert_with(|| {
             let tree = &trees[tree.index()];
             let is_frame = |id: &NodeId| !matches!(tree.node(*id), Node::Primitive { .. });
@@ -98,7 +98,7 @@ impl Trees {
         written: &Written,
         instances: &[Instance],
     ) -> Vec<String> {
-        let (trees, labels) = (&self.trees, &self.labels);
+        let (trees, labels) = (&self.list, &self.labels);
         let key = (tree, written.clone());
         let writers = self.writers.entry(key).or_insert_with(|| {
             let tree = &trees[tree.index()];

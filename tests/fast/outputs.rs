@@ -77,8 +77,7 @@ fn fields(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
             for (name, value) in object {
                 let path = match path {
                     "" => name.clone(),
-                    "versions" => format!("{path}.*"),
-                    "latencies[].histogram" => format!("{path}.*"),
+                    "versions" | "latencies[].histogram" => format!("{path}.*"),
                     _ => format!("{path}.{name}"),
                 };
                 fields.insert(path.clone());

@@ -97,8 +97,7 @@ fn signals(path: &Path) -> (BTreeMap<String, (u32, Vec<u64>)>, usize) {
     for command in parser.chain([Ok(vcd::Command::Timestamp(u64::MAX))]) {
         match command.unwrap() {
             vcd::Command::Timestamp(_) => {
-                let rises =
-                    pending.iter().any(|&change| change == (clock, 1)) && of(&now, clock) == 0;
+                let rises = pending.contains(&(clock, 1)) && of(&now, clock) == 0;
                 if rises && of(&now, go) == 1 && of(&now, reset) == 0 && of(&now, done) == 0 {
                     cycles += 1;
                     for (values, (_, _, code)) in values.iter_mut().zip(&named) {
@@ -233,15 +232,15 @@ impl Generator<'_> {
     }
 
     fn arithmetic(&mut self, depth: u32) -> Random {
+        type Operation = fn(u128, u128) -> u128;
         let of = self.expression(depth - 1);
         let (width, number) = (of.width, self.number(&of));
-        type Operation = fn(u128, u128) -> u128;
         let operations: [(&str, Operation); 10] = [
             ("+", |a, b| a + b),
             ("-", |a, b| a + (1 << 64) - b),
             ("*", |a, b| a * b),
-            ("/", |a, b| if b == 0 { 0 } else { a / b }),
-            ("%", |a, b| if b == 0 { 0 } else { a % b }),
+            ("/", |a, b| a.checked_div(b).unwrap_or(0)),
+            ("%", |a, b| a.checked_rem(b).unwrap_or(0)),
             ("&", |a, b| a & b),
             ("|", |a, b| a | b),
             ("^", |a, b| a ^ b),
