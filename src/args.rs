@@ -2,6 +2,7 @@
 
 mod advise;
 mod observe;
+mod stages;
 mod values;
 
 use std::ops::Range;
@@ -15,6 +16,7 @@ use petal_visualize::{Around, ControlView, Filter, Limit};
 
 pub use self::advise::{AdviceArg, AdviseArgs};
 pub use self::observe::{CountersArgs, ObserveArgs};
+pub use self::stages::{InstrumentArgs, ReconstructArgs};
 use self::values::{parse_cycles, parse_name, parse_size};
 use crate::versions;
 
@@ -565,39 +567,4 @@ pub struct BaselineArgs {
     /// Write it to this file [default: standard output]
     #[arg(long, value_name = "FILE.json")]
     pub out: Option<PathBuf>,
-}
-
-/// `petal instrument`
-#[derive(Debug, Args)]
-pub struct InstrumentArgs {
-    #[command(flatten)]
-    pub design: DesignArgs,
-    /// Where to write the Verilog
-    #[arg(long, value_name = "FILE.sv")]
-    pub verilog: PathBuf,
-    /// Where to write the metadata
-    #[arg(long, value_name = "FILE.json")]
-    pub metadata: PathBuf,
-}
-
-/// `petal reconstruct`
-#[derive(Debug, Args)]
-pub struct ReconstructArgs {
-    /// The metadata that `petal instrument` wrote
-    pub metadata: PathBuf,
-    /// The waveform: a VCD or FST file of the instrumented design
-    pub waveform: PathBuf,
-    /// Where to write the profile
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Print the summary as JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Print nothing but errors
-    #[arg(short, long)]
-    pub quiet: bool,
-    #[command(flatten)]
-    pub view: ViewArgs,
-    #[command(flatten)]
-    pub observe: ObserveArgs,
 }

@@ -21,6 +21,7 @@ mod outputs;
 mod part;
 mod places;
 mod progress;
+mod reconstruct;
 mod run;
 mod stats;
 mod trace;
@@ -79,7 +80,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Counters(args) => observe::counters(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => run::instrument(&args),
-        Command::Reconstruct(args) => run::reconstruct(&args),
+        Command::Reconstruct(args) => reconstruct::reconstruct(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Cache(CacheCommand::Clean) => cache::clean(),
         Command::Doctor => doctor::doctor(),

@@ -6,6 +6,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod activity;
+mod builder;
 mod check;
 mod collect;
 mod countable;
@@ -18,6 +19,7 @@ mod resolve;
 mod results;
 mod syntax;
 mod trees;
+mod watched;
 
 pub use countable::{Countable, countable};
 pub use directory::{Directory, Memory};

@@ -1,0 +1,358 @@
+//! From a request to what is computed and collected: looks at all expressions, and refuses what makes no sense.
+
+use petal_metadata::{ControlId, Id as _, Metadata, labels};
+
+use crate::activity::{Aspect, Site, SiteKind};
+use crate::check::{Checker, Expression, Named};
+use crate::collect::{Checkpoint, Collector, Counter, Latency, Rule, Watch, Watched};
+use crate::countable::{countable, matching};
+use crate::directory::Directory;
+use crate::observations::Refused;
+use crate::problem::Problem;
+use crate::program::Program;
+use crate::request::{CounterRequest, Interval, LatencyRequest, Request, Text};
+use crate::syntax::{self, Kind, Syntax};
+use crate::trees::Written;
+use crate::watched::{Watchable, register, watchable, writes, written};
+
+/// Makes observations ready.
+pub(crate) struct Builder<'a> {
+    metadata: &'a Metadata,
+    directory: &'a Directory,
+    pub program: Program,
+    pub collectors: Vec<Collector>,
+}
+
+impl<'a> Builder<'a> {
+    /// With nothing to observe yet.
+    pub fn new(metadata: &'a Metadata, directory: &'a Directory) -> Self {
+        Self {
+            metadata,
+            directory,
+            program: Program::default(),
+            collectors: Vec::new(),
+        }
+    }
+
+    /// Adds all that is asked for.
+    pub fn add(&mut self, request: &Request) -> Result<(), Box<Refused>> {
+        let name =
+            |name: &Option<String>, text: &Text| name.clone().unwrap_or_else(|| text.text.clone());
+        for of in &request.checkpoints {
+            let event = self.event(&of.when)?;
+            let node = self.program.add(&event);
+            self.collectors.push(Collector::Checkpoint(Checkpoint {
+                name: name(&of.name, &of.when),
+                when: of.when.text.clone(),
+                node,
+                interval: of.interval.clone(),
+                is_listed: true,
+                cycles: Vec::new(),
+            }));
+        }
+        self.marked();
+        let names: Vec<String> = request
+            .checkpoints
+            .iter()
+            .map(|of| name(&of.name, &of.when))
+            .collect();
+        for of in &request.checkpoints {
+            if let Some(Interval::Of(wanted)) = &of.interval
+                && !names.contains(wanted)
+            {
+                let event = self.event(&Text::from(wanted.as_str()))?;
+                let node = self.program.add(&event);
+                self.collectors.push(Collector::Checkpoint(Checkpoint {
+                    name: wanted.clone(),
+                    when: wanted.clone(),
+                    node,
+                    interval: None,
+                    is_listed: false,
+                    cycles: Vec::new(),
+                }));
+            }
+        }
+        for of in &request.latencies {
+            self.latency(of)?;
+        }
+        for of in &request.watches {
+            let (what, written) = self.watched(&of.value)?;
+            self.collectors.push(Collector::Watch(Watch {
+                name: name(&of.name, &of.value),
+                value: of.value.text.clone(),
+                what,
+                written,
+                latest: 0,
+                changes: Vec::new(),
+                known: std::collections::HashMap::new(),
+            }));
+        }
+        let never = request.never.iter().map(|rule| (rule, false));
+        for (of, always) in never.chain(request.always.iter().map(|rule| (rule, true))) {
+            let condition = self.checked(&of.when, syntax::expression, |checker, syntax| {
+                checker.condition(syntax)
+            })?;
+            let node = self.program.add(&condition);
+            self.collectors.push(Collector::Rule(Rule {
+                name: name(&of.name, &of.when),
+                when: of.when.text.clone(),
+                always,
+                node,
+                violations: Vec::new(),
+                is_broken: false,
+            }));
+        }
+        if request.sample == Some(0) {
+            let text = Text::from("0");
+            return refuse(&text, "a sample has at least one cycle");
+        }
+        for of in &request.counters {
+            for of in self.named(of)? {
+                self.counter(&of, request.sample)?;
+            }
+        }
+        if let Some(stop) = &request.stop_on {
+            let event = self.event(stop)?;
+            let node = self.program.add(&event);
+            self.collectors.push(Collector::Stop { node });
+        }
+        Ok(())
+    }
+
+    /// Adds the checkpoints that the source marks, in every instance that has them.
+    fn marked(&mut self) {
+        let mut waiting = vec![(self.metadata.main, Vec::new(), String::new())];
+        while let Some((id, holder, path)) = waiting.pop() {
+            let component = self.metadata.component(id);
+            for (at, node) in component.control.iter().enumerate() {
+                let Some(number) = node.checkpoint else {
+                    continue;
+                };
+                let control = ControlId::from_index(at);
+                let holder = holder.clone();
+                let kind = SiteKind::of_statement(component, control);
+                let event = Expression::Site(Site { holder, kind }, Aspect::Begin);
+                let node = self.program.add(&event);
+                let label = labels::control_label(self.metadata, component, control);
+                self.collectors.push(Collector::Checkpoint(Checkpoint {
+                    name: format!("{path}{number}"),
+                    when: format!("@checkpoint({number}) {label}"),
+                    node,
+                    interval: None,
+                    is_listed: true,
+                    cycles: Vec::new(),
+                }));
+            }
+            for (cell, inner) in component.instances() {
+                let mut holder = holder.clone();
+                holder.push(cell);
+                waiting.push((
+                    inner,
+                    holder,
+                    format!("{path}{}.", component.cell(cell).name),
+                ));
+            }
+        }
+    }
+
+    /// Parses a text and checks it.
+    fn checked<S, T>(
+        &self,
+        text: &Text,
+        parse: impl FnOnce(&str) -> Result<S, Problem>,
+        check: impl FnOnce(&Checker<'_>, &S) -> Result<T, Problem>,
+    ) -> Result<T, Box<Refused>> {
+        let checker = Checker {
+            text: &text.text,
+            metadata: self.metadata,
+            directory: self.directory,
+        };
+        let checked = parse(&text.text).and_then(|syntax| check(&checker, &syntax));
+        checked.map_err(|problem| {
+            Box::new(Refused {
+                text: text.clone(),
+                problem,
+            })
+        })
+    }
+
+    fn event(&self, text: &Text) -> Result<Expression, Box<Refused>> {
+        self.checked(text, syntax::expression, |checker, syntax| {
+            checker.event(syntax)
+        })
+    }
+
+    /// The counters of the design that are meant by a name or pattern; any other text is an expression.
+    fn named(&self, of: &CounterRequest) -> Result<Vec<CounterRequest>, Box<Refused>> {
+        let is_pattern = |c: char| c == '.' || c == '*' || c == '_' || c.is_ascii_alphanumeric();
+        if !of.value.text.chars().all(is_pattern) {
+            return Ok(vec![of.clone()]);
+        }
+        let counters = countable(self.metadata, self.directory);
+        let named = matching(&of.value.text, &counters).map(|counter| CounterRequest {
+            name: Some(counter.name.clone()),
+            value: Text::from(counter.value.as_str()),
+        });
+        let mut named: Vec<CounterRequest> = named.collect();
+        match (&mut named[..], &of.name) {
+            // A star beside a dot multiplies nothing.
+            ([], _) if of.value.text.contains(".*") || of.value.text.contains("*.") => {
+                let message = "nothing that can be counted has such a name; `petal counters` lists what there is";
+                return refuse(&of.value, message);
+            }
+            ([], _) => named.push(of.clone()),
+            ([one], Some(_)) => one.name.clone_from(&of.name),
+            _ => {}
+        }
+        Ok(named)
+    }
+
+    fn counter(&mut self, of: &CounterRequest, sample: Option<u64>) -> Result<(), Box<Refused>> {
+        let value = self.checked(&of.value, syntax::expression, |checker, syntax| {
+            checker.expression(syntax)
+        })?;
+        let node = self.program.add(&value);
+        self.collectors.push(Collector::Counter(Counter {
+            name: of.name.clone().unwrap_or_else(|| of.value.text.clone()),
+            value: of.value.text.clone(),
+            node,
+            latest: (0, 0),
+            total: 0,
+            sample,
+            samples: Vec::new(),
+        }));
+        Ok(())
+    }
+
+    fn latency(&mut self, of: &LatencyRequest) -> Result<(), Box<Refused>> {
+        let event = |checker: &Checker<'_>, syntax: &Syntax| checker.event(syntax);
+        let (from, to, is_handshake) = match &of.to {
+            Some(to) => (self.event(&of.from)?, self.event(to)?, false),
+            None => self.checked(&of.from, syntax::interval, |checker, (from, to)| match to {
+                Some(to) => Ok((event(checker, from)?, event(checker, to)?, false)),
+                None => alone(checker, from),
+            })?,
+        };
+        let value = |text: &Text| {
+            self.checked(text, syntax::expression, |checker, syntax| {
+                checker.expression(syntax)
+            })
+        };
+        let tags = match (&of.tag, &of.tag_to) {
+            (None, None) => None,
+            (Some(tag), None) => Some((value(tag)?, value(tag)?)),
+            (Some(tag), Some(tag_to)) => Some((value(tag)?, value(tag_to)?)),
+            (None, Some(tag_to)) => return refuse(tag_to, "`tag-to` needs `tag`"),
+        };
+        let text = match &of.to {
+            Some(to) => format!("{}..{}", of.from.text, to.text),
+            None => of.from.text.clone(),
+        };
+        let program = &mut self.program;
+        let tags = tags.map(|(from, to)| (program.add(&from), program.add(&to)));
+        let latency = Latency {
+            name: of.name.clone().unwrap_or_else(|| text.clone()),
+            when: text,
+            from: program.add(&from),
+            to: program.add(&to),
+            tags,
+            ends_with_run: matches!(to, Expression::Site(_, Aspect::End)),
+            is_handshake,
+            open: std::collections::VecDeque::new(),
+            intervals: Vec::new(),
+            histogram: std::collections::BTreeMap::new(),
+            unmatched: 0,
+            active: std::collections::HashMap::new(),
+        };
+        self.collectors.push(Collector::Latency(Box::new(latency)));
+        Ok(())
+    }
+
+    fn watched(&mut self, text: &Text) -> Result<(Watched, Option<Written>), Box<Refused>> {
+        let checked = self.checked(text, syntax::range, |checker, (syntax, range)| {
+            watchable(checker, syntax, range.clone())
+        })?;
+        match checked {
+            Watchable::Value(expression, path) => {
+                let node = self.program.add(&expression);
+                let written = path.and_then(|path| register(self.metadata, &path));
+                Ok((Watched::Value { node }, written))
+            }
+            Watchable::Memory {
+                path,
+                memory,
+                words,
+                signal,
+            } => {
+                let writes = writes(self.directory, &signal, &memory, words);
+                let writes = writes.or_else(|message| refuse(text, &message))?;
+                let what = Watched::Memory {
+                    event: self.program.add(&Expression::Value(writes.event)),
+                    index: self.program.add(&Expression::Value(writes.index)),
+                    old: writes
+                        .old
+                        .map(|old| self.program.add(&Expression::Value(old))),
+                    new: self.program.add(&Expression::Value(writes.new)),
+                };
+                Ok((what, written(self.metadata, &path, "_mem_d")))
+            }
+        }
+    }
+}
+
+/// Refuses a text as a whole.
+fn refuse<T>(text: &Text, message: &str) -> Result<T, Box<Refused>> {
+    Err(Box::new(Refused {
+        text: text.clone(),
+        problem: Problem {
+            text: text.text.clone(),
+            span: 0..text.text.len(),
+            message: message.to_owned(),
+            help: None,
+        },
+    }))
+}
+
+/// What a latency is of that is told by one name: a handshake, or something that is active.
+fn alone(
+    checker: &Checker<'_>,
+    syntax: &Syntax,
+) -> Result<(Expression, Expression, bool), Problem> {
+    if let Kind::Path(path) = &syntax.kind {
+        let port = |name: &str| {
+            let mut path = path.clone();
+            path.push(name.to_owned());
+            let kind = Kind::Path(path);
+            let span = syntax.span.clone();
+            checker.condition(&Syntax { span, kind }).ok()
+        };
+        // Whether the end is one only while the beginning is asked for: `go` may be low again when `done` comes.
+        let pairs = [("go", "done", false), ("valid", "ready", true)];
+        let is_site = matches!(checker.named(syntax), Ok(Named::Site(Site { kind, .. })) if !matches!(kind, SiteKind::Primitive(_)));
+        let pair = pairs
+            .iter()
+            .find_map(|(start, end, both)| Some((port(start)?, port(end)?, *both)));
+        if let Some((start, end, both)) = pair.filter(|_| !is_site) {
+            // It begins when it is asked for, and again after each end.
+            let ends = if both { start.clone().and(end) } else { end };
+            let goes_on = start.clone().past().and(ends.clone().past().not());
+            let begins = start.and(goes_on.not());
+            return Ok((begins, ends, true));
+        }
+    }
+    match checker.named(syntax)? {
+        Named::Site(site) => {
+            let end = checker.end(syntax, site.clone())?;
+            Ok((Expression::Site(site, Aspect::Begin), end, false))
+        }
+        _ => Err(Problem {
+            text: checker.text.to_owned(),
+            span: syntax.span.clone(),
+            message: "a latency needs two events".to_owned(),
+            help: Some(
+                "write `FROM..TO`, or name a group, a statement, a cell of a component, or one with the ports `go` and `done`"
+                    .to_owned(),
+            ),
+        }),
+    }
+}

@@ -1,0 +1,217 @@
+//! What a watchpoint looks at: a value, or the writes to a memory; and which cell that is in the source.
+
+use std::ops::Range;
+
+use petal_metadata::{CellId, CellKind, ComponentId, Id as _, Metadata};
+use petal_reconstruct::{Signal, Value, ValueOp};
+
+use crate::activity::Aspect;
+use crate::check::{Checker, Expression, Named};
+use crate::directory::{Directory, Memory};
+use crate::problem::Problem;
+use crate::syntax::{Kind, Syntax};
+use crate::trees::Written;
+
+/// What can be watched.
+pub(crate) enum Watchable {
+    /// A value, and its path if it is only that.
+    Value(Expression, Option<Vec<String>>),
+    /// Words of a memory.
+    Memory {
+        path: Vec<String>,
+        signal: Signal,
+        memory: Memory,
+        words: Range<u64>,
+    },
+}
+
+/// What an expression asks to be watched, of a memory these words if they are given.
+pub(crate) fn watchable(
+    checker: &Checker<'_>,
+    syntax: &Syntax,
+    range: Option<Range<u64>>,
+) -> Result<Watchable, Problem> {
+    let problem = |span: Range<usize>, message: String| Problem {
+        text: checker.text.to_owned(),
+        span,
+        message,
+        help: None,
+    };
+    // The indices of one word, from the last one on.
+    let (mut base, mut indices) = (syntax, Vec::new());
+    while let Kind::Index(of, at) = &base.kind
+        && let Kind::Number(index, _) = at.kind
+    {
+        indices.push(index);
+        base = of;
+    }
+    indices.reverse();
+    let path = match &base.kind {
+        Kind::Path(path) => Some(path.clone()),
+        _ => None,
+    };
+    if let Some(path) = &path
+        && let Named::Memory(signal, memory) = checker.named(base)?
+    {
+        let all = memory.words();
+        let words = match range {
+            Some(words) if words.start >= words.end || words.end > all => {
+                let message = format!("the memory has the words 0..{all}, in row-major order");
+                return Err(problem(0..checker.text.len(), message));
+            }
+            Some(words) => words,
+            None if indices.is_empty() => 0..all,
+            None if indices.len() != memory.dims.len()
+                || indices
+                    .iter()
+                    .zip(&memory.dims)
+                    .any(|(index, dim)| index >= dim) =>
+            {
+                let dims: Vec<String> = memory.dims.iter().map(|dim| format!("[{dim}]")).collect();
+                let message = format!("the memory has the sizes {}", dims.concat());
+                return Err(problem(syntax.span.clone(), message));
+            }
+            None => {
+                let dims = indices.iter().zip(&memory.dims);
+                let index = dims.fold(0, |flat, (index, dim)| flat * dim + index);
+                index..index + 1
+            }
+        };
+        return Ok(Watchable::Memory {
+            path: path.clone(),
+            signal,
+            memory,
+            words,
+        });
+    }
+    if range.is_some() {
+        let message = "this is no memory; bits are taken as `[7:0]`".to_owned();
+        return Err(problem(syntax.span.clone(), message));
+    }
+    Ok(match checker.named(syntax)? {
+        Named::Site(site) => Watchable::Value(Expression::Site(site, Aspect::Active), None),
+        _ => Watchable::Value(
+            checker.expression(syntax)?,
+            path.filter(|_| indices.is_empty()),
+        ),
+    })
+}
+
+/// The register whose output a path is.
+pub(crate) fn register(metadata: &Metadata, path: &[String]) -> Option<Written> {
+    match path {
+        [cells @ .., port] if port == "out" => written(metadata, cells, "std_reg"),
+        _ => None,
+    }
+}
+
+/// The cell of a primitive with this in its name that a path is.
+pub(crate) fn written(metadata: &Metadata, path: &[String], primitive: &str) -> Option<Written> {
+    let (_, names) = path.split_first()?;
+    let (last, between) = names.split_last()?;
+    let (mut component, mut holder) = (metadata.main, Vec::new());
+    let cell_of = |component: ComponentId, name: &String| {
+        let cells = &metadata.component(component).cells;
+        cells.iter().position(|cell| cell.name == *name)
+    };
+    for name in between {
+        let cell = CellId::from_index(cell_of(component, name)?);
+        holder.push(cell);
+        match metadata.component(component).cell(cell).kind {
+            CellKind::Component(inner) => component = inner,
+            CellKind::Primitive(_) => return None,
+        }
+    }
+    let cell = CellId::from_index(cell_of(component, last)?);
+    match &metadata.component(component).cell(cell).kind {
+        CellKind::Primitive(name) if name.contains(primitive) => Some(Written { holder, cell }),
+        _ => None,
+    }
+}
+
+/// The writes to some words of a memory.
+pub(crate) struct Writes {
+    /// High when there is one to look at.
+    pub event: Value,
+    /// The word in row-major order, its value before if that can be known, and after.
+    pub index: Value,
+    pub old: Option<Value>,
+    pub new: Value,
+}
+
+/// Those of a memory's cell. They are quiet as long as nothing is written.
+pub(crate) fn writes(
+    directory: &Directory,
+    cell: &Signal,
+    memory: &Memory,
+    words: Range<u64>,
+) -> Result<Writes, String> {
+    if memory.width > u64::BITS {
+        return Err(format!(
+            "its words have {} bits, and at most 64 can be looked at",
+            memory.width
+        ));
+    }
+    let port = |name: &str| {
+        let signal = Signal {
+            scope: cell.scope.clone(),
+            name: format!("{}_{name}", cell.name),
+        };
+        let width = directory.width(&signal)?;
+        Some(Value::Signal(signal, width))
+    };
+    let missing = || {
+        format!(
+            "`{}` has no ports of a memory in the compiled design",
+            cell.name
+        )
+    };
+    let op = |op, width, operands| Value::Op(op, width, operands);
+    let number = |number| Value::Constant(number, 64);
+    let mut index = number(0);
+    let mut event = port("write_en").ok_or_else(missing)?;
+    if let Some(enable) = port("content_en") {
+        event = op(ValueOp::And, 1, vec![event, enable]);
+    }
+    let dims = &memory.dims;
+    for (at, &size) in dims.iter().enumerate() {
+        let name = format!("addr{at}");
+        let address = op(ValueOp::Pad, 64, vec![port(&name).ok_or_else(missing)?]);
+        let is_inside = op(ValueOp::Lt, 1, vec![address.clone(), number(size)]);
+        event = op(ValueOp::And, 1, vec![event, is_inside]);
+        let before = op(ValueOp::Mul, 64, vec![index, number(size)]);
+        index = op(ValueOp::Add, 64, vec![before, address]);
+    }
+    if words.start > 0 {
+        let is_below = op(ValueOp::Lt, 1, vec![index.clone(), number(words.start)]);
+        let is_above = op(ValueOp::Not, 1, vec![is_below]);
+        event = op(ValueOp::And, 1, vec![event, is_above]);
+    }
+    if words.end < memory.words() {
+        let is_below = op(ValueOp::Lt, 1, vec![index.clone(), number(words.end)]);
+        event = op(ValueOp::And, 1, vec![event, is_below]);
+    }
+    let new = port("write_data").ok_or_else(missing)?;
+    let old = directory.has_memories().then(|| Value::Word {
+        memory: cell.clone(),
+        index: Box::new(index.clone()),
+        width: memory.width,
+    });
+    if let Some(old) = &old {
+        let same = op(ValueOp::Eq, 1, vec![old.clone(), new.clone()]);
+        let differ = op(ValueOp::Not, 1, vec![same]);
+        event = op(ValueOp::And, 1, vec![event, differ]);
+    }
+    // Quiet as long as nothing is written.
+    let quiet = |value: Value| {
+        let width = value.width();
+        let nothing = Value::Constant(0, width);
+        op(ValueOp::Mux, width, vec![event.clone(), value, nothing])
+    };
+    Ok(Writes {
+        index: quiet(index),
+        old: old.map(quiet),
+        new: quiet(new),
+        event,
+    })
+}
