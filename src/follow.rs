@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use petal_metadata::Metadata;
-use petal_observe::Observations;
+use petal_observe::{Directory, Observations};
 use petal_reconstruct::{
     Ahead, CompiledView, Computation, Computed, Events, FstHeader, Observer, ProbeSource,
     ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter, VcdHeader, is_fst,
@@ -63,7 +63,7 @@ impl<'a> Output<'a, '_> {
         let mut file = BufReader::with_capacity(1 << 20, file);
         let start = file.fill_buf().map_err(Failure::io("read", name))?;
         if !is_fst(start) {
-            return self.read_waveform(name, file, observing);
+            return self.read_waveform(name, file, observing, None);
         }
         if file.rewind().is_err() {
             return Err(Failure::new(format!(
@@ -77,16 +77,19 @@ impl<'a> Output<'a, '_> {
         self.follow(name, observations, |table| header.source(table))
     }
 
-    /// Follows a waveform as VCD, while it comes; `name` is what errors call it.
+    /// Follows a waveform as VCD, while it comes; `name` is what errors call it. `directory` has what can be observed, if more is
+    /// known than the waveform tells.
     pub fn read_waveform(
         &self,
         name: &Path,
         waveform: impl Read + Send + 'static,
         observing: &Observing,
+        directory: Option<&Directory>,
     ) -> Result<Followed<'a>, Failure> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
         let header = VcdHeader::read(waveform).map_err(in_waveform(name))?;
-        let directory = || observe::directory_of(header.signals());
+        let of_waveform = || observe::directory_of(header.signals());
+        let directory = || directory.cloned().unwrap_or_else(of_waveform);
         let observations = observing.of(self.metadata, directory)?;
         self.follow(name, observations, |table| {
             let source = header.source(table)?;

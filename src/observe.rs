@@ -193,12 +193,12 @@ pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> R
     });
     #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
     let watches = results.watches.iter().map(|of| {
-        // A word of a memory is no value over time.
-        let values = of.changes.iter().filter(|change| change.index.is_none());
-        let later = u64::from(of.is_written);
-        let values = values.map(|change| (change.cycle + later, change.new as f64));
+        // A word of a memory is no value over time, and a register has its new one in the next cycle.
         let writes = of.changes.iter().filter(|change| change.index.is_some());
         let writes: Vec<u64> = writes.map(|change| change.cycle).collect();
+        let later = u64::from(of.is_written);
+        let values = of.changes.iter();
+        let values = values.map(|change| (change.cycle + later, change.new as f64));
         let content = match &writes[..] {
             [] => ObservedContent::Values(values.collect()),
             _ => ObservedContent::Instants(writes),

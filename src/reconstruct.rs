@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::folder::Staging;
 use crate::follow::{Followed, Output, open_waveform};
 use crate::interrupt;
+use crate::messages;
 use crate::observe::{self, Observing};
 use crate::outputs;
 use crate::places::Places;
@@ -64,6 +65,9 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     staging.commit(&outputs::files())?;
     report(&summary, results.as_ref(), &args.out, args.json, args.quiet)?;
     warn(&summary, args.quiet);
+    if let Some(early) = summary.early_end().filter(|_| !args.quiet) {
+        messages::note(early);
+    }
     match &results {
         Some(results) => observe::judge(results, args.observe.fail_on_violation, args.quiet),
         None => Ok(()),

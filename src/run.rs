@@ -384,8 +384,8 @@ impl<'a> Job<'a> {
         let cache = self
             .cache
             .map_or_else(Cache::open, |dir| Ok(Cache::of(dir)))?;
-        let directory = || observe::directory(&self.design, false);
-        let observations = self.observing.of(self.metadata, directory)?;
+        let directory = observe::directory(&self.design, false);
+        let observations = self.observing.of(self.metadata, || directory.clone())?;
         let values = observations.as_ref().map_or(&[][..], Observations::values);
         let signals = Computation::of(values).signals(self.reconstruction.signals());
         let simulation = self.progress.stage("building the simulation", |_| {
@@ -417,7 +417,7 @@ impl<'a> Job<'a> {
                     let name = Path::new("the simulation");
                     let output = self.output(stage);
                     simulation.run_piped(&options, |pipe| {
-                        output.read_waveform(name, pipe, &self.observing)
+                        output.read_waveform(name, pipe, &self.observing, Some(&directory))
                     })
                 })?;
                 (outcome, followed?)
@@ -431,7 +431,7 @@ impl<'a> Job<'a> {
                 let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
                 let followed = self.progress.stage("reconstructing", |stage| {
                     let output = self.output(stage);
-                    output.read_waveform(vcd, waveform, &self.observing)
+                    output.read_waveform(vcd, waveform, &self.observing, Some(&directory))
                 })?;
                 (outcome, followed)
             }

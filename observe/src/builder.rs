@@ -1,6 +1,6 @@
 //! From a request to what is computed and collected: looks at all expressions, and refuses what makes no sense.
 
-use petal_metadata::{ControlId, Id as _, Metadata, labels};
+use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
 
 use crate::activity::{Aspect, Site, SiteKind};
 use crate::check::{Checker, Expression, Named};
@@ -12,8 +12,10 @@ use crate::problem::Problem;
 use crate::program::Program;
 use crate::request::{CounterRequest, Interval, LatencyRequest, Request, Text};
 use crate::syntax::{self, Kind, Syntax};
-use crate::trees::Written;
-use crate::watched::{Watchable, register, watchable, writes, written};
+use crate::watched::{Watchable, register_writes, watchable, writes};
+
+/// The widest values that are added up, in bits: sums of 2^32 of them fit into 64 bits.
+const MAX_COUNTED: u32 = 32;
 
 /// Makes observations ready.
 pub(crate) struct Builder<'a> {
@@ -60,7 +62,10 @@ impl<'a> Builder<'a> {
             if let Some(Interval::Of(wanted)) = &of.interval
                 && !names.contains(wanted)
             {
-                let event = self.event(&Text::from(wanted.as_str()))?;
+                let event = self.event(&Text {
+                    text: wanted.clone(),
+                    at: of.when.at,
+                })?;
                 let node = self.program.add(&event);
                 self.collectors.push(Collector::Checkpoint(Checkpoint {
                     name: wanted.clone(),
@@ -76,12 +81,11 @@ impl<'a> Builder<'a> {
             self.latency(of)?;
         }
         for of in &request.watches {
-            let (what, written) = self.watched(&of.value)?;
+            let what = self.watched(&of.value)?;
             self.collectors.push(Collector::Watch(Watch {
                 name: name(&of.name, &of.value),
                 value: of.value.text.clone(),
                 what,
-                written,
                 latest: 0,
                 changes: Vec::new(),
                 known: std::collections::HashMap::new(),
@@ -143,14 +147,13 @@ impl<'a> Builder<'a> {
                     cycles: Vec::new(),
                 }));
             }
-            for (cell, inner) in component.instances() {
-                let mut holder = holder.clone();
-                holder.push(cell);
-                waiting.push((
-                    inner,
-                    holder,
-                    format!("{path}{}.", component.cell(cell).name),
-                ));
+            // Those that share hardware, too: each is active for itself.
+            for (at, cell) in component.cells.iter().enumerate() {
+                if let (CellKind::Component(inner), Some(_)) = (&cell.kind, &cell.instance) {
+                    let mut holder = holder.clone();
+                    holder.push(CellId::from_index(at));
+                    waiting.push((*inner, holder, format!("{path}{}.", cell.name)));
+                }
             }
         }
     }
@@ -184,8 +187,11 @@ impl<'a> Builder<'a> {
 
     /// The counters of the design that are meant by a name or pattern; any other text is an expression.
     fn named(&self, of: &CounterRequest) -> Result<Vec<CounterRequest>, Box<Refused>> {
-        let is_pattern = |c: char| c == '.' || c == '*' || c == '_' || c.is_ascii_alphanumeric();
-        if !of.value.text.chars().all(is_pattern) {
+        // What has a meaning of its own is no name of a counter.
+        let is_expression = self.checked(&of.value, syntax::expression, |checker, syntax| {
+            checker.expression(syntax)
+        });
+        if is_expression.is_ok() {
             return Ok(vec![of.clone()]);
         }
         let counters = countable(self.metadata, self.directory);
@@ -202,7 +208,12 @@ impl<'a> Builder<'a> {
             }
             ([], _) => named.push(of.clone()),
             ([one], Some(_)) => one.name.clone_from(&of.name),
-            _ => {}
+            (several, Some(name)) => {
+                for one in several {
+                    one.name = one.name.take().map(|of| format!("{name}: {of}"));
+                }
+            }
+            (_, None) => {}
         }
         Ok(named)
     }
@@ -211,6 +222,13 @@ impl<'a> Builder<'a> {
         let value = self.checked(&of.value, syntax::expression, |checker, syntax| {
             checker.expression(syntax)
         })?;
+        if value.width() > MAX_COUNTED {
+            let message = format!(
+                "this has {} bits, and values of at most {MAX_COUNTED} are added up",
+                value.width()
+            );
+            return refuse(&of.value, &message);
+        }
         let node = self.program.add(&value);
         self.collectors.push(Collector::Counter(Counter {
             name: of.name.clone().unwrap_or_else(|| of.value.text.clone()),
@@ -268,35 +286,31 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn watched(&mut self, text: &Text) -> Result<(Watched, Option<Written>), Box<Refused>> {
+    fn watched(&mut self, text: &Text) -> Result<Watched, Box<Refused>> {
         let checked = self.checked(text, syntax::range, |checker, (syntax, range)| {
             watchable(checker, syntax, range.clone())
         })?;
-        match checked {
-            Watchable::Value(expression, path) => {
+        let (writes, cell) = match checked {
+            Watchable::Value(expression) => {
                 let node = self.program.add(&expression);
-                let written = path.and_then(|path| register(self.metadata, &path));
-                Ok((Watched::Value { node }, written))
+                return Ok(Watched::Value { node });
             }
+            Watchable::Register(cell, out) => (register_writes(self.directory, &cell, out), cell),
             Watchable::Memory {
-                path,
+                signal,
                 memory,
                 words,
-                signal,
-            } => {
-                let writes = writes(self.directory, &signal, &memory, words);
-                let writes = writes.or_else(|message| refuse(text, &message))?;
-                let what = Watched::Memory {
-                    event: self.program.add(&Expression::Value(writes.event)),
-                    index: self.program.add(&Expression::Value(writes.index)),
-                    old: writes
-                        .old
-                        .map(|old| self.program.add(&Expression::Value(old))),
-                    new: self.program.add(&Expression::Value(writes.new)),
-                };
-                Ok((what, written(self.metadata, &path, "_mem_d")))
-            }
-        }
+            } => (writes(self.directory, &signal, &memory, words), signal),
+        };
+        let writes = writes.or_else(|message| refuse(text, &message))?;
+        let mut add = |value| self.program.add(&Expression::Value(value));
+        Ok(Watched::Written {
+            event: add(writes.event),
+            index: writes.index.map(&mut add),
+            old: writes.old.map(&mut add),
+            new: add(writes.new),
+            cell,
+        })
     }
 }
 

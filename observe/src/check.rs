@@ -54,6 +54,16 @@ impl Expression {
         }
     }
 
+    /// How many cycles it goes back.
+    fn depth(&self) -> u32 {
+        match self {
+            Self::Value(_) | Self::Site(..) => 0,
+            Self::Op(_, _, operands) => operands.iter().map(Self::depth).max().unwrap_or(0),
+            Self::Past(of) => 1 + of.depth(),
+            Self::Ones(of) => of.depth(),
+        }
+    }
+
     pub fn op(op: ValueOp, width: u32, operands: Vec<Self>) -> Self {
         let values: Option<Vec<Value>> = operands
             .iter()
@@ -402,6 +412,11 @@ impl Checker<'_> {
     /// Some bits of a part.
     fn bits(&self, at: &Syntax, of: Part, high: u64, low: u64) -> Result<Expression, Problem> {
         let of = match of {
+            Part::Wide(_) if high >= u64::from(u64::BITS) && !self.directory.has_memories() => {
+                let message = "of a waveform, only the lowest 64 bits of a signal can be looked at";
+                let help = "let petal's own simulator run the design: `petal run`";
+                return Err(self.problem(at, message, Some(help.to_owned())));
+            }
             Part::Wide(value) => Expression::Value(value),
             other => self.settle(at, other, None)?,
         };
@@ -480,6 +495,10 @@ impl Checker<'_> {
                     None => 1,
                 };
                 let of = self.small(first, self.expression(first)?)?;
+                if u64::from(of.depth()) + cycles > MAX_PAST {
+                    let message = format!("this goes back more than {MAX_PAST} cycles");
+                    return Err(self.problem(syntax, message, None));
+                }
                 Ok((0..cycles).fold(of, |of, _| of.past()))
             }
             "toggles" => {

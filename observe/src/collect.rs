@@ -4,14 +4,14 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use petal_reconstruct::{Instance, TreeId};
+use petal_reconstruct::{Instance, Signal, TreeId};
 
 use crate::request::Interval;
 use crate::results::{self, ChangeOf, Violation, ratio};
-use crate::trees::{Trees, Written};
+use crate::trees::Trees;
 
 /// A cycle that is looked at.
-pub(crate) struct Look<'a> {
+pub(crate) struct Look<'a, 'b> {
     pub cycle: u64,
     /// The values of all nodes.
     pub values: &'a [u64],
@@ -19,7 +19,7 @@ pub(crate) struct Look<'a> {
     pub tree: Option<TreeId>,
     /// Whether the design was done then.
     pub is_done: bool,
-    pub trees: &'a mut Trees,
+    pub trees: &'a mut Trees<'b>,
     pub instances: &'a [Instance],
 }
 
@@ -44,7 +44,7 @@ impl Collector {
             Self::Latency(of) => vec![of.from, of.to],
             Self::Watch(of) => match of.what {
                 Watched::Value { node } => vec![node],
-                Watched::Memory { event, .. } => vec![event],
+                Watched::Written { event, .. } => vec![event],
             },
             Self::Rule(of) => vec![of.node],
             Self::Counter(of) => vec![of.node],
@@ -53,7 +53,7 @@ impl Collector {
     }
 
     /// Looks at a cycle in which a node has changed, or that it asked for. Returns whether it wants the next one, too.
-    pub fn look(&mut self, look: &mut Look<'_>) -> bool {
+    pub fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         match self {
             Self::Checkpoint(of) => of.look(look),
             Self::Latency(of) => of.look(look),
@@ -84,7 +84,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    fn look(&mut self, look: &Look<'_>) -> bool {
+    fn look(&mut self, look: &Look<'_, '_>) -> bool {
         let happens = look.tree.is_some() && look.values[self.node] != 0;
         if happens {
             self.cycles.push(look.cycle);
@@ -122,7 +122,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    fn look(&mut self, look: &Look<'_>) -> bool {
+    fn look(&mut self, look: &Look<'_, '_>) -> bool {
         let begins = look.tree.is_some() && look.values[self.from] != 0;
         let may_end = look.tree.is_some() || (self.ends_with_run && look.is_done);
         let ends = may_end && look.values[self.to] != 0;
@@ -142,7 +142,7 @@ impl Latency {
         begins || ends
     }
 
-    fn add(&mut self, start: u64, end: u64, trees: &Trees) {
+    fn add(&mut self, start: u64, end: u64, trees: &Trees<'_>) {
         *self.histogram.entry(end - start).or_insert(0) += 1;
         self.intervals.push((start, end - start));
         for (from, to, tree) in trees.during(start, end) {
@@ -152,7 +152,7 @@ impl Latency {
         }
     }
 
-    pub fn results(&self, trees: &mut Trees, instances: &[Instance]) -> results::Latency {
+    pub fn results(&self, trees: &mut Trees<'_>, instances: &[Instance]) -> results::Latency {
         let count: u64 = self.histogram.values().sum();
         let total: u64 = self
             .histogram
@@ -219,12 +219,15 @@ pub(crate) enum Watched {
     Value {
         node: usize,
     },
-    /// The writes to a memory: high in those that are looked at, the word, its value before (if that is known) and after.
-    Memory {
+    /// The writes to a register or memory: high in those that are looked at, the word of a memory, its value before (if that is
+    /// known) and after.
+    Written {
         event: usize,
-        index: usize,
+        index: Option<usize>,
         old: Option<usize>,
         new: usize,
+        /// The cell.
+        cell: Signal,
     },
 }
 
@@ -232,8 +235,6 @@ pub(crate) struct Watch {
     pub name: String,
     pub value: String,
     pub what: Watched,
-    /// The register or memory.
-    pub written: Option<Written>,
     pub latest: u64,
     pub changes: Vec<ChangeOf>,
     /// The words that are known to have been written, where no value before is known.
@@ -241,65 +242,53 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    fn look(&mut self, look: &mut Look<'_>) -> bool {
+    fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         if look.tree.is_none() {
             return false;
         }
-        let written = self.written.as_ref();
-        match self.what {
+        match &self.what {
             Watched::Value { node } => {
-                let new = look.values[node];
+                let new = look.values[*node];
                 if new == self.latest {
                     return false;
                 }
                 let old = std::mem::replace(&mut self.latest, new);
-                // A register's new value is there one cycle after it was written.
-                let is_register = written.is_some() && look.cycle > 0;
-                let cycle = look.cycle - u64::from(is_register);
-                let by = match (written, look.trees.at(cycle)) {
-                    (Some(written), Some(tree)) => {
-                        look.trees.writers(tree, written, look.instances)
-                    }
-                    _ => Vec::new(),
-                };
                 self.changes.push(ChangeOf {
-                    cycle,
+                    cycle: look.cycle,
                     index: None,
                     old: Some(old),
                     new,
-                    by,
+                    by: Vec::new(),
                 });
                 false
             }
-            Watched::Memory {
+            Watched::Written {
                 event,
                 index,
                 old,
                 new,
+                cell,
             } => {
-                if look.values[event] == 0 {
+                if look.values[*event] == 0 {
                     return false;
                 }
-                let (index, new) = (look.values[index], look.values[new]);
-                let old = match old {
-                    Some(old) => Some(look.values[old]),
-                    None => self.known.insert(index, new),
+                let (index, new) = (index.map(|at| look.values[at]), look.values[*new]);
+                let old = match (old, index) {
+                    (Some(old), _) => Some(look.values[*old]),
+                    (None, index) => self.known.insert(index.unwrap_or(0), new),
                 };
                 if old == Some(new) {
                     return true;
                 }
-                let by = match (written, look.tree) {
-                    (Some(written), Some(tree)) => {
-                        look.trees.writers(tree, written, look.instances)
-                    }
-                    _ => Vec::new(),
-                };
+                let by = look
+                    .tree
+                    .map(|tree| look.trees.writers(tree, cell, look.instances));
                 self.changes.push(ChangeOf {
                     cycle: look.cycle,
-                    index: Some(index),
+                    index,
                     old,
                     new,
-                    by,
+                    by: by.unwrap_or_default(),
                 });
                 true
             }
@@ -318,7 +307,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    fn look(&mut self, look: &mut Look<'_>) -> bool {
+    fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let broken = look.tree.is_some() && (look.values[self.node] != 0) != self.always;
         if let Some(violation) = self.violations.last_mut().filter(|_| self.is_broken) {
             violation.cycles = look.cycle - violation.cycle;
@@ -341,17 +330,17 @@ pub(crate) struct Counter {
     pub node: usize,
     /// The value since a cycle.
     pub latest: (u64, u64),
-    pub total: u128,
+    pub total: u64,
     /// How many cycles a sample has.
     pub sample: Option<u64>,
-    pub samples: Vec<u128>,
+    pub samples: Vec<u64>,
 }
 
 impl Counter {
-    fn look(&mut self, look: &Look<'_>) -> bool {
+    fn look(&mut self, look: &Look<'_, '_>) -> bool {
         let (mut since, value) = self.latest;
-        let value = u128::from(value);
-        self.total += value * u128::from(look.cycle - since);
+        let sum = |cycles: u64| value.saturating_mul(cycles);
+        self.total = self.total.saturating_add(sum(look.cycle - since));
         while let Some(sample) = self.sample
             && since < look.cycle
         {
@@ -360,7 +349,7 @@ impl Counter {
                 .saturating_add(sample)
                 .min(look.cycle);
             self.samples.resize((at + 1).max(self.samples.len()), 0);
-            self.samples[at] += value * u128::from(end - since);
+            self.samples[at] = self.samples[at].saturating_add(sum(end - since));
             since = end;
         }
         self.latest = (look.cycle, look.values[self.node]);

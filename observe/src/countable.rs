@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use petal_metadata::{ComponentId, Metadata};
+use petal_metadata::{CellId, CellKind, ComponentId, Id as _, Metadata};
 use petal_reconstruct::Signal;
 
 use crate::directory::Directory;
@@ -147,18 +147,34 @@ impl List<'_> {
             });
             self.counters.extend(counters);
         }
-        for (id, inner) in component.instances() {
-            let cell = component.cell(id);
-            let mut scope = scope.to_vec();
-            scope.extend(cell.instance.clone());
-            let path = format!("{path}.{}", cell.name);
+        let hardware: Vec<CellId> = component.instances().map(|(id, _)| id).collect();
+        for (at, cell) in component.cells.iter().enumerate() {
+            let (CellKind::Component(inner), Some(instance)) = (&cell.kind, &cell.instance) else {
+                continue;
+            };
+            let path = format!("{path}.{}", quoted(&cell.name));
             self.counters.push(Countable {
                 name: format!("{path}.active"),
                 value: path.clone(),
                 about: "cycles in which the cell is active",
             });
-            self.add(inner, &scope, &path);
+            // Of several that share hardware, one has its counters.
+            if hardware.contains(&CellId::from_index(at)) {
+                let mut scope = scope.to_vec();
+                scope.push(instance.clone());
+                self.add(*inner, &scope, &path);
+            }
         }
+    }
+}
+
+/// A name as expressions have it.
+fn quoted(name: &str) -> String {
+    let is_plain = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+    if is_plain {
+        name.to_owned()
+    } else {
+        format!("`{name}`")
     }
 }
 

@@ -45,6 +45,11 @@ impl Memory {
         Some(Self { width, dims })
     }
 
+    /// Whether its sizes are known.
+    pub fn is_sized(&self) -> bool {
+        self.dims != [u64::MAX].repeat(self.dims.len())
+    }
+
     /// Number of words.
     pub fn words(&self) -> u64 {
         self.dims.iter().copied().fold(1, u64::saturating_mul)
@@ -90,9 +95,46 @@ impl Directory {
         self.scopes.get(&signal.scope)?.get(&signal.name).copied()
     }
 
-    /// The memory that a cell is.
-    pub fn memory(&self, cell: &Signal) -> Option<&Memory> {
-        self.memories.get(cell)
+    /// The memory that a cell is. Where only signals are known, a cell with the ports of one is one; its sizes are not known then,
+    /// and as large as can be.
+    pub fn memory(&self, cell: &Signal) -> Option<Memory> {
+        if let Some(memory) = self.memories.get(cell) {
+            return Some(memory.clone());
+        }
+        if self.cells.contains_key(&cell.scope) {
+            return None;
+        }
+        let port = |port: &str| {
+            self.width(&Signal {
+                scope: cell.scope.clone(),
+                name: format!("{}_{port}", cell.name),
+            })
+        };
+        port("write_en")?;
+        let width = port("write_data")?;
+        let dims = (0..).take_while(|dim| port(&format!("addr{dim}")).is_some());
+        let dims: Vec<u64> = dims.map(|_: u32| u64::MAX).collect();
+        (!dims.is_empty()).then_some(Memory { width, dims })
+    }
+
+    /// The cell of the register whose output a signal is.
+    pub fn register(&self, signal: &Signal) -> Option<Signal> {
+        let cell = Signal {
+            scope: signal.scope.clone(),
+            name: signal.name.strip_suffix("_out")?.to_owned(),
+        };
+        if let Some(cells) = self.cells.get(&signal.scope) {
+            let mut cells = cells.iter();
+            let is_register = cells.any(|(name, of)| *name == cell.name && of == "std_reg");
+            return is_register.then_some(cell);
+        }
+        // Where only signals are known, one with the ports of a register.
+        let has = |port: &str| {
+            let (scope, name) = (cell.scope.clone(), format!("{}_{port}", cell.name));
+            self.width(&Signal { scope, name }).is_some()
+        };
+        let is_register = ["in", "write_en", "done"].into_iter().all(has);
+        is_register.then_some(cell)
     }
 
     /// Whether words of memories can be read.

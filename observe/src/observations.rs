@@ -27,7 +27,7 @@ pub struct Refused {
 pub struct Observations<'a> {
     program: Program,
     activities: Activities<'a>,
-    trees: Trees,
+    trees: Trees<'a>,
     collectors: Vec<Collector>,
     /// The collectors that look at each node.
     lookers: Vec<Vec<usize>>,
@@ -217,7 +217,7 @@ impl<'a> Observations<'a> {
                 Collector::Watch(of) => results.watches.push(results::Watch {
                     name: of.name,
                     value: of.value,
-                    is_written: of.written.is_some() || matches!(of.what, Watched::Memory { .. }),
+                    is_written: matches!(of.what, Watched::Written { .. }),
                     changes: of.changes,
                 }),
                 Collector::Rule(of) => results.rules.push(results::Rule {

@@ -37,6 +37,8 @@ pub(crate) struct Program {
     is_dirty: Vec<bool>,
     /// The lowest dirty node.
     first_dirty: usize,
+    /// Whether a cycle has been.
+    has_begun: bool,
     changed: Vec<usize>,
 }
 
@@ -132,9 +134,11 @@ impl Program {
     pub fn go_on(&mut self, states: &[State], changes: &[Change]) {
         self.changed.clear();
         // First of all, since they are of the cycle before.
+        let has_begun = std::mem::replace(&mut self.has_begun, true);
         let before: Vec<(usize, u64)> = self
             .pasts
             .iter()
+            .filter(|_| has_begun)
             .filter(|(past, of)| self.now[*past] != self.now[*of])
             .map(|&(past, of)| (past, self.now[of]))
             .collect();

@@ -95,10 +95,6 @@ impl Names<'_> {
         };
         match rest {
             [name] => {
-                let signal = self.signal(place, name.clone());
-                if let Some(target) = signal {
-                    return Some(target);
-                }
                 let groups = labels::group_labels(component);
                 let named = (0..groups.len()).filter(|&at| groups[at] == *name);
                 let named: Vec<GroupId> = named.map(Id::from_index).collect();
@@ -116,9 +112,12 @@ impl Names<'_> {
                     let node = Id::from_index(node);
                     return Some(site(SiteKind::of_statement(component, node)));
                 }
+                if let Some(signal) = self.signal(place, name.clone()) {
+                    return Some(signal);
+                }
                 let cell = self.signal_of(place, name);
                 if let Some(memory) = self.directory.memory(&cell) {
-                    return Some(Target::Memory(cell, memory.clone()));
+                    return Some(Target::Memory(cell, memory));
                 }
                 let primitive = component.cells.iter().position(|cell| {
                     cell.name == *name && matches!(cell.kind, CellKind::Primitive(_))

@@ -161,12 +161,12 @@ pub struct Counter {
     /// What is added up.
     pub value: String,
     /// The sum.
-    pub total: u128,
+    pub total: u64,
     /// The sum divided by the cycles of the run.
     pub per_cycle: f64,
     /// The sums of successive parts of the run, if they are asked for; add up to `total`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub samples: Vec<u128>,
+    pub samples: Vec<u64>,
 }
 
 /// How many rows of a table are printed, and how many the report shows.
@@ -200,7 +200,7 @@ struct Series<'a> {
     name: &'a str,
     /// What the number is.
     unit: &'static str,
-    points: Vec<(u64, u128)>,
+    points: Vec<(u64, u64)>,
 }
 
 impl Series<'_> {
@@ -352,7 +352,7 @@ impl Results {
             points: of
                 .histogram
                 .iter()
-                .map(|(&at, &value)| (at, u128::from(value)))
+                .map(|(&at, &value)| (at, value))
                 .collect(),
         });
         let sample = self.sample.unwrap_or(1);
@@ -442,9 +442,7 @@ impl Results {
             let checkpoint = &self.checkpoints[at];
             let in_intervals = |cycles: u64| {
                 let interval = checkpoint.interval.filter(|interval| *interval > 0);
-                interval.map_or(String::new(), |interval| {
-                    decimal(ratio(u128::from(cycles), interval))
-                })
+                interval.map_or(String::new(), |interval| decimal(ratio(cycles, interval)))
             };
             rows.push(vec![
                 i.to_string(),
@@ -545,7 +543,7 @@ impl Results {
                 .samples
                 .iter()
                 .zip((0..).step_by(usize::try_from(sample).unwrap_or(usize::MAX)))
-                .map(move |(sum, first): (&u128, u64)| {
+                .map(move |(sum, first): (&u64, u64)| {
                     let cycles = sample.min(self.cycles - first);
                     vec![
                         counter.name.clone(),
@@ -565,7 +563,7 @@ fn decimal(number: f64) -> String {
 }
 
 /// A quotient; of 0 if nothing is there to divide by.
-pub(crate) fn ratio(number: u128, by: u64) -> f64 {
+pub(crate) fn ratio(number: u64, by: u64) -> f64 {
     #[expect(
         clippy::cast_precision_loss,
         reason = "a ratio is shown with a few digits"

@@ -146,6 +146,7 @@ fn problem(text: &str, error: Error<Rule>) -> Problem {
         Rule::not => "`!`".to_owned(),
         Rule::complement => "`~`".to_owned(),
         Rule::index => "`[`".to_owned(),
+        Rule::expression | Rule::operand | Rule::primary => "an expression".to_owned(),
         _ => "an operator".to_owned(),
     });
     let message = error.variant.message().into_owned();

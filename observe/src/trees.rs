@@ -3,30 +3,25 @@
 use std::collections::{HashMap, VecDeque};
 
 use petal_metadata::{CellId, Id as _, Metadata};
-use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, NodeId, TreeId};
-
-/// A register or memory that groups write.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Written {
-    /// The cells from main to the one that holds it.
-    pub holder: Vec<CellId>,
-    /// Its cell there.
-    pub cell: CellId,
-}
+use petal_reconstruct::{
+    CallTree, FrameLabels, Instance, InstanceId, Node, NodeId, Signal, TreeId,
+};
 
 /// The call trees of a run.
-pub(crate) struct Trees {
+pub(crate) struct Trees<'a> {
+    metadata: &'a Metadata,
     labels: FrameLabels,
     list: Vec<CallTree>,
     /// The latest trees, each with its first cycle.
     log: VecDeque<(u64, TreeId)>,
     active: HashMap<TreeId, Vec<String>>,
-    writers: HashMap<(TreeId, Written), Vec<String>>,
+    writers: HashMap<(TreeId, Signal), Vec<String>>,
 }
 
-impl Trees {
-    pub fn new(metadata: &Metadata) -> Self {
+impl<'a> Trees<'a> {
+    pub fn new(metadata: &'a Metadata) -> Self {
         Self {
+            metadata,
             labels: FrameLabels::new(metadata),
             list: Vec::new(),
             log: VecDeque::new(),
@@ -46,17 +41,11 @@ impl Trees {
         }
     }
 
-    /// Forgets what was before a cycle, but for the cycle right before it.
+    /// Forgets what was before a cycle.
     pub fn forget_before(&mut self, cycle: u64) {
         while self.log.get(1).is_some_and(|&(start, _)| start < cycle) {
             self.log.pop_front();
         }
-    }
-
-    /// The tree of a cycle that is not forgotten.
-    pub fn at(&self, cycle: u64) -> Option<TreeId> {
-        let after = self.log.partition_point(|&(start, _)| start <= cycle);
-        Some(self.log.get(after.checked_sub(1)?)?.1)
     }
 
     /// The trees of some cycles: the first cycle, the one after the last, and the tree of each part.
@@ -91,28 +80,25 @@ impl Trees {
         active.clone()
     }
 
-    /// The groups that write a register or memory in a tree.
-    pub fn writers(
-        &mut self,
-        tree: TreeId,
-        written: &Written,
-        instances: &[Instance],
-    ) -> Vec<String> {
+    /// The groups that write a register or memory in a tree, by whichever of the cells that it is in the source.
+    pub fn writers(&mut self, tree: TreeId, cell: &Signal, instances: &[Instance]) -> Vec<String> {
         let (trees, labels) = (&self.list, &self.labels);
-        let key = (tree, written.clone());
+        let metadata = self.metadata;
+        let key = (tree, cell.clone());
         let writers = self.writers.entry(key).or_insert_with(|| {
             let tree = &trees[tree.index()];
             let mut writers: Vec<String> = tree
                 .with_holders()
                 .zip(tree.nodes())
                 .filter(|((_, node, holder), _)| match node {
-                    Node::Primitive { cell, actual, .. } => {
-                        let (holder, cell) = match actual {
-                            Some((holder, cell)) => (Some(*holder), *cell),
-                            None => (*holder, *cell),
+                    Node::Primitive {
+                        cell: id, actual, ..
+                    } => {
+                        let (holder, id) = match actual {
+                            Some((holder, id)) => (Some(*holder), *id),
+                            None => (*holder, *id),
                         };
-                        cell == written.cell
-                            && holder.is_some_and(|of| cells(instances, of) == written.holder)
+                        holder.is_some_and(|of| is_hardware(metadata, instances, (of, id), cell))
                     }
                     _ => false,
                 })
@@ -126,15 +112,27 @@ impl Trees {
     }
 }
 
-/// The cells from main to an instance.
-fn cells(instances: &[Instance], instance: InstanceId) -> Vec<CellId> {
-    let mut path: Vec<CellId> = std::iter::successors(Some(instance), |of| {
+/// Whether a cell of an instance is this one in the hardware.
+fn is_hardware(
+    metadata: &Metadata,
+    instances: &[Instance],
+    (holder, id): (InstanceId, CellId),
+    cell: &Signal,
+) -> bool {
+    let instance_of = |holder: InstanceId, cell: CellId| {
+        let component = metadata.component(instances[holder.index()].component);
+        component.cell(cell).instance.as_deref()
+    };
+    let mut scope: Vec<&str> = std::iter::successors(Some(holder), |of| {
         instances[of.index()].parent.map(|(holder, _)| holder)
     })
-    .filter_map(|of| instances[of.index()].parent.map(|(_, cell)| cell))
+    .filter_map(|of| instances[of.index()].parent)
+    .map(|(holder, cell)| instance_of(holder, cell).unwrap_or_default())
     .collect();
-    path.reverse();
-    path
+    scope.reverse();
+    let above = metadata.scope.iter().map(String::as_str);
+    instance_of(holder, id) == Some(cell.name.as_str())
+        && above.chain(scope).eq(cell.scope.iter().map(String::as_str))
 }
 
 fn path(labels: &FrameLabels, tree: &CallTree, id: NodeId, instances: &[Instance]) -> String {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use petal_metadata::{CellId, CellKind, ComponentId, Id as _, Metadata};
 use petal_reconstruct::{Signal, Value, ValueOp};
 
 use crate::activity::Aspect;
@@ -10,15 +9,15 @@ use crate::check::{Checker, Expression, Named};
 use crate::directory::{Directory, Memory};
 use crate::problem::Problem;
 use crate::syntax::{Kind, Syntax};
-use crate::trees::Written;
 
 /// What can be watched.
 pub(crate) enum Watchable {
-    /// A value, and its path if it is only that.
-    Value(Expression, Option<Vec<String>>),
+    /// A value.
+    Value(Expression),
+    /// A register, by its cell and its output.
+    Register(Signal, Value),
     /// Words of a memory.
     Memory {
-        path: Vec<String>,
         signal: Signal,
         memory: Memory,
         words: Range<u64>,
@@ -50,7 +49,7 @@ pub(crate) fn watchable(
         Kind::Path(path) => Some(path.clone()),
         _ => None,
     };
-    if let Some(path) = &path
+    if path.is_some()
         && let Named::Memory(signal, memory) = checker.named(base)?
     {
         let all = memory.words();
@@ -78,7 +77,6 @@ pub(crate) fn watchable(
             }
         };
         return Ok(Watchable::Memory {
-            path: path.clone(),
             signal,
             memory,
             words,
@@ -88,53 +86,27 @@ pub(crate) fn watchable(
         let message = "this is no memory; bits are taken as `[7:0]`".to_owned();
         return Err(problem(syntax.span.clone(), message));
     }
-    Ok(match checker.named(syntax)? {
-        Named::Site(site) => Watchable::Value(Expression::Site(site, Aspect::Active), None),
-        _ => Watchable::Value(
-            checker.expression(syntax)?,
-            path.filter(|_| indices.is_empty()),
-        ),
+    if let Named::Site(site) = checker.named(syntax)? {
+        return Ok(Watchable::Value(Expression::Site(site, Aspect::Active)));
+    }
+    Ok(match checker.expression(syntax)? {
+        Expression::Value(Value::Signal(signal, width)) => {
+            match checker.directory.register(&signal) {
+                Some(cell) => Watchable::Register(cell, Value::Signal(signal, width)),
+                None => Watchable::Value(Expression::Value(Value::Signal(signal, width))),
+            }
+        }
+        expression => Watchable::Value(expression),
     })
 }
 
-/// The register whose output a path is.
-pub(crate) fn register(metadata: &Metadata, path: &[String]) -> Option<Written> {
-    match path {
-        [cells @ .., port] if port == "out" => written(metadata, cells, "std_reg"),
-        _ => None,
-    }
-}
-
-/// The cell of a primitive with this in its name that a path is.
-pub(crate) fn written(metadata: &Metadata, path: &[String], primitive: &str) -> Option<Written> {
-    let (_, names) = path.split_first()?;
-    let (last, between) = names.split_last()?;
-    let (mut component, mut holder) = (metadata.main, Vec::new());
-    let cell_of = |component: ComponentId, name: &String| {
-        let cells = &metadata.component(component).cells;
-        cells.iter().position(|cell| cell.name == *name)
-    };
-    for name in between {
-        let cell = CellId::from_index(cell_of(component, name)?);
-        holder.push(cell);
-        match metadata.component(component).cell(cell).kind {
-            CellKind::Component(inner) => component = inner,
-            CellKind::Primitive(_) => return None,
-        }
-    }
-    let cell = CellId::from_index(cell_of(component, last)?);
-    match &metadata.component(component).cell(cell).kind {
-        CellKind::Primitive(name) if name.contains(primitive) => Some(Written { holder, cell }),
-        _ => None,
-    }
-}
-
-/// The writes to some words of a memory.
+/// The writes to a register or to some words of a memory.
 pub(crate) struct Writes {
     /// High when there is one to look at.
     pub event: Value,
-    /// The word in row-major order, its value before if that can be known, and after.
-    pub index: Value,
+    /// The word of a memory in row-major order.
+    pub index: Option<Value>,
+    /// The value before if that can be known, and after.
     pub old: Option<Value>,
     pub new: Value,
 }
@@ -168,6 +140,12 @@ pub(crate) fn writes(
     };
     let op = |op, width, operands| Value::Op(op, width, operands);
     let number = |number| Value::Constant(number, 64);
+    if !memory.is_sized() && memory.dims.len() > 1 {
+        return Err(
+            "a waveform does not tell the sizes of a memory; watch its ports, or let petal's own simulator run the design"
+                .to_owned(),
+        );
+    }
     let mut index = number(0);
     let mut event = port("write_en").ok_or_else(missing)?;
     if let Some(enable) = port("content_en") {
@@ -209,9 +187,42 @@ pub(crate) fn writes(
         op(ValueOp::Mux, width, vec![event.clone(), value, nothing])
     };
     Ok(Writes {
-        index: quiet(index),
+        index: Some(quiet(index)),
         old: old.map(quiet),
         new: quiet(new),
         event,
+    })
+}
+
+/// Those of a register's cell that change it.
+pub(crate) fn register_writes(
+    directory: &Directory,
+    cell: &Signal,
+    out: Value,
+) -> Result<Writes, String> {
+    let port = |name: &str| {
+        let signal = Signal {
+            scope: cell.scope.clone(),
+            name: format!("{}_{name}", cell.name),
+        };
+        let width = directory.width(&signal);
+        let missing = || {
+            format!(
+                "`{}` has no ports of a register in the compiled design",
+                cell.name
+            )
+        };
+        Ok(Value::Signal(signal.clone(), width.ok_or_else(missing)?))
+    };
+    let op = |op, operands| Value::Op(op, 1, operands);
+    let new: Result<Value, String> = port("in");
+    let new = new?;
+    let same = op(ValueOp::Eq, vec![out.clone(), new.clone()]);
+    let differ = op(ValueOp::Not, vec![same]);
+    Ok(Writes {
+        event: op(ValueOp::And, vec![port("write_en")?, differ]),
+        index: None,
+        old: Some(out),
+        new,
     })
 }

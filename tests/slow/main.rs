@@ -16,6 +16,7 @@ mod interrupts;
 mod kills;
 mod limits;
 mod memory;
+mod observe;
 mod options;
 mod primitives;
 mod random;
