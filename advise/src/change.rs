@@ -125,6 +125,15 @@ impl Change {
             (RewriteKind::ExclusiveBranches, "py") => Some(
                 "in calyx-py, nest the calls of `if_`: each but the first as the last argument of the one before it",
             ),
+            (RewriteKind::MergedGroups, "py") => Some(
+                "in calyx-py, write the assignments of these groups into one `comp.group(…)`, with the `done` of either",
+            ),
+            (RewriteKind::FixedLatency, "py") => Some(
+                "in calyx-py, tell how long the group takes: `comp.group(…, static_delay=…)`, or `comp.static_group(…)`",
+            ),
+            (RewriteKind::UnsharedCell, "py") => Some(
+                "in calyx-py, read the cell through a slice of its whole width, assigned in `with comp.continuous:`",
+            ),
             (RewriteKind::ParallelSteps, "fuse") => {
                 Some("in Dahlia, write `;` between these statements instead of `---`")
             }
