@@ -83,10 +83,11 @@ impl List<'_> {
             .collect();
         for (name, primitive) in cells {
             let cell = format!("{path}.{name}");
-            let width = |port: &str| {
-                let (scope, name) = (scope.to_vec(), format!("{name}_{port}"));
-                self.directory.width(&Signal { scope, name })
+            let signal = Signal {
+                scope: scope.to_vec(),
+                name: name.clone(),
             };
+            let width = |port: &str| Some(self.directory.port(&signal, port)?.1);
             let has = |port| width(port) == Some(1);
             let mut all: Vec<(&str, String, &'static str)> = Vec::new();
             if machines.contains(name.as_str()) {

@@ -95,6 +95,16 @@ impl Directory {
         self.scopes.get(&signal.scope)?.get(&signal.name).copied()
     }
 
+    /// The signal of a cell's port, with its width.
+    pub fn port(&self, cell: &Signal, port: &str) -> Option<(Signal, u32)> {
+        let signal = Signal {
+            scope: cell.scope.clone(),
+            name: format!("{}_{port}", cell.name),
+        };
+        let width = self.width(&signal)?;
+        Some((signal, width))
+    }
+
     /// The memory that a cell is. Where only signals are known, a cell with the ports of one is one; its sizes are not known then,
     /// and as large as can be.
     pub fn memory(&self, cell: &Signal) -> Option<Memory> {
@@ -104,15 +114,9 @@ impl Directory {
         if self.cells.contains_key(&cell.scope) {
             return None;
         }
-        let port = |port: &str| {
-            self.width(&Signal {
-                scope: cell.scope.clone(),
-                name: format!("{}_{port}", cell.name),
-            })
-        };
-        port("write_en")?;
-        let width = port("write_data")?;
-        let dims = (0..).take_while(|dim| port(&format!("addr{dim}")).is_some());
+        self.port(cell, "write_en")?;
+        let (_, width) = self.port(cell, "write_data")?;
+        let dims = (0..).take_while(|dim| self.port(cell, &format!("addr{dim}")).is_some());
         let dims: Vec<u64> = dims.map(|_: u32| u64::MAX).collect();
         (!dims.is_empty()).then_some(Memory { width, dims })
     }
@@ -129,11 +133,8 @@ impl Directory {
             return is_register.then_some(cell);
         }
         // Where only signals are known, one with the ports of a register.
-        let has = |port: &str| {
-            let (scope, name) = (cell.scope.clone(), format!("{}_{port}", cell.name));
-            self.width(&Signal { scope, name }).is_some()
-        };
-        let is_register = ["in", "write_en", "done"].into_iter().all(has);
+        let mut ports = ["in", "write_en", "done"].into_iter();
+        let is_register = ports.all(|port| self.port(&cell, port).is_some());
         is_register.then_some(cell)
     }
 

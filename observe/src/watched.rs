@@ -1,4 +1,4 @@
-//! What a watchpoint looks at: a value, or the writes to a memory; and which cell that is in the source.
+//! What a watchpoint looks at: a value, or the writes to a register or memory.
 
 use std::ops::Range;
 
@@ -45,11 +45,7 @@ pub(crate) fn watchable(
         base = of;
     }
     indices.reverse();
-    let path = match &base.kind {
-        Kind::Path(path) => Some(path.clone()),
-        _ => None,
-    };
-    if path.is_some()
+    if matches!(base.kind, Kind::Path(_))
         && let Named::Memory(signal, memory) = checker.named(base)?
     {
         let all = memory.words();
@@ -124,20 +120,7 @@ pub(crate) fn writes(
             memory.width
         ));
     }
-    let port = |name: &str| {
-        let signal = Signal {
-            scope: cell.scope.clone(),
-            name: format!("{}_{name}", cell.name),
-        };
-        let width = directory.width(&signal)?;
-        Some(Value::Signal(signal, width))
-    };
-    let missing = || {
-        format!(
-            "`{}` has no ports of a memory in the compiled design",
-            cell.name
-        )
-    };
+    let port = |name: &str| port(directory, cell, name);
     let op = |op, width, operands| Value::Op(op, width, operands);
     let number = |number| Value::Constant(number, 64);
     if !memory.is_sized() && memory.dims.len() > 1 {
@@ -147,14 +130,14 @@ pub(crate) fn writes(
         );
     }
     let mut index = number(0);
-    let mut event = port("write_en").ok_or_else(missing)?;
-    if let Some(enable) = port("content_en") {
+    let mut event = port("write_en")?;
+    if let Ok(enable) = port("content_en") {
         event = op(ValueOp::And, 1, vec![event, enable]);
     }
     let dims = &memory.dims;
     for (at, &size) in dims.iter().enumerate() {
         let name = format!("addr{at}");
-        let address = op(ValueOp::Pad, 64, vec![port(&name).ok_or_else(missing)?]);
+        let address = op(ValueOp::Pad, 64, vec![port(&name)?]);
         let is_inside = op(ValueOp::Lt, 1, vec![address.clone(), number(size)]);
         event = op(ValueOp::And, 1, vec![event, is_inside]);
         let before = op(ValueOp::Mul, 64, vec![index, number(size)]);
@@ -169,7 +152,7 @@ pub(crate) fn writes(
         let is_below = op(ValueOp::Lt, 1, vec![index.clone(), number(words.end)]);
         event = op(ValueOp::And, 1, vec![event, is_below]);
     }
-    let new = port("write_data").ok_or_else(missing)?;
+    let new = port("write_data")?;
     let old = directory.has_memories().then(|| Value::Word {
         memory: cell.clone(),
         index: Box::new(index.clone()),
@@ -200,29 +183,28 @@ pub(crate) fn register_writes(
     cell: &Signal,
     out: Value,
 ) -> Result<Writes, String> {
-    let port = |name: &str| {
-        let signal = Signal {
-            scope: cell.scope.clone(),
-            name: format!("{}_{name}", cell.name),
-        };
-        let width = directory.width(&signal);
-        let missing = || {
-            format!(
-                "`{}` has no ports of a register in the compiled design",
-                cell.name
-            )
-        };
-        Ok(Value::Signal(signal.clone(), width.ok_or_else(missing)?))
-    };
     let op = |op, operands| Value::Op(op, 1, operands);
-    let new: Result<Value, String> = port("in");
-    let new = new?;
+    let new = port(directory, cell, "in")?;
     let same = op(ValueOp::Eq, vec![out.clone(), new.clone()]);
     let differ = op(ValueOp::Not, vec![same]);
     Ok(Writes {
-        event: op(ValueOp::And, vec![port("write_en")?, differ]),
+        event: op(
+            ValueOp::And,
+            vec![port(directory, cell, "write_en")?, differ],
+        ),
         index: None,
         old: Some(out),
         new,
     })
+}
+
+/// The value of a cell's port.
+fn port(directory: &Directory, cell: &Signal, name: &str) -> Result<Value, String> {
+    match directory.port(cell, name) {
+        Some((signal, width)) => Ok(Value::Signal(signal, width)),
+        None => Err(format!(
+            "`{}` has no port `{name}` in the compiled design",
+            cell.name
+        )),
+    }
 }

@@ -16,6 +16,8 @@ use crate::value::{Value, ValueOp};
 #[derive(Debug, Clone, Default)]
 pub struct Computation {
     leaves: Vec<Signal>,
+    /// The node of each leaf.
+    leaf_nodes: Vec<usize>,
     nodes: Vec<Node>,
     /// The node of each value.
     values: Vec<usize>,
@@ -67,6 +69,7 @@ impl Computation {
         let node = match value {
             Value::Signal(signal, _) => {
                 self.leaves.push(signal.clone());
+                self.leaf_nodes.push(self.nodes.len());
                 Node::Leaf(self.leaves.len() - 1)
             }
             Value::Constant(number, _) => Node::Constant(*number),
@@ -97,6 +100,8 @@ pub struct Computed<S> {
     /// Probes, which come before the leaves.
     probes: usize,
     now: Vec<u64>,
+    /// The values as they were delivered last.
+    told: Vec<u64>,
     is_dirty: Vec<bool>,
     changes: Vec<Change>,
     is_first: bool,
@@ -110,6 +115,7 @@ impl<S: ProbeSource> Computed<S> {
             source,
             probes: table.watched.len(),
             now: vec![0; nodes],
+            told: vec![0; computation.values.len()],
             is_dirty: vec![true; nodes],
             computation,
             changes: Vec::new(),
@@ -120,14 +126,20 @@ impl<S: ProbeSource> Computed<S> {
     fn compute(&mut self) {
         self.changes.clear();
         let mut any = std::mem::take(&mut self.is_first);
-        let mut leaves = HashMap::new();
+        let Computation {
+            nodes,
+            leaf_nodes,
+            users,
+            values,
+            ..
+        } = &self.computation;
         for change in self.source.changes() {
             match change.slot.index().checked_sub(self.probes) {
                 None => self.changes.push(*change),
                 Some(leaf) => {
                     any = true;
-                    leaves.insert(leaf, change.value);
-                    for &node in &self.computation.users[leaf] {
+                    self.now[leaf_nodes[leaf]] = change.value;
+                    for &node in &users[leaf] {
                         self.is_dirty[node] = true;
                     }
                 }
@@ -136,17 +148,12 @@ impl<S: ProbeSource> Computed<S> {
         if !any {
             return;
         }
-        let before: Vec<u64> = self.values().collect();
-        for (at, node) in self.computation.nodes.iter().enumerate() {
+        for (at, node) in nodes.iter().enumerate() {
             if !std::mem::take(&mut self.is_dirty[at]) {
                 continue;
             }
             match node {
-                Node::Leaf(leaf) => {
-                    if let Some(&value) = leaves.get(leaf) {
-                        self.now[at] = value;
-                    }
-                }
+                Node::Leaf(_) => {}
                 Node::Constant(value) => self.now[at] = *value,
                 Node::Op(op, width, operands) => {
                     let args: Vec<u64> = operands.iter().map(|&of| self.now[of]).collect();
@@ -154,23 +161,13 @@ impl<S: ProbeSource> Computed<S> {
                 }
             }
         }
-        let after: Vec<u64> = self.values().collect();
-        let changed = before
-            .into_iter()
-            .zip(after)
-            .enumerate()
-            .filter(|(_, (before, after))| before != after);
-        for (value, (_, now)) in changed {
-            self.changes.push(Change {
-                slot: SlotId::from_index(self.probes + value),
-                value: now,
-            });
+        for (number, (&node, told)) in values.iter().zip(&mut self.told).enumerate() {
+            let value = self.now[node];
+            if std::mem::replace(told, value) != value {
+                let slot = SlotId::from_index(self.probes + number);
+                self.changes.push(Change { slot, value });
+            }
         }
-    }
-
-    fn values(&self) -> impl Iterator<Item = u64> {
-        let values = self.computation.values.iter();
-        values.map(|&node| self.now[node])
     }
 }
 
