@@ -5,6 +5,7 @@ mod observe;
 mod stages;
 mod values;
 
+use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -93,25 +94,18 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// The arguments of this process. Ends it where they ask for help or make no sense.
-    pub fn read() -> Self {
+    /// What these arguments, of which the first is the program's name, ask for.
+    ///
+    /// Fails where they ask for help or make no sense; the error has the text.
+    pub fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Self::definition();
-        if std::env::args_os().any(|argument| argument == "--version") {
+        if arguments.iter().any(|argument| argument == "--version") {
             // Only then, because Verilator takes a moment to tell its version.
             command = command.long_version(versions::text());
         }
-        let parsed = command.try_get_matches_from_mut(std::env::args_os());
-        let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
-        match parsed {
-            Ok(cli) => {
-                cli.color.write_global();
-                cli
-            }
-            Err(error) => {
-                asked_color().unwrap_or_default().write_global();
-                error.format(&mut command).exit()
-            }
-        }
+        let matches = command.try_get_matches_from_mut(arguments);
+        let parsed = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        parsed.map_err(|error| error.format(&mut command))
     }
 
     /// All that can be asked.
@@ -125,8 +119,9 @@ impl Cli {
 }
 
 /// What `--color` says, when the other arguments keep clap from telling.
-fn asked_color() -> Option<ColorChoice> {
-    let arguments: Vec<String> = std::env::args_os()
+pub fn asked_color(arguments: &[OsString]) -> Option<ColorChoice> {
+    let arguments: Vec<String> = arguments
+        .iter()
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();
     let value = arguments.iter().enumerate().find_map(|(at, argument)| {

@@ -37,7 +37,7 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Failure> {
 
 /// `petal compare`
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
-    check(args);
+    check(args)?;
     let new = args.new.as_ref().unwrap_or(&args.base);
     let mut places = Places::default();
     if let Some(path) = &args.flame {
@@ -62,7 +62,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         ));
     }
     if let Some(reason) = Comparison::refusal(&before, &after).filter(|_| !args.force) {
-        refuse(&format!("{reason}; `--force` compares them nevertheless"));
+        return refuse(&format!("{reason}; `--force` compares them nevertheless"));
     }
     let comparison = Comparison::new(&before, &after);
     if let Some(path) = &args.flame {
@@ -87,17 +87,17 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
-/// Ends the command because its arguments make no sense together.
-fn refuse(message: &str) -> ! {
-    Cli::command()
-        .error(ErrorKind::ArgumentConflict, message)
-        .exit()
+/// The failure of arguments that make no sense together.
+fn refuse(message: &str) -> Result<(), Failure> {
+    let mut command = Cli::command();
+    let error = command.error(ErrorKind::ArgumentConflict, message);
+    Err(Failure::arguments(error))
 }
 
-/// Ends the command if its arguments make no sense together.
-fn check(args: &CompareArgs) {
+/// Fails if the arguments make no sense together.
+fn check(args: &CompareArgs) -> Result<(), Failure> {
     if args.passes.len() > 2 {
-        refuse("there are two sides, so `--passes` can be given twice at most");
+        return refuse("there are two sides, so `--passes` can be given twice at most");
     }
     let new = args.new.as_ref().unwrap_or(&args.base);
     let programs = [&args.base, new].map(|path| is_program(path));
@@ -106,13 +106,13 @@ fn check(args: &CompareArgs) {
             .iter()
             .all(|side| design::is_standard_input(side));
     if both {
-        refuse("standard input has one program: name something else as one of the sides");
+        return refuse("standard input has one program: name something else as one of the sides");
     }
     if args.new.is_none() && !(programs[0] && args.passes.len() == 2) {
-        refuse("name two sides, or one Calyx program with two `--passes`");
+        return refuse("name two sides, or one Calyx program with two `--passes`");
     }
     if args.passes.len() == 2 && programs != [true, true] {
-        refuse("`--passes` can be given twice only if both sides are Calyx programs");
+        return refuse("`--passes` can be given twice only if both sides are Calyx programs");
     }
     let compiles = !args.passes.is_empty()
         || !args.disable_pass.is_empty()
@@ -122,11 +122,12 @@ fn check(args: &CompareArgs) {
         || args.max_memory.is_some()
         || args.unverified;
     if compiles && programs == [false, false] {
-        refuse(
+        return refuse(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
              --extra-opt, --library, --data, --max-memory and --unverified",
         );
     }
+    Ok(())
 }
 
 fn is_program(path: &Path) -> bool {

@@ -14,6 +14,7 @@ use petal_passes::{Design, Library, Parsed, PassesError, Pipeline, Program, Sour
 use petal_simulate::{Data, MemoryLayout, MoreVerilog};
 
 use crate::args::{DesignArgs, RunArgs};
+use crate::call;
 use crate::design;
 use crate::failure::Failure;
 use crate::front_end::SourceRoots;
@@ -154,11 +155,15 @@ fn without_effect(args: &DesignArgs, parsed: &Parsed) -> Result<Vec<String>, Fai
 }
 
 /// While it lives, what is printed to standard output goes to standard error: passes print there if
-/// an option tells them to, and what petal prints must stay whole.
+/// an option tells them to, and what petal prints must stay whole. Inside of another program, that one's
+/// output is left alone.
 pub struct Aside(Option<OwnedFd>);
 
 impl Aside {
     pub fn new() -> Arc<Self> {
+        if call::is_called() {
+            return Arc::new(Self(None));
+        }
         // Without a standard output there is nothing to keep whole.
         let kept = dup(io::stdout()).ok();
         let moved = kept.filter(|_| dup2_stdout(io::stderr()).is_ok());

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use petal_passes::Source;
 
+use crate::call;
 use crate::failure::Failure;
 use crate::interrupt::Ending;
 
@@ -21,27 +22,30 @@ pub fn is_standard_input(path: &Path) -> bool {
 
 /// The design at `path`, which is read here only if it is on standard input.
 pub fn source(path: &Path) -> Result<Source, Failure> {
-    static TEXT: Mutex<Option<String>> = Mutex::new(None);
     if !is_standard_input(path) {
         return Ok(Source::from(path));
     }
-    let mut kept = TEXT.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = match &*kept {
-        Some(text) => text.clone(),
-        None => {
-            // It may take for ever, and there is nothing to clean up yet.
-            let _ending = Ending::at_once([]);
-            let mut text = String::new();
-            std::io::stdin()
-                .read_to_string(&mut text)
-                .map_err(Failure::io("read the design", Path::new(NAME)))?;
-            kept.insert(text).clone()
-        }
-    };
+    let text = call::input().map_or_else(text, Ok)?;
     Ok(Source::Text {
         name: PathBuf::from(NAME),
         text,
     })
+}
+
+/// What is on standard input.
+fn text() -> Result<String, Failure> {
+    static TEXT: Mutex<Option<String>> = Mutex::new(None);
+    let mut kept = TEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = &*kept {
+        return Ok(text.clone());
+    }
+    // It may take for ever, and there is nothing to clean up yet.
+    let _ending = Ending::at_once([]);
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(Failure::io("read the design", Path::new(NAME)))?;
+    Ok(kept.insert(text).clone())
 }
 
 /// The name of a design: its file's without the extension, if that is a name.

@@ -8,27 +8,59 @@ use std::path::Path;
 pub struct Failure {
     message: String,
     code: u8,
+    /// What clap says of the arguments, if it was clap that refused them.
+    arguments: Option<clap::Error>,
 }
 
 impl Failure {
     /// A failure with this message.
-    pub fn new(message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { message, code: 1 }
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            code: 1,
+            arguments: None,
+        }
     }
 
     /// A command line that makes no sense.
-    pub fn usage(message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { message, code: 2 }
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self {
+            code: 2,
+            ..Self::new(message)
+        }
+    }
+
+    /// A command line that clap refuses.
+    pub(crate) fn arguments(error: clap::Error) -> Self {
+        let text = error.to_string();
+        let message = text.trim_end();
+        Self {
+            message: message
+                .strip_prefix("error: ")
+                .unwrap_or(message)
+                .to_owned(),
+            code: 2,
+            arguments: Some(error),
+        }
+    }
+
+    /// What clap says, if it was clap that refused the arguments.
+    pub(crate) fn into_arguments(self) -> Result<clap::Error, Self> {
+        match self.arguments {
+            Some(error) => Ok(error),
+            None => Err(self),
+        }
     }
 
     /// For `map_err` on file operations: `cannot <verb> <path>: <reason>`.
-    pub fn io<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(std::io::Error) -> Self + 'a {
+    pub(crate) fn io<'a>(
+        verb: &'a str,
+        path: &'a Path,
+    ) -> impl FnOnce(std::io::Error) -> Self + 'a {
         move |error| Self::new(format!("cannot {verb} {}: {error}", path.display()))
     }
 
-    /// What the command exits with.
+    /// What the command exits with: 1, or 2 where its arguments make no sense.
     pub fn code(&self) -> u8 {
         self.code
     }

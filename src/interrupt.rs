@@ -1,4 +1,5 @@
-//! Ctrl-C: the first one asks the command to stop, the second one stops it at once.
+//! Ctrl-C: the first one asks the command to stop, the second one stops it at once. Inside of another program, that program
+//! asks.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +15,41 @@ pub const EXIT_CODE: u8 = 130;
 
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
+/// How many commands run inside of another program.
+static CALLED: Mutex<usize> = Mutex::new(0);
+
 /// Becomes true when the user asks to stop.
 pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(REQUESTED.get_or_init(Arc::default))
+}
+
+/// Asks all commands that run inside of this program to stop; without one, nothing happens.
+pub fn interrupt() {
+    let called = CALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if *called > 0 {
+        flag().store(true, Ordering::Relaxed);
+    }
+}
+
+/// A command inside of another program, as long as it runs.
+pub struct Called(());
+
+impl Called {
+    pub fn new() -> Self {
+        *CALLED.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Self(())
+    }
+}
+
+impl Drop for Called {
+    fn drop(&mut self) {
+        let mut called = CALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        *called -= 1;
+        if *called == 0 {
+            // All have stopped; later ones are not meant.
+            flag().store(false, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What to remove at an interrupt that ends the command at once; `None` if it does not.

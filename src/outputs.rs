@@ -11,6 +11,7 @@ use petal_visualize::outputs::{Make, OUTPUTS, Output};
 use petal_visualize::timeline::Format;
 use petal_visualize::{Analysis, Section, Summary, Timeline};
 
+use crate::call;
 use crate::failure::Failure;
 use crate::folder::Staging;
 
@@ -85,6 +86,9 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    if call::take_output(text) {
+        return Ok(());
+    }
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(

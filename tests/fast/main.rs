@@ -5,6 +5,7 @@ mod support;
 
 mod advice;
 mod advise;
+mod call;
 mod ci;
 mod command;
 mod compare;

@@ -1,0 +1,122 @@
+//! The `petal` command: arguments in, files and messages out. What is found out about a run is found out in the libraries.
+//!
+//! [`main`] is the command as a process. [`call`] is the same command inside of another program, such as Python: what it
+//! would print is returned.
+
+mod advise;
+mod annotate;
+mod args;
+mod cache;
+mod call;
+mod compare;
+mod compile;
+mod design;
+mod doctor;
+mod explain;
+mod failure;
+mod folder;
+mod follow;
+mod front_end;
+mod generated;
+mod interrupt;
+mod messages;
+mod observe;
+mod outputs;
+mod part;
+mod places;
+mod progress;
+mod reconstruct;
+mod run;
+mod stats;
+mod trace;
+mod verify;
+mod versions;
+mod view;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::thread::JoinHandle;
+
+use nix::sys::signal::{SigSet, Signal};
+
+use crate::args::{CacheCommand, Cli, Command};
+
+pub use crate::call::call;
+pub use crate::failure::Failure;
+pub use crate::interrupt::interrupt;
+
+/// Does what the arguments of this process ask for, tells on standard error what went wrong, and gives what to exit with.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::read(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let color = args::asked_color(&arguments).unwrap_or_default();
+            color.write_global();
+            error.exit()
+        }
+    };
+    cli.color.write_global();
+    // A file that becomes too large is an error of the write then, and not the end of petal.
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    let blocked = signals.thread_block();
+    debug_assert!(blocked.is_ok(), "the signal exists");
+    let command = on_large_stack(move || interrupt::listen().and_then(|()| run(cli.command)));
+    let failure = match command.map(joined) {
+        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Err(_)) if interrupt::requested() => {
+            messages::error("interrupted");
+            return ExitCode::from(interrupt::EXIT_CODE);
+        }
+        Ok(Err(failure)) | Err(failure) => failure,
+    };
+    match failure.into_arguments() {
+        Ok(error) => error.exit(),
+        Err(failure) => {
+            messages::error(&failure);
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+/// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.
+fn on_large_stack<T: Send + 'static>(
+    act: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, Failure> {
+    let thread = std::thread::Builder::new().stack_size(petal_passes::STACK);
+    thread
+        .spawn(act)
+        .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}
+
+/// What a thread gives; where it panicked, this one does.
+fn joined<T>(thread: JoinHandle<T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Trace(args) => trace::trace(&args),
+        Command::Flame(args) => trace::flame(&args),
+        Command::Report(args) => trace::report(&args),
+        Command::Timeline(args) => trace::timeline(&args),
+        Command::View(args) => view::view(&args),
+        Command::Stats(args) => stats::stats(&args),
+        Command::Annotate(args) => annotate::annotate(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Advise(args) => advise::advise(&args),
+        Command::Counters(args) => observe::counters(&args),
+        Command::Baseline(args) => compare::baseline(&args),
+        Command::Instrument(args) => run::instrument(&args),
+        Command::Reconstruct(args) => reconstruct::reconstruct(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Cache(CacheCommand::Clean) => cache::clean(),
+        Command::Doctor => doctor::doctor(),
+        Command::Completions(args) => generated::completions(&args),
+        Command::Man(args) => generated::man(&args),
+    }
+}
