@@ -131,6 +131,7 @@ fn runs(args: &AdviseArgs) -> Vec<RunArgs> {
         partial: false,
         vcd: None,
         fst: None,
+        tables: false,
         memories: false,
         json: false,
         quiet: args.quiet,

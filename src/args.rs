@@ -66,6 +66,11 @@ Examples:
   petal view petal-out/design --around main.queue.while@L12#1000
   petal view petal-out/design --report";
 
+const EXPORT_HELP: &str = "\
+Examples:
+  petal export petal-out/design
+  duckdb -c \"SELECT path, sum(cycles) FROM 'petal-out/design/tables/spans.parquet' GROUP BY path\"";
+
 const STATS_HELP: &str = "\
 As text, a table has ten rows, those with most first, and the columns that matter, without zeros. --all shows
 the whole table; the other formats always have it.
@@ -147,6 +152,9 @@ pub enum Command {
     Flame(FlameArgs),
     /// Write the report of a profile again
     Report(AgainArgs),
+    /// Write the tables of a profile as Parquet files, for DuckDB, Polars and other databases
+    #[command(after_help = EXPORT_HELP)]
+    Export(ExportArgs),
     /// Write the timeline of a profile again
     Timeline(TimelineArgs),
     /// Open the timeline of a profile in ui.perfetto.dev: of a long run a part, and the whole at a glance
@@ -319,6 +327,9 @@ pub struct RunArgs {
     /// Write them as VCD, which everything reads
     #[arg(long, value_name = "FILE", conflicts_with = "fst")]
     pub vcd: Option<PathBuf>,
+    /// Write the tables of the profile as Parquet files, too, as `petal export` does
+    #[arg(long)]
+    pub tables: bool,
     /// Print the memories as they are after the run
     #[arg(long)]
     pub memories: bool,
@@ -359,6 +370,13 @@ pub struct AgainArgs {
     pub dir: PathBuf,
     #[command(flatten)]
     pub view: ViewArgs,
+}
+
+/// `petal export`
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The folder that `petal run` wrote; the tables go to the folder `tables` in it
+    pub dir: PathBuf,
 }
 
 /// `petal timeline`

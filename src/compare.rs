@@ -231,6 +231,7 @@ fn of_program(
         partial: false,
         fst: None,
         vcd: None,
+        tables: false,
         memories: false,
         json: false,
         quiet: false,

@@ -13,6 +13,7 @@ mod compile;
 mod design;
 mod doctor;
 mod explain;
+mod export;
 mod failure;
 mod folder;
 mod follow;
@@ -103,6 +104,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Trace(args) => trace::trace(&args),
         Command::Flame(args) => trace::flame(&args),
         Command::Report(args) => trace::report(&args),
+        Command::Export(args) => export::export(&args),
         Command::Timeline(args) => trace::timeline(&args),
         Command::View(args) => view::view(&args),
         Command::Stats(args) => stats::stats(&args),

@@ -22,6 +22,7 @@ use crate::args::{InstrumentArgs, RunArgs, SimulatorArg};
 use crate::cache::Cache;
 use crate::compile;
 use crate::design;
+use crate::export;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
 use crate::follow::{Followed, Output};
@@ -47,6 +48,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.fst.is_some() && args.simulator == Some(SimulatorArg::Verilator) {
         return Err(Failure::usage(NO_FST));
     }
+    if args.tables {
+        export::check()?;
+    }
     let name = name(args);
     let out = args
         .out
@@ -64,6 +68,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         memories,
         results,
     } = profile(args, &out, None, &mut places)?;
+    if args.tables {
+        Progress::new(args.quiet).stage("writing tables", |_| export::write(&out))?;
+    }
     report(&summary, results.as_ref(), &out, args.json, args.quiet)?;
     if args.memories {
         outputs::print(&memories)?;
@@ -174,6 +181,9 @@ pub fn profile(
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
     summary.observations = results.as_ref().map(Results::page);
+    let data = compile::data_file(args);
+    let data = data.as_deref().and_then(Path::file_name);
+    summary.data = data.map(|name| name.to_string_lossy().into_owned());
     let ending = job.ending();
     let ran = verify::Ran {
         cycles: summary.cycles,

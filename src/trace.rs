@@ -34,10 +34,12 @@ pub struct Folder {
     warnings: Vec<String>,
     /// What `petal advise` found.
     advice: Option<serde_json::Value>,
+    /// The name of the data file, if there was one.
+    pub data: Option<String>,
     /// How it was made sure that the plain design runs alike.
-    verified: Verified,
+    pub verified: Verified,
     /// Versions of the tools that made it.
-    versions: Vec<(String, String)>,
+    pub versions: Vec<(String, String)>,
     pub reader: TraceReader<BufReader<File>>,
     /// The trace, and where it was.
     trace: (File, PathBuf),
@@ -75,6 +77,7 @@ impl Folder {
             metadata,
             name: known("design").ok_or_else(|| damaged(&"it does not name the design"))?,
             stopped: known("stopped"),
+            data: known("data"),
             ending: Option::deserialize(&summary["ending"])
                 .map_err(|error| damaged(&format_args!("`ending`: {error}")))?,
             warnings: Vec::deserialize(&summary["warnings"])
@@ -238,6 +241,7 @@ fn write_again(
     let analysis = analysis.with_frames(frames);
     let mut summary = analysis.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
+    summary.data = folder.data;
     summary.ending = folder.ending;
     summary.warnings = folder.warnings;
     summary.verified = folder.verified;

@@ -17,7 +17,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 10] = [
+const ROOMS: [Room; 11] = [
     Room {
         name: "petal",
         knows: &[
@@ -29,6 +29,7 @@ const ROOMS: [Room; 10] = [
             "petal-passes",
             "petal-reconstruct",
             "petal-simulate",
+            "petal-tables",
             "petal-visualize",
         ],
         in_tests: &["calyx-frontend"],
@@ -90,6 +91,16 @@ const ROOMS: [Room; 10] = [
     Room {
         name: "petal-reconstruct",
         knows: &["petal-metadata"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-tables",
+        knows: &[
+            "petal-metadata",
+            "petal-observe",
+            "petal-reconstruct",
+            "petal-visualize",
+        ],
         in_tests: &[],
     },
     Room {

@@ -150,7 +150,7 @@ impl Ledger {
 
 /// The line of the ledger that a cycle is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     /// Something worked that is no condition.
     Computation,
     /// Only conditions were computed.

@@ -100,7 +100,7 @@ pub use flame::{Flame, Frames};
 pub use front_end::front_end_file;
 pub use hotspots::{GuideSection, Hotspot, HotspotKind};
 pub use leaves::Weighting;
-pub use ledger::{ByKind, Ledger, Statement, StatementId};
+pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};
 pub use part::{Around, Part, PartError, Search, Survey, Wanted};
 pub use selection::{Digest, Filter, Selection, SelectionError};
 pub use summary::{RankedGroup, SUMMARY_VERSION, Summary, Verified};

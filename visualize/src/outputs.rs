@@ -23,6 +23,8 @@ pub const MEMORIES: &str = "memories.json";
 pub const OBSERVATIONS: &str = "observations.json";
 /// See [`OBSERVATIONS`].
 pub const OBSERVATION_TABLES: &str = "observations";
+/// The folder with the tables for databases.
+pub const TABLES_FOLDER: &str = "tables";
 /// The native timeline.
 pub const TIMELINE: &str = "timeline.pftrace";
 /// The page that shows everything.
@@ -60,6 +62,8 @@ pub enum Make {
     Report(Render),
     /// Once the run is read.
     Analysis(Render),
+    /// By `petal run --tables`, and by `petal export`.
+    Table,
 }
 
 /// Begins a timeline in a file.
@@ -73,7 +77,7 @@ impl Make {
     pub fn render(self) -> Option<Render> {
         match self {
             Self::Flame(render) | Self::Report(render) | Self::Analysis(render) => Some(render),
-            Self::Run | Self::Observed | Self::Timeline(_) => None,
+            Self::Run | Self::Observed | Self::Timeline(_) | Self::Table => None,
         }
     }
 }
@@ -85,6 +89,7 @@ const ADL_LEAVES: &str = "the same with every active leaf counting 1";
 const TABLES: &str = "tables per component cell, group and control statement";
 const OBSERVED: &str =
     "what was [observed](docs/guide/observe.md), if that was asked for, and its tables";
+const EXPORTED: &str = "the same as [tables for databases](docs/guide/tables.md), with every slice of the timeline and every cycle, by `petal export DIR` or `petal run --tables`";
 const READ_AGAIN: &str =
     "what `petal trace`, `annotate`, `compare`, `stats`, `report`, `flame` and `timeline` read";
 
@@ -115,6 +120,21 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "observations/violations.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/counters.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/samples.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "tables/runs.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/statements.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/groups.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/cells.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/lines.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/trees.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/cycles.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/spans.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/checkpoints.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/latencies.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/stalls.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/changes.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/violations.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/counters.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/samples.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: SUMMARY, about: "cycles, useful cycles, [overhead by kind](docs/guide/overhead.md), the most expensive statements and groups", make: Make::Analysis(|_, summary| Ok(summary.json().into())), of_front_end: false },
     Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
     Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },

@@ -72,6 +72,9 @@ pub struct Summary {
     pub version: u32,
     /// Name of the design.
     pub design: String,
+    /// The name of the file with the contents of the memories, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
     /// Why the run ended before the design was done, if it did: then the profile is a partial one.
     pub stopped: Option<String>,
     /// What was active then, and what it waited for.
@@ -123,6 +126,7 @@ impl Summary {
         Self {
             version: SUMMARY_VERSION,
             design: design.to_owned(),
+            data: None,
             stopped: None,
             ending: None,
             verified: if metadata.verified {

@@ -149,6 +149,11 @@ impl<'a, F: Format> Timeline<'a, F> {
         &self.format
     }
 
+    /// The same, to take what it has written so far.
+    pub fn format_mut(&mut self) -> &mut F {
+        &mut self.format
+    }
+
     /// Takes in the next event; the last one completes the file.
     ///
     /// # Errors
@@ -518,7 +523,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             .iter()
             .try_for_each(|track| self.format.track(track))?;
         // The last one is the line's.
-        let slice = slice::of_line(&tracks[tracks.len() - 1]);
+        let slice = slice::of_line(&tracks[tracks.len() - 1], number);
         let id = self.new_slice(&slice)?;
         *self.lines.slice(line) = Some(id);
         Ok(id)

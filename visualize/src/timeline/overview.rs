@@ -160,6 +160,7 @@ impl<'a> Overview<'a> {
                 thousands(section.start),
                 thousands(section.end)
             ),
+            path: String::new(),
             category: "section",
             is_update: true,
             details: vec![("what", Detail::Text(about.to_owned()))],

@@ -4,6 +4,7 @@ use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, Span};
 use petal_reconstruct::{Activity, FrameLabels, Instance, Node, actual_path};
 
 use super::tracks::{Track, TrackId};
+use crate::cells::path;
 use crate::elements::{Element, ElementKind};
 use crate::front_end::FrontEndLines;
 use crate::groups::Effects;
@@ -19,6 +20,9 @@ pub struct Slice {
     pub track: TrackId,
     /// What was active.
     pub name: String,
+    /// Where it is in the design: `main.queue` for a component cell, `main.queue.while@L12` for something in it; for a line
+    /// of a front end's files `queue.py:12`.
+    pub path: String,
     /// `cell`, `control`, `group`, `primitive`, `control register` or `line`.
     pub category: &'static str,
     /// Whether it is the update of a control register.
@@ -48,6 +52,7 @@ pub(super) fn describe(
     let id = instances[element.instance.index()].component;
     let component = metadata.component(id);
     let mut details = Vec::new();
+    let cell = path(metadata, instances, element.instance);
     let (name, category) = match element.kind {
         ElementKind::Cell => {
             details.push(("component", Detail::Text(component.name.clone())));
@@ -86,20 +91,26 @@ pub(super) fn describe(
     };
     let lines = front_end_lines(metadata, instances, element);
     details.extend(lines.map(|lines| ("front end", Detail::Text(lines))));
+    let path = match element.kind {
+        ElementKind::Cell => cell,
+        _ => format!("{cell}.{name}"),
+    };
     Slice {
         track,
         name,
+        path,
         category,
         is_update: false,
         details,
     }
 }
 
-/// The slice of a front end's line.
-pub(super) fn of_line(track: &Track) -> Slice {
+/// The slice of a front end's line, on its track.
+pub(super) fn of_line(track: &Track, line: u32) -> Slice {
     Slice {
         track: track.id,
         name: track.name.clone(),
+        path: format!("{}:{line}", track.cell_path),
         category: "line",
         is_update: false,
         details: Vec::new(),

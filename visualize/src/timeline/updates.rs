@@ -12,6 +12,7 @@ use petal_reconstruct::{InstanceId, RegisterUpdate};
 
 use super::tracks::Subject;
 use super::{Format, Slice, SliceId, Timeline, Whole};
+use crate::cells::path;
 
 /// How many kinds of updates are remembered.
 const MAX_KINDS: usize = 1 << 16;
@@ -156,9 +157,11 @@ impl<F: Format> Timeline<'_, F> {
         let (instance, id) = register;
         let component = self.elements.instances()[instance.index()].component;
         let what = self.metadata.component(component).register(id);
+        let cell = path(self.metadata, self.elements.instances(), instance);
         let slice = Slice {
             track: self.track(instance, subject(id, what.kind), 0)?,
             name: ramp.name(what),
+            path: format!("{cell}.{}", what.name),
             category: "control register",
             is_update: true,
             details: Vec::new(),

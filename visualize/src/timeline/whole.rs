@@ -66,6 +66,11 @@ impl<F: WholeSliceFormat> WholeSlices<F> {
         }
     }
 
+    /// How slices are written.
+    pub fn format_mut(&mut self) -> &mut F {
+        &mut self.format
+    }
+
     /// Writes the slices that end in the same cycle.
     fn write_ending(&mut self) -> io::Result<()> {
         while let Some(slice) = self.ending.pop() {
@@ -196,6 +201,7 @@ mod tests {
             let slice = Slice {
                 track: 1,
                 name: String::new(),
+                path: String::new(),
                 category: "group",
                 is_update: false,
                 details: Vec::new(),

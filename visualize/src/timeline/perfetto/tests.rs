@@ -31,6 +31,7 @@ fn update(track: TrackId) -> Slice {
     Slice {
         track,
         name: format!("fsm{track}: 0→1"),
+        path: String::new(),
         category: "control register",
         is_update: true,
         details: Vec::new(),

@@ -1,0 +1,103 @@
+//! The tables of observations.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use petal_observe::Results;
+
+use crate::columns::{lists, numbers, texts, values};
+use crate::parquet::TableError;
+use crate::schema::Table;
+
+/// The rows of a table of observations; `None` for other tables.
+///
+/// # Errors
+/// If a number is beyond what a column holds.
+pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, TableError> {
+    let columns: Vec<ArrayRef> = match table {
+        Table::Checkpoints => {
+            let rows = results.stamps();
+            let name = |at: usize| results.checkpoints[at].name.as_str();
+            vec![
+                texts(rows.iter().map(|&(_, at)| Some(name(at)))),
+                numbers(rows.iter().map(|&(cycle, _)| Some(cycle)))?,
+            ]
+        }
+        Table::Latencies => {
+            let rows = || {
+                let all = results.latencies.iter();
+                all.flat_map(|of| of.intervals.iter().map(|&interval| (&of.name, interval)))
+            };
+            vec![
+                texts(rows().map(|(name, _)| Some(name.as_str()))),
+                numbers(rows().map(|(_, (start, _))| Some(start)))?,
+                numbers(rows().map(|(_, (_, cycles))| Some(cycles)))?,
+            ]
+        }
+        Table::Stalls => {
+            let rows = || {
+                let all = results.latencies.iter();
+                all.flat_map(|of| of.stalls.iter().map(|stall| (&of.name, stall)))
+            };
+            vec![
+                texts(rows().map(|(name, _)| Some(name.as_str()))),
+                numbers(rows().map(|(_, stall)| Some(stall.cycles)))?,
+                lists(rows().map(|(_, stall)| &*stall.active)),
+            ]
+        }
+        Table::Changes => {
+            let rows = || {
+                let all = results.watches.iter();
+                all.flat_map(|of| of.changes.iter().map(|change| (&of.name, change)))
+            };
+            vec![
+                texts(rows().map(|(name, _)| Some(name.as_str()))),
+                numbers(rows().map(|(_, change)| Some(change.cycle)))?,
+                numbers(rows().map(|(_, change)| change.index))?,
+                values(rows().map(|(_, change)| change.old)),
+                values(rows().map(|(_, change)| Some(change.new))),
+                lists(rows().map(|(_, change)| &*change.by)),
+            ]
+        }
+        Table::Violations => {
+            let rows = || {
+                let all = results.rules.iter();
+                all.flat_map(|of| of.violations.iter().map(|violation| (&of.name, violation)))
+            };
+            vec![
+                texts(rows().map(|(name, _)| Some(name.as_str()))),
+                numbers(rows().map(|(_, violation)| Some(violation.cycle)))?,
+                numbers(rows().map(|(_, violation)| Some(violation.cycles)))?,
+                lists(rows().map(|(_, violation)| &*violation.active)),
+            ]
+        }
+        Table::Counters => {
+            let rows = || results.counters.iter();
+            let averages = rows().map(|counter| Some(counter.per_cycle));
+            vec![
+                texts(rows().map(|counter| Some(counter.name.as_str()))),
+                values(rows().map(|counter| Some(counter.total))),
+                Arc::new(Float64Array::from_iter(averages)),
+            ]
+        }
+        Table::Samples => {
+            let each = results.sample.unwrap_or(1);
+            let rows = || {
+                let all = results.counters.iter();
+                all.flat_map(|of| {
+                    let samples = (0..).map(move |at| at * each).zip(&of.samples);
+                    samples.map(move |(start, sum)| (&of.name, start, *sum))
+                })
+            };
+            let length = |start: u64| each.min(results.cycles.saturating_sub(start));
+            vec![
+                texts(rows().map(|(name, _, _)| Some(name.as_str()))),
+                numbers(rows().map(|(_, start, _)| Some(start)))?,
+                numbers(rows().map(|(_, start, _)| Some(length(start))))?,
+                values(rows().map(|(_, _, sum)| Some(sum))),
+            ]
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(RecordBatch::try_new(table.schema(), columns)?))
+}

@@ -1,0 +1,129 @@
+//! The table `trees`: the nodes of the different call trees, in preorder.
+
+use arrow_array::RecordBatch;
+use petal_metadata::{Id as _, Metadata};
+use petal_reconstruct::{CallTree, Event, FrameLabels, Instance, InstanceId, Node, instance_path};
+
+use crate::BATCH;
+use crate::columns::{Dictionary, numbers};
+use crate::parquet::TableError;
+use crate::schema::Table;
+
+/// Makes the rows.
+pub(crate) struct Trees<'a> {
+    metadata: &'a Metadata,
+    labels: FrameLabels,
+    instances: Vec<Instance>,
+    /// How many trees there were.
+    trees: u64,
+    rows: Rows,
+    kinds: Dictionary,
+    components: Dictionary,
+    paths: Dictionary,
+}
+
+#[derive(Default)]
+struct Rows {
+    tree: Vec<Option<u64>>,
+    node: Vec<Option<u64>>,
+    parent: Vec<Option<u64>>,
+    depth: Vec<Option<u64>>,
+    kind: Vec<i32>,
+    component: Vec<i32>,
+    path: Vec<i32>,
+}
+
+impl<'a> Trees<'a> {
+    pub fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            metadata,
+            labels: FrameLabels::new(metadata),
+            instances: Vec::new(),
+            trees: 0,
+            rows: Rows::default(),
+            kinds: Dictionary::new(),
+            components: Dictionary::new(),
+            paths: Dictionary::new(),
+        }
+    }
+
+    pub fn event(&mut self, event: &Event) -> Result<Option<RecordBatch>, TableError> {
+        match event {
+            Event::Instance(instance) => self.instances.push(*instance),
+            Event::Tree(tree) => {
+                self.tree(tree)?;
+                if self.rows.tree.len() >= BATCH {
+                    return self.batch().map(Some);
+                }
+            }
+            Event::End { .. } if !self.rows.tree.is_empty() => return self.batch().map(Some),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn tree(&mut self, tree: &CallTree) -> Result<(), TableError> {
+        for ((depth, node, holder), (id, _)) in tree.with_holders().zip(tree.nodes()) {
+            let rows = &mut self.rows;
+            rows.tree.push(Some(self.trees));
+            rows.node.push(Some(id.index() as u64));
+            let parent = tree.parent(id).map(|parent| parent.index() as u64);
+            rows.parent.push(parent);
+            rows.depth.push(Some(depth as u64));
+            let (kind, component, path) = self.describe(node, holder);
+            self.rows.kind.push(self.kinds.number(kind)?);
+            let component = &self.metadata.component(component).name;
+            self.rows.component.push(self.components.number(component)?);
+            self.rows.path.push(self.paths.number(&path)?);
+        }
+        self.trees += 1;
+        Ok(())
+    }
+
+    /// The kind of a node that is held by this cell, the component that it is of or in, and its path.
+    fn describe(
+        &self,
+        node: Node,
+        holder: Option<InstanceId>,
+    ) -> (&'static str, petal_metadata::ComponentId, String) {
+        let path = |instance| instance_path(self.metadata, &self.instances, instance);
+        let holder = holder.map_or_else(String::new, path);
+        match node {
+            Node::Cell { instance, .. } => {
+                let component = self.instances[instance.index()].component;
+                ("cell", component, path(instance))
+            }
+            Node::Control { component, control } => {
+                let label = self.labels.control(component, control);
+                ("control", component, format!("{holder}.{label}"))
+            }
+            Node::Group {
+                component, group, ..
+            } => {
+                let name = self.labels.group(component, group);
+                ("group", component, format!("{holder}.{name}"))
+            }
+            Node::Continuous { component } => ("continuous", component, holder),
+            Node::Primitive {
+                component, cell, ..
+            } => {
+                let name = &self.metadata.component(component).cell(cell).name;
+                ("primitive", component, format!("{holder}.{name}"))
+            }
+        }
+    }
+
+    fn batch(&mut self) -> Result<RecordBatch, TableError> {
+        let rows = std::mem::take(&mut self.rows);
+        let columns = vec![
+            numbers(rows.tree)?,
+            numbers(rows.node)?,
+            numbers(rows.parent)?,
+            numbers(rows.depth)?,
+            self.kinds.column(rows.kind)?,
+            self.components.column(rows.component)?,
+            self.paths.column(rows.path)?,
+        ];
+        Ok(RecordBatch::try_new(Table::Trees.schema(), columns)?)
+    }
+}
