@@ -3,6 +3,7 @@
 mod advise;
 mod observe;
 mod stages;
+mod sweep;
 mod values;
 
 use std::ffi::OsString;
@@ -18,7 +19,9 @@ use petal_visualize::{Around, ControlView, Filter, Limit};
 pub use self::advise::{AdviceArg, AdviseArgs};
 pub use self::observe::{CountersArgs, ObserveArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
-use self::values::{parse_cycles, parse_name, parse_size};
+pub use self::sweep::{HistoryArgs, SweepArgs};
+pub use self::values::parse_size;
+use self::values::{parse_cycles, parse_name};
 use crate::versions;
 
 /// After how many cycles a simulation is given up, if nothing else is asked for.
@@ -171,6 +174,12 @@ pub enum Command {
     /// Tell which changes of a design save cycles: each is tried, and its results are compared
     #[command(after_help = self::advise::HELP)]
     Advise(AdviseArgs),
+    /// Run many designs, pipelines and data sets, and tell which are best
+    #[command(after_help = self::sweep::SWEEP_HELP)]
+    Sweep(SweepArgs),
+    /// Keep the cycles of each commit, and draw them
+    #[command(after_help = self::sweep::HISTORY_HELP)]
+    History(HistoryArgs),
     /// List what can be counted in a design by `petal run --count`: what memories, registers and cells do
     Counters(CountersArgs),
     /// Print what a comparison needs of a profile: a small file to keep beside the design

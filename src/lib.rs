@@ -19,6 +19,7 @@ mod folder;
 mod follow;
 mod front_end;
 mod generated;
+mod history;
 mod interrupt;
 mod messages;
 mod observe;
@@ -29,6 +30,7 @@ mod progress;
 mod reconstruct;
 mod run;
 mod stats;
+mod sweep;
 mod trace;
 mod verify;
 mod versions;
@@ -111,6 +113,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::History(args) => history::history(&args),
         Command::Counters(args) => observe::counters(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => run::instrument(&args),

@@ -54,6 +54,41 @@ impl Progress {
     }
 }
 
+/// How many of many runs are done, and how long the others will take. Silent as [`Progress`] is.
+#[derive(Debug)]
+pub struct Runs(ProgressBar);
+
+impl Runs {
+    /// None of so many is done.
+    pub fn new(total: usize, quiet: bool) -> Self {
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(u64::try_from(total).ok(), target);
+        let template = "{wide_bar} {pos} of {len} runs{msg}, {elapsed}, about {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// One more is done; so many have failed up to now.
+    pub fn done(&self, failed: usize) {
+        if failed > 0 {
+            self.0.set_message(format!(", {failed} failed"));
+        }
+        self.0.inc(1);
+    }
+}
+
+impl Drop for Runs {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A stage that is under way.
 #[derive(Debug)]
 pub struct Stage {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// A number of bytes: with K, M, G or T, of so many times 1024 of them.
-pub(super) fn parse_size(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].trim().to_ascii_uppercase().as_str() {
         "" | "B" => Some(0),

@@ -68,6 +68,7 @@ fn the_links_of_the_documents_lead_somewhere() {
         "docs/guide/par.md",
         "docs/guide/sharing.md",
         "docs/guide/static-promotion.md",
+        "docs/guide/sweeps.md",
         "docs/guide/while.md",
         "docs/performance.md",
     ] {

@@ -17,7 +17,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 11] = [
+const ROOMS: [Room; 12] = [
     Room {
         name: "petal",
         knows: &[
@@ -29,6 +29,7 @@ const ROOMS: [Room; 11] = [
             "petal-passes",
             "petal-reconstruct",
             "petal-simulate",
+            "petal-sweep",
             "petal-tables",
             "petal-visualize",
         ],
@@ -86,6 +87,11 @@ const ROOMS: [Room; 11] = [
     Room {
         name: "petal-simulate",
         knows: &["petal-files"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-sweep",
+        knows: &[],
         in_tests: &[],
     },
     Room {

@@ -1,0 +1,124 @@
+//! `petal sweep --merge`: parts of a sweep, which ran in folders of their own, become one.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use petal_sweep::{Row, Run, Sweep, VERSION};
+
+use super::shop::ROW;
+use super::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
+use crate::args::SweepArgs;
+use crate::failure::Failure;
+use crate::folder;
+use crate::interrupt;
+
+/// `petal sweep --merge`
+pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
+    let Some(out) = &args.out else {
+        return Err(Failure::usage("`--merge` needs `--out`"));
+    };
+    check_free(out, SWEEP, "sweep")?;
+    let [first, others @ ..] = &*args.merge else {
+        return Err(Failure::usage("name the folders to merge"));
+    };
+    let sweep = read(first)?;
+    for dir in others {
+        if read(dir)? != sweep {
+            return Err(Failure::new(format!(
+                "{} and {} are not parts of one sweep: their runs or versions differ",
+                first.display(),
+                dir.display()
+            )));
+        }
+    }
+    let mut rows = Vec::new();
+    let mut missing = Vec::new();
+    for run in &sweep.runs {
+        // A part may have failed at what another one did.
+        let found = args
+            .merge
+            .iter()
+            .filter_map(|dir| Some((dir, row(dir, run)?)));
+        match found.min_by_key(|(_, row)| row.error.is_some()) {
+            Some((dir, row)) => rows.push((dir, row)),
+            None => missing.push(&run.name),
+        }
+    }
+    if let Some(first) = missing.first() {
+        let missing = missing.len();
+        return Err(Failure::new(format!(
+            "the parts lack {missing} of {} runs, first {first}; do the parts that were left out, or interrupted",
+            sweep.runs.len()
+        )));
+    }
+    fs::create_dir_all(out).map_err(Failure::io("create the output folder", out))?;
+    write(&out.join(SWEEP), &sweep.json())?;
+    for (dir, row) in &rows {
+        interrupt::check()?;
+        let name = row.name.folder();
+        if dir.canonicalize().ok() != out.canonicalize().ok() {
+            let profile = Path::new(PROFILES).join(&name);
+            copy(&dir.join(&profile), &out.join(&profile))?;
+        }
+        let place = out.join(ROWS).join(&name);
+        fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
+        write(&place.join(ROW), &row.json())?;
+    }
+    for dir in &args.merge {
+        copy(&dir.join(GENERATED), &out.join(GENERATED))?;
+    }
+    let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+    publish(&sweep, &rows, out)?;
+    tell(&sweep, &rows, Some(out), args.quiet)
+}
+
+/// The sweep that a folder has a part of.
+fn read(dir: &Path) -> Result<Sweep, Failure> {
+    let path = dir.join(SWEEP);
+    let text = petal_files::read(&path).map_err(|error| {
+        Failure::new(format!(
+            "{} holds no part of a sweep: cannot read {}: {error}",
+            dir.display(),
+            path.display()
+        ))
+    })?;
+    let sweep = serde_json::from_slice(&text).map_err(|error| error.to_string());
+    let sweep = sweep.and_then(|sweep: Sweep| match sweep.version {
+        VERSION => Ok(sweep),
+        version => Err(format!("its version is {version}, not {VERSION}")),
+    });
+    sweep.map_err(|problem| {
+        let path = path.display();
+        Failure::new(format!(
+            "{path} is of no sweep that this petal reads: {problem}"
+        ))
+    })
+}
+
+/// The row of a run in a part, if it was tried there.
+fn row(dir: &Path, run: &Run) -> Option<Row> {
+    let text = fs::read(dir.join(ROWS).join(run.name.folder()).join(ROW)).ok()?;
+    let row: Row = serde_json::from_slice(&text).ok()?;
+    (row.name == run.name).then_some(row)
+}
+
+/// Copies a folder with all that is in it, if it is there.
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    let entries = match fs::read_dir(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(Failure::io("read", from))?,
+    };
+    fs::create_dir_all(to).map_err(Failure::io("create the folder", to))?;
+    for entry in entries {
+        let entry = entry.map_err(Failure::io("read", from))?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            copy(&from, &to)?;
+        } else {
+            let text = fs::read(&from).map_err(Failure::io("read", &from))?;
+            folder::write_whole(&to, &text)?;
+        }
+    }
+    Ok(())
+}

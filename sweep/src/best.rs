@@ -1,0 +1,156 @@
+//! Which runs are best: of each family of designs and each data set, the shortest, and those that none beats.
+
+use std::fmt::Write as _;
+
+use crate::row::{Row, Sweep};
+
+/// How many rows each list has on a terminal.
+const ROWS: usize = 20;
+
+/// How many bytes of an error are on a terminal.
+const TOLD: usize = 160;
+
+/// Runs that one compares with one another: one family of designs on one data set.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// The family.
+    pub family: &'a str,
+    /// The data set.
+    pub data: &'a str,
+    /// Those that no other one beats in both figures, the best in the first one first.
+    pub front: Vec<&'a Row>,
+}
+
+/// The groups of a sweep with results, in the order of their first runs.
+///
+/// `rows` belong to the runs of the sweep, in the same order, where they were tried.
+pub fn groups<'a>(sweep: &'a Sweep, rows: &'a [Row]) -> Vec<Group<'a>> {
+    let [first, second] = &sweep.pareto;
+    let costs = |row: &Row| Some((*row.figures.get(first)?, *row.figures.get(second)?));
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut rows = rows.iter().peekable();
+    for run in &sweep.runs {
+        let Some(row) = rows.next_if(|row| row.name == run.name) else {
+            continue;
+        };
+        if costs(row).is_none() {
+            continue;
+        }
+        let (family, data) = (&*run.family, &*run.name.data);
+        let at = groups
+            .iter()
+            .position(|group| group.family == family && group.data == data);
+        let at = at.unwrap_or_else(|| {
+            groups.push(Group {
+                family,
+                data,
+                front: Vec::new(),
+            });
+            groups.len() - 1
+        });
+        groups[at].front.push(row);
+    }
+    for group in &mut groups {
+        group.front.sort_by_key(|row| costs(row));
+        let mut least = u64::MAX;
+        // Of equals, the first in the sweep stays.
+        group.front.retain(|row| {
+            let (_, cost) = costs(row).unwrap_or((0, u64::MAX));
+            let beats = cost < least;
+            least = least.min(cost);
+            beats
+        });
+    }
+    groups
+}
+
+impl Sweep {
+    /// What a terminal shows of the rows.
+    pub fn text(&self, rows: &[Row]) -> String {
+        let mut text = String::new();
+        let failed: Vec<&Row> = rows.iter().filter(|row| row.error.is_some()).collect();
+        let _ = writeln!(
+            text,
+            "{}: {} runs, {} done, {} failed",
+            self.name,
+            rows.len(),
+            rows.len() - failed.len(),
+            failed.len()
+        );
+        let [first, second] = &self.pareto;
+        let figure = |row: &Row, name: &String| row.figures[name].to_string();
+        let groups = groups(self, rows);
+        let line = |row: &Row| {
+            let name = &row.name;
+            let texts = [&name.design, &name.passes, &name.data].map(Clone::clone);
+            let mut cells = texts.to_vec();
+            cells.extend([figure(row, first), figure(row, second)]);
+            cells
+        };
+        let head = |title: &str| {
+            let head = [title, "passes", "data", first, second];
+            head.map(str::to_owned).to_vec()
+        };
+        let best = groups.iter().filter_map(|group| group.front.first());
+        let best: Vec<_> = best.map(|row| line(row)).collect();
+        list(&mut text, &head(&format!("least {first}")), &best);
+        let fronts = groups.iter().filter(|group| group.front.len() > 1);
+        let fronts: Vec<_> = fronts
+            .flat_map(|group| group.front.iter().map(|row| line(row)))
+            .collect();
+        let title = format!("Pareto front: {first} against {second}");
+        list(&mut text, &head(&title), &fronts);
+        let failed: Vec<_> = failed
+            .iter()
+            .map(|row| {
+                let error = row.error.as_deref().unwrap_or_default();
+                let mut line = error.lines().next().unwrap_or_default().to_owned();
+                let end = (0..=TOLD.min(line.len()))
+                    .rev()
+                    .find(|at| line.is_char_boundary(*at));
+                if line.len() > TOLD {
+                    line.truncate(end.unwrap_or(0));
+                    line.push('…');
+                }
+                let name = &row.name;
+                vec![
+                    name.design.clone(),
+                    name.passes.clone(),
+                    name.data.clone(),
+                    line,
+                ]
+            })
+            .collect();
+        let head = ["failed", "passes", "data", "why"].map(str::to_owned);
+        list(&mut text, &head, &failed);
+        text
+    }
+}
+
+/// Adds a list, unless it is empty: texts to the left, figures to the right.
+fn list(text: &mut String, head: &[String], rows: &[Vec<String>]) {
+    if rows.is_empty() {
+        return;
+    }
+    let shown = &rows[..rows.len().min(ROWS)];
+    let shown_rows = shown.iter().map(Vec::as_slice);
+    let lines: Vec<&[String]> = std::iter::once(head).chain(shown_rows).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
+    text.push('\n');
+    for line in &lines {
+        let mut told = String::from(" ");
+        for (column, cell) in line.iter().enumerate() {
+            let width = width(column).unwrap_or(0);
+            let is_figure = column > 2 && line.len() == 5;
+            let _ = if is_figure {
+                write!(told, " {cell:>width$} ")
+            } else {
+                write!(told, " {cell:<width$} ")
+            };
+        }
+        let _ = writeln!(text, "{}", told.trim_end());
+    }
+    if rows.len() > ROWS {
+        let _ = writeln!(text, "  … and {} more", rows.len() - ROWS);
+    }
+}

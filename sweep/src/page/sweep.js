@@ -1,0 +1,164 @@
+// The page of a sweep: what is chosen above filters the picture and the table alike.
+const SHOWN = 500;
+const TEXTS = ["design", "passes", "data", ...data.parameters];
+
+/** The value of a row in a column: a text, a number, or nothing. */
+function valueOf(row, column) {
+  const at = data.figures.indexOf(column);
+  if (at >= 0) return row.figures[at] ?? undefined;
+  const parameter = data.parameters.indexOf(column);
+  if (parameter >= 0) return numeric.has(column) && row.parameters[parameter] !== "" ? Number(row.parameters[parameter]) : row.parameters[parameter];
+  return column === "error" ? (row.error ?? "") : row[column];
+}
+const numeric = new Set(data.figures);
+data.parameters.forEach((name, at) => {
+  if (data.rows.every((row) => !Number.isNaN(Number(row.parameters[at])))) numeric.add(name);
+});
+const failed = data.rows.filter((row) => row.error !== null);
+const measures = [...data.figures, ...data.parameters.filter((name) => numeric.has(name))];
+const columns = [...TEXTS, ...data.figures, ...(failed.length ? ["error"] : [])];
+const state = { filter: "", x: data.pareto[0], y: data.pareto[1], color: "passes", log: true, column: data.pareto[0], ascending: true, all: false };
+
+/** What a row must be: words that it has, or a column, a sign and a value. */
+function filters(text) {
+  return (text.match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) => {
+    const plain = word.replaceAll('"', "");
+    const parts = plain.match(/^([\w.: -]+?)(<=|>=|!=|=|<|>)(.*)$/);
+    if (!parts || !columns.includes(parts[1])) return (row) => TEXTS.some((column) => String(valueOf(row, column)).includes(plain)) || (row.error ?? "").includes(plain);
+    const [, column, sign, to] = parts;
+    return (row) => {
+      const value = valueOf(row, column);
+      if (value === undefined) return false;
+      const [a, b] = numeric.has(column) ? [value, Number(to)] : [String(value), to];
+      return { "=": a === b, "!=": a !== b, "<": a < b, ">": a > b, "<=": a <= b, ">=": a >= b }[sign];
+    };
+  });
+}
+
+/** The rows of a group, a family of designs on one data set, that no other one of it beats in both figures. */
+function fronts(rows) {
+  const groups = new Map();
+  for (const row of rows) {
+    const [x, y] = [valueOf(row, state.x), valueOf(row, state.y)];
+    if (x === undefined || y === undefined) continue;
+    const key = JSON.stringify([row.family, row.data]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push({ row, x, y });
+  }
+  return [...groups.values()].map((points) => {
+    points.sort((a, b) => a.x - b.x || a.y - b.y);
+    let least = Infinity;
+    return points.filter(({ y }) => y < least && ((least = y), true));
+  });
+}
+
+const told = (row) =>
+  [`${row.design}${row.error ? " (failed)" : ""}`, `passes ${row.passes}`, `data ${row.data}`, ...data.figures.slice(0, 8).map((name, at) => (row.figures[at] === null ? "" : `${name} ${count(row.figures[at])}`)).filter(Boolean)].join("\n");
+const report = (row) => (row.profile ? `${row.profile}/report.html` : undefined);
+
+/** All points, the fronts as lines where there are few enough to tell them apart. */
+function draw(rows) {
+  const [width, height] = [860, 460];
+  const [left, right, top, bottom] = [72, 16, 14, 48];
+  const points = rows.map((row) => ({ row, x: valueOf(row, state.x), y: valueOf(row, state.y) })).filter(({ x, y }) => typeof x === "number" && typeof y === "number");
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${state.y} over ${state.x}` });
+  byId("points").value = `${count(points.length)} of ${count(data.rows.length)} runs`;
+  if (!points.length) {
+    picture.append(svg("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "no run has both figures"));
+    return [picture, []];
+  }
+  const range = (axis) => [Math.min(...points.map((point) => point[axis])), Math.max(...points.map((point) => point[axis]))];
+  const x = scale(range("x"), [left, width - right], state.log);
+  const y = scale(range("y"), [height - bottom, top], state.log);
+  for (const tick of x.ticks) {
+    picture.append(svg("line", { class: "grid", x1: x.at(tick), x2: x.at(tick), y1: top, y2: height - bottom }), svg("text", { x: x.at(tick), y: height - bottom + 17, "text-anchor": "middle" }, short(tick)));
+  }
+  for (const tick of y.ticks) {
+    picture.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y.at(tick), y2: y.at(tick) }), svg("text", { x: left - 8, y: y.at(tick) + 4, "text-anchor": "end" }, short(tick)));
+  }
+  picture.append(
+    svg("text", { class: "title", x: (left + width - right) / 2, y: height - 10, "text-anchor": "middle" }, state.x),
+    svg("text", { class: "title", transform: `translate(16 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, state.y),
+  );
+  const all = fronts(rows);
+  const best = new Set(all.flat().map(({ row }) => row));
+  if (all.length <= 12) {
+    for (const front of all) {
+      if (front.length > 1) picture.append(svg("path", { class: "front", d: front.map((point, nth) => `${nth ? "L" : "M"}${x.at(point.x)} ${y.at(point.y)}`).join("") }));
+    }
+  }
+  const categories = [...new Set(data.rows.map((row) => String(valueOf(row, state.color))))];
+  const shown = new Set();
+  // Those that are best lie on top.
+  points.sort((a, b) => best.has(a.row) - best.has(b.row));
+  for (const point of points) {
+    const category = categories.indexOf(String(valueOf(point.row, state.color)));
+    shown.add(category);
+    const node = mark(category, x.at(point.x), y.at(point.y), best.has(point.row) ? 6 : 4.5);
+    node.append(svg("title", {}, told(point.row)));
+    const href = report(point.row);
+    const holder = href ? svg("a", { href, target: "_blank", "aria-label": told(point.row) }, node) : svg("g", {}, node);
+    if (best.has(point.row)) holder.setAttribute("class", "best");
+    holder.onmouseenter = () => point.row.line?.classList.add("pointed");
+    holder.onmouseleave = () => point.row.line?.classList.remove("pointed");
+    picture.append(holder);
+  }
+  const legend = [...shown].sort((a, b) => a - b).map((at) => element("li", {}, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, mark(at, 7, 7)), categories[at]));
+  return [picture, legend];
+}
+
+/** The table, as it is sorted now. */
+function table(rows) {
+  const sorted = [...rows].sort((a, b) => {
+    const [one, other] = [valueOf(a, state.column), valueOf(b, state.column)];
+    // What has no figure comes last, whichever way.
+    if (one === undefined || other === undefined) return (one === undefined) - (other === undefined);
+    const order = numeric.has(state.column) ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
+    return state.ascending ? order : -order;
+  });
+  const choose = (column, ascending) => {
+    Object.assign(state, { column, ascending });
+    show();
+    document.querySelector("th[aria-sort] button").focus();
+  };
+  const cell = (row, column) => {
+    const value = valueOf(row, column);
+    if (column === "error") return element("td", { class: "error", title: value }, value.split("\n")[0]);
+    if (column === "design" && report(row)) return element("td", {}, element("a", { href: report(row), target: "_blank" }, value));
+    if (numeric.has(column)) return element("td", { class: "number" }, typeof value === "number" ? count(value) : "");
+    return element("td", { title: value }, value);
+  };
+  const shown = state.all ? sorted : sorted.slice(0, SHOWN);
+  const lines = shown.map((row) => (row.line = element("tr", {}, ...columns.map((column) => cell(row, column)))));
+  const head = element("tr", {}, ...columns.map((column) => heading(column, numeric.has(column), state, choose)));
+  byId("table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...lines));
+  byId("more").hidden = shown.length === sorted.length;
+  byId("more").textContent = `All ${count(sorted.length)} rows`;
+}
+
+function show() {
+  const wanted = filters(state.filter);
+  const rows = data.rows.filter((row) => wanted.every((is) => is(row)));
+  table(rows);
+  const [picture, legend] = draw(rows);
+  byId("picture").replaceChildren(picture, element("ul", { class: "legend", "aria-label": state.color }, ...legend));
+}
+
+function select(id, label, names) {
+  const options = names.map((name) => element("option", { value: name, selected: name === state[id] ? "" : undefined }, name));
+  const node = element("select", { id, onchange: () => ((state[id] = node.value), show()) }, ...options);
+  return element("label", {}, `${label} `, node);
+}
+
+byId("origin").textContent = `petal ${data.petal}: ${count(data.rows.length)} runs${failed.length ? `, ${count(failed.length)} failed` : ""}`;
+const search = element("input", { id: "filter", type: "search", autocomplete: "off", spellcheck: "false", placeholder: "words, or passes=all cycles<1000", oninput: () => ((state.filter = search.value), show()) });
+const log = element("input", { id: "log", type: "checkbox", checked: "", onchange: () => ((state.log = log.checked), show()) });
+const more = element("button", { id: "more", type: "button", onclick: () => ((state.all = true), show()) });
+byId("main").append(
+  element("div", { class: "controls" }, element("label", {}, "Filter ", search), element("output", { id: "points", for: "filter" })),
+  element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; a point opens its report")),
+  element("div", { id: "picture", class: "picture" }),
+  element("div", { class: "controls" }, more),
+  element("div", { class: "box" }, element("table", { id: "table" })),
+);
+show();
