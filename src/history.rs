@@ -5,7 +5,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
+use petal_metadata::Metadata;
 use petal_sweep::{Entry, History, VERSION, encoded, histories, history_html};
+use petal_visualize::outputs::METADATA;
 use petal_visualize::{Change, Limit, thousands};
 use serde_json::Value as Json;
 
@@ -13,7 +15,7 @@ use crate::args::HistoryArgs;
 use crate::failure::Failure;
 use crate::folder;
 use crate::outputs;
-use crate::sweep::check_free;
+use crate::sweep::{check_free, dataset};
 
 /// The folder of the entries, one file each.
 const ENTRIES: &str = "entries";
@@ -31,10 +33,9 @@ pub fn history(args: &HistoryArgs) -> Result<(), Failure> {
         fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
         let mut text = serde_json::to_string_pretty(&entry)?;
         text.push('\n');
-        folder::write_whole(
-            &place.join(format!("{}.json", entry.commit)),
-            text.as_bytes(),
-        )?;
+        let name = format!("{}.json", entry.commit);
+        folder::write_whole(&place.join(name), text.as_bytes())?;
+        dataset::write_entry(&entry, &args.out.join(dataset::RUNS))?;
     }
     let histories = histories(&read(&entries)?);
     if histories.is_empty() {
@@ -104,6 +105,7 @@ fn entry(args: &HistoryArgs, dir: &Path) -> Result<Entry, Failure> {
             dir.display()
         )));
     }
+    let metadata = Metadata::read(&dir.join(METADATA))?;
     let commit = git(args, &["show", "--no-patch", "--format=%H%n%ct%n%s"])?;
     let ancestors = git(args, &["rev-list", "--count"])?;
     let mut lines = commit.lines();
@@ -116,9 +118,13 @@ fn entry(args: &HistoryArgs, dir: &Path) -> Result<Entry, Failure> {
         ancestors: ancestors.trim().parse().map_err(odd)?,
         subject: line(),
         design: summary["design"].as_str().ok_or_else(damaged)?.to_owned(),
+        fingerprint: metadata.fingerprint,
+        pipeline: metadata.pipeline.join(","),
         cycles: number("cycles")?,
-        useful_cycles: number("useful_cycles")?,
+        computation_cycles: number("computation_cycles")?,
+        condition_cycles: number("condition_cycles")?,
         overhead_cycles: number("overhead_cycles")?,
+        overhead: serde_json::from_value(summary["overhead"].clone())?,
         petal: summary["versions"]["petal"]
             .as_str()
             .ok_or_else(damaged)?

@@ -2,6 +2,7 @@
 //!
 //! Owns the folder of a sweep. What runs there are and how they are shown, `petal_sweep` tells; one run is in `shop`.
 
+pub mod dataset;
 mod merge;
 mod process;
 mod shop;
@@ -278,6 +279,7 @@ fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Failure
 
 /// Writes what shows all rows.
 fn publish(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Failure> {
+    dataset::write(sweep, rows, out)?;
     write(&out.join(PAGE), &sweep.html(rows))
 }
 

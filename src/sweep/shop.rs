@@ -310,13 +310,18 @@ impl Shop {
 pub const ROW: &str = "row.json";
 
 /// Removes a folder, if it is there.
-fn remove(dir: &Path) -> Result<(), Failure> {
+pub fn remove(dir: &Path) -> Result<(), Failure> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Failure::io("remove", dir)(error))
         }
         _ => Ok(()),
     }
+}
+
+/// What the cycles of a kind of overhead are called as a figure.
+pub fn overhead(kind: &str) -> String {
+    format!("{}_cycles", kind.replace('-', "_"))
 }
 
 /// The figures of a profile.
@@ -340,7 +345,7 @@ fn figures(profile: &Path) -> Result<BTreeMap<String, u64>, Failure> {
         add(name.to_owned(), &summary[name]);
     }
     for (kind, cycles) in summary["overhead"].as_object().into_iter().flatten() {
-        add(format!("{}_cycles", kind.replace('-', "_")), cycles);
+        add(overhead(kind), cycles);
     }
     for (name, value) in summary["hardware"].as_object().into_iter().flatten() {
         add(name.clone(), value);

@@ -261,9 +261,10 @@ fn of_command(
             .next()
             .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
             && names.all(is_in_name);
-        if !is_name || parameter == DESIGN {
+        if !is_name || RESERVED.contains(&parameter.as_str()) {
             return Err(problem(format!(
-                "`{parameter}` can be no parameter: use letters, digits, `_` and `-`, and not `{DESIGN}`"
+                "`{parameter}` can be no parameter: use letters, digits, `_` and `-`, and none of {}",
+                RESERVED.join(", ")
             )));
         }
         if !command.contains(&format!("{{{parameter}}}")) {
@@ -415,6 +416,36 @@ fn of_data(
         }
     })
 }
+
+/// What is called so in tables of runs already.
+const RESERVED: [&str; 26] = [
+    "design",
+    "family",
+    "passes",
+    "data",
+    "profile",
+    "digest",
+    "pipeline",
+    "cycles",
+    "useful",
+    "computation",
+    "conditions",
+    "overhead",
+    "fsm_update",
+    "par_done_update",
+    "fsm_and_par_done_update",
+    "static_wait",
+    "barrier",
+    "start_finish",
+    "other",
+    "stopped",
+    "error",
+    "verified",
+    "petal",
+    "calyx",
+    "parameters",
+    "figures",
+];
 
 /// The place of a design's file in the texts of data and observations.
 const DESIGN: &str = "design";

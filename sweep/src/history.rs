@@ -1,6 +1,6 @@
 //! The runs of one design over time: what each commit took, and which was the first to make it worse.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +19,20 @@ pub struct Entry {
     pub subject: String,
     /// The design.
     pub design: String,
+    /// A number of the compiled design, as in `metadata.json`.
+    pub fingerprint: String,
+    /// The passes that compiled it, with commas.
+    pub pipeline: String,
     /// Length of the run.
     pub cycles: u64,
-    /// Cycles in which something worked.
-    pub useful_cycles: u64,
+    /// Cycles in which something worked that is no condition.
+    pub computation_cycles: u64,
+    /// Cycles in which nothing but conditions was computed.
+    pub condition_cycles: u64,
     /// The others.
     pub overhead_cycles: u64,
+    /// They, by kind.
+    pub overhead: BTreeMap<String, u64>,
     /// The version of petal.
     pub petal: String,
 }

@@ -75,8 +75,11 @@ impl<W: Write + Send> Writer<W> {
         Self::with_schema(table, &table.schema(), out)
     }
 
-    /// Begins a file with the columns of `table`, and more.
-    pub(crate) fn with_schema(table: Table, schema: &Schema, out: W) -> Result<Self, TableError> {
+    /// Begins a file with the columns of `table`, and more, such as those of [`runs`](crate::runs).
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn with_schema(table: Table, schema: &Schema, out: W) -> Result<Self, TableError> {
         // What a file tells of itself stands beside the columns.
         let marks = table.marks().into_iter();
         let mut marks: Vec<KeyValue> = marks

@@ -1,0 +1,171 @@
+//! The figures of a sweep, or of a history, as Parquet: files in folders that are named after what their rows have in common.
+//!
+//! Owns where the files are; the table is that of `petal_tables`, which only a petal with the feature `tables` has.
+
+use std::path::Path;
+
+use petal_sweep::{Entry, Row, Sweep};
+
+use crate::failure::Failure;
+
+/// The folder of a sweep's dataset.
+pub const RUNS: &str = "runs";
+
+#[cfg(feature = "tables")]
+pub use self::files::{write, write_entry};
+
+/// Writes nothing, and leaves nothing of a petal that could: it would be of other rows.
+#[cfg(not(feature = "tables"))]
+pub fn write(_: &Sweep, _: &[Row], out: &Path) -> Result<(), Failure> {
+    super::shop::remove(&out.join(RUNS))
+}
+
+/// Writes nothing.
+#[cfg(not(feature = "tables"))]
+pub fn write_entry(_: &Entry, _: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+#[cfg(feature = "tables")]
+mod files {
+    use std::fs;
+    use std::ops::Range;
+
+    use petal_files::Scratch;
+    use petal_passes::CALYX_VERSION;
+    use petal_reconstruct::Overhead;
+    use petal_sweep::encoded;
+    use petal_tables::{Figures, Parameter, RecordBatch, RunRow, Table, Writer, runs};
+    use petal_visualize::ByKind;
+
+    use super::{Entry, Failure, Path, RUNS, Row, Sweep};
+    use crate::folder;
+    use crate::sweep::shop::{overhead, remove};
+
+    /// Writes the dataset in place of an earlier one.
+    pub fn write(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Failure> {
+        let scratch = Scratch::new_in(out).map_err(Failure::io("write to", out))?;
+        let place = scratch.path().join(RUNS);
+        fs::create_dir(&place).map_err(Failure::io("create the folder", &place))?;
+        // All files have the same columns, whichever parameters their runs have.
+        let table: Vec<RunRow> = rows.iter().map(|row| run(row, &sweep.petal)).collect();
+        let table = runs(&table)?;
+        for range in parts(rows) {
+            let name = &rows[range.start].name;
+            let dir = place.join(format!("design={}", encoded(&name.design)));
+            let dir = dir.join(format!("passes={}", encoded(&name.passes)));
+            fs::create_dir_all(&dir).map_err(Failure::io("create the folder", &dir))?;
+            let path = dir.join("runs.parquet");
+            let part = table.slice(range.start, range.len());
+            fs::write(&path, parquet(&part)?).map_err(Failure::io("write", &path))?;
+        }
+        let target = out.join(RUNS);
+        remove(&target)?;
+        fs::rename(&place, &target).map_err(Failure::io("write", &target))
+    }
+
+    /// The runs of each design and pipeline, which follow one another.
+    fn parts(rows: &[Row]) -> Vec<Range<usize>> {
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for (at, row) in rows.iter().enumerate() {
+            match parts.last_mut() {
+                Some(part) if is_of_one_file(&rows[part.start], row) => part.end = at + 1,
+                _ => parts.push(at..at + 1),
+            }
+        }
+        parts
+    }
+
+    fn is_of_one_file(one: &Row, other: &Row) -> bool {
+        one.name.design == other.name.design && one.name.passes == other.name.passes
+    }
+
+    /// A run as a row of the table.
+    fn run(row: &Row, petal: &str) -> RunRow {
+        let values = row.name.parameters.iter();
+        let parameters = values.map(|(name, value)| (name.clone(), parameter(value)));
+        // What was observed has no column of its own.
+        let observed = row.figures.iter().filter(|(name, _)| name.contains(':'));
+        let observed = observed.map(|(name, value)| {
+            let value = i64::try_from(*value).unwrap_or(i64::MAX);
+            (name.clone(), Parameter::Integer(value))
+        });
+        RunRow {
+            design: row.name.design.clone(),
+            digest: row.digest.clone().unwrap_or_default(),
+            pipeline: row.name.passes.clone(),
+            data: Some(row.name.data.clone()),
+            figures: row.error.is_none().then(|| figures(row)),
+            error: row.error.clone(),
+            petal: Some(petal.to_owned()),
+            calyx: Some(CALYX_VERSION.to_owned()),
+            parameters: parameters.chain(observed).collect(),
+            ..RunRow::default()
+        }
+    }
+
+    fn parameter(value: &str) -> Parameter {
+        if let Ok(number) = value.parse() {
+            return Parameter::Integer(number);
+        }
+        if let Ok(flag) = value.parse() {
+            return Parameter::Flag(flag);
+        }
+        match value.parse::<f64>() {
+            Ok(number) if number.is_finite() => Parameter::Real(number),
+            _ => Parameter::Text(value.to_owned()),
+        }
+    }
+
+    fn figures(row: &Row) -> Figures {
+        let of = |name: &str| row.figures.get(name).copied().unwrap_or(0);
+        Figures {
+            cycles: of("cycles"),
+            computation: of("computation_cycles"),
+            conditions: of("condition_cycles"),
+            overhead: by_kind(|kind| row.figures.get(&overhead(kind))),
+        }
+    }
+
+    fn by_kind<'a>(cycles: impl Fn(&str) -> Option<&'a u64>) -> ByKind {
+        Overhead::ALL.map(|kind| cycles(&kind.to_string()).copied().unwrap_or(0))
+    }
+
+    fn parquet(table: &RecordBatch) -> Result<Vec<u8>, Failure> {
+        let mut file = Vec::new();
+        let mut writer = Writer::with_schema(Table::Runs, &table.schema(), &mut file)?;
+        writer.write(table)?;
+        writer.finish()?;
+        Ok(file)
+    }
+
+    /// Adds a file with the run of a commit to a dataset.
+    pub fn write_entry(entry: &Entry, dir: &Path) -> Result<(), Failure> {
+        let text = |value: &str| Parameter::Text(value.to_owned());
+        let ancestors = i64::try_from(entry.ancestors).unwrap_or(i64::MAX);
+        let row = RunRow {
+            design: entry.design.clone(),
+            petal: Some(entry.petal.clone()),
+            digest: entry.fingerprint.clone(),
+            pipeline: entry.pipeline.clone(),
+            figures: Some(Figures {
+                cycles: entry.cycles,
+                computation: entry.computation_cycles,
+                conditions: entry.condition_cycles,
+                overhead: by_kind(|kind| entry.overhead.get(kind)),
+            }),
+            parameters: [
+                ("commit".to_owned(), text(&entry.commit)),
+                ("time".to_owned(), Parameter::Integer(entry.time)),
+                ("ancestors".to_owned(), Parameter::Integer(ancestors)),
+                ("subject".to_owned(), text(&entry.subject)),
+            ]
+            .into(),
+            ..RunRow::default()
+        };
+        let dir = dir.join(format!("design={}", encoded(&entry.design)));
+        fs::create_dir_all(&dir).map_err(Failure::io("create the folder", &dir))?;
+        let path = dir.join(format!("{}.parquet", entry.commit));
+        folder::write_whole(&path, &parquet(&runs(&[row])?)?)
+    }
+}
