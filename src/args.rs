@@ -1,6 +1,7 @@
 //! The command line: what can be asked of `petal`, in clap's terms.
 
 mod advise;
+mod graph;
 mod observe;
 mod stages;
 mod sweep;
@@ -17,6 +18,7 @@ use colorchoice_clap::Color;
 use petal_visualize::{Around, ControlView, Filter, Limit};
 
 pub use self::advise::{AdviceArg, AdviseArgs};
+pub use self::graph::{GraphArgs, GraphFormat};
 pub use self::observe::{CountersArgs, ObserveArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
 pub use self::sweep::{HistoryArgs, SweepArgs};
@@ -166,6 +168,9 @@ pub enum Command {
     /// Print the statistics tables of a profile, or what matters most of them
     #[command(after_help = STATS_HELP)]
     Stats(StatsArgs),
+    /// Draw the control-flow graph of a run: what ran after what, how often, and the critical path
+    #[command(after_help = self::graph::HELP)]
+    Graph(GraphArgs),
     /// Print the source with cycles, useful share and overhead beside each line
     Annotate(AnnotateArgs),
     /// Compare two runs: what takes more cycles, and what fewer

@@ -19,6 +19,7 @@ mod folder;
 mod follow;
 mod front_end;
 mod generated;
+mod graph;
 mod history;
 mod interrupt;
 mod messages;
@@ -110,6 +111,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Timeline(args) => trace::timeline(&args),
         Command::View(args) => view::view(&args),
         Command::Stats(args) => stats::stats(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),

@@ -62,6 +62,7 @@ fn the_links_of_the_documents_lead_somewhere() {
         "docs/guide/definitions.md",
         "docs/guide/front-ends.md",
         "docs/guide/glossary.md",
+        "docs/guide/graph.md",
         "docs/guide/long-runs.md",
         "docs/guide/observe.md",
         "docs/guide/overhead.md",

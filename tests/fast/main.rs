@@ -16,6 +16,7 @@ mod folders;
 mod front_ends;
 mod fst;
 mod fuzz;
+mod graph;
 mod guide;
 mod habits;
 mod history;

@@ -16,7 +16,7 @@ struct Case {
     inputs: &'static [&'static str],
 }
 
-const CASES: [Case; 10] = [
+const CASES: [Case; 11] = [
     Case {
         args: &["run", "parts.futil", "-q", "--data", "other.json"],
         files: &["--vcd", "--fst"],
@@ -92,6 +92,12 @@ const CASES: [Case; 10] = [
             "kept/stats/cells.csv",
             "kept/report.html",
         ],
+    },
+    Case {
+        args: &["graph", "kept", "--format", "dot"],
+        files: &["--out"],
+        folders: &[],
+        inputs: &["kept/trace.petal", "kept/summary.json"],
     },
     Case {
         args: &["view", "kept", "--cycles", "0..1"],

@@ -6,6 +6,7 @@
 pub mod advice;
 pub mod comparisons;
 pub mod corpus;
+pub mod graph;
 pub mod histories;
 pub mod page;
 pub mod perfetto;

@@ -14,13 +14,13 @@ use std::path::Path;
 
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{Activity, CallTree, FrameLabels, InstanceId, Node};
-use petal_visualize::{Analysis, ControlView, Value};
+use petal_visualize::{Analysis, ControlView, StepKind, Value};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use self::program::Program;
-use super::{Traced, rng};
+use super::{Traced, graph, rng};
 
 /// What is generated: the shape of a control program.
 #[derive(Debug, Clone)]
@@ -251,6 +251,7 @@ fn profiled(text: &str, passes: &str, profile: Profile) -> (Metadata, Traced) {
 pub fn every_cycle_is_as_interpreted(count: usize, profile: Profile) {
     let (text, programs) = design(false, count);
     let (metadata, traced) = profiled(&text, "no-opt", profile);
+    graph_is_as_interpreted(&metadata, &traced, &programs);
     let labels = FrameLabels::new(&metadata);
     for (number, program) in programs.iter().enumerate() {
         let instance = instance_of(&metadata, &traced, number);
@@ -289,6 +290,7 @@ pub fn every_cycle_is_as_interpreted(count: usize, profile: Profile) {
 pub fn groups_and_loops_run_as_often_as_interpreted(count: usize, profile: Profile) {
     let (text, programs) = design(true, count);
     let (metadata, traced) = profiled(&text, "all", profile);
+    graph_is_as_interpreted(&metadata, &traced, &programs);
     let mut analysis = Analysis::new(&metadata, ControlView::Source);
     for event in &traced.events {
         analysis.event(event);
@@ -342,4 +344,43 @@ pub fn groups_and_loops_run_as_often_as_interpreted(count: usize, profile: Profi
             }
         }
     }
+}
+
+/// The numbers of the control-flow graph are those of the interpreter, and hardly any is missing.
+fn graph_is_as_interpreted(metadata: &Metadata, traced: &Traced, programs: &[Program]) {
+    let mut analysis = Analysis::new(metadata, ControlView::Source);
+    for event in &traced.events {
+        analysis.event(event);
+    }
+    let graph = graph::of(metadata, &traced.events, &analysis);
+    let (mut certain, mut open) = (0, 0);
+    for (number, program) in programs.iter().enumerate() {
+        let instance = instance_of(metadata, traced, number);
+        for step in graph.graph().node_weights() {
+            let name = format!("{}@{}", step.label, step.place);
+            let expected = match step.kind {
+                StepKind::Leaf => {
+                    let runs = program.runs.get(&step.label);
+                    runs.map(|(latency, total)| total / latency)
+                }
+                StepKind::If | StepKind::Loop | StepKind::Fork => {
+                    let known = program.statements.iter().find(|it| it.label == name);
+                    let known = known.filter(|it| !it.label.starts_with("static "));
+                    known.map(|it| it.times)
+                }
+                StepKind::Cell | StepKind::Seq | StepKind::Join => None,
+            };
+            if step.site.instance != instance || expected.is_none() {
+                continue;
+            }
+            match step.times {
+                None => open += 1,
+                Some(_) => certain += 1,
+            }
+            let found = step.times.or(expected);
+            let text = program.numbered();
+            assert_eq!(found, expected, "times of {name} of p{number}\n{text}");
+        }
+    }
+    assert!(open * 20 <= certain, "{open} open, {certain} certain");
 }

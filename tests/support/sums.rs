@@ -11,7 +11,7 @@ use petal_visualize::{
     Timeline, Value, Weighting,
 };
 
-use super::waits;
+use super::{graph, waits};
 
 /// Fails unless both are the same.
 pub fn same<T: PartialEq + std::fmt::Debug>(
@@ -86,6 +86,7 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
     )?;
     check_instances(metadata, &analysis)?;
     check_hotspots(metadata, events, &analysis)?;
+    graph::check(metadata, events, &analysis, cycles)?;
     let summary = analysis.summary("design", []);
     let overhead: u64 = summary.overhead.values().sum();
     same(

@@ -20,6 +20,7 @@ use crate::elements::ElementKind;
 use crate::ending::Ending;
 use crate::flame::{Counted, Flame, Frames};
 use crate::front_end::{FrontEndLines, Part, PartNames};
+use crate::graph::{self, ControlGraph, CriticalCycles};
 use crate::groups::{durations, groups};
 use crate::hotspots::{self, Hotspot};
 use crate::leaves::Weighting;
@@ -325,6 +326,24 @@ impl<'a> Analysis<'a> {
             design,
             stopped,
         )
+    }
+
+    /// The control-flow graph of the run of `design`, which ended early if it is `partial`: of all component cells, or
+    /// of the one with the path `cell` and those in it. `None` if there is no such cell, or it has no control.
+    pub fn graph(
+        &self,
+        critical: &CriticalCycles,
+        design: &str,
+        partial: bool,
+        cell: Option<&str>,
+    ) -> Option<ControlGraph> {
+        let counted = graph::Counted {
+            metadata: self.metadata,
+            profile: &self.profile,
+            ledger: self.ledger(),
+            activations: &self.activations,
+        };
+        ControlGraph::new(&counted, critical, design, partial, cell)
     }
 
     /// The text of the report: one page of HTML, which shows `summary` and all the rest.

@@ -153,7 +153,8 @@ impl Counts<ComponentId> {
 }
 
 impl<Owner: Copy + Ord> Counts<Owner> {
-    fn by(
+    /// Counts of a run, by what `owner` tells of each element.
+    pub(crate) fn by(
         metadata: &Metadata,
         activations: &Activations<'_>,
         owner: impl Fn(Element) -> Owner,
@@ -197,6 +198,12 @@ impl<Owner: Copy + Ord> Counts<Owner> {
             .unwrap_or_default()
     }
 
+    /// How often the comb group of an `if` or `while` computed its condition, if it has one that ran.
+    pub(crate) fn tested(&self, owner: Owner, statement: ControlId) -> Option<u64> {
+        let tested = self.conditions.get(&(owner, statement))?;
+        Some(tested.count)
+    }
+
     /// How often the body of a loop ran. `None` for what is no loop, and for a loop without a
     /// statement in its body that runs exactly once in each iteration.
     pub(crate) fn iterations(
@@ -208,11 +215,9 @@ impl<Owner: Copy + Ord> Counts<Owner> {
         if !component.node(statement).kind.is_loop() {
             return None;
         }
-        if let Some(tested) = self.conditions.get(&(owner, statement)) {
+        if let Some(tested) = self.tested(owner, statement) {
             // Once before each iteration, and once more to leave.
-            return tested
-                .count
-                .checked_sub(self.entered(owner, statement).count);
+            return tested.checked_sub(self.entered(owner, statement).count);
         }
         let body = children(component, statement).next()?;
         let witness = once(component, body)?;

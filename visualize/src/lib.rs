@@ -63,6 +63,7 @@ mod elements;
 mod ending;
 mod flame;
 mod front_end;
+mod graph;
 mod groups;
 mod hotspots;
 mod independence;
@@ -98,6 +99,7 @@ pub use comparison::{
 pub use ending::{ActiveNode, Ending};
 pub use flame::{Flame, Frames};
 pub use front_end::front_end_file;
+pub use graph::{ControlGraph, CriticalCycles, CriticalPath, Edge, Site, Step, StepKind, Way};
 pub use hotspots::{GuideSection, Hotspot, HotspotKind};
 pub use leaves::Weighting;
 pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};

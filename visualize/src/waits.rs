@@ -70,7 +70,7 @@ struct Par {
 
 /// When the arms of a `par` end.
 #[derive(Debug, Clone, Copy)]
-enum Timing {
+pub(crate) enum Timing {
     /// When they have; it is seen.
     Dynamic,
     /// The compiler fixed it: the latency of the `par`, of its shortest and of its longest arm, and which that is.
@@ -78,7 +78,8 @@ enum Timing {
 }
 
 impl Timing {
-    fn of(component: &Component, par: ControlId) -> Self {
+    /// Of a `par` of a component.
+    pub fn of(component: &Component, par: ControlId) -> Self {
         let arms = (0..component.control.len()).map(ControlId::from_index);
         let arms = arms.filter(|&arm| component.node(arm).parent == Some(par));
         let latencies = arms.map(|arm| Some((component.node(arm).latency?, arm)));

@@ -33,6 +33,7 @@ impl Program {
                 }
             }
             Code::Par(statement, order, arms) => {
+                self.statements[*statement].times += 1;
                 let arms = arms
                     .iter()
                     .map(|(own, code)| match code {
@@ -60,6 +61,7 @@ impl Program {
                 then,
                 otherwise,
             } => {
+                self.statements[*statement].times += 1;
                 if let Some((order, name)) = with {
                     steps.push(tests(*statement, *order, name));
                 }
@@ -80,6 +82,7 @@ impl Program {
                 body,
             } => {
                 self.statements[*statement].iterations += times;
+                self.statements[*statement].times += 1;
                 if let Some((first, _, name)) = with {
                     steps.push(tests(*statement, *first, name));
                 }

@@ -18,6 +18,8 @@ pub struct Statement {
     pub is_loop: bool,
     /// For a loop, how often its body ran.
     pub iterations: u64,
+    /// For an `if`, a `par` and a loop that are not static, how often they ran.
+    pub times: u64,
 }
 
 /// What runs in a state of a state machine.
@@ -113,6 +115,7 @@ impl Program {
             parent,
             is_loop: matches!(kind, "while" | "repeat"),
             iterations: 0,
+            times: 0,
         });
         self.statements.len() - 1
     }

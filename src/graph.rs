@@ -1,0 +1,68 @@
+//! `petal graph`: the control-flow graph of a profiled run, with its critical path.
+
+use petal_visualize::{Analysis, ControlView, CriticalPath};
+
+use crate::args::{ControlArg, GraphArgs, GraphFormat};
+use crate::failure::Failure;
+use crate::places::Places;
+use crate::trace::Folder;
+use crate::{folder, outputs};
+
+/// `petal graph`
+pub fn graph(args: &GraphArgs) -> Result<(), Failure> {
+    let format = format(args)?;
+    if let Some(path) = &args.out {
+        let mut places = Places::default();
+        places.reads_profile(&args.dir)?;
+        places.writes("--out", path)?;
+    }
+    let Folder {
+        metadata,
+        name,
+        stopped,
+        reader,
+        ..
+    } = Folder::open(&args.dir)?;
+    let mut analysis = Analysis::new(&metadata, ControlView::Source);
+    let mut critical = CriticalPath::new(&metadata);
+    Folder::read(&metadata, reader, ControlArg::Source, &mut |event| {
+        analysis.event(event);
+        critical.event(event);
+        Ok(())
+    })?;
+    let cell = args.cell.as_deref();
+    let graph = analysis.graph(&critical.finish(), &name, stopped.is_some(), cell);
+    let graph = graph.ok_or_else(|| {
+        Failure::new(format!(
+            "no component cell `{}` ran a control program; `petal stats {} cells` lists those that were active",
+            cell.unwrap_or_default(),
+            args.dir.display()
+        ))
+    })?;
+    let text = match format {
+        GraphFormat::Svg => graph.svg(),
+        GraphFormat::Dot => graph.dot(),
+    };
+    match &args.out {
+        Some(path) => folder::write_whole(path, text.as_bytes()),
+        None => outputs::print(&text),
+    }
+}
+
+/// The format that is asked for, or that the file's name tells.
+fn format(args: &GraphArgs) -> Result<GraphFormat, Failure> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    let Some(path) = args.out.as_deref() else {
+        return Ok(GraphFormat::Svg);
+    };
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(GraphFormat::Svg),
+        Some("dot") => Ok(GraphFormat::Dot),
+        _ => Err(Failure::usage(format!(
+            "`--out {}` ends neither with `.svg` nor with `.dot`; choose with `--format`",
+            path.display()
+        ))),
+    }
+}

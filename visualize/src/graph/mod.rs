@@ -1,0 +1,427 @@
+//! The control-flow graph of a run: what had to end before what began, how often, who called whom, and which of it was
+//! the critical path.
+//!
+//! Owns what is in the graph. `critical` finds the critical path, `flow` counts the edges, `shown` chooses what a picture
+//! has room for, `layout` places that and `svg` draws it; `dot` writes the whole graph for Graphviz.
+
+mod critical;
+mod dot;
+mod flow;
+mod layout;
+mod shown;
+mod svg;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petal_metadata::{Component, ControlId, ControlKind, Id as _, Metadata, labels};
+use petal_reconstruct::{CallTree, FrameLabels, InstanceId, Node, instance_path};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef as _;
+
+pub use self::critical::{CriticalCycles, CriticalPath, Site};
+
+use self::flow::{Exit, Flow, Inside};
+use crate::activations::Activations;
+use crate::cells::{Sums, sums, track_label};
+use crate::colors::Meaning;
+use crate::control::Counts;
+use crate::front_end::FrontEndLines;
+use crate::ledger::Ledger;
+use crate::profile::Profile;
+
+/// What a step of the graph is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// A component cell: where what it runs begins.
+    Cell,
+    /// The enable of a group, an `invoke`, or a barrier.
+    Leaf,
+    /// The beginning of a `seq`.
+    Seq,
+    /// The decision of an `if`.
+    If,
+    /// The decision of a `while`, or the counter of a `repeat`.
+    Loop,
+    /// The beginning of a `par`.
+    Fork,
+    /// The end of a `par`.
+    Join,
+}
+
+/// A node of the graph.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// What it is.
+    pub kind: StepKind,
+    /// The statement or cell that it belongs to.
+    pub site: Site,
+    /// What it is called.
+    pub label: String,
+    /// The line that it comes from: `L12`, or of a front end's file `queue.py:12`; empty for cells.
+    pub place: String,
+    /// The text of that line in the Calyx program.
+    pub source: String,
+    /// How often it began, where that is certain.
+    pub times: Option<u64>,
+    /// Cycles in which it was active; 0 for a join, whose fork has them.
+    pub cycles: u64,
+    /// Cycles of the critical path that belong to it: those of all steps together are the run's.
+    pub critical: u64,
+    meaning: Meaning,
+}
+
+/// Why control goes from one step to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The one has ended, and the other begins.
+    Next,
+    /// The condition holds.
+    Then,
+    /// It does not.
+    Else,
+    /// An arm of a `par` begins.
+    Arm,
+    /// An iteration begins.
+    Body,
+    /// It has ended.
+    Again,
+    /// The one runs the cell.
+    Calls,
+}
+
+/// An edge of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    /// Why it is there.
+    pub way: Way,
+    /// How often it was taken, where that is certain.
+    pub taken: Option<u64>,
+    /// Whether both its ends are on the critical path, and it was taken.
+    pub critical: bool,
+}
+
+/// A statement or cell in the graph.
+#[derive(Debug)]
+struct Statement {
+    step: NodeIndex,
+    /// Of a `par`: where its arms come together.
+    join: Option<NodeIndex>,
+    /// What is directly in it.
+    inside: Vec<Site>,
+    /// How often it began.
+    entered: Option<u64>,
+    /// Of a loop: how often its body ended.
+    again: Option<u64>,
+}
+
+/// The control-flow graph of a run, or of a part of its cells.
+#[derive(Debug)]
+pub struct ControlGraph {
+    graph: DiGraph<Step, Edge>,
+    statements: BTreeMap<Site, Statement>,
+    /// The cells, those that hold others first, each with how many hold it.
+    cells: Vec<(Site, usize)>,
+    /// Cycles of the critical path with all inside, by statement.
+    through: BTreeMap<Site, u64>,
+    design: String,
+    cycles: u64,
+}
+
+/// What the graph is made of.
+pub(crate) struct Counted<'a> {
+    pub metadata: &'a Metadata,
+    pub profile: &'a Profile,
+    pub ledger: &'a Ledger,
+    pub activations: &'a Activations<'a>,
+}
+
+impl ControlGraph {
+    /// The graph of a run of `design`, which ended early if it is `partial`: of all cells, or of the one with this path
+    /// and those in it; `None` if there is none.
+    pub(crate) fn new(
+        counted: &Counted<'_>,
+        critical: &CriticalCycles,
+        design: &str,
+        partial: bool,
+        cell: Option<&str>,
+    ) -> Option<Self> {
+        let Counted {
+            metadata,
+            profile,
+            activations,
+            ..
+        } = *counted;
+        let instances = profile.instances();
+        let chosen = Self::chosen(metadata, profile, cell);
+        let mut flow = Flow {
+            counts: Counts::by(metadata, activations, |element| element.instance),
+            critical,
+            unfinished: partial.then(|| active(metadata, profile)),
+            graph: DiGraph::new(),
+            statements: BTreeMap::new(),
+        };
+        let sums = sums(profile, activations);
+        let frames = FrameLabels::new(metadata);
+        let mut cells = Vec::new();
+        for &instance in &chosen {
+            let label = track_label(metadata, &frames, instances, instance);
+            add_cell(&mut flow, counted, instance, label, sums.get(&instance));
+            let above = |&instance: &InstanceId| {
+                let parent = instances[instance.index()].parent;
+                parent.map(|(holder, _)| holder)
+            };
+            let depth = std::iter::successors(Some(instance), above).count();
+            let site = Site {
+                instance,
+                statement: None,
+            };
+            cells.push((site, depth));
+        }
+        let is_invoke = |site: Site| {
+            let component = instances[site.instance.index()].component;
+            let node = site
+                .statement
+                .map(|id| metadata.component(component).node(id));
+            node.is_some_and(|node| node.kind.dynamic() == ControlKind::Invoke)
+        };
+        add_calls(&mut flow, is_invoke);
+        if cells.is_empty() && cell.is_some() {
+            return None;
+        }
+        let outermost = cells.iter().map(|&(_, depth)| depth).min().unwrap_or(0);
+        for (_, depth) in &mut cells {
+            *depth -= outermost;
+        }
+        Some(Self {
+            graph: flow.graph,
+            statements: flow.statements,
+            cells,
+            through: critical.through.clone(),
+            design: design.to_owned(),
+            cycles: profile.total(),
+        })
+    }
+
+    /// The cells to show: those with control, and main.
+    fn chosen(metadata: &Metadata, profile: &Profile, cell: Option<&str>) -> Vec<InstanceId> {
+        let instances = profile.instances();
+        let mut chosen: BTreeSet<InstanceId> = BTreeSet::new();
+        for (at, instance) in instances.iter().enumerate() {
+            let id = InstanceId::from_index(at);
+            let below = instance
+                .parent
+                .is_some_and(|(holder, _)| chosen.contains(&holder));
+            if below || cell.is_none_or(|path| instance_path(metadata, instances, id) == path) {
+                chosen.insert(id);
+            }
+        }
+        let shown = |id: &InstanceId| {
+            let instance = instances[id.index()];
+            let component = metadata.component(instance.component);
+            !component.control.is_empty() || instance.parent.is_none()
+        };
+        chosen.into_iter().filter(shown).collect()
+    }
+
+    /// The nodes and edges. An edge but [`Way::Calls`] leads to what begins after it has been taken.
+    pub fn graph(&self) -> &DiGraph<Step, Edge> {
+        &self.graph
+    }
+
+    fn step(&self, site: Site) -> &Step {
+        &self.graph[self.statements[&site].step]
+    }
+
+    fn through(&self, site: Site) -> u64 {
+        self.through.get(&site).copied().unwrap_or(0)
+    }
+
+    /// The cells that a statement calls.
+    fn called(&self, site: Site) -> impl Iterator<Item = (Site, &Edge)> {
+        let edges = self.graph.edges(self.statements[&site].step);
+        edges
+            .filter(|edge| edge.weight().way == Way::Calls)
+            .map(|edge| (self.graph[edge.target()].site, edge.weight()))
+    }
+}
+
+/// Adds a component cell with all that it runs.
+fn add_cell(
+    flow: &mut Flow<'_>,
+    counted: &Counted<'_>,
+    instance: InstanceId,
+    label: String,
+    sums: Option<&Sums>,
+) {
+    let metadata = counted.metadata;
+    let id = counted.profile.instances()[instance.index()].component;
+    let component = metadata.component(id);
+    let inside = Inside::new(instance, component, flow);
+    let names = Names::new(metadata, component);
+    let critical = flow.critical;
+    let own = |site: Site| critical.own.get(&site).copied().unwrap_or(0);
+    let site = Site {
+        instance,
+        statement: None,
+    };
+    let started = sums.map(|sums| sums.times);
+    let times = inside.began.first().copied().flatten().or(started);
+    let step = flow.graph.add_node(Step {
+        kind: StepKind::Cell,
+        site,
+        label,
+        place: String::new(),
+        source: String::new(),
+        times,
+        cycles: sums.map_or(0, Sums::cycles),
+        critical: own(site),
+        meaning: Meaning::Cell,
+    });
+    let root = ControlId::from_index(0);
+    let has_control = !component.control.is_empty();
+    let within = has_control.then_some(Site {
+        statement: Some(root),
+        ..site
+    });
+    let statement = Statement {
+        step,
+        join: None,
+        inside: within.into_iter().collect(),
+        entered: times,
+        again: None,
+    };
+    flow.statements.insert(site, statement);
+    let make = |statement: ControlId| {
+        let site = Site {
+            statement: Some(statement),
+            ..site
+        };
+        let active = counted.ledger.instances.get(&(instance, statement));
+        Step {
+            cycles: active.map_or(0, |active| active.cycles),
+            critical: own(site),
+            ..names.step(site, statement)
+        }
+    };
+    if has_control {
+        let way = Way::Next;
+        let taken = times;
+        let from = [Exit { step, way, taken }];
+        flow.walk(&inside, root, &from, times, &make);
+    }
+}
+
+/// The statements that are active in the last cycle.
+fn active(metadata: &Metadata, profile: &Profile) -> BTreeSet<Site> {
+    let tree = profile.last_tree();
+    let nodes = tree.into_iter().flat_map(CallTree::with_holders);
+    nodes
+        .filter_map(|(_, node, holder)| {
+            let statement = match node {
+                Node::Control { control, .. } => Some(control),
+                Node::Group { component, run, .. } => {
+                    let component = metadata.component(component);
+                    let control = component.run(run).control;
+                    control.filter(|&control| component.node(control).kind.is_enable())
+                }
+                Node::Cell { .. } | Node::Continuous { .. } | Node::Primitive { .. } => None,
+            };
+            Some(Site {
+                instance: holder?,
+                statement: Some(statement?),
+            })
+        })
+        .collect()
+}
+
+/// Adds an edge for each statement that runs a cell.
+fn add_calls(flow: &mut Flow<'_>, is_invoke: impl Fn(Site) -> bool) {
+    let calls = flow.critical.calls.iter();
+    let calls: Vec<(Site, Site, u64)> = calls
+        .map(|(&(caller, instance), &cycles)| {
+            let called = Site {
+                instance,
+                statement: None,
+            };
+            (caller, called, cycles)
+        })
+        .collect();
+    for &(caller, called, cycles) in &calls {
+        let step = |site: Site| Some(flow.statements.get(&site)?.step);
+        let (Some(from), Some(to)) = (step(caller), step(called)) else {
+            continue;
+        };
+        let callers = calls.iter().filter(|(_, other, _)| *other == called);
+        // A group may run a cell several times; an invoke does it once.
+        let taken = match callers.count() {
+            1 => flow.graph[to].times,
+            _ if is_invoke(caller) => flow.graph[from].times,
+            _ => None,
+        };
+        let edge = Edge {
+            way: Way::Calls,
+            taken,
+            critical: cycles > 0,
+        };
+        flow.graph.add_edge(from, to, edge);
+    }
+}
+
+/// What the parts of a component are called.
+struct Names<'a> {
+    metadata: &'a Metadata,
+    component: &'a Component,
+    groups: Vec<String>,
+    places: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    fn new(metadata: &'a Metadata, component: &'a Component) -> Self {
+        Self {
+            metadata,
+            component,
+            groups: labels::group_labels(component),
+            places: labels::control_places(metadata, component),
+        }
+    }
+
+    /// A step without its numbers.
+    fn step(&self, site: Site, statement: ControlId) -> Step {
+        let node = self.component.node(statement);
+        let kind = match node.kind.dynamic() {
+            ControlKind::Seq => StepKind::Seq,
+            ControlKind::Par => StepKind::Fork,
+            ControlKind::If => StepKind::If,
+            ControlKind::While | ControlKind::Repeat => StepKind::Loop,
+            _ => StepKind::Leaf,
+        };
+        let keyword = node.kind.keyword();
+        let (label, meaning) = match (node.group, node.cell) {
+            (Some(group), _) if node.kind.is_enable() => {
+                (self.groups[group.index()].clone(), Meaning::Computation)
+            }
+            (_, Some(cell)) => {
+                let cell = &self.component.cell(cell).name;
+                (format!("{keyword} {cell}"), Meaning::Cell)
+            }
+            _ => (keyword.to_owned(), Meaning::Control),
+        };
+        let lines = FrontEndLines::new(self.metadata);
+        let line = lines.line(&node.positions);
+        let line = line.and_then(|line| lines.list(std::iter::once(line)));
+        let source = node.span.map_or("", |span| {
+            self.metadata.files[span.file.index()].line(span.line)
+        });
+        Step {
+            kind,
+            site,
+            label,
+            place: line.unwrap_or_else(|| self.places[statement.index()].clone()),
+            source: source.to_owned(),
+            times: None,
+            cycles: 0,
+            critical: 0,
+            meaning,
+        }
+    }
+}

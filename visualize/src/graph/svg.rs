@@ -1,0 +1,361 @@
+//! The graph as an SVG image. Owns colours, lines and texts; `layout` tells where they are.
+
+use std::io::{self, Write};
+
+use quick_xml::Writer;
+use quick_xml::events::BytesText;
+
+use super::layout::{BAR, CHARACTER, LINE, Layout, PADDING, Rect, Shape, layout};
+use super::shown::Shown;
+use super::{ControlGraph, Edge, Step, Way};
+use crate::text::{printable, share, thousands};
+
+/// Of what is on the critical path.
+const CRITICAL: &str = "#b3261e";
+/// Of what is not.
+const PLAIN: &str = "#8b93a0";
+/// Of what was never reached.
+const UNREACHED: &str = "0.45";
+/// Around the picture, and for the text above it.
+const BORDER: f64 = 16.0;
+const ABOVE: f64 = 64.0;
+/// At least so wide, for the text above it.
+const NARROWEST: f64 = 760.0;
+
+impl ControlGraph {
+    /// The graph as an image: all of a small one, of a large one what has most cycles on the critical path.
+    pub fn svg(&self) -> String {
+        let mut image = Vec::new();
+        let drawn = self.draw(&mut image);
+        debug_assert!(drawn.is_ok(), "there is memory");
+        String::from_utf8_lossy(&image).into_owned()
+    }
+
+    fn draw(&self, out: impl Write) -> io::Result<()> {
+        let shown = Shown::of(self);
+        let layout = layout(self, &shown);
+        let width = layout.width.max(NARROWEST) + 2.0 * BORDER;
+        let height = layout.height + ABOVE + 2.0 * BORDER;
+        let mut writer = Writer::new(out);
+        writer
+            .create_element("svg")
+            .with_attributes([
+                ("xmlns", "http://www.w3.org/2000/svg"),
+                ("width", &*number(width)),
+                ("height", &*number(height)),
+                (
+                    "viewBox",
+                    &*format!("0 0 {} {}", number(width), number(height)),
+                ),
+                ("font-family", "monospace"),
+                ("font-size", "11"),
+                ("fill", "#1b1f24"),
+            ])
+            .write_inner_content(|writer| {
+                markers(writer)?;
+                rect(
+                    writer,
+                    Rect {
+                        x: 0.0,
+                        y: 0.0,
+                        width,
+                        height,
+                    },
+                    &[("fill", "#ffffff")],
+                )?;
+                self.heading(writer, &shown)?;
+                let place = format!("translate({} {})", number(BORDER), number(BORDER + ABOVE));
+                let group = writer.create_element("g");
+                group
+                    .with_attribute(("transform", &*place))
+                    .write_inner_content(|writer| self.shapes(writer, &layout))?;
+                Ok(())
+            })?;
+        Ok(())
+    }
+
+    fn heading(&self, writer: &mut Writer<impl Write>, shown: &Shown) -> io::Result<()> {
+        let title = format!("{}: {} cycles", self.design, thousands(self.cycles));
+        text(writer, (BORDER, 26.0), &title, &[("font-size", "15")])?;
+        let about = "Red: the critical path; the fuller a box, the more of its cycles. At lines: how often they were taken.";
+        text(writer, (BORDER, 46.0), about, &[("fill", "#57606a")])?;
+        let left_out = self.statements.len() - shown.sites.len();
+        if left_out > 0 {
+            let cycles = self.cycles_of(|site| !shown.sites.contains(&site));
+            let note = format!(
+                "{} of {} statements and cells are not shown, with {} cycles of the critical path: `--cell` shows one cell, DOT has all.",
+                thousands(left_out as u64),
+                thousands(self.statements.len() as u64),
+                thousands(cycles),
+            );
+            text(writer, (BORDER, 62.0), &note, &[("fill", CRITICAL)])?;
+        }
+        Ok(())
+    }
+
+    fn cycles_of(&self, wanted: impl Fn(super::Site) -> bool) -> u64 {
+        let sites = self.statements.keys().filter(|site| wanted(**site));
+        sites.map(|&site| self.step(site).critical).sum()
+    }
+
+    /// Panels first, then lines, then boxes.
+    fn shapes(&self, writer: &mut Writer<impl Write>, layout: &Layout) -> io::Result<()> {
+        for shape in &layout.shapes {
+            if let Shape::Panel { at } = shape {
+                let look = [("fill", "#f6f8fa"), ("stroke", "#d0d7de"), ("rx", "6")];
+                rect(writer, *at, &look)?;
+            }
+        }
+        for shape in &layout.shapes {
+            if let Shape::Line {
+                points,
+                edge,
+                label,
+                arrow,
+            } = shape
+            {
+                line(writer, points, *edge, *arrow)?;
+                if let Some(place) = label {
+                    let color = if edge.critical { CRITICAL } else { "#57606a" };
+                    let look = [("fill", color), ("font-size", "10")];
+                    text(writer, *place, &edge.label(), &look)?;
+                }
+            }
+        }
+        for shape in &layout.shapes {
+            match shape {
+                Shape::Step { at, step, text } => {
+                    self.step_box(writer, *at, &self.graph[*step], text)?;
+                }
+                Shape::Bar { at, step } => {
+                    let look = match self.through(self.graph[*step].site) {
+                        0 => PLAIN,
+                        _ => CRITICAL,
+                    };
+                    debug_assert!((at.height - BAR).abs() < f64::EPSILON);
+                    rect(writer, *at, &[("fill", look)])?;
+                }
+                Shape::Panel { .. } | Shape::Line { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn step_box(
+        &self,
+        writer: &mut Writer<impl Write>,
+        at: Rect,
+        step: &Step,
+        lines: &[String],
+    ) -> io::Result<()> {
+        let is_critical = self.through(step.site) > 0;
+        let stroke = if is_critical { CRITICAL } else { PLAIN };
+        let width = if is_critical { "1.6" } else { "1" };
+        let opacity = if step.times == Some(0) {
+            UNREACHED
+        } else {
+            "1"
+        };
+        let mut group = writer.create_element("g");
+        group = group.with_attribute(("opacity", opacity));
+        group.write_inner_content(|writer| {
+            let title = self.title(step);
+            let element = writer.create_element("title");
+            element.write_text_content(BytesText::new(&title))?;
+            rect(writer, at, &[("fill", "#ffffff"), ("rx", "3")])?;
+            let fill = step.meaning.color();
+            let strength = number(self.strength(step));
+            rect(
+                writer,
+                at,
+                &[
+                    ("fill", fill),
+                    ("fill-opacity", &*strength),
+                    ("stroke", stroke),
+                    ("stroke-width", width),
+                    ("rx", "3"),
+                ],
+            )?;
+            let mut y = at.y + LINE - 2.0;
+            for (nth, line) in lines.iter().enumerate() {
+                let look: &[(&str, &str)] = match nth {
+                    0 => &[("font-weight", "bold")],
+                    _ => &[],
+                };
+                text(writer, (at.x + PADDING, y), &printable(line), look)?;
+                y += LINE;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// How full a box is: by its share of the critical path.
+    #[expect(clippy::cast_precision_loss, reason = "it is a shade of a colour")]
+    fn strength(&self, step: &Step) -> f64 {
+        let share = step.critical as f64 / self.cycles.max(1) as f64;
+        0.08 + 0.92 * share.sqrt()
+    }
+
+    /// What is told when the pointer is over a step.
+    fn title(&self, step: &Step) -> String {
+        let part = |cycles: u64| {
+            let share = share(cycles.into(), self.cycles.into());
+            format!("{} cycles ({share} of the run)", thousands(cycles))
+        };
+        let times = step
+            .times
+            .map(|times| format!("{} times", thousands(times)));
+        let lines = [
+            format!("{} {}", step.label, step.place)
+                .trim_end()
+                .to_owned(),
+            step.source.clone(),
+            times.unwrap_or_else(|| "nobody knows how often".to_owned()),
+            format!("active in {}", part(step.cycles)),
+            format!("on the critical path: {}", part(step.critical)),
+            format!("with all in it: {}", part(self.through(step.site))),
+        ];
+        let lines = lines.iter().filter(|line| !line.is_empty());
+        let lines: Vec<String> = lines.map(|line| printable(line)).collect();
+        lines.join("\n")
+    }
+}
+
+impl Edge {
+    /// Why it is taken, where that is no matter of course, and how often.
+    pub(super) fn label(&self) -> String {
+        let taken = self.taken.map_or("?".to_owned(), thousands);
+        match self.way {
+            Way::Then => format!("then {taken}"),
+            Way::Else => format!("else {taken}"),
+            Way::Calls => format!("calls {taken}"),
+            Way::Again => format!("again {taken}"),
+            Way::Next | Way::Arm | Way::Body => taken,
+        }
+    }
+
+    /// In pixels: one more for each ten times as often.
+    pub(super) fn width(&self) -> f64 {
+        let digits = self.taken.unwrap_or(0).checked_ilog10().unwrap_or(0);
+        1.2 + f64::from(digits) * 0.5
+    }
+}
+
+/// Two decimals at most, without zeros at the end.
+fn number(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn markers(writer: &mut Writer<impl Write>) -> io::Result<()> {
+    let defs = writer.create_element("defs");
+    defs.write_inner_content(|writer| {
+        for (id, color) in [("plain", PLAIN), ("critical", CRITICAL)] {
+            let marker = writer.create_element("marker");
+            marker
+                .with_attributes([
+                    ("id", id),
+                    ("viewBox", "0 0 8 8"),
+                    ("refX", "7"),
+                    ("refY", "4"),
+                    ("markerUnits", "userSpaceOnUse"),
+                    ("markerWidth", "9"),
+                    ("markerHeight", "9"),
+                    ("orient", "auto"),
+                ])
+                .write_inner_content(|writer| {
+                    let arrow = writer.create_element("path");
+                    let look = [("d", "M0 0L8 4L0 8z"), ("fill", color)];
+                    arrow.with_attributes(look).write_empty()?;
+                    Ok(())
+                })?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn rect(writer: &mut Writer<impl Write>, at: Rect, look: &[(&str, &str)]) -> io::Result<()> {
+    let element = writer.create_element("rect");
+    element
+        .with_attributes([
+            ("x", &*number(at.x)),
+            ("y", &*number(at.y)),
+            ("width", &*number(at.width)),
+            ("height", &*number(at.height)),
+        ])
+        .with_attributes(look.iter().copied())
+        .write_empty()?;
+    Ok(())
+}
+
+fn text(
+    writer: &mut Writer<impl Write>,
+    (x, y): (f64, f64),
+    text: &str,
+    look: &[(&str, &str)],
+) -> io::Result<()> {
+    let element = writer.create_element("text");
+    element
+        .with_attributes([
+            ("x", &*number(x)),
+            ("y", &*number(y)),
+            ("xml:space", "preserve"),
+        ])
+        .with_attributes(look.iter().copied())
+        .write_text_content(BytesText::new(text))?;
+    Ok(())
+}
+
+fn line(
+    writer: &mut Writer<impl Write>,
+    points: &[(f64, f64)],
+    edge: Edge,
+    arrow: bool,
+) -> io::Result<()> {
+    let place = |&(x, y): &(f64, f64)| format!("{} {}", number(x), number(y));
+    let path = match points {
+        [from @ (x1, y1), to @ (x2, y2)] if edge.way == Way::Calls => {
+            let away = ((x2 - x1).abs() / 2.0).max(8.0 * CHARACTER);
+            format!(
+                "M{}C{} {} {} {} {}",
+                place(from),
+                number(x1 + away),
+                number(*y1),
+                number(x2 - away),
+                number(*y2),
+                place(to)
+            )
+        }
+        _ => {
+            let places: Vec<String> = points.iter().map(place).collect();
+            format!("M{}", places.join("L"))
+        }
+    };
+    let (color, marker) = if edge.critical {
+        (CRITICAL, "url(#critical)")
+    } else {
+        (PLAIN, "url(#plain)")
+    };
+    let group = writer.create_element("path");
+    let mut group = group.with_attributes([
+        ("d", &*path),
+        ("fill", "none"),
+        ("stroke", color),
+        ("stroke-width", &*number(edge.width())),
+        ("stroke-linejoin", "round"),
+    ]);
+    if arrow {
+        group = group.with_attribute(("marker-end", marker));
+    }
+    if edge.way == Way::Calls {
+        group = group.with_attributes([("stroke-dasharray", "5 4"), ("opacity", "0.7")]);
+    }
+    group.write_inner_content(|writer| {
+        let title = writer.create_element("title");
+        title.write_text_content(BytesText::new(&edge.label()))?;
+        Ok(())
+    })?;
+    Ok(())
+}
