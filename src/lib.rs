@@ -32,6 +32,8 @@ mod reconstruct;
 mod run;
 mod stats;
 mod sweep;
+#[cfg(feature = "tables")]
+pub mod tables;
 mod trace;
 mod verify;
 mod versions;

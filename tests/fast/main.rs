@@ -38,6 +38,8 @@ mod sharing;
 mod stats;
 mod stuck;
 mod sweep;
+#[cfg(feature = "tables")]
+mod tables;
 mod terms;
 mod trees;
 mod views;

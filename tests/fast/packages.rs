@@ -17,7 +17,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 12] = [
+const ROOMS: [Room; 13] = [
     Room {
         name: "petal",
         knows: &[
@@ -53,6 +53,11 @@ const ROOMS: [Room; 12] = [
     Room {
         name: "petal-observe",
         knows: &["petal-metadata", "petal-reconstruct"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-python",
+        knows: &["petal"],
         in_tests: &[],
     },
     Room {

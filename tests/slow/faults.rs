@@ -36,6 +36,24 @@ fn a_disk_that_is_full_at_any_byte() {
 }
 
 #[test]
+fn a_disk_that_is_too_small_for_tables() {
+    let workshop = Workshop::new();
+    workshop.succeeds(&RUN);
+    let profile = workshop.files("out");
+    // In blocks of 512 bytes; the largest table has some 8 KB.
+    for blocks in [0, 1, 3, 5, 8, 11, 14] {
+        let limit = format!("ulimit -f {blocks}");
+        let output = workshop.after(&limit, &["export", "out"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{limit}");
+        tells(&said(&output), &["out", "File too large"]);
+        assert!(workshop.files("out") == profile, "{limit}: a part is there");
+    }
+    workshop.succeeds(&["export", "out"]);
+    let tables = workshop.files("out").len() - profile.len();
+    assert_eq!(tables, 7);
+}
+
+#[test]
 fn a_disk_that_is_full() {
     let workshop = Workshop::new();
     let right = workshop.undisturbed(&RUN);

@@ -1,0 +1,210 @@
+"""Runs from Python: the same results and messages as the command, on several threads, and one after the other."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import petal
+import pytest
+from conftest import EXAMPLES, ROOT
+
+DESIGNS = ["switch-case-par", "while-comb", "dot-product", "matmul", "shared-component", "static", "invoke-ref"]
+
+
+def expected(name, passes="all"):
+    return json.loads((EXAMPLES / f"{name}.futil.expect").read_text())["cycles"][passes]
+
+
+def test_a_design_is_a_path_a_text_or_what_makes_one():
+    path = EXAMPLES / "while-comb.futil"
+    text = path.read_text()
+    data = json.loads((EXAMPLES / "while-comb.futil.data").read_text()) if (EXAMPLES / "while-comb.futil.data").exists() else None
+
+    class Program:
+        def doc(self):
+            return text
+
+    class Builder:
+        program = Program()
+
+    for design in [path, str(path)]:
+        assert petal.run(design).cycles == expected("while-comb")
+    for design in [text, Program(), Builder()]:
+        profile = petal.run(design, data=data, name="while-comb")
+        assert (profile.cycles, profile.design) == (expected("while-comb"), "while-comb")
+    with pytest.raises(TypeError, match="int"):
+        petal.run(5)
+
+
+def test_options_are_those_of_the_command(tmp_path):
+    path = EXAMPLES / "distances.futil"
+    assert petal.run(path, passes="no-opt").cycles == expected("distances", "no-opt")
+    alone = petal.run(path, disable_pass=["cell-share"], out=tmp_path / "mine", name="alone")
+    assert alone.cycles == 39
+    assert alone.design == "alone"
+    assert petal.open(tmp_path / "mine").cycles == 39
+    with pytest.raises(petal.Error, match="cycle limit|after 3 cycles"):
+        petal.run(path, cycle_limit=3)
+    assert petal.run(path, cycle_limit=3, partial=True).summary["stopped"]
+
+
+def test_errors_have_the_messages_and_codes_of_the_command(tmp_path):
+    with pytest.raises(petal.Error, match="missing.futil") as error:
+        petal.run(tmp_path / "missing.futil")
+    assert error.value.code == 1
+    with pytest.raises(petal.Error, match="<stdin>"):
+        petal.run("component main {")
+    with pytest.raises(petal.Error, match="no such pass|nonsense"):
+        petal.run(EXAMPLES / "while-comb.futil", passes="nonsense")
+    with pytest.raises(petal.Error, match="holds no whole profile") as error:
+        petal.open(tmp_path)
+    assert "petal run" in str(error.value)
+    with pytest.raises(petal.Error) as error:
+        petal.run(EXAMPLES / "while-comb.futil", simulator="abacus")
+    assert error.value.code == 2
+
+
+def test_the_second_program_of_a_thread_is_profiled_as_its_first():
+    alone = {name: petal.run(EXAMPLES / f"{name}.futil") for name in DESIGNS}
+    for name in reversed(DESIGNS):
+        again = petal.run(EXAMPLES / f"{name}.futil")
+        assert again.cycles == expected(name)
+        for file in ["summary.json", "stats/control.csv", "trace.petal", "flame.svg"]:
+            assert (again.folder / file).read_bytes() == (alone[name].folder / file).read_bytes()
+
+
+def test_several_threads_run_at_once():
+    def run(name):
+        profile = petal.run(EXAMPLES / f"{name}.futil")
+        return name, profile.cycles, profile.flame()
+
+    alone = [run(name) for name in DESIGNS]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(run, DESIGNS * 3)) == alone * 3
+
+
+def test_other_threads_go_on_during_a_run():
+    steps, over = 0, threading.Event()
+
+    def count():
+        nonlocal steps
+        while not over.is_set():
+            steps += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    started = time.monotonic()
+    petal.run(EXAMPLES / "packet-scheduler.futil")
+    took = time.monotonic() - started
+    over.set()
+    counter.join()
+    assert steps > took * 100
+
+
+ENDLESS = """
+import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells { r = std_reg(64); one = std_add(64); @external m = comb_mem_d1(64, 1, 1); lt = std_lt(64); }
+  wires {
+    group count { one.left = r.out; one.right = 64'd1; r.in = one.out; r.write_en = 1'd1; count[done] = r.done; }
+    comb group less { lt.left = r.out; lt.right = 64'd9000000000000000000; }
+  }
+  control { while lt.out with less { count; } }
+}
+"""
+
+INTERRUPTED = """
+import sys, threading, petal
+print("begins", flush=True)
+try:
+    petal.run(sys.stdin.read(), cycle_limit=10**18)
+except KeyboardInterrupt:
+    print("interrupted", petal.run(sys.argv[1]).cycles, flush=True)
+"""
+
+
+def test_ctrl_c_ends_a_run_and_petal_goes_on():
+    design = str(EXAMPLES / "while-comb.futil")
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, design],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    process.stdin.write(ENDLESS)
+    process.stdin.close()
+    assert process.stdout.readline() == "begins\n"
+    time.sleep(3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert process.stdout.read() == f"interrupted {expected('while-comb')}\n"
+    assert process.wait() == 0
+    assert time.monotonic() - began < 20
+
+
+def test_a_folder_of_its_own_goes_with_its_profile():
+    profile = petal.run(EXAMPLES / "while-comb.futil")
+    folder = profile.folder
+    assert folder.is_dir()
+    del profile
+    assert not folder.exists()
+
+
+def test_outputs_are_those_of_the_folder(tmp_path):
+    profile = petal.run(EXAMPLES / "while-comb.futil", out=tmp_path / "out")
+    read = lambda name: (tmp_path / "out" / name).read_text()
+    assert profile.flame() == read("flame.svg")
+    assert profile.flame(leaves=True) == read("flame-leaves.svg")
+    assert profile.report() == read("report.html")
+    assert profile.timeline() == (tmp_path / "out" / "timeline.pftrace").read_bytes()
+    assert profile.memories == json.loads(read("memories.json"))
+    assert "17 cycles" in repr(profile)
+    (tmp_path / "out" / "flame.svg").unlink()
+    with pytest.raises(petal.Error, match="flame.svg is not there"):
+        profile.flame()
+
+
+def test_notebooks_show_profiles(tmp_path):
+    hostile = tmp_path / "<b>.futil"
+    hostile.write_text((EXAMPLES / "switch-case-par.futil").read_text())
+    shown = petal.run(hostile)._repr_html_()
+    assert "<b>" not in shown and "&lt;b&gt;" in shown
+    assert "main.seq@L116" in shown and "data:image/svg+xml" in shown
+    frame = petal.run(hostile).report()._repr_html_()
+    assert frame.startswith("<iframe") and "<script" not in frame
+
+
+def test_runs_are_compared():
+    before = petal.run(EXAMPLES / "switch-case-par.futil")
+    after = petal.run(EXAMPLES / "switch-case-if.futil")
+    comparison = petal.compare(before, after, force=True)
+    assert comparison.data["cycles"]["before"] == 9
+    assert comparison.data["cycles"]["after"] == 6
+    assert "switch-case-par" in str(comparison)
+    assert comparison._repr_markdown_().startswith("#") or "|" in comparison.markdown()
+    assert petal.compare(before, before.folder).data["cycles"]["after"] == 9
+
+
+def test_advice_is_given():
+    advice = petal.advise(EXAMPLES / "switch-case-par.futil", budget=10, proved=True)
+    assert advice.cycles == 9
+    assert advice.profile.cycles == 9
+    assert all(change["class"] == "proved" for change in advice.changes) and advice.changes
+    assert str(advice).startswith("switch-case-par: 9 cycles, ")
+
+
+def test_the_stubs_are_those_of_the_module():
+    command = [sys.executable, "-m", "mypy.stubtest", "petal._petal", "--ignore-missing-stub"]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
+    command = [sys.executable, "-m", "mypy", "--strict", str(ROOT / "python" / "petal")]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout
