@@ -26,7 +26,7 @@ def design(given: Design) -> Tuple[str, str]:
         # A path has no line breaks, and no program does without braces.
         return ("-", given) if "\n" in given or "{" in given else (given, "")
     # calyx-py: a builder has a program, which has a text.
-    program = getattr(given, "program", given)
+    program: Any = getattr(given, "program", given)
     text = program.doc() if hasattr(program, "doc") else program
     if not isinstance(text, str):
         raise TypeError(

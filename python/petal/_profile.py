@@ -48,17 +48,18 @@ class Profile:
     @property
     def design(self) -> str:
         """The name of the design."""
-        return self.summary["design"]
+        return str(self.summary["design"])
 
     @property
     def cycles(self) -> int:
         """The length of the run in cycles."""
-        return self.summary["cycles"]
+        return int(self.summary["cycles"])
 
     @property
     def memories(self) -> Dict[str, Any]:
         """The memories after the run, as a data file has them."""
-        return json.loads(self._read("memories.json"))
+        memories: Dict[str, Any] = json.loads(self._read("memories.json"))
+        return memories
 
     def table(self, name: str) -> Table:
         """The table of this name: `runs`, `statements`, `groups`, `cells`, `lines`, `trees`, `cycles`, `spans`, or one of what was

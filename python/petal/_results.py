@@ -63,12 +63,12 @@ class Advice:
     @property
     def cycles(self) -> int:
         """Cycles of the design as it is, on all data together."""
-        return self.data["cycles"]
+        return int(self.data["cycles"])
 
     @property
     def changes(self) -> List[Dict[str, Any]]:
         """The changes: first what is proved, then what is checked, in the order in which they are to be applied."""
-        return self.data["advice"]
+        return list(self.data["advice"])
 
     def __str__(self) -> str:
         lines = [f"{self.data['design']}: {self.cycles:,} cycles, {self.data['with_all']:,} with all advice"]

@@ -197,3 +197,92 @@ pub fn write_runs(rows: &[RunRow], out: impl Write + Send) -> Result<(), TableEr
     writer.write(&batch)?;
     writer.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(parameters: &[(&str, Parameter)]) -> RunRow {
+        let parameters = parameters.iter();
+        RunRow {
+            figures: Some(Figures {
+                cycles: 10,
+                computation: 3,
+                conditions: 1,
+                overhead: [4, 0, 0, 0, 0, 2, 0],
+            }),
+            parameters: parameters
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+            ..RunRow::default()
+        }
+    }
+
+    fn numbers_of(table: &RecordBatch, name: &str) -> Vec<Option<i64>> {
+        let column = table.column_by_name(name).unwrap().as_any();
+        column
+            .downcast_ref::<Int64Array>()
+            .unwrap()
+            .iter()
+            .collect()
+    }
+
+    #[test]
+    fn figures_add_up_and_a_run_that_failed_has_none() {
+        let failed = RunRow {
+            error: Some("out of memory".to_owned()),
+            ..RunRow::default()
+        };
+        let table = runs(&[row(&[]), failed]).unwrap();
+        for (name, value) in [
+            ("cycles", 10),
+            ("useful", 4),
+            ("overhead", 6),
+            ("fsm_update", 4),
+            ("start_finish", 2),
+            ("other", 0),
+        ] {
+            assert_eq!(numbers_of(&table, name), [Some(value), None], "{name}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_columns_of_their_type() {
+        let table = runs(&[
+            row(&[
+                ("size", Parameter::Integer(4)),
+                ("scale", Parameter::Integer(1)),
+                ("fast", Parameter::Flag(true)),
+                ("mixed", Parameter::Integer(1)),
+            ]),
+            row(&[
+                ("scale", Parameter::Real(0.5)),
+                ("fast", Parameter::Flag(false)),
+                ("mixed", Parameter::Text("one".to_owned())),
+            ]),
+        ])
+        .unwrap();
+        let schema = table.schema();
+        let first = Table::Runs.schema().fields().len();
+        let columns = schema.fields()[first..].iter();
+        let columns: Vec<String> = columns
+            .map(|field| format!("{}: {}", field.name(), field.data_type()))
+            .collect();
+        assert_eq!(
+            columns,
+            [
+                "fast: Boolean",
+                "mixed: Dictionary(Int32, Utf8)",
+                "scale: Float64",
+                "size: Int64"
+            ]
+        );
+        assert_eq!(numbers_of(&table, "size"), [Some(4), None]);
+    }
+
+    #[test]
+    fn a_parameter_is_not_called_as_a_column_of_all_runs() {
+        let error = runs(&[row(&[("cycles", Parameter::Integer(4))])]).unwrap_err();
+        assert!(error.to_string().contains("`cycles`"), "{error}");
+    }
+}
