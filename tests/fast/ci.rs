@@ -104,7 +104,7 @@ fn the_other_commands_of_the_page_work() {
             "git init -q && git add . && git -c user.name=n -c user.email=e commit -qm design",
         ),
     );
-    for commands in &blocks_in(PAGE, "sh")[1..] {
+    for commands in &blocks_in(PAGE, "sh") {
         succeeds(&mut runner.bash(commands));
     }
 }

@@ -23,6 +23,7 @@ mod random;
 mod release;
 mod report;
 mod simulators;
+mod sweep;
 mod tasks;
 mod timeline;
 mod waveform;
