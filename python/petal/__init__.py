@@ -7,13 +7,14 @@
 
 `run` profiles a design, `open` takes a folder that the command `petal run` wrote. A `Profile` has the tables of the run as Arrow,
 which Polars, pandas, DuckDB and pyarrow take without a copy: `polars.DataFrame(profile.statements)`. What goes wrong is an
-`Error` with the message of the command.
+`Error` with the message of the command. `sweep` does all runs that a file describes, here or on a cluster of Dask.
 """
 
 from ._arguments import Design
 from ._petal import Error, Table, __version__
 from ._profile import Flame, Profile, Report, open, run
 from ._results import Advice, Comparison, advise, compare
+from ._sweep import Sweep, sweep
 
 __all__ = [
     "Advice",
@@ -23,10 +24,12 @@ __all__ = [
     "Flame",
     "Profile",
     "Report",
+    "Sweep",
     "Table",
     "__version__",
     "advise",
     "compare",
     "open",
     "run",
+    "sweep",
 ]

@@ -7,8 +7,9 @@ use std::process::{Child, Command};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use petal_sweep::Row;
 
-use crate::support::workshop::{Workshop, said, succeeds, tells, wait_until};
+use crate::support::workshop::{Workshop, example, said, succeeds, tells, wait_until};
 use crate::support::{chromium, python, root};
 
 /// Runs of a loop with so many iterations, each of which takes a moment to generate.
@@ -31,6 +32,28 @@ fn workshop() -> Workshop {
 fn start(workshop: &Workshop) -> Child {
     let args = ["sweep", "sweep.toml", "--out", "out", "--jobs", "2"];
     workshop.command(&args).spawn().unwrap()
+}
+
+/// The sweep in the folder of examples: all of them, with five pipelines, on three data sets.
+#[test]
+fn the_examples_take_the_cycles_that_they_should() {
+    let workshop = Workshop::empty();
+    let sweep = example("sweep.toml");
+    workshop.succeeds(&["sweep", &sweep, "--out", "out", "-q"]);
+    let rows = rows(&workshop);
+    let mut checked = 0;
+    for row in rows.keys() {
+        let row: Row = serde_json::from_str(&fs::read_to_string(row).unwrap()).unwrap();
+        assert_eq!(row.error, None, "{}", row.name);
+        let expected = fs::read_to_string(example(&format!("{}.futil.expect", row.name.design)));
+        let expected: serde_json::Value = serde_json::from_str(&expected.unwrap()).unwrap();
+        let cycles = &expected["cycles"][&row.name.passes];
+        if row.name.data == "given" && !cycles.is_null() {
+            assert_eq!(cycles, row.figures["cycles"], "{}", row.name);
+            checked += 1;
+        }
+    }
+    assert_eq!((rows.len(), checked), (16 * 5 * 3, 16 * 2));
 }
 
 /// The rows that are there.
