@@ -1,6 +1,7 @@
 //! The command line: what can be asked of `petal`, in clap's terms.
 
 mod advise;
+mod compare;
 mod graph;
 mod observe;
 mod stages;
@@ -15,9 +16,10 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use colorchoice_clap::Color;
-use petal_visualize::{Around, ControlView, Filter, Limit};
+use petal_visualize::{Around, ControlView, Filter};
 
 pub use self::advise::{AdviceArg, AdviseArgs};
+pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
 pub use self::graph::{GraphArgs, GraphFormat};
 pub use self::observe::{CountersArgs, ObserveArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
@@ -53,17 +55,6 @@ Examples:
   petal run design.futil --json | jq .cycles
   python3 design.py | petal run - --name design --data inputs.json";
 
-const COMPARE_HELP: &str = "\
-Examples:
-  petal compare petal-out/before petal-out/after
-  petal compare baseline.json design.futil --fail-above 2%
-  petal compare design.futil --passes no-opt --passes all --flame change.svg
-  petal compare baseline.json petal-out/design --format markdown >> $GITHUB_STEP_SUMMARY
-
-Exit codes:
-  0  the run did not get longer by more than the limit
-  1  it did (with --format json, `regressed` is true then), or something is wrong with the input
-  2  the command line makes no sense";
 const VIEW_HELP: &str = "\
 Examples:
   petal view petal-out/design
@@ -174,7 +165,7 @@ pub enum Command {
     /// Print the source with cycles, useful share and overhead beside each line
     Annotate(AnnotateArgs),
     /// Compare two runs: what takes more cycles, and what fewer
-    #[command(after_help = COMPARE_HELP)]
+    #[command(after_help = self::compare::HELP)]
     Compare(CompareArgs),
     /// Tell which changes of a design save cycles: each is tried, and its results are compared
     #[command(after_help = self::advise::HELP)]
@@ -523,75 +514,4 @@ pub struct AnnotateArgs {
     /// Only this source file, by name [default: all that the design uses]
     #[arg(long, value_name = "NAME")]
     pub file: Option<String>,
-}
-
-/// How to print a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ComparisonArg {
-    /// Aligned text
-    Text,
-    /// Markdown, for the step summary of a GitHub job or a comment
-    Markdown,
-    /// JSON, with all rows
-    Json,
-    /// The run after, as JSON for github-action-benchmark's tool `customSmallerIsBetter`
-    GithubActionBenchmark,
-    /// The run after, as JSON for Bencher's adapter `json`
-    Bencher,
-}
-
-/// `petal compare`
-#[derive(Debug, Args)]
-pub struct CompareArgs {
-    /// What to compare with: a profile's folder, a baseline file, or a Calyx program to profile (`-` for the one on
-    /// standard input)
-    pub base: PathBuf,
-    /// What to compare: the same [default: BASE, with the second `--passes`]
-    pub new: Option<PathBuf>,
-    /// The passes for programs: for both; or twice, for BASE and for NEW [default: all]
-    #[arg(long, value_name = "LIST")]
-    pub passes: Vec<String>,
-    /// Contents of the memories of programs [default: PROGRAM.futil.data if there is one, else zeros]
-    #[arg(long, value_name = "DATA.json")]
-    pub data: Option<PathBuf>,
-    /// Leave out a pass or alias when a program is compiled (may be repeated)
-    #[arg(short = 'd', long = "disable-pass", value_name = "PASS")]
-    pub disable_pass: Vec<String>,
-    /// Give a pass an option when a program is compiled, as `PASS:OPTION` or `PASS:OPTION=VALUE` (may be repeated)
-    #[arg(short = 'x', long = "extra-opt", value_name = "OPTION")]
-    pub extra_opt: Vec<String>,
-    /// Look for imports of programs in this folder, before the standard library (may be repeated)
-    #[arg(short = 'l', long = "library", value_name = "DIR")]
-    pub library: Vec<PathBuf>,
-    /// Do not make sure that programs run alike without probes
-    #[arg(long)]
-    pub unverified: bool,
-    /// Refuse programs whose simulation may take more memory, such as 512M or 20G [default: half of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub max_memory: Option<u64>,
-    /// How to print it
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: ComparisonArg,
-    /// Show what did not change, too
-    #[arg(long)]
-    pub all: bool,
-    /// Fail if the run got longer by more than this: `2%` or `100cycles`
-    #[arg(long, value_name = "LIMIT")]
-    pub fail_above: Option<Limit>,
-    /// Compare designs that have nothing in common, too
-    #[arg(long)]
-    pub force: bool,
-    /// Write the differential flame graph to this file: red grew, blue shrank
-    #[arg(long, value_name = "FILE.svg")]
-    pub flame: Option<PathBuf>,
-}
-
-/// `petal baseline`
-#[derive(Debug, Args)]
-pub struct BaselineArgs {
-    /// The folder that `petal run` wrote
-    pub dir: PathBuf,
-    /// Write it to this file [default: standard output]
-    #[arg(long, value_name = "FILE.json")]
-    pub out: Option<PathBuf>,
 }

@@ -5,8 +5,11 @@ use std::path::Path;
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use petal_files::Scratch;
+use petal_observe::Results;
 use petal_passes::Pipeline;
-use petal_visualize::{Baseline, Comparison, Style, differential};
+use petal_visualize::{
+    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
+};
 
 use crate::args::{
     BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs,
@@ -16,6 +19,7 @@ use crate::design;
 use crate::failure::Failure;
 use crate::folder;
 use crate::messages;
+use crate::observe;
 use crate::outputs;
 use crate::places::Places;
 use crate::run;
@@ -55,7 +59,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     }
     let before = side(args, &args.base, args.passes.first(), &mut places)?;
     let after = side(args, new, args.passes.last(), &mut places)?;
-    if args.fail_above.is_some() && Comparison::is_partial(&before, &after) {
+    if !args.fail_above.is_empty() && Comparison::is_partial(&before, &after) {
         return Err(Failure::new(
             "one of the runs ended before its design was done, so nobody knows which takes longer; leave out \
              `--fail-above`, or profile it to its end",
@@ -65,6 +69,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
         return refuse(&format!("{reason}; `--force` compares them nevertheless"));
     }
     let comparison = Comparison::new(&before, &after);
+    let judgements = comparison.judge(&args.fail_above).map_err(Failure::usage)?;
     if let Some(path) = &args.flame {
         let mut image = Vec::new();
         differential(&before, &after, &mut image)
@@ -74,16 +79,18 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     outputs::print(&match args.format {
         ComparisonArg::Text => comparison.report(Style::Text, args.all),
         ComparisonArg::Markdown => comparison.report(Style::Markdown, args.all),
-        ComparisonArg::Json => comparison.json(args.fail_above),
+        ComparisonArg::Json => comparison.json(&judgements),
         ComparisonArg::GithubActionBenchmark => comparison.github_action_benchmark(),
         ComparisonArg::Bencher => comparison.bencher(),
     })?;
-    match args
-        .fail_above
-        .and_then(|limit| comparison.regression(limit))
-    {
-        Some(regression) => Err(Failure::new(regression)),
-        None => Ok(()),
+    let exceeded: Vec<String> = judgements
+        .into_iter()
+        .filter_map(|of| of.exceeded)
+        .collect();
+    if exceeded.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::new(exceeded.join("\n")))
     }
 }
 
@@ -167,7 +174,46 @@ fn of_folder(dir: &Path) -> Result<Baseline, Failure> {
         ..
     } = Folder::open(dir)?;
     let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
-    Ok(analysis.baseline(&name, stopped))
+    let mut baseline = analysis.baseline(&name, stopped);
+    if let Some(results) = observe::read(dir)? {
+        add_observations(&mut baseline, results);
+    }
+    Ok(baseline)
+}
+
+/// Adds what was observed in a run.
+fn add_observations(baseline: &mut Baseline, results: Results) {
+    // What happens in one cycle has an order only by name.
+    let mut stamps = results.stamps();
+    stamps.sort_by_key(|&(cycle, at)| (cycle, &results.checkpoints[at].name));
+    baseline.stamps = stamps.into_iter().map(|(_, at)| at).collect();
+    let checkpoints = results.checkpoints.into_iter();
+    baseline.checkpoints = checkpoints
+        .map(|of| CheckpointFigures {
+            name: of.name,
+            stamps: of.cycles.len() as u64,
+            median_distance: of.median_distance,
+        })
+        .collect();
+    let latencies = results.latencies.into_iter();
+    baseline.latencies = latencies
+        .map(|of| LatencyFigures {
+            name: of.name,
+            count: of.count,
+            median: of.median,
+            p99: of.p99,
+            max: of.max,
+            stall: of.stall,
+            histogram: of.histogram,
+        })
+        .collect();
+    let counters = results.counters.into_iter();
+    baseline.counters = counters
+        .map(|of| CounterFigures {
+            name: of.name,
+            total: of.total,
+        })
+        .collect();
 }
 
 /// The options of those passes that run on a side; the other side may be compiled otherwise.

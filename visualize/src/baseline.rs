@@ -3,6 +3,7 @@
 
 mod check;
 mod figures;
+mod observed;
 pub(crate) mod source;
 
 use std::fmt::Write as _;
@@ -12,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ledger::ByKind;
+
+pub use observed::{CheckpointFigures, CounterFigures, LatencyFigures};
 
 /// Version of the file format. Files of any other version are refused.
 const VERSION: u32 = 2;
@@ -59,6 +62,18 @@ pub struct Baseline {
     pub frames: Vec<Frame>,
     /// The flame graph.
     pub flame: Vec<FlameNode>,
+    /// The latencies that were observed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<LatencyFigures>,
+    /// The counters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterFigures>,
+    /// The checkpoints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<CheckpointFigures>,
+    /// All their stamps in the order of time, each by the position of its checkpoint in the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stamps: Vec<usize>,
 }
 
 /// A source file.

@@ -4,6 +4,7 @@
 mod export;
 mod flame;
 mod matching;
+mod observations;
 mod related;
 mod report;
 mod statements;
@@ -21,9 +22,10 @@ use crate::table::Value;
 pub use flame::differential;
 pub use matching::Fate;
 use matching::Match;
+pub use observations::{CheckpointRow, CounterRow, LatencyRow, Measure, Observations, Order, Runs};
 pub use report::Style;
 use verdict::culprits;
-pub use verdict::{Culprit, Limit};
+pub use verdict::{Bound, Culprit, Judgement, Limit};
 
 /// A figure before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +39,8 @@ pub struct Change {
 impl Change {
     /// By how much it grew.
     pub fn delta(self) -> i64 {
-        self.after.cast_signed() - self.before.cast_signed()
+        let delta = i128::from(self.after) - i128::from(self.before);
+        i64::try_from(delta).unwrap_or(if delta < 0 { i64::MIN } else { i64::MAX })
     }
 
     /// The growth in percent; `None` where there was nothing before.
@@ -159,6 +162,9 @@ pub struct Comparison {
     pub statements: Vec<StatementRow>,
     /// What grew most.
     pub culprits: Vec<Culprit>,
+    /// What was observed.
+    #[serde(skip_serializing_if = "Observations::is_empty")]
+    pub observations: Observations,
 }
 
 /// The names of the designs.
@@ -217,6 +223,7 @@ impl Comparison {
                 .map(|found| cell_row(before, after, found))
                 .collect(),
             culprits: culprits(&groups, &statements),
+            observations: Observations::new(before, after),
             groups,
             statements,
         }

@@ -88,13 +88,14 @@ mod windows;
 pub use analysis::{Analysis, ControlView};
 pub use annotate::{Cost, Line, listing};
 pub use baseline::{
-    Baseline, BaselineError, CellFigures, FileIdentity, FlameNode, Frame, FrontEndPlace,
-    GroupFigures, Place, StatementFigures,
+    Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
+    FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, Place, StatementFigures,
 };
 pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
 pub use comparison::{
-    CellRow, Change, Comparison, Culprit, Designs, Fate, GroupRow, Limit, StatementRow, Style,
-    Subject, differential,
+    Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,
+    GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, Runs, StatementRow,
+    Style, Subject, differential,
 };
 pub use ending::{ActiveNode, Ending};
 pub use flame::{Flame, Frames};

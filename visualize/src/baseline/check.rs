@@ -41,6 +41,7 @@ impl Baseline {
                 return Err(format!("the statement {} is out of place", row.label));
             }
         }
+        self.check_observations()?;
         self.check_flame()
     }
 
@@ -126,7 +127,11 @@ mod tests {
              "place": null, "parent": 0}
         ],
         "frames": [{"label": "main"}, {"statement": 0}, {"group": 0}],
-        "flame": [[0, 0, 1], [1, 1, 4], [2, 2, 4]]
+        "flame": [[0, 0, 1], [1, 1, 4], [2, 2, 4]],
+        "latencies": [{"name": "l", "count": 3, "median": 2, "p99": 7, "max": 7, "stall": 5, "histogram": {"2": 2, "7": 1}}],
+        "counters": [{"name": "c", "total": 8}],
+        "checkpoints": [{"name": "k", "stamps": 2, "median_distance": 4}, {"name": "m", "stamps": 1}],
+        "stamps": [0, 1, 0]
     }"#;
 
     fn read(text: &str) -> Option<Baseline> {

@@ -61,6 +61,10 @@ impl Baseline {
             statements: statements.figures,
             frames,
             flame,
+            latencies: Vec::new(),
+            counters: Vec::new(),
+            checkpoints: Vec::new(),
+            stamps: Vec::new(),
         }
     }
 }

@@ -3,23 +3,28 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Change, Comparison, Limit};
+use super::{Change, Comparison, Judgement};
 use crate::text::signed;
 
 #[derive(Serialize)]
 struct Judged<'a> {
     limit: Option<String>,
     regressed: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    observed_limits: Vec<&'a Judgement>,
     #[serde(flatten)]
     comparison: &'a Comparison,
 }
 
 impl Comparison {
-    /// All of it as JSON, with the judgement if there is a limit.
-    pub fn json(&self, limit: Option<Limit>) -> String {
+    /// All of it as JSON, with the judgements if there are limits.
+    pub fn json(&self, judgements: &[Judgement]) -> String {
+        let (observed, run): (Vec<_>, Vec<_>) = judgements.iter().partition(|of| of.of.is_some());
+        let exceeded = judgements.iter().any(|of| of.exceeded.is_some());
         pretty(&Judged {
-            limit: limit.map(|limit| limit.to_string()),
-            regressed: limit.map(|limit| limit.exceeded(self.cycles)),
+            limit: run.first().map(|of| of.limit.clone()),
+            regressed: (!judgements.is_empty()).then_some(exceeded),
+            observed_limits: observed,
             comparison: self,
         })
     }

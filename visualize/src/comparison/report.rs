@@ -21,11 +21,11 @@ pub enum Style {
 const SHOWN: usize = 20;
 
 /// A row that is shown or not.
-struct Row {
-    changed: bool,
+pub(super) struct Row {
+    pub changed: bool,
     /// What the table is sorted by: the largest first.
-    rank: (u64, u64),
-    values: Vec<Value>,
+    pub rank: (u64, u64),
+    pub values: Vec<Value>,
 }
 
 impl Comparison {
@@ -45,9 +45,14 @@ impl Comparison {
             };
         }
         text.push_str(&write(&self.totals(), style));
-        for (one, many, columns, rows) in
-            [self.statement_rows(), self.group_rows(), self.cell_rows()]
-        {
+        let observed = [
+            self.latency_rows(),
+            self.counter_rows(),
+            self.checkpoint_rows(),
+        ];
+        let observed = observed.into_iter().filter(|(.., rows)| !rows.is_empty());
+        let tables = [self.statement_rows(), self.group_rows(), self.cell_rows()];
+        for (one, many, columns, rows) in tables.into_iter().chain(observed) {
             let (table, hidden) = table(columns, rows, all, one, many);
             match style {
                 Style::Text => text.push('\n'),
@@ -64,6 +69,11 @@ impl Comparison {
                 Style::Text => "",
                 Style::Markdown => "\n",
             }));
+        }
+        let details = self.observation_details(style);
+        if !details.is_empty() {
+            text.push('\n');
+            text.push_str(&details);
         }
         text
     }
@@ -183,7 +193,7 @@ impl Comparison {
 }
 
 /// What the rows of a table are, for one and for many, its columns and its rows.
-type Rows = (&'static str, &'static str, Vec<Column>, Vec<Row>);
+pub(super) type Rows = (&'static str, &'static str, Vec<Column>, Vec<Row>);
 
 /// A table of the rows that are shown, and lines that tell of the others.
 fn table(
@@ -216,7 +226,7 @@ fn table(
     (table, hidden)
 }
 
-fn write(table: &Table, style: Style) -> String {
+pub(super) fn write(table: &Table, style: Style) -> String {
     match style {
         Style::Text => table.text(),
         Style::Markdown => table.markdown(),

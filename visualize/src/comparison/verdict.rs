@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::{Change, Comparison, GroupRow, StatementRow, Subject};
+use super::{Change, Comparison, GroupRow, LatencyRow, Measure, Runs, StatementRow, Subject};
 use crate::baseline::Baseline;
-use crate::text::{signed, thousands};
+use crate::text::{nearest, signed, thousands};
 
 /// By how much the cycles of a run may grow: `2%`, `0.5%` or `100cycles`. Growth of exactly so much
 /// is allowed.
@@ -76,6 +76,58 @@ impl fmt::Display for Limit {
     }
 }
 
+/// What may grow by how much: `2%` for the cycles of the run, `p99(load)=5%` for a latency, `reads=0` for a counter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// What: `None` for the run.
+    pub of: Option<String>,
+    /// By how much.
+    pub limit: Limit,
+}
+
+impl FromStr for Bound {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((of, limit)) = text.rsplit_once('=') else {
+            let limit = text.parse()?;
+            return Ok(Self { of: None, limit });
+        };
+        let limit = limit.trim();
+        let number = limit.parse().map(Limit::Cycles).ok();
+        let limit = number
+            .or_else(|| limit.parse().ok())
+            .ok_or_else(|| format!("write a limit such as `5%` or `0` after `=`, not `{limit}`"))?;
+        Ok(Self {
+            of: Some(of.trim().to_owned()),
+            limit,
+        })
+    }
+}
+
+/// Whether something grew by more than it may.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Judgement {
+    /// What: `None` for the run.
+    pub of: Option<String>,
+    /// By how much it may grow.
+    pub limit: String,
+    /// What to say if it grew by more.
+    pub exceeded: Option<String>,
+}
+
+/// A figure of a latency.
+type Figure = fn(&LatencyRow) -> Measure;
+
+/// Those that have limits, by their names.
+const MEASURES: [(&str, Figure); 5] = [
+    ("p99", |row| row.p99),
+    ("median", |row| row.median),
+    ("max", |row| row.max),
+    ("stall", |row| row.stall),
+    ("count", |row| row.count),
+];
+
 /// What grew, and so may be what made the run longer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Culprit {
@@ -128,6 +180,87 @@ impl Comparison {
             thousands(self.cycles.before),
             signed(self.cycles.delta()),
         ))
+    }
+
+    /// Judges what has limits.
+    ///
+    /// # Errors
+    /// When a limit is of something that was not observed in both runs; tells what it may be of.
+    pub fn judge(&self, bounds: &[Bound]) -> Result<Vec<Judgement>, String> {
+        let bounds = bounds.iter();
+        bounds
+            .map(|bound| match &bound.of {
+                None => Ok(Judgement {
+                    of: None,
+                    limit: bound.limit.to_string(),
+                    exceeded: self.regression(bound.limit),
+                }),
+                Some(of) => self.judge_observed(of, bound.limit),
+            })
+            .collect()
+    }
+
+    fn judge_observed(&self, of: &str, limit: Limit) -> Result<Judgement, String> {
+        let observed = &self.observations;
+        let latencies = observed.latencies.iter().flat_map(|row| {
+            let measures = MEASURES.iter();
+            measures.map(move |(name, measure)| {
+                (format!("{name}({})", row.name), row.runs, measure(row))
+            })
+        });
+        let counters = observed.counters.iter();
+        let counters = counters.map(|row| (row.name.clone(), row.runs, row.total));
+        let all: Vec<(String, Runs, Measure)> = latencies.chain(counters).collect();
+        let found = all.iter().find(|(name, ..)| name == of);
+        let change = match found {
+            Some((_, _, measure)) => measure.change(),
+            None => {
+                let latency = observed.latencies.iter().find(|row| row.name == of);
+                let near = match latency {
+                    Some(row) => vec![format!("p99({})", row.name)],
+                    None => {
+                        let names = nearest(of, all.iter().map(|(name, ..)| name.as_str()));
+                        names.into_iter().map(ToOwned::to_owned).collect()
+                    }
+                };
+                let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+                let hint = if near.is_empty() {
+                    "observe it in both runs (`petal run --latency`, `--count`)".to_owned()
+                } else {
+                    format!("did you mean {}?", near.join(" or "))
+                };
+                return Err(format!("no run has an observation `{of}` to limit; {hint}"));
+            }
+        };
+        let Some(change) = change else {
+            let which = match found {
+                Some((_, Runs::Before, _)) => "only the run before has it",
+                Some((_, Runs::After, _)) => "only the run after has it",
+                _ => "it has no value in one of the runs",
+            };
+            return Err(format!("`{of}` cannot be limited: {which}"));
+        };
+        let bound = match limit {
+            Limit::Cycles(number) => number.to_string(),
+            Limit::Share(_) => limit.to_string(),
+        };
+        let growth = match change.percent() {
+            Some(percent) => format!(" ({percent:+.1} %)"),
+            None => String::new(),
+        };
+        let exceeded = limit.exceeded(change).then(|| {
+            format!(
+                "{of} is {}, {} before: {}{growth} is above the limit of {bound}",
+                thousands(change.after),
+                thousands(change.before),
+                signed(change.delta()),
+            )
+        });
+        Ok(Judgement {
+            of: Some(of.to_owned()),
+            limit: bound,
+            exceeded,
+        })
     }
 
     /// Whether one of the runs ended early.

@@ -1,0 +1,77 @@
+//! What was observed in a run, as far as a comparison needs it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Baseline;
+
+/// The figures of a latency, in cycles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyFigures {
+    /// What it is called.
+    pub name: String,
+    /// How many there were: `histogram` has them all.
+    pub count: u64,
+    /// The middle one; `None` if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<u64>,
+    /// At least 99 of 100 are not longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<u64>,
+    /// The longest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
+    /// Cycles beyond the shortest one, of all.
+    pub stall: u64,
+    /// How many took how many cycles.
+    pub histogram: BTreeMap<u64, u64>,
+}
+
+/// The sum of a counter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterFigures {
+    /// What it is called.
+    pub name: String,
+    /// The sum over all cycles.
+    pub total: u64,
+}
+
+/// The figures of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointFigures {
+    /// What it is called.
+    pub name: String,
+    /// How often it happened.
+    pub stamps: u64,
+    /// The median distance between two stamps, in cycles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_distance: Option<u64>,
+}
+
+impl Baseline {
+    /// What of the observations does not fit together, if anything.
+    pub(super) fn check_observations(&self) -> Result<(), String> {
+        let sum = |counts: &BTreeMap<u64, u64>| {
+            let mut counts = counts.values();
+            counts.try_fold(0, |sum: u64, &count| sum.checked_add(count))
+        };
+        for row in &self.latencies {
+            if sum(&row.histogram) != Some(row.count) {
+                let name = &row.name;
+                return Err(format!("the histogram of {name} does not add up"));
+            }
+        }
+        let mut counts = vec![0; self.checkpoints.len()];
+        for &at in &self.stamps {
+            match counts.get_mut(at) {
+                Some(count) => *count += 1,
+                None => return Err("a stamp is of no checkpoint".to_owned()),
+            }
+        }
+        if self.checkpoints.iter().map(|row| row.stamps).ne(counts) {
+            return Err("its stamps do not add up".to_owned());
+        }
+        Ok(())
+    }
+}
