@@ -148,7 +148,7 @@ pub enum Command {
     Flame(FlameArgs),
     /// Write the report of a profile again
     Report(AgainArgs),
-    /// Write the tables of a profile as Parquet files, for DuckDB, Polars and other databases
+    /// Write the tables of a profile as Parquet files, for databases and data frames
     #[command(after_help = EXPORT_HELP)]
     Export(ExportArgs),
     /// Write the timeline of a profile again

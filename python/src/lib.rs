@@ -100,7 +100,7 @@ fn long_table(folder: PathBuf, name: &str) -> PyResult<Table> {
     }
 }
 
-/// A table of a profile, as a stream of Arrow: Polars, pandas, DuckDB and pyarrow take it.
+/// A table of a profile, as a stream of Arrow: Polars, pandas, `DuckDB` and pyarrow take it.
 #[pyclass(frozen, module = "petal._petal")]
 struct Table(Rows);
 
@@ -111,7 +111,7 @@ enum Rows {
 
 #[pymethods]
 impl Table {
-    /// The stream, in a capsule as the Arrow PyCapsule interface has it. The table can be taken again and again.
+    /// The stream, in a capsule as the Arrow `PyCapsule` interface has it. The table can be taken again and again.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -138,7 +138,7 @@ impl Table {
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
-    /// The schema, in a capsule as the Arrow PyCapsule interface has it.
+    /// The schema, in a capsule as the Arrow `PyCapsule` interface has it.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = match &self.0 {
             Rows::There(batch) => batch.schema(),

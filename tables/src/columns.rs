@@ -43,8 +43,9 @@ pub(crate) fn lists<'a>(lists: impl IntoIterator<Item = &'a [String]>) -> ArrayR
     let item = Field::new_list_field(DataType::Utf8, false);
     let mut column = ListBuilder::new(StringBuilder::new()).with_field(Arc::new(item));
     for list in lists {
-        list.iter()
-            .for_each(|text| column.values().append_value(text));
+        for text in list {
+            column.values().append_value(text);
+        }
         column.append(true);
     }
     Arc::new(column.finish())

@@ -77,7 +77,7 @@ pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, 
             vec![
                 texts(rows().map(|counter| Some(counter.name.as_str()))),
                 values(rows().map(|counter| Some(counter.total))),
-                Arc::new(Float64Array::from_iter(averages)),
+                Arc::new(averages.collect::<Float64Array>()),
             ]
         }
         Table::Samples => {

@@ -147,7 +147,7 @@ fn parameter(name: &str, rows: &[RunRow]) -> (Field, ArrayRef) {
             });
             (
                 nullable(DataType::Int64),
-                Arc::new(Int64Array::from_iter(numbers)),
+                Arc::new(numbers.collect::<Int64Array>()),
             )
         }
         [DataType::Boolean] => {
@@ -157,7 +157,7 @@ fn parameter(name: &str, rows: &[RunRow]) -> (Field, ArrayRef) {
             });
             (
                 nullable(DataType::Boolean),
-                Arc::new(BooleanArray::from_iter(flags)),
+                Arc::new(flags.collect::<BooleanArray>()),
             )
         }
         numeric if !numeric.is_empty() && numeric.iter().all(is_real) => {
@@ -172,7 +172,7 @@ fn parameter(name: &str, rows: &[RunRow]) -> (Field, ArrayRef) {
             });
             (
                 nullable(DataType::Float64),
-                Arc::new(Float64Array::from_iter(numbers)),
+                Arc::new(numbers.collect::<Float64Array>()),
             )
         }
         _ => {

@@ -55,7 +55,8 @@ impl<'a> Spans<'a> {
         self.0.event(event)?;
         let is_over = matches!(event, Event::End { .. });
         let rows = self.0.format_mut().format_mut();
-        if rows.start.len() < BATCH && !(is_over && !rows.start.is_empty()) {
+        let least = if is_over { 1 } else { BATCH };
+        if rows.start.len() < least {
             return Ok(None);
         }
         rows.batch().map(Some)

@@ -127,10 +127,13 @@ fn array<'a>(
             Value::Count(count) => Some(*count),
             _ => None,
         }))?,
-        DataType::Float64 => Arc::new(Float64Array::from_iter(values.map(|value| match value {
-            Value::Decimal(number) => Some(*number),
-            _ => None,
-        }))),
+        DataType::Float64 => {
+            let reals = values.map(|value| match value {
+                Value::Decimal(number) => Some(*number),
+                _ => None,
+            });
+            Arc::new(reals.collect::<Float64Array>())
+        }
         _ => texts(values.map(|value| match value {
             Value::Text(text) if !text.is_empty() => Some(text.as_str()),
             _ => None,

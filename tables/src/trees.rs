@@ -14,8 +14,8 @@ pub(crate) struct Trees<'a> {
     metadata: &'a Metadata,
     labels: FrameLabels,
     instances: Vec<Instance>,
-    /// How many trees there were.
-    trees: u64,
+    /// The number of the next tree.
+    next: u64,
     rows: Rows,
     kinds: Dictionary,
     components: Dictionary,
@@ -39,7 +39,7 @@ impl<'a> Trees<'a> {
             metadata,
             labels: FrameLabels::new(metadata),
             instances: Vec::new(),
-            trees: 0,
+            next: 0,
             rows: Rows::default(),
             kinds: Dictionary::new(),
             components: Dictionary::new(),
@@ -65,7 +65,7 @@ impl<'a> Trees<'a> {
     fn tree(&mut self, tree: &CallTree) -> Result<(), TableError> {
         for ((depth, node, holder), (id, _)) in tree.with_holders().zip(tree.nodes()) {
             let rows = &mut self.rows;
-            rows.tree.push(Some(self.trees));
+            rows.tree.push(Some(self.next));
             rows.node.push(Some(id.index() as u64));
             let parent = tree.parent(id).map(|parent| parent.index() as u64);
             rows.parent.push(parent);
@@ -76,7 +76,7 @@ impl<'a> Trees<'a> {
             self.rows.component.push(self.components.number(component)?);
             self.rows.path.push(self.paths.number(&path)?);
         }
-        self.trees += 1;
+        self.next += 1;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The tables for databases: their columns are those of docs/formats.md, and they say what the other outputs say. What DuckDB, Polars
+//! The tables for databases: their columns are those of docs/formats.md, and they say what the other outputs say. What `DuckDB`, Polars
 //! and pandas read in them, `python/tests` has.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ fn the_documented_columns_are_those_written() {
         assert_eq!(documented(table), columns, "{}", table.name());
     }
     let page = fs::read_to_string(root().join("docs/formats.md")).unwrap();
-    let version = format!("version of the schema is {}:", SCHEMA_VERSION);
+    let version = format!("version of the schema is {SCHEMA_VERSION}:");
     assert!(page.contains(&version), "`{version}`");
 }
 
