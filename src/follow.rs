@@ -12,9 +12,11 @@ use petal_reconstruct::{
     ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter, VcdHeader, is_fst,
 };
 use petal_visualize::outputs::TRACE;
+use petal_visualize::timeline::Format;
 use petal_visualize::{Analysis, Section};
 
 use crate::args::ControlArg;
+use crate::events;
 use crate::failure::Failure;
 use crate::folder::Staging;
 use crate::interrupt::{self, Interruptible};
@@ -48,6 +50,10 @@ pub struct Output<'a, 'b> {
     pub metadata: &'a Metadata,
     pub reconstruction: &'b Reconstruction<'a>,
     pub view: ControlArg,
+    /// What the profile is called.
+    pub name: &'b str,
+    /// Where to tell of the run while it goes on.
+    pub events: Option<&'b Path>,
     pub cycle_limit: u64,
     pub stage: &'b Stage,
 }
@@ -131,12 +137,16 @@ impl<'a> Output<'a, '_> {
     pub fn profile(
         &self,
         source: &mut impl ProbeSource,
-        observations: Option<&mut Observations<'a>>,
+        mut observations: Option<&mut Observations<'a>>,
     ) -> Result<Analysis<'a>, ReconstructError<Failure>> {
+        let stream = self.events.map(|path| {
+            events::stream(path, self.name, self.metadata, observations.as_deref_mut())
+        });
+        let stream = stream.transpose().map_err(ReconstructError::Sink)?;
         let (analysis, ()) = self.reconstruction.fan_out(
             source,
             |events| self.analyse(events),
-            |events| self.draw(events),
+            |events| self.draw(events, stream),
             observations.map(|observations| observations as &mut dyn Observer),
             &mut |progress| {
                 let active = || progress.active();
@@ -159,10 +169,10 @@ impl<'a> Output<'a, '_> {
         Ok(analysis)
     }
 
-    /// Draws the events that come on the timelines.
-    fn draw(&self, events: Events) -> Result<(), Failure> {
+    /// Draws the events that come on the timelines, and tells of them.
+    fn draw(&self, events: Events, stream: Option<Box<dyn Format + Send>>) -> Result<(), Failure> {
         let section = Section::default();
-        let mut timelines = outputs::timelines(self.metadata, section, self.staging)?;
+        let mut timelines = outputs::timelines(self.metadata, section, self.staging, stream)?;
         let compiled =
             (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
         events.try_for_each(|event| {

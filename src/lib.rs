@@ -12,6 +12,7 @@ mod compare;
 mod compile;
 mod design;
 mod doctor;
+mod events;
 mod explain;
 mod export;
 mod failure;

@@ -51,11 +51,12 @@ pub fn timeline_names() -> Vec<&'static str> {
     names(|output| matches!(output.make, Make::Timeline(_)))
 }
 
-/// Begins the timelines in the staging folder.
+/// Begins the timelines in the staging folder, and one in another format.
 pub fn timelines<'a>(
     metadata: &'a Metadata,
     section: Section,
     staging: &Staging,
+    more: Option<Box<dyn Format + Send>>,
 ) -> Result<Timelines<'a>, Failure> {
     let mut formats = Vec::new();
     for output in OUTPUTS {
@@ -63,6 +64,7 @@ pub fn timelines<'a>(
             formats.push(begin(Box::new(create(&staging.path(output.name))?))?);
         }
     }
+    formats.extend(more);
     Ok(Timeline::new(metadata, section, formats))
 }
 

@@ -6,6 +6,7 @@ use petal_reconstruct::Reconstruction;
 
 use crate::args::ReconstructArgs;
 use crate::design;
+use crate::events;
 use crate::failure::Failure;
 use crate::folder::Staging;
 use crate::follow::{Followed, Output, open_waveform};
@@ -16,12 +17,15 @@ use crate::outputs;
 use crate::places::Places;
 use crate::progress::Progress;
 use crate::run::{report, warn, write};
+
 /// `petal reconstruct`: profiles a waveform.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let mut places = Places::default();
     places.writes_profile(&args.out)?;
     places.reads("the metadata", &args.metadata)?;
     places.reads("the waveform", &args.waveform)?;
+    let others = [("--json", args.json)];
+    events::check(&args.observe, args.view.control, &others, &mut places)?;
     let observing = Observing::new(&args.observe, None, &mut places)?;
     let progress = Progress::new(args.quiet);
     let metadata = Metadata::read(&args.metadata)?;
@@ -38,6 +42,8 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
             metadata: &metadata,
             reconstruction: &reconstruction,
             view: args.view.control,
+            name: &name,
+            events: args.observe.events.as_deref(),
             cycle_limit: u64::MAX,
             stage,
         };
@@ -63,7 +69,8 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     }
     interrupt::check()?;
     staging.commit(&outputs::files())?;
-    report(&summary, results.as_ref(), &args.out, args.json, args.quiet)?;
+    let quiet = args.quiet || events::take_output(&args.observe);
+    report(&summary, results.as_ref(), &args.out, args.json, quiet)?;
     warn(&summary, args.quiet);
     if let Some(early) = summary.early_end().filter(|_| !args.quiet) {
         messages::note(early);

@@ -22,6 +22,7 @@ use crate::args::{InstrumentArgs, RunArgs, SimulatorArg};
 use crate::cache::Cache;
 use crate::compile;
 use crate::design;
+use crate::events;
 use crate::export;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
@@ -63,6 +64,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             places.writes(option, file)?;
         }
     }
+    let others = [("--json", args.json), ("--memories", args.memories)];
+    events::check(&args.observe, args.view.control, &others, &mut places)?;
     let Profiled {
         summary,
         memories,
@@ -71,7 +74,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.tables {
         Progress::new(args.quiet).stage("writing tables", |_| export::write(&out))?;
     }
-    report(&summary, results.as_ref(), &out, args.json, args.quiet)?;
+    let quiet = args.quiet || events::take_output(&args.observe);
+    report(&summary, results.as_ref(), &out, args.json, quiet)?;
     if args.memories {
         outputs::print(&memories)?;
     }
@@ -253,6 +257,8 @@ impl<'a> Job<'a> {
             metadata: self.metadata,
             reconstruction: &self.reconstruction,
             view: self.args.view.control,
+            name: &self.name,
+            events: self.args.observe.events.as_deref(),
             cycle_limit: self.args.cycle_limit,
             stage,
         }

@@ -263,7 +263,7 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
         cell: args.cell.clone(),
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
-    let mut timelines = outputs::timelines(&metadata, section, &staging)?;
+    let mut timelines = outputs::timelines(&metadata, section, &staging, None)?;
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
         check_cycles(args.cycles.as_ref(), event)?;
         Ok(timelines.event(event)?)

@@ -21,6 +21,36 @@ pub(crate) struct Look<'a, 'b> {
     pub is_done: bool,
     pub trees: &'a mut Trees<'b>,
     pub instances: &'a [Instance],
+    /// Who hears of each value.
+    pub told: Option<&'a mut (dyn FnMut(Told) + 'b)>,
+    /// The number of the collector that looks.
+    pub at: usize,
+}
+
+/// A value that is told as soon as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    /// The cycle.
+    pub cycle: u64,
+    /// The number of the observation.
+    pub observation: usize,
+    /// The word of a memory that was written.
+    pub index: Option<u64>,
+    /// The value.
+    pub value: u64,
+}
+
+impl Look<'_, '_> {
+    fn tell(&mut self, index: Option<u64>, value: u64) {
+        if let Some(told) = &mut self.told {
+            told(Told {
+                cycle: self.cycle,
+                observation: self.at,
+                index,
+                value,
+            });
+        }
+    }
 }
 
 /// An observation.
@@ -84,9 +114,10 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    fn look(&mut self, look: &Look<'_, '_>) -> bool {
+    fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let happens = look.tree.is_some() && look.values[self.node] != 0;
         if happens {
+            look.tell(None, 1);
             self.cycles.push(look.cycle);
         }
         happens
@@ -253,6 +284,7 @@ impl Watch {
                     return false;
                 }
                 let old = std::mem::replace(&mut self.latest, new);
+                look.tell(None, new);
                 self.changes.push(ChangeOf {
                     cycle: look.cycle,
                     index: None,
@@ -283,6 +315,7 @@ impl Watch {
                 let by = look
                     .tree
                     .map(|tree| look.trees.writers(tree, cell, look.instances));
+                look.tell(index, new);
                 self.changes.push(ChangeOf {
                     cycle: look.cycle,
                     index,
@@ -309,6 +342,9 @@ pub(crate) struct Rule {
 impl Rule {
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let broken = look.tree.is_some() && (look.values[self.node] != 0) != self.always;
+        if broken != self.is_broken {
+            look.tell(None, u64::from(broken));
+        }
         if let Some(violation) = self.violations.last_mut().filter(|_| self.is_broken) {
             violation.cycles = look.cycle - violation.cycle;
         }
@@ -337,8 +373,12 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    fn look(&mut self, look: &Look<'_, '_>) -> bool {
+    fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let (mut since, value) = self.latest;
+        let new = look.values[self.node];
+        if new != value && look.tree.is_some() {
+            look.tell(None, new);
+        }
         let sum = |cycles: u64| value.saturating_mul(cycles);
         self.total = self.total.saturating_add(sum(look.cycle - since));
         while let Some(sample) = self.sample
@@ -352,7 +392,7 @@ impl Counter {
             self.samples[at] = self.samples[at].saturating_add(sum(end - since));
             since = end;
         }
-        self.latest = (look.cycle, look.values[self.node]);
+        self.latest = (look.cycle, new);
         false
     }
 

@@ -21,6 +21,7 @@ mod syntax;
 mod trees;
 mod watched;
 
+pub use collect::Told;
 pub use countable::{Countable, countable};
 pub use directory::{Directory, Memory};
 pub use observations::{Observations, Refused};

@@ -5,7 +5,7 @@ use petal_reconstruct::{Change, Cycle, Event, Next, Observer, TreeId, Value};
 
 use crate::activity::Activities;
 use crate::builder::Builder;
-use crate::collect::{Collector, Look, Watched};
+use crate::collect::{Collector, Look, Told, Watched};
 use crate::directory::Directory;
 use crate::problem::Problem;
 use crate::program::Program;
@@ -41,6 +41,7 @@ pub struct Observations<'a> {
     is_done: bool,
     stopped_by: Option<String>,
     stop_on: Option<String>,
+    told: Option<Box<dyn FnMut(Told) + Send + 'a>>,
 }
 
 impl<'a> Observations<'a> {
@@ -86,6 +87,7 @@ impl<'a> Observations<'a> {
             is_done: false,
             stopped_by: None,
             stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
+            told: None,
         })
     }
 
@@ -93,6 +95,27 @@ impl<'a> Observations<'a> {
     pub fn are_marked(metadata: &Metadata) -> bool {
         let nodes = metadata.components.iter().flat_map(|of| &of.control);
         nodes.into_iter().any(|node| node.checkpoint.is_some())
+    }
+
+    /// What is observed, by number: its kind, as in a request, and its name. Of what has no values of its own, such as a latency,
+    /// nothing is told.
+    pub fn list(&self) -> Vec<(&'static str, &str)> {
+        let all = self.collectors.iter();
+        all.map(|collector| match collector {
+            Collector::Checkpoint(of) => ("checkpoint", &*of.name),
+            Collector::Latency(of) => ("latency", &*of.name),
+            Collector::Watch(of) => ("watch", &*of.name),
+            Collector::Rule(of) if of.always => ("always", &*of.name),
+            Collector::Rule(of) => ("never", &*of.name),
+            Collector::Counter(of) => ("count", &*of.name),
+            Collector::Stop { .. } => ("stop-on", ""),
+        })
+        .collect()
+    }
+
+    /// Tells of each value in the cycle in which it is new: of a checkpoint's stamp 1, of a rule 1 when it is broken and then 0.
+    pub fn tell(&mut self, told: impl FnMut(Told) + Send + 'a) {
+        self.told = Some(Box::new(told));
     }
 
     /// The values that a source has to deliver, in the order of their slots after the probes.
@@ -135,8 +158,11 @@ impl<'a> Observations<'a> {
             is_done: self.is_done,
             trees,
             instances: activities.instances(),
+            told: self.told.as_deref_mut().map(|told| told as _),
+            at: 0,
         };
         looking.retain(|&at| {
+            look.at = at;
             self.is_waiting[at] = self.collectors[at].look(&mut look);
             self.is_waiting[at]
         });

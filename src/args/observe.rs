@@ -41,6 +41,10 @@ pub struct ObserveArgs {
     /// End the run after the first cycle in which this is true or begins
     #[arg(long, value_name = "EXPR")]
     pub stop_on: Option<String>,
+    /// Tell what begins and ends, and each value that is observed, while the run goes on: as lines of JSON, to a file or pipe, or
+    /// to standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub events: Option<PathBuf>,
     /// Fail if a rule is broken
     #[arg(long)]
     pub fail_on_violation: bool,

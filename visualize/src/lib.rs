@@ -77,6 +77,7 @@ mod picture;
 mod profile;
 mod report;
 mod selection;
+pub mod stream;
 mod summary;
 mod table;
 pub mod terms;

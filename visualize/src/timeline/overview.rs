@@ -163,6 +163,7 @@ impl<'a> Overview<'a> {
             path: String::new(),
             category: "section",
             is_update: true,
+            site: None,
             details: vec![("what", Detail::Text(about.to_owned()))],
         };
         format.slice(0, &slice)?;

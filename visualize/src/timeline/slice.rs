@@ -8,6 +8,7 @@ use crate::cells::path;
 use crate::elements::{Element, ElementKind};
 use crate::front_end::FrontEndLines;
 use crate::groups::Effects;
+use crate::stream::{SiteId, site_of};
 
 /// A number for each slice that differs from others by more than its time. A number may be given
 /// to another slice when there are very many.
@@ -27,6 +28,8 @@ pub struct Slice {
     pub category: &'static str,
     /// Whether it is the update of a control register.
     pub is_update: bool,
+    /// What of the design it is a slice of; `None` for lines of a front end's files and for control registers.
+    pub site: Option<SiteId>,
     /// Details, by name.
     pub details: Vec<(&'static str, Detail)>,
 }
@@ -101,6 +104,7 @@ pub(super) fn describe(
         path,
         category,
         is_update: false,
+        site: Some(site_of(metadata, labels, instances, element).id),
         details,
     }
 }
@@ -113,6 +117,7 @@ pub(super) fn of_line(track: &Track, line: u32) -> Slice {
         path: format!("{}:{line}", track.cell_path),
         category: "line",
         is_update: false,
+        site: None,
         details: Vec::new(),
     }
 }

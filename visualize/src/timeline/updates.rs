@@ -164,6 +164,7 @@ impl<F: Format> Timeline<'_, F> {
             path: format!("{cell}.{}", what.name),
             category: "control register",
             is_update: true,
+            site: None,
             details: Vec::new(),
         };
         self.free.extend(self.updates.free());

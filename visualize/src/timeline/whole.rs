@@ -204,6 +204,7 @@ mod tests {
                 path: String::new(),
                 category: "group",
                 is_update: false,
+                site: None,
                 details: Vec::new(),
             };
             slices.slice(id, &slice).unwrap();

@@ -34,6 +34,7 @@ fn update(track: TrackId) -> Slice {
         path: String::new(),
         category: "control register",
         is_update: true,
+        site: None,
         details: Vec::new(),
     }
 }
@@ -66,6 +67,7 @@ fn changes_that_come_again_leave_out_what_the_first_ones_had() {
     let mut timeline = Perfetto::new(file.clone()).unwrap();
     let slice = Slice {
         is_update: false,
+        site: None,
         ..update(5)
     };
     timeline.slice(0, &slice).unwrap();
@@ -159,6 +161,7 @@ fn written(patterns: &[Pattern], steps: &[(usize, u64, Vec<u64>)], remembered: b
     for id in 0..2 {
         let slice = Slice {
             is_update: false,
+            site: None,
             ..update(5)
         };
         timeline.slice(id, &slice).unwrap();

@@ -1,0 +1,104 @@
+//! Events as lines of JSON: `docs/formats.md` has the fields.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use super::{Edge, Observed, Site, SiteId, Subscriber};
+
+/// The version of the lines.
+const VERSION: u32 = 1;
+
+/// Writes each event as a line of JSON.
+#[derive(Debug)]
+pub struct EventLines<W> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> EventLines<W> {
+    /// Writes the first line.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn new(design: &str, mut out: W) -> io::Result<Self> {
+        writeln!(out, "{}", json!({ "events": VERSION, "design": design }))?;
+        Ok(Self {
+            out,
+            line: Vec::new(),
+        })
+    }
+
+    /// Adds a text to the line, and a number.
+    fn add(&mut self, text: &str, number: u64) {
+        self.line.extend_from_slice(text.as_bytes());
+        let mut digits = itoa::Buffer::new();
+        self.line
+            .extend_from_slice(digits.format(number).as_bytes());
+    }
+
+    /// Begins the line of an event.
+    fn start(&mut self, what: &str, site: SiteId, cycle: u64, before: u64) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.line.clear();
+        self.line.extend_from_slice(what.as_bytes());
+        let digits = (0..16).rev();
+        let digits = digits.map(|at| DIGITS[(site.0 >> (4 * at)) as usize & 0xf]);
+        self.line.extend(digits);
+        self.add("\",\"cycle\":", cycle);
+        self.add(",\"before\":", before);
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.line.extend_from_slice(b"}\n");
+        self.out.write_all(&self.line)
+    }
+}
+
+fn id(site: SiteId) -> String {
+    format!("{:016x}", site.0)
+}
+
+impl<W: Write> Subscriber for EventLines<W> {
+    fn site(&mut self, site: &Site) -> io::Result<()> {
+        let mut line = json!({ "site": id(site.id), "kind": site.kind, "path": site.path });
+        if let Some((file, number)) = &site.place {
+            line["file"] = json!(file);
+            line["line"] = json!(number);
+        }
+        writeln!(self.out, "{line}")
+    }
+
+    fn edge(&mut self, edge: &Edge) -> io::Result<()> {
+        let (from, to) = (id(edge.from), id(edge.to));
+        let line = json!({ "edge": edge.kind.name(), "from": from, "to": to });
+        writeln!(self.out, "{line}")
+    }
+
+    fn begin(&mut self, cycle: u64, site: SiteId, before: u64) -> io::Result<()> {
+        self.start("{\"begin\":\"", site, cycle, before);
+        self.write()
+    }
+
+    fn end(&mut self, cycle: u64, site: SiteId, before: u64, times: u64) -> io::Result<()> {
+        self.start("{\"end\":\"", site, cycle, before);
+        if times != 1 {
+            self.add(",\"times\":", times);
+        }
+        self.write()
+    }
+
+    fn value(&mut self, before: u64, observed: &Observed) -> io::Result<()> {
+        self.start("{\"value\":\"", observed.site, observed.cycle, before);
+        if let Some(index) = observed.index {
+            self.add(",\"index\":", index);
+        }
+        self.add(",\"is\":", observed.value);
+        self.write()
+    }
+
+    fn finish(&mut self, cycles: u64) -> io::Result<()> {
+        writeln!(self.out, "{}", json!({ "cycles": cycles }))?;
+        self.out.flush()
+    }
+}
