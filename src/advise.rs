@@ -370,6 +370,7 @@ impl<'a> Shop<'a> {
             interrupt: interrupt::flag(),
             partial: true,
             waveform: None,
+            kept: None,
         })?;
         let memories = memories.in_design(design);
         memories.load(&mut simulation);
@@ -488,6 +489,7 @@ impl Shop<'_> {
                 interrupt: interrupt::flag(),
                 partial: false,
                 waveform: None,
+                kept: None,
             })?;
             memories.in_design(&design).load(&mut simulation);
             let mut analysis = Analysis::new(&metadata, ControlView::Source);

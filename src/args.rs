@@ -358,6 +358,9 @@ pub struct TraceArgs {
     /// Only these cycles: the first one, and the one after the last
     #[arg(long, value_name = "A..B", value_parser = parse_cycles)]
     pub cycles: Option<Range<u64>>,
+    /// Only this window, by its name and its number (`NAME#2`), if windows were observed
+    #[arg(long, value_name = "NAME#N", conflicts_with = "cycles")]
+    pub window: Option<String>,
     /// One JSON object for each run of equal cycles
     #[arg(long)]
     pub json: bool,
@@ -392,6 +395,9 @@ pub struct TimelineArgs {
     /// Only these cycles: the first one, and the one after the last
     #[arg(long, value_name = "A..B", value_parser = parse_cycles)]
     pub cycles: Option<Range<u64>>,
+    /// Only this window, by its name and its number (`NAME#2`), if windows were observed
+    #[arg(long, value_name = "NAME#N", conflicts_with = "cycles")]
+    pub window: Option<String>,
     /// Only this component cell and what is below it, by its path, such as `main.queue`
     #[arg(long, value_name = "PATH")]
     pub cell: Option<String>,
@@ -408,12 +414,15 @@ pub struct ViewerArgs {
     /// The folder that `petal run` wrote
     pub dir: PathBuf,
     /// Open the report instead
-    #[arg(long, conflicts_with_all = ["cycles", "around", "out"])]
+    #[arg(long, conflicts_with_all = ["cycles", "window", "around", "out"])]
     pub report: bool,
     /// Show these cycles, the first one and the one after the last [default: all of a short run; whole iterations of its
     /// outermost loop]
     #[arg(long, value_name = "A..B", value_parser = parse_cycles, conflicts_with = "around")]
     pub cycles: Option<Range<u64>>,
+    /// Show this window, by its name and its number (`NAME#2`), if windows were observed
+    #[arg(long, value_name = "NAME#N", conflicts_with_all = ["cycles", "around"])]
+    pub window: Option<String>,
     /// Show an activation of a statement, group or cell, by its path and its number, such as `main.while@L12#1000`
     #[arg(long, value_name = "PATH#N")]
     pub around: Option<Around>,

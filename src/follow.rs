@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read, Seek as _};
+use std::ops::Range;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use petal_reconstruct::{
     ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter, VcdHeader, is_fst,
 };
 use petal_visualize::outputs::TRACE;
-use petal_visualize::timeline::Format;
-use petal_visualize::{Analysis, Section};
+use petal_visualize::timeline::{Format, Windowed};
+use petal_visualize::{Analysis, Section, Timeline};
 
 use crate::args::ControlArg;
 use crate::events;
@@ -22,8 +23,9 @@ use crate::folder::Staging;
 use crate::interrupt::{self, Interruptible};
 use crate::messages;
 use crate::observe::{self, Observing};
-use crate::outputs;
+use crate::outputs::{self, Formats};
 use crate::progress::Stage;
+use crate::trace::{Folder, trace_reader};
 
 /// Opens a waveform, which may also come through a pipe while it is made.
 pub fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
@@ -143,10 +145,12 @@ impl<'a> Output<'a, '_> {
             events::stream(path, self.name, self.metadata, observations.as_deref_mut())
         });
         let stream = stream.transpose().map_err(ReconstructError::Sink)?;
+        // The parts that are kept are known only when the run is over.
+        let is_drawn = observations.as_ref().is_none_or(|of| !of.have_windows());
         let (analysis, ()) = self.reconstruction.fan_out(
             source,
             |events| self.analyse(events),
-            |events| self.draw(events, stream),
+            |events| self.draw(events, is_drawn, stream),
             observations.map(|observations| observations as &mut dyn Observer),
             &mut |progress| {
                 let active = || progress.active();
@@ -169,10 +173,22 @@ impl<'a> Output<'a, '_> {
         Ok(analysis)
     }
 
-    /// Draws the events that come on the timelines, and tells of them.
-    fn draw(&self, events: Events, stream: Option<Box<dyn Format + Send>>) -> Result<(), Failure> {
-        let section = Section::default();
-        let mut timelines = outputs::timelines(self.metadata, section, self.staging, stream)?;
+    /// Draws the events that come on the timelines, unless parts of them are drawn later, and tells of them.
+    fn draw(
+        &self,
+        events: Events,
+        is_drawn: bool,
+        stream: Option<Box<dyn Format + Send>>,
+    ) -> Result<(), Failure> {
+        if !is_drawn && stream.is_none() {
+            return events.try_for_each(|_| Ok(()));
+        }
+        let mut formats = Formats::new();
+        if is_drawn {
+            formats = outputs::timelines(self.staging)?;
+        }
+        formats.extend(stream);
+        let mut timelines = Timeline::new(self.metadata, Section::default(), formats);
         let compiled =
             (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
         events.try_for_each(|event| {
@@ -182,8 +198,29 @@ impl<'a> Output<'a, '_> {
             }
             .map_err(|error| cannot_write(&error))
         })?;
-        outputs::finish_timelines(&timelines, self.staging)
+        if !is_drawn {
+            return Ok(());
+        }
+        outputs::finish_timelines(timelines.format(), self.staging)
     }
+}
+
+/// Draws the cycles that are kept on the timelines, once the trace is written.
+pub fn draw_windows(
+    staging: &Staging,
+    metadata: &Metadata,
+    view: ControlArg,
+    kept: Vec<Range<u64>>,
+) -> Result<(), Failure> {
+    let formats = Windowed::new(outputs::timelines(staging)?, kept);
+    let mut timelines = Timeline::new(metadata, Section::default(), formats);
+    let path = staging.path(TRACE);
+    let trace = File::open(&path).map_err(Failure::io("read the trace", &path))?;
+    let reader = trace_reader(metadata, trace, &path)?;
+    Folder::read(metadata, reader, view, &mut |event| {
+        timelines.event(event).map_err(|error| cannot_write(&error))
+    })?;
+    outputs::finish_timelines(timelines.format().format(), staging)
 }
 
 /// A waveform that was read to its end.

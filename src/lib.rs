@@ -22,6 +22,7 @@ mod front_end;
 mod generated;
 mod graph;
 mod history;
+mod instrument;
 mod interrupt;
 mod messages;
 mod observe;
@@ -122,7 +123,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::History(args) => history::history(&args),
         Command::Counters(args) => observe::counters(&args),
         Command::Baseline(args) => compare::baseline(&args),
-        Command::Instrument(args) => run::instrument(&args),
+        Command::Instrument(args) => instrument::instrument(&args),
         Command::Reconstruct(args) => reconstruct::reconstruct(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Cache(CacheCommand::Clean) => cache::clean(),

@@ -77,6 +77,11 @@ impl Observing {
         self.request.stop_on.is_some()
     }
 
+    /// Whether only parts of the run are kept.
+    pub fn have_windows(&self) -> bool {
+        !self.request.windows.is_empty()
+    }
+
     fn failure(&self, refused: &Refused) -> Failure {
         let problem = &refused.problem;
         let place = refused
@@ -119,16 +124,26 @@ pub fn counters(args: &CountersArgs) -> Result<(), Failure> {
         design, metadata, ..
     } = compile::instrument(&design, None, &mut Places::default())?;
     let counters = countable(&metadata, &directory(&design, true));
-    let width = |text: fn(&Countable) -> &str| {
-        let lengths = counters.iter().map(|counter| text(counter).chars().count());
-        lengths.max().unwrap_or(0)
-    };
-    let (names, values) = (
-        width(|counter| &counter.name),
-        width(|counter| &counter.value),
+    let rows = counters.iter().map(
+        |Countable {
+             name,
+             values,
+             about,
+         }| {
+            let value = match &values[..] {
+                [one] => one.clone(),
+                all => format!("of all {} together", all.len()),
+            };
+            (name, value, about)
+        },
     );
+    let rows: Vec<_> = rows.collect();
+    let width =
+        |text: fn(&(&String, String, &&str)) -> usize| rows.iter().map(text).max().unwrap_or(0);
+    let names = width(|(name, ..)| name.chars().count());
+    let values = width(|(_, value, _)| value.chars().count());
     let mut text = String::new();
-    for Countable { name, value, about } in &counters {
+    for (name, value, about) in &rows {
         let _ = writeln!(text, "{name:names$}  {value:values$}  {about}");
     }
     outputs::print(&text)
@@ -169,11 +184,59 @@ pub fn read(dir: &Path) -> Result<Option<Results>, Failure> {
     })
 }
 
+/// The cycles that are asked for, or those of a window of the profile in `dir`.
+pub fn cycles(
+    dir: &Path,
+    cycles: Option<&Range<u64>>,
+    window: Option<&str>,
+) -> Result<Option<Range<u64>>, Failure> {
+    let Some(wanted) = window else {
+        return Ok(cycles.cloned());
+    };
+    let windows = read(dir)?
+        .map(|results| results.windows)
+        .unwrap_or_default();
+    let (name, number) = match wanted.rsplit_once('#') {
+        Some((name, number)) => (name, number.parse::<u64>().ok()),
+        None => (wanted, Some(1)),
+    };
+    let named = windows.iter().find(|window| window.name == name);
+    let Some((window, number)) = named.zip(number) else {
+        let names = windows.iter().map(|window| format!("`{}`", window.name));
+        let names: Vec<String> = names.collect();
+        let help = match names[..] {
+            [] => "the run was not asked for any; `petal run --window` is how".to_owned(),
+            _ => format!(
+                "there is {}, each with a number such as `#1`",
+                names.join(", ")
+            ),
+        };
+        return Err(Failure::usage(format!(
+            "there is no window `{wanted}`: {help}"
+        )));
+    };
+    let part = usize::try_from(number)
+        .ok()
+        .and_then(|number: usize| number.checked_sub(1));
+    match part.and_then(|part| window.parts.get(part)) {
+        Some(&(start, cycles)) => Ok(Some(start..start + cycles)),
+        None => Err(Failure::usage(format!(
+            "there is no window `{wanted}`: it was kept {} times",
+            window.parts.len()
+        ))),
+    }
+}
+
 /// Adds tracks of the results to a timeline, as far as they are in the cycles that it shows.
 pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> Result<(), Failure> {
-    let checkpoints = results.checkpoints.iter();
-    let checkpoints =
-        checkpoints.map(|of| (&of.name, ObservedContent::Instants(of.cycles.clone())));
+    // Arrows lead through the events of several checkpoints in their order.
+    let mut stamps = vec![Vec::new(); results.checkpoints.len()];
+    let has_order = stamps.len() > 1;
+    for (order, (cycle, at)) in (0..).zip(results.stamps()) {
+        stamps[at].push((cycle, has_order.then_some(order)));
+    }
+    let checkpoints = results.checkpoints.iter().zip(stamps);
+    let checkpoints = checkpoints.map(|(of, stamps)| (&of.name, ObservedContent::Instants(stamps)));
     let slice = |start, cycles, name| ObservedSlice {
         start,
         cycles,
@@ -195,7 +258,7 @@ pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> R
     let watches = results.watches.iter().map(|of| {
         // A word of a memory is no value over time, and a register has its new one in the next cycle.
         let writes = of.changes.iter().filter(|change| change.index.is_some());
-        let writes: Vec<u64> = writes.map(|change| change.cycle).collect();
+        let writes: Vec<_> = writes.map(|change| (change.cycle, None)).collect();
         let later = u64::from(of.is_written);
         let values = of.changes.iter();
         let values = values.map(|change| (change.cycle + later, change.new as f64));
@@ -212,11 +275,25 @@ pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> R
         let values = samples.map(|(cycle, &sum)| (cycle, sum as f64));
         (&of.name, ObservedContent::Values(values.collect()))
     });
-    let all = checkpoints
+    let windows = results.windows.iter().map(|of| {
+        let mut parts = of.parts.clone();
+        parts.sort_unstable();
+        let slices = parts.into_iter();
+        let slices = slices.map(|(start, cycles)| slice(start, cycles, of.name.clone()));
+        (&of.name, ObservedContent::Slices(slices.collect()))
+    });
+    let derived = results.derived.iter().map(|of| {
+        let samples = (0..).map(|at| at * sample).zip(of.samples.iter());
+        let values = samples.filter_map(|(cycle, value)| Some((cycle, (*value)?)));
+        (&of.name, ObservedContent::Values(values.collect()))
+    });
+    let all = windows
+        .chain(checkpoints)
         .chain(latencies)
         .chain(rules)
         .chain(watches)
-        .chain(counters);
+        .chain(counters)
+        .chain(derived);
     let tracks: Vec<ObservedTrack> = all
         .map(|(name, content)| ObservedTrack {
             name: name.clone(),

@@ -6,10 +6,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use petal_metadata::Metadata;
 use petal_visualize::outputs::{Make, OUTPUTS, Output};
 use petal_visualize::timeline::Format;
-use petal_visualize::{Analysis, Section, Summary, Timeline};
+use petal_visualize::{Analysis, Summary};
 
 use crate::call;
 use crate::failure::Failure;
@@ -43,34 +42,28 @@ pub fn write(
     Ok(names(wanted))
 }
 
-/// The timeline in all its formats.
-pub type Timelines<'a> = Timeline<'a, Vec<Box<dyn Format + Send>>>;
+/// The timeline in several formats.
+pub type Formats = Vec<Box<dyn Format + Send>>;
 
 /// The names of the timelines, in the order of their formats.
 pub fn timeline_names() -> Vec<&'static str> {
     names(|output| matches!(output.make, Make::Timeline(_)))
 }
 
-/// Begins the timelines in the staging folder, and one in another format.
-pub fn timelines<'a>(
-    metadata: &'a Metadata,
-    section: Section,
-    staging: &Staging,
-    more: Option<Box<dyn Format + Send>>,
-) -> Result<Timelines<'a>, Failure> {
+/// Begins the timelines in the staging folder.
+pub fn timelines(staging: &Staging) -> Result<Formats, Failure> {
     let mut formats = Vec::new();
     for output in OUTPUTS {
         if let Make::Timeline(begin) = output.make {
             formats.push(begin(Box::new(create(&staging.path(output.name))?))?);
         }
     }
-    formats.extend(more);
-    Ok(Timeline::new(metadata, section, formats))
+    Ok(formats)
 }
 
 /// Ends the timelines: one that is of no use is left out.
-pub fn finish_timelines(timelines: &Timelines<'_>, staging: &Staging) -> Result<(), Failure> {
-    for (format, name) in timelines.format().iter().zip(timeline_names()) {
+pub fn finish_timelines(formats: &Formats, staging: &Staging) -> Result<(), Failure> {
+    for (format, name) in formats.iter().zip(timeline_names()) {
         if !format.is_whole() {
             let path = staging.path(name);
             std::fs::remove_file(&path).map_err(Failure::io("remove", &path))?;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,13 +13,13 @@ use petal_embedded::{
 use petal_metadata::Metadata;
 use petal_observe::{Observations, Results};
 use petal_passes::Design;
-use petal_reconstruct::{Ahead, Computation, ReconstructError, Reconstruction};
+use petal_reconstruct::{Ahead, Computation, ProbeSource as _, ReconstructError, Reconstruction};
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::outputs::{MEMORIES, METADATA};
 use petal_visualize::{Analysis, Summary};
 
 use crate::advise;
-use crate::args::{InstrumentArgs, RunArgs, SimulatorArg};
+use crate::args::{RunArgs, SimulatorArg};
 use crate::cache::Cache;
 use crate::compile;
 use crate::design;
@@ -26,7 +27,7 @@ use crate::events;
 use crate::export;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::follow::{Followed, Output};
+use crate::follow::{Followed, Output, draw_windows};
 use crate::interrupt::{self, Ending};
 use crate::messages;
 use crate::observe::{self, Observing};
@@ -204,6 +205,9 @@ pub fn profile(
     write(&job.staging, job.metadata, &analysis, &summary)?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
+        if !results.windows.is_empty() {
+            job.keep(results.kept())?;
+        }
         observe::write(results, &job.staging)?;
     }
     drop(ending);
@@ -284,23 +288,22 @@ impl<'a> Job<'a> {
         let directory = || observe::directory(&self.design, true);
         let observations = self.observing.of(self.metadata, directory)?;
         let values = observations.as_ref().map_or(&[][..], Observations::values);
-        let file = self.waveform.map(Draft::create).transpose()?;
-        let visible = match file {
+        // Which parts are kept is known only when the run is over.
+        let is_whole = observations.as_ref().is_none_or(|of| !of.have_windows());
+        let waveform = self.waveform.filter(|_| is_whole);
+        let waveform = waveform
+            .map(|draft| self.waveform_file(draft))
+            .transpose()?;
+        let visible = match waveform {
             Some(_) => Visible::All,
             None => Visible::Probes,
         };
-        let waveform = file.map(|file| {
-            let file = BufWriter::with_capacity(1 << 20, file);
-            match self.args.fst {
-                Some(_) => WaveformFile::Fst(Box::new(file)),
-                None => WaveformFile::Vcd(Box::new(file)),
-            }
-        });
         let options = Options {
             cycle_limit: self.args.cycle_limit,
             interrupt: interrupt::flag(),
             partial: true,
             waveform,
+            kept: None,
         };
         let probes = &self.reconstruction.signals().watched;
         let _ending = self.ending();
@@ -321,6 +324,41 @@ impl<'a> Job<'a> {
             ))),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn waveform_file(&self, draft: &Draft) -> Result<WaveformFile, Failure> {
+        let file = BufWriter::with_capacity(1 << 20, draft.create()?);
+        Ok(match self.args.fst {
+            Some(_) => WaveformFile::Fst(Box::new(file)),
+            None => WaveformFile::Vcd(Box::new(file)),
+        })
+    }
+
+    /// Draws the cycles that are kept, and runs the design again for a waveform of them: the same design does the same.
+    fn keep(&self, kept: Vec<Range<u64>>) -> Result<(), Failure> {
+        self.progress.stage("drawing", |_| {
+            let view = self.args.view.control;
+            draw_windows(&self.staging, self.metadata, view, kept.clone())
+        })?;
+        let Some(draft) = self.waveform else {
+            return Ok(());
+        };
+        let end = kept.last().map_or(0, |last| last.end);
+        let options = Options {
+            cycle_limit: u64::MAX,
+            interrupt: interrupt::flag(),
+            partial: true,
+            waveform: Some(self.waveform_file(draft)?),
+            kept: Some(kept),
+        };
+        let compiled = Compiled::new(self.design.program(), &[], Visible::All)?;
+        let mut simulation = compiled.simulation(options)?;
+        self.memories.load(&mut simulation);
+        self.progress.stage("writing the waveform", |_| {
+            (0..end).try_for_each(|_| simulation.next_cycle().map(drop))
+        })?;
+        simulation.finish_waveform()?;
+        Ok(())
     }
 
     fn run_embedded(
@@ -380,6 +418,8 @@ impl<'a> Job<'a> {
             "Verilator cannot make a partial profile; leave out `--partial`"
         } else if self.args.fst.is_some() {
             NO_FST
+        } else if self.waveform.is_some() && self.observing.have_windows() {
+            "Verilator writes a waveform of the whole run; leave out `--vcd`, or the windows"
         } else if self.observing.may_stop() {
             "Verilator cannot end a run where an observation wants it; leave out `--stop-on`"
         } else {
@@ -506,35 +546,6 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
         .into();
     }
     error.into()
-}
-
-/// `petal instrument`: compiles a design with probes.
-pub fn instrument(args: &InstrumentArgs) -> Result<(), Failure> {
-    let mut places = Places::default();
-    places.writes("--verilog", &args.verilog)?;
-    places.writes("--metadata", &args.metadata)?;
-    let compile::Compiled {
-        design,
-        metadata,
-        notes,
-        verification,
-    } = compile::instrument(&args.design, None, &mut places)?;
-    notes.iter().for_each(messages::note);
-    design.warnings.iter().for_each(messages::warning);
-    if let Some(verification) = verification {
-        verification.compare(&design, None);
-        if !verification.by_structure()? {
-            return Err(Failure::new(
-                "the probes change how the design is built; `petal run` finds out whether they change its run, \
-                 and `--unverified` goes on nevertheless",
-            ));
-        }
-    }
-    let verilog = Draft::of(&args.verilog, design.verilog()?.as_bytes())?;
-    let metadata = Draft::of(&args.metadata, metadata.to_json().as_bytes())?;
-    interrupt::check()?;
-    verilog.finish()?;
-    metadata.finish()
 }
 
 /// Writes what is known only at the end of a run.

@@ -10,7 +10,8 @@ use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
 use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TIMELINE, TRACE};
 use petal_visualize::{
-    Analysis, CallTrees, Ending, Frames, Section, TreeFormat, TreeNodes, Verified, thousands,
+    Analysis, CallTrees, Ending, Frames, Section, Timeline, TreeFormat, TreeNodes, Verified,
+    thousands,
 };
 use serde::Deserialize as _;
 
@@ -143,7 +144,7 @@ impl Folder {
 }
 
 /// Reads the trace of this design in a file that is at `path`.
-fn trace_reader(
+pub fn trace_reader(
     metadata: &Metadata,
     file: File,
     path: &Path,
@@ -167,10 +168,11 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     } else {
         TreeNodes::Traced
     };
-    let cycles = args.cycles.clone().unwrap_or(0..u64::MAX);
+    let wanted = observe::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
+    let cycles = wanted.clone().unwrap_or(0..u64::MAX);
     let mut trees = CallTrees::new(&metadata, cycles, format, nodes);
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
-        check_cycles(args.cycles.as_ref(), event)?;
+        check_cycles(wanted.as_ref(), event)?;
         trees
             .event(event)
             .map_or(Ok(()), |text| outputs::print(&text))
@@ -258,14 +260,16 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
         metadata, reader, ..
     } = Folder::open(&args.dir)?;
     let staging = Staging::new(&args.dir)?.locked(lock);
+    let cycles = observe::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
     let section = Section {
-        cycles: args.cycles.clone(),
+        cycles: cycles.clone(),
         cell: args.cell.clone(),
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
-    let mut timelines = outputs::timelines(&metadata, section, &staging, None)?;
+    let formats = outputs::timelines(&staging)?;
+    let mut timelines = Timeline::new(&metadata, section, formats);
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
-        check_cycles(args.cycles.as_ref(), event)?;
+        check_cycles(cycles.as_ref(), event)?;
         Ok(timelines.event(event)?)
     })?;
     if let Some(cell) = args.cell.as_ref().filter(|_| !timelines.found()) {
@@ -274,9 +278,9 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
             args.dir.display()
         )));
     }
-    outputs::finish_timelines(&timelines, &staging)?;
+    outputs::finish_timelines(timelines.format(), &staging)?;
     if let Some(results) = observe::read(&args.dir)? {
-        observe::draw(&results, args.cycles.as_ref(), &staging.path(TIMELINE))?;
+        observe::draw(&results, cycles.as_ref(), &staging.path(TIMELINE))?;
     }
     let slices = timelines.slices();
     let mut text = format!("{} slices\n", thousands(slices));

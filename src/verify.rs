@@ -193,6 +193,7 @@ fn simulate(design: &Design, run: &Run) -> Result<Ran, Failure> {
         interrupt: interrupt::flag(),
         partial: true,
         waveform: None,
+        kept: None,
     };
     let mut simulation = match Simulation::new(design.program(), &[], options) {
         Ok(simulation) => simulation,

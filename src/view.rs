@@ -22,7 +22,7 @@ use crate::args::ViewerArgs;
 use crate::failure::Failure;
 use crate::part::{self, MAX_BYTES};
 use crate::places::Places;
-use crate::{folder, interrupt, messages, outputs};
+use crate::{folder, interrupt, messages, observe, outputs};
 
 /// The only port from which the viewer takes traces.
 const PORT: u16 = 9001;
@@ -91,8 +91,9 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
 
 /// Which part of the run to open; `None` for all that its timeline has, if that is not too much.
 fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Failure> {
-    if let Some(cycles) = &args.cycles {
-        return Ok(Some(Wanted::Cycles(cycles.clone())));
+    let cycles = observe::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
+    if let Some(cycles) = cycles {
+        return Ok(Some(Wanted::Cycles(cycles)));
     }
     if let Some(around) = &args.around {
         return Ok(Some(Wanted::Around(around.clone())));

@@ -14,7 +14,7 @@ use crate::graph::{Check, Graph, Input, Kind, NodeId};
 use crate::repetition::{Loop, Repetition, State};
 
 /// Clock cycles in which `reset` is high before the run.
-const RESET_CYCLES: usize = 3;
+pub(crate) const RESET_CYCLES: usize = 3;
 
 /// How often a combinational loop is evaluated in a cycle until it has to have settled.
 const MAX_EVALUATIONS: usize = 100;

@@ -1,6 +1,7 @@
 //! A run as a source of probe values.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +11,7 @@ use petal_reconstruct::{Change, ProbeSource, Signal, SlotId, SourceError, Value,
 use crate::elaborate::{self, Design, Scope};
 use crate::error::{Error, Stopped};
 use crate::graph::NodeId;
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, RESET_CYCLES};
 use crate::observed;
 use crate::program::{Context, Program};
 use crate::waveform::{self, Waveform, WaveformFile};
@@ -26,6 +27,9 @@ pub struct Options {
     pub partial: bool,
     /// Where to write all values of the design.
     pub waveform: Option<WaveformFile>,
+    /// The cycles of which they are written, ascending and with gaps between them; in the gaps, nothing is known. `None`: all, with
+    /// those of the reset before.
+    pub kept: Option<Vec<Range<u64>>>,
 }
 
 impl Default for Options {
@@ -36,6 +40,7 @@ impl Default for Options {
             interrupt: Arc::default(),
             partial: false,
             waveform: None,
+            kept: None,
         }
     }
 }
@@ -101,7 +106,12 @@ impl Compiled {
             (None, _) => None,
             (Some(_), None) => return Err(Error::NotVisible),
             (Some(output), Some(watched)) => {
-                let waveform = Waveform::new(output, self.machine.design(), watched);
+                let reset = RESET_CYCLES as u64;
+                let shift = |part: Range<u64>| part.start + reset..part.end + reset;
+                let kept = options
+                    .kept
+                    .map(|kept| kept.into_iter().map(shift).collect());
+                let waveform = Waveform::new(output, self.machine.design(), watched, kept);
                 Some(waveform.map_err(Error::Waveform)?)
             }
         };

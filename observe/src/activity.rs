@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use petal_metadata::{CellId, Component, ControlId, GroupRun, GroupRunId, Id as _, Metadata};
-use petal_reconstruct::{CallTree, Cycle, Event, Instance, InstanceId, Node, TreeId};
+use petal_reconstruct::{Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, TreeId};
 
 /// Something that can be active.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,6 +71,8 @@ pub(crate) enum Aspect {
     Begin,
     /// High in the first cycle after each activation.
     End,
+    /// High as long as a cell is active, but only moves its control along.
+    Overhead,
 }
 
 /// One way in which a site is active.
@@ -88,6 +90,7 @@ pub(crate) struct State {
     pub is_active: bool,
     pub begins: bool,
     pub ends: bool,
+    pub is_overhead: bool,
 }
 
 /// Follows sites through a run.
@@ -101,6 +104,8 @@ pub(crate) struct Activities<'a> {
     numbers: HashMap<(usize, Option<GroupRunId>), usize>,
     /// The witnesses of each tree, ascending.
     trees: Vec<Vec<usize>>,
+    /// The sites of each tree that only move their control along.
+    overhead: Vec<Vec<usize>>,
     /// Those that are active, each with the cycle in which it began; and those of the cycle before.
     now: Vec<(usize, u64)>,
     before: Vec<(usize, u64)>,
@@ -118,6 +123,7 @@ impl<'a> Activities<'a> {
             witnesses: Vec::new(),
             numbers: HashMap::new(),
             trees: Vec::new(),
+            overhead: Vec::new(),
             now: Vec::new(),
             before: Vec::new(),
         }
@@ -136,6 +142,8 @@ impl<'a> Activities<'a> {
             Event::Tree(tree) => {
                 let witnesses = self.witnesses_of(tree);
                 self.trees.push(witnesses);
+                let overhead = self.overhead_of(tree);
+                self.overhead.push(overhead);
             }
             _ => {}
         }
@@ -192,6 +200,24 @@ impl<'a> Activities<'a> {
         witnesses
     }
 
+    /// The cells that only move their control along, wherever they stand in the tree.
+    fn overhead_of(&self, tree: &CallTree) -> Vec<usize> {
+        let mut overhead = Vec::new();
+        for (_, node) in tree.nodes() {
+            let Node::Cell {
+                instance,
+                activity: Activity::Overhead(_),
+                ..
+            } = node
+            else {
+                continue;
+            };
+            let sites = self.of_instance[instance.index()].iter().copied();
+            overhead.extend(sites.filter(|&site| self.sites[site].kind == SiteKind::Instance));
+        }
+        overhead
+    }
+
     fn witness(&mut self, site: usize, instance: InstanceId, run: Option<GroupRunId>) -> usize {
         let next = self.witnesses.len();
         let number = *self.numbers.entry((site, run)).or_insert(next);
@@ -233,6 +259,9 @@ impl<'a> Activities<'a> {
         let mut due = |at: u64| next = Some(next.map_or(at, |next| next.min(at)));
         for state in &mut self.states {
             *state = State::default();
+        }
+        for &site in tree.map_or(&[][..], |tree| &self.overhead[tree.index()]) {
+            self.states[site].is_overhead = true;
         }
         std::mem::swap(&mut self.now, &mut self.before);
         self.now.clear();

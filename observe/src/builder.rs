@@ -4,13 +4,17 @@ use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
 
 use crate::activity::{Aspect, Site, SiteKind};
 use crate::check::{Checker, Expression, Named};
-use crate::collect::{Checkpoint, Collector, Counter, Latency, Rule, Watch, Watched};
-use crate::countable::{countable, matching};
+use crate::collect::{Checkpoint, Collector, Counter, Edge, Latency, Rule, Watch, Watched, Window};
+use crate::countable::{Countable, countable, matching};
+use crate::derived::{self, Derived};
 use crate::directory::Directory;
 use crate::observations::Refused;
 use crate::problem::Problem;
 use crate::program::Program;
-use crate::request::{CounterRequest, Interval, LatencyRequest, Request, Text};
+use crate::request::{
+    CounterRequest, DerivedRequest, Interval, LatencyRequest, Request, Text, WindowRequest,
+};
+use crate::resolve::did_you_mean;
 use crate::syntax::{self, Kind, Syntax};
 use crate::watched::{Watchable, register_writes, watchable, writes};
 
@@ -23,6 +27,7 @@ pub(crate) struct Builder<'a> {
     directory: &'a Directory,
     pub program: Program,
     pub collectors: Vec<Collector>,
+    pub derived: Vec<Derived>,
 }
 
 impl<'a> Builder<'a> {
@@ -33,6 +38,7 @@ impl<'a> Builder<'a> {
             directory,
             program: Program::default(),
             collectors: Vec::new(),
+            derived: Vec::new(),
         }
     }
 
@@ -111,9 +117,15 @@ impl<'a> Builder<'a> {
             return refuse(&text, "a sample has at least one cycle");
         }
         for of in &request.counters {
-            for of in self.named(of)? {
-                self.counter(&of, request.sample)?;
+            for counter in self.named(of)? {
+                self.counter(counter, &of.value, request.sample)?;
             }
+        }
+        for of in &request.derived {
+            self.derived(of, request.sample)?;
+        }
+        for of in &request.windows {
+            self.window(of)?;
         }
         if let Some(stop) = &request.stop_on {
             let event = self.event(stop)?;
@@ -186,31 +198,33 @@ impl<'a> Builder<'a> {
     }
 
     /// The counters of the design that are meant by a name or pattern; any other text is an expression.
-    fn named(&self, of: &CounterRequest) -> Result<Vec<CounterRequest>, Box<Refused>> {
+    fn named(&self, of: &CounterRequest) -> Result<Vec<Counted>, Box<Refused>> {
+        let text = &of.value.text;
+        let expression = || Counted {
+            name: of.name.clone().unwrap_or_else(|| text.clone()),
+            values: vec![of.value.clone()],
+        };
         // What has a meaning of its own is no name of a counter.
         let is_expression = self.checked(&of.value, syntax::expression, |checker, syntax| {
             checker.expression(syntax)
         });
         if is_expression.is_ok() {
-            return Ok(vec![of.clone()]);
+            return Ok(vec![expression()]);
         }
         let counters = countable(self.metadata, self.directory);
-        let named = matching(&of.value.text, &counters).map(|counter| CounterRequest {
-            name: Some(counter.name.clone()),
-            value: Text::from(counter.value.as_str()),
-        });
-        let mut named: Vec<CounterRequest> = named.collect();
+        let mut named: Vec<Counted> = matching(text, &counters).map(Counted::of).collect();
+        let is_kind = text.starts_with('[');
         match (&mut named[..], &of.name) {
-            // A star beside a dot multiplies nothing.
-            ([], _) if of.value.text.contains(".*") || of.value.text.contains("*.") => {
+            // A star beside a dot multiplies nothing, and no expression begins with a bracket.
+            ([], _) if text.contains(".*") || text.contains("*.") || is_kind => {
                 let message = "nothing that can be counted has such a name; `petal counters` lists what there is";
                 return refuse(&of.value, message);
             }
-            ([], _) => named.push(of.clone()),
-            ([one], Some(_)) => one.name.clone_from(&of.name),
+            ([], _) => named.push(expression()),
+            ([one], Some(name)) => one.name.clone_from(name),
             (several, Some(name)) => {
                 for one in several {
-                    one.name = one.name.take().map(|of| format!("{name}: {of}"));
+                    one.name = format!("{name}: {}", one.name);
                 }
             }
             (_, None) => {}
@@ -218,27 +232,125 @@ impl<'a> Builder<'a> {
         Ok(named)
     }
 
-    fn counter(&mut self, of: &CounterRequest, sample: Option<u64>) -> Result<(), Box<Refused>> {
-        let value = self.checked(&of.value, syntax::expression, |checker, syntax| {
-            checker.expression(syntax)
-        })?;
-        if value.width() > MAX_COUNTED {
-            let message = format!(
-                "this has {} bits, and values of at most {MAX_COUNTED} are added up",
-                value.width()
-            );
-            return refuse(&of.value, &message);
+    /// Adds a counter, which was asked for by this text.
+    fn counter(
+        &mut self,
+        of: Counted,
+        asked: &Text,
+        sample: Option<u64>,
+    ) -> Result<(), Box<Refused>> {
+        let mut nodes = Vec::new();
+        for text in &of.values {
+            let value = self.checked(text, syntax::expression, |checker, syntax| {
+                checker.expression(syntax)
+            })?;
+            if value.width() > MAX_COUNTED {
+                let message = format!(
+                    "this has {} bits, and values of at most {MAX_COUNTED} are added up",
+                    value.width()
+                );
+                return refuse(text, &message);
+            }
+            nodes.push(self.program.add(&value));
         }
-        let node = self.program.add(&value);
         self.collectors.push(Collector::Counter(Counter {
-            name: of.name.clone().unwrap_or_else(|| of.value.text.clone()),
-            value: of.value.text.clone(),
-            node,
+            name: of.name,
+            value: match &of.values[..] {
+                [one] => one.text.clone(),
+                _ => asked.text.clone(),
+            },
+            nodes,
             latest: (0, 0),
             total: 0,
             sample,
             samples: Vec::new(),
         }));
+        Ok(())
+    }
+
+    /// Adds a figure, and the counters of the design that it needs and nobody asked for.
+    fn derived(&mut self, of: &DerivedRequest, sample: Option<u64>) -> Result<(), Box<Refused>> {
+        let counters = countable(self.metadata, self.directory);
+        let mut names: Vec<String> = self
+            .collectors
+            .iter()
+            .filter_map(|collector| match collector {
+                Collector::Counter(counter) => Some(counter.name.clone()),
+                _ => None,
+            })
+            .collect();
+        let mut more = Vec::new();
+        let formula = self.checked(&of.formula, syntax::expression, |_, syntax| {
+            derived::formula(&of.formula.text, syntax, &mut |name| {
+                if names.iter().any(|of| of == name) {
+                    return Ok(());
+                }
+                match counters.iter().find(|counter| counter.name == name) {
+                    Some(counter) => {
+                        names.push(name.to_owned());
+                        more.push(Counted::of(counter));
+                        Ok(())
+                    }
+                    None => {
+                        let all = counters.iter().map(|counter| &counter.name);
+                        let all = all.chain(&names).cloned();
+                        Err(did_you_mean(all.map(|other| (name.to_owned(), other))))
+                    }
+                }
+            })
+        })?;
+        for counter in more {
+            self.counter(counter, &of.formula, sample)?;
+        }
+        self.derived.push(Derived {
+            name: of.name.clone().unwrap_or_else(|| of.formula.text.clone()),
+            text: of.formula.text.clone(),
+            formula,
+        });
+        Ok(())
+    }
+
+    fn window(&mut self, of: &WindowRequest) -> Result<(), Box<Refused>> {
+        let text = match &of.to {
+            Some(to) => format!("{}..{}", of.from.text, to.text),
+            None => of.from.text.clone(),
+        };
+        let (from, to) = match &of.to {
+            Some(to) => (
+                self.checked(&of.from, syntax::expression, border)?,
+                self.checked(to, syntax::expression, border)?,
+            ),
+            None => self.checked(&of.from, syntax::interval, |checker, (from, to)| match to {
+                Some(to) => Ok((border(checker, from)?, border(checker, to)?)),
+                None => {
+                    let (from, to, _) = alone(checker, from)?;
+                    Ok((Border::Event(from), Border::Event(to)))
+                }
+            })?,
+        };
+        if let (Border::Cycles(_), Border::Cycles(_)) = (&from, &to) {
+            return refuse(
+                &of.from,
+                "a window needs an event, at which it begins or ends",
+            );
+        }
+        if of.most == Some(0) {
+            return refuse(&of.from, "`most` is at least one window");
+        }
+        let mut edge = |border| match border {
+            Border::Event(event) => Edge::Event(self.program.add(&event)),
+            Border::Cycles(cycles) => Edge::Cycles(cycles),
+        };
+        let window = Window {
+            name: of.name.clone().unwrap_or_else(|| text.clone()),
+            from: edge(from),
+            to: edge(to),
+            when: text,
+            most: of.most,
+            open: None,
+            parts: Vec::new(),
+        };
+        self.collectors.push(Collector::Window(window));
         Ok(())
     }
 
@@ -311,6 +423,39 @@ impl<'a> Builder<'a> {
             new: add(writes.new),
             cell,
         })
+    }
+}
+
+/// A counter: what it is called, and what is added up.
+struct Counted {
+    name: String,
+    values: Vec<Text>,
+}
+
+impl Counted {
+    fn of(counter: &Countable) -> Self {
+        Self {
+            name: counter.name.clone(),
+            values: counter
+                .values
+                .iter()
+                .map(|value| Text::from(value.as_str()))
+                .collect(),
+        }
+    }
+}
+
+/// An end of a window.
+enum Border {
+    Event(Expression),
+    Cycles(u64),
+}
+
+/// A number of cycles, or an event.
+fn border(checker: &Checker<'_>, syntax: &Syntax) -> Result<Border, Problem> {
+    match syntax.kind {
+        Kind::Number(cycles, None) => Ok(Border::Cycles(cycles)),
+        _ => checker.event(syntax).map(Border::Event),
     }
 }
 

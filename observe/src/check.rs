@@ -6,7 +6,7 @@
 use petal_metadata::Metadata;
 use petal_reconstruct::{Signal, Value, ValueOp};
 
-use crate::activity::{Aspect, Site};
+use crate::activity::{Aspect, Site, SiteKind};
 use crate::directory::{Directory, Memory};
 use crate::problem::Problem;
 use crate::resolve::{Names, Target};
@@ -439,7 +439,7 @@ impl Checker<'_> {
         name: &str,
         arguments: &[Syntax],
     ) -> Result<Expression, Problem> {
-        const FUNCTIONS: [(&str, usize); 8] = [
+        const FUNCTIONS: [(&str, usize); 10] = [
             ("rose", 1),
             ("fell", 1),
             ("changed", 1),
@@ -447,6 +447,8 @@ impl Checker<'_> {
             ("toggles", 1),
             ("begin", 1),
             ("end", 1),
+            ("useful", 1),
+            ("overhead", 1),
             ("pad", 2),
         ];
         let Some((_, count)) = FUNCTIONS.iter().find(|(of, _)| *of == name) else {
@@ -512,6 +514,21 @@ impl Checker<'_> {
                 let width = number(&arguments[1], u64::from(of.width())..=64)?;
                 let width = u32::try_from(width).unwrap_or(u64::BITS);
                 Ok(Expression::op(ValueOp::Pad, width, vec![of]))
+            }
+            "useful" | "overhead" => {
+                let Ok(Named::Site(site)) = self.named(first) else {
+                    let message = format!("`{name}` takes a cell of a component");
+                    return Err(self.problem(first, message, None));
+                };
+                if site.kind != SiteKind::Instance {
+                    let message = format!("`{name}` takes a cell of a component, and this is none");
+                    return Err(self.problem(first, message, None));
+                }
+                let overhead = Expression::Site(site.clone(), Aspect::Overhead);
+                if name == "overhead" {
+                    return Ok(overhead);
+                }
+                Ok(Expression::Site(site, Aspect::Active).and(overhead.not()))
             }
             _ => {
                 let Named::Site(site) = self.named(first)? else {

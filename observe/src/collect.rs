@@ -60,6 +60,7 @@ pub(crate) enum Collector {
     Watch(Watch),
     Rule(Rule),
     Counter(Counter),
+    Window(Window),
     /// Ends the run.
     Stop {
         node: usize,
@@ -77,7 +78,11 @@ impl Collector {
                 Watched::Written { event, .. } => vec![event],
             },
             Self::Rule(of) => vec![of.node],
-            Self::Counter(of) => vec![of.node],
+            Self::Counter(of) => of.nodes.clone(),
+            Self::Window(of) => [of.from, of.to]
+                .into_iter()
+                .filter_map(Edge::node)
+                .collect(),
             Self::Stop { node } => vec![*node],
         }
     }
@@ -90,6 +95,7 @@ impl Collector {
             Self::Watch(of) => of.look(look),
             Self::Rule(of) => of.look(look),
             Self::Counter(of) => of.look(look),
+            Self::Window(of) => of.look(look),
             Self::Stop { .. } => false,
         }
     }
@@ -363,7 +369,8 @@ impl Rule {
 pub(crate) struct Counter {
     pub name: String,
     pub value: String,
-    pub node: usize,
+    /// What is added up, in every cycle.
+    pub nodes: Vec<usize>,
     /// The value since a cycle.
     pub latest: (u64, u64),
     pub total: u64,
@@ -375,7 +382,7 @@ pub(crate) struct Counter {
 impl Counter {
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let (mut since, value) = self.latest;
-        let new = look.values[self.node];
+        let new = self.nodes.iter().map(|&node| look.values[node]).sum();
         if new != value && look.tree.is_some() {
             look.tell(None, new);
         }
@@ -403,6 +410,103 @@ impl Counter {
             total: self.total,
             per_cycle: ratio(self.total, cycles),
             samples: self.samples.clone(),
+        }
+    }
+}
+
+/// An end of a window.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Edge {
+    /// The cycles in which this is high.
+    Event(usize),
+    /// So many cycles from the other end.
+    Cycles(u64),
+}
+
+impl Edge {
+    fn node(self) -> Option<usize> {
+        match self {
+            Self::Event(node) => Some(node),
+            Self::Cycles(_) => None,
+        }
+    }
+}
+
+/// Parts of the run, each with both of the cycles in which it begins and ends.
+pub(crate) struct Window {
+    pub name: String,
+    pub when: String,
+    pub from: Edge,
+    pub to: Edge,
+    pub most: Option<u64>,
+    /// Where the one that has begun did.
+    pub open: Option<u64>,
+    /// First cycle and length of each.
+    pub parts: Vec<(u64, u64)>,
+}
+
+impl Window {
+    fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
+        let is_over = look.tree.is_none();
+        let happens = |edge: Edge| match edge {
+            Edge::Event(node) => !is_over && look.values[node] != 0,
+            Edge::Cycles(_) => false,
+        };
+        let is_full = self.is_full();
+        match (self.from, self.to) {
+            // The last cycles before something happens.
+            (Edge::Cycles(before), to) => {
+                if !is_full && happens(to) {
+                    let start = look.cycle.saturating_sub(before);
+                    self.parts.push((start, look.cycle + 1 - start));
+                }
+                happens(to)
+            }
+            (from, to) => {
+                if self.open.is_none() && !is_full && happens(from) {
+                    self.open = Some(look.cycle);
+                }
+                let Some(start) = self.open else {
+                    return happens(from);
+                };
+                // It may be long over when something changes again.
+                let end = match to {
+                    Edge::Cycles(cycles) if is_over || look.cycle >= start + cycles => Some(
+                        start
+                            .saturating_add(cycles)
+                            .min(look.cycle - u64::from(is_over)),
+                    ),
+                    Edge::Event(_) if happens(to) => Some(look.cycle),
+                    _ => None,
+                };
+                if let Some(end) = end {
+                    self.parts.push((start, end + 1 - start));
+                    self.open = None;
+                }
+                true
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.most
+            .is_some_and(|most| self.parts.len() as u64 >= most)
+    }
+
+    /// One that has begun and did not end is kept up to the end of the run.
+    pub fn results(mut self, cycles: u64) -> results::Window {
+        let state = match (self.open, self.parts.is_empty()) {
+            (Some(_), _) => "sample",
+            (None, true) => "reset",
+            (None, false) => "stop",
+        };
+        let open = self.open.filter(|start| *start < cycles);
+        self.parts.extend(open.map(|start| (start, cycles - start)));
+        results::Window {
+            name: self.name,
+            when: self.when,
+            state: state.to_owned(),
+            parts: self.parts,
         }
     }
 }

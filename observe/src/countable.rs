@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use indexmap::IndexMap;
 use petal_metadata::{CellId, CellKind, ComponentId, Id as _, Metadata};
 use petal_reconstruct::Signal;
 
@@ -10,10 +11,10 @@ use crate::directory::Directory;
 /// A counter that has a name without being asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Countable {
-    /// What it is called: the path of a cell, and what is counted.
+    /// What it is called: the path of a cell, or a kind of cells in brackets, and what is counted.
     pub name: String,
-    /// What is added up over all cycles.
-    pub value: String,
+    /// What is added up over all cycles: of all cells of a kind more than one expression.
+    pub values: Vec<String>,
     /// What that is, in words.
     pub about: &'static str,
 }
@@ -24,10 +25,16 @@ pub fn countable(metadata: &Metadata, directory: &Directory) -> Vec<Countable> {
         metadata,
         directory,
         counters: Vec::new(),
+        of_kind: IndexMap::new(),
     };
     let main = metadata.component(metadata.main).name.clone();
     list.add(metadata.main, &metadata.scope, &main);
-    list.counters
+    let List {
+        counters, of_kind, ..
+    } = list;
+    let sums = of_kind.into_values();
+    let sums = sums.filter(|of| of.values.len() > 1);
+    counters.into_iter().chain(sums).collect()
 }
 
 /// Those whose names match a pattern, in which `*` stands for any text.
@@ -64,6 +71,8 @@ struct List<'a> {
     metadata: &'a Metadata,
     directory: &'a Directory,
     counters: Vec<Countable>,
+    /// The sums over all cells of a kind, by their names.
+    of_kind: IndexMap<String, Countable>,
 }
 
 impl List<'_> {
@@ -141,12 +150,13 @@ impl List<'_> {
                     "cycles in which the cell is asked to work",
                 ));
             }
-            let counters = all.into_iter().map(|(what, value, about)| Countable {
-                name: format!("{cell}.{what}"),
-                value,
-                about,
-            });
-            self.counters.extend(counters);
+            for (what, value, about) in all {
+                let kinds = [
+                    format!("[{primitive}].{what}"),
+                    format!("[{}].{name}.{what}", component.name),
+                ];
+                self.count(format!("{cell}.{what}"), kinds, value, about);
+            }
         }
         let hardware: Vec<CellId> = component.instances().map(|(id, _)| id).collect();
         for (at, cell) in component.cells.iter().enumerate() {
@@ -154,11 +164,27 @@ impl List<'_> {
                 continue;
             };
             let path = format!("{path}.{}", quoted(&cell.name));
-            self.counters.push(Countable {
-                name: format!("{path}.active"),
-                value: path.clone(),
-                about: "cycles in which the cell is active",
-            });
+            let kind = &self.metadata.component(*inner).name;
+            let all = [
+                ("active", path.clone(), "cycles in which the cell is active"),
+                (
+                    "useful",
+                    format!("useful({path})"),
+                    "cycles in which something useful runs in the cell",
+                ),
+                (
+                    "overhead",
+                    format!("overhead({path})"),
+                    "cycles in which the cell only moves its control along",
+                ),
+            ];
+            for (what, value, about) in all {
+                let kinds = [
+                    format!("[{kind}].{what}"),
+                    format!("[{}].{}.{what}", component.name, cell.name),
+                ];
+                self.count(format!("{path}.{what}"), kinds, value, about);
+            }
             // Of several that share hardware, one has its counters.
             if hardware.contains(&CellId::from_index(at)) {
                 let mut scope = scope.to_vec();
@@ -166,6 +192,26 @@ impl List<'_> {
                 self.add(*inner, &scope, &path);
             }
         }
+    }
+}
+
+impl List<'_> {
+    /// Adds a counter of a cell, to those of all cells of its kinds as well.
+    fn count(&mut self, name: String, kinds: [String; 2], value: String, about: &'static str) {
+        for kind in kinds {
+            let sum = self.of_kind.entry(kind.clone());
+            let sum = sum.or_insert_with(|| Countable {
+                name: kind,
+                values: Vec::new(),
+                about,
+            });
+            sum.values.push(value.clone());
+        }
+        self.counters.push(Countable {
+            name,
+            values: vec![value],
+            about,
+        });
     }
 }
 
@@ -187,7 +233,7 @@ mod tests {
     fn a_star_is_any_text() {
         let counter = |name: &str| Countable {
             name: name.to_owned(),
-            value: String::new(),
+            values: Vec::new(),
             about: "",
         };
         let all = ["main.a.writes", "main.a.reads", "main.q.a.writes"].map(counter);

@@ -10,6 +10,7 @@ mod builder;
 mod check;
 mod collect;
 mod countable;
+mod derived;
 mod directory;
 mod observations;
 mod problem;
@@ -17,6 +18,7 @@ mod program;
 mod request;
 mod resolve;
 mod results;
+mod shown;
 mod syntax;
 mod trees;
 mod watched;
@@ -27,9 +29,10 @@ pub use directory::{Directory, Memory};
 pub use observations::{Observations, Refused};
 pub use problem::Problem;
 pub use request::{
-    CheckpointRequest, CounterRequest, Interval, LatencyRequest, Request, RuleRequest, Text,
-    WatchRequest,
+    CheckpointRequest, CounterRequest, DerivedRequest, Interval, LatencyRequest, Request,
+    RuleRequest, Text, WatchRequest, WindowRequest,
 };
 pub use results::{
-    ChangeOf, Checkpoint, Counter, Latency, Results, Rule, Stall, VERSION, Violation, Watch,
+    ChangeOf, Checkpoint, Counter, Derived, Latency, Results, Rule, Stall, VERSION, Violation,
+    Watch, Window,
 };

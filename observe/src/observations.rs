@@ -6,6 +6,7 @@ use petal_reconstruct::{Change, Cycle, Event, Next, Observer, TreeId, Value};
 use crate::activity::Activities;
 use crate::builder::Builder;
 use crate::collect::{Collector, Look, Told, Watched};
+use crate::derived::Derived;
 use crate::directory::Directory;
 use crate::problem::Problem;
 use crate::program::Program;
@@ -29,6 +30,7 @@ pub struct Observations<'a> {
     activities: Activities<'a>,
     trees: Trees<'a>,
     collectors: Vec<Collector>,
+    derived: Vec<Derived>,
     /// The collectors that look at each node.
     lookers: Vec<Vec<usize>>,
     /// Those that look at the next cycle that comes, and whether each is among them.
@@ -59,6 +61,7 @@ impl<'a> Observations<'a> {
         let Builder {
             program,
             collectors,
+            derived,
             ..
         } = builder;
         let mut lookers = vec![Vec::new(); program.len()];
@@ -82,6 +85,7 @@ impl<'a> Observations<'a> {
             latencies: numbers(|collector| matches!(collector, Collector::Latency(_))),
             lookers,
             collectors,
+            derived,
             program,
             sample: request.sample,
             is_done: false,
@@ -89,6 +93,12 @@ impl<'a> Observations<'a> {
             stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
             told: None,
         })
+    }
+
+    /// Whether only parts of the run are to be kept.
+    pub fn have_windows(&self) -> bool {
+        let mut all = self.collectors.iter();
+        all.any(|collector| matches!(collector, Collector::Window(_)))
     }
 
     /// Whether a design has checkpoints that its source marks.
@@ -108,6 +118,7 @@ impl<'a> Observations<'a> {
             Collector::Rule(of) if of.always => ("always", &*of.name),
             Collector::Rule(of) => ("never", &*of.name),
             Collector::Counter(of) => ("count", &*of.name),
+            Collector::Window(of) => ("window", &*of.name),
             Collector::Stop { .. } => ("stop-on", ""),
         })
         .collect()
@@ -204,6 +215,8 @@ impl<'a> Observations<'a> {
             watches: Vec::new(),
             rules: Vec::new(),
             counters: Vec::new(),
+            derived: Vec::new(),
+            windows: Vec::new(),
             sample: self.sample,
         };
         let medians: Vec<(String, Option<u64>)> = self
@@ -254,9 +267,16 @@ impl<'a> Observations<'a> {
                     violations: of.violations,
                 }),
                 Collector::Counter(of) => results.counters.push(of.results(cycles)),
+                Collector::Window(of) => results.windows.push(of.results(cycles)),
                 Collector::Stop { .. } => {}
             }
         }
+        let counters = &results.counters;
+        let derived = self
+            .derived
+            .iter()
+            .map(|of| of.results(counters, cycles, results.sample));
+        results.derived = derived.collect();
         results
     }
 }

@@ -155,6 +155,7 @@ impl Program {
                 Aspect::Active => state.is_active,
                 Aspect::Begin => state.begins,
                 Aspect::End => state.ends,
+                Aspect::Overhead => state.is_overhead,
             };
             self.set(node, u64::from(is_high));
         }

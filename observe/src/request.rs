@@ -29,6 +29,12 @@ pub struct Request {
     /// What is added up.
     #[serde(default, rename = "count")]
     pub counters: Vec<CounterRequest>,
+    /// What is computed from counters.
+    #[serde(default, rename = "derive")]
+    pub derived: Vec<DerivedRequest>,
+    /// The parts of the run that are kept.
+    #[serde(default, rename = "window")]
+    pub windows: Vec<WindowRequest>,
 }
 
 /// The text of an expression, with its place in the file if it is from one.
@@ -127,6 +133,30 @@ pub struct CounterRequest {
     pub value: Text,
 }
 
+/// A figure that is computed from counters.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DerivedRequest {
+    /// What it is called [default: the formula].
+    pub name: Option<String>,
+    /// A formula of `+ - * /`, numbers, names of counters and `cycles`.
+    pub formula: Text,
+}
+
+/// Parts of a run, each from one event to another.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WindowRequest {
+    /// What it is called [default: the expressions].
+    pub name: Option<String>,
+    /// An event, or how many cycles before the end; or both ends as `A..B`.
+    pub from: Text,
+    /// An event, or how many cycles.
+    pub to: Option<Text>,
+    /// How many windows are kept at most.
+    pub most: Option<u64>,
+}
+
 impl Request {
     /// Reads a file.
     ///
@@ -146,6 +176,8 @@ impl Request {
             && self.never.is_empty()
             && self.always.is_empty()
             && self.counters.is_empty()
+            && self.derived.is_empty()
+            && self.windows.is_empty()
     }
 
     /// Adds what `other` asks for.
@@ -158,5 +190,7 @@ impl Request {
         self.never.extend(other.never);
         self.always.extend(other.always);
         self.counters.extend(other.counters);
+        self.derived.extend(other.derived);
+        self.windows.extend(other.windows);
     }
 }

@@ -208,29 +208,24 @@ impl Names<'_> {
                 help: Some(format!("its ports are {}", list(&ports))),
             };
         }
-        let mut near: Vec<(usize, String)> = cells
+        let all = cells
             .chain(groups)
             .chain(statements)
             .chain(signals.map(|name| name.replacen('_', ".", 1)))
             .map(|other| {
-                let wanted = if other.contains('.') {
-                    rest.join(".")
-                } else {
-                    name.clone()
-                };
-                (strsim::damerau_levenshtein(&wanted, &other), other)
-            })
-            .filter(|(distance, other)| *distance <= 2.max(name.len().max(other.len()) / 3))
-            .collect();
-        near.sort();
-        near.dedup();
-        near.truncate(3);
-        let near: Vec<&str> = near.iter().map(|(_, name)| name.as_str()).collect();
-        let help = if near.is_empty() {
+                let is_port = other.contains('.');
+                (
+                    if is_port {
+                        rest.join(".")
+                    } else {
+                        name.clone()
+                    },
+                    other,
+                )
+            });
+        let help = did_you_mean(all).unwrap_or_else(|| {
             "the compiler may have removed or renamed it: with `--passes no-opt` everything is there".to_owned()
-        } else {
-            format!("did you mean {}?", list(&near))
-        };
+        });
         Unknown {
             right,
             message: format!(
@@ -240,6 +235,21 @@ impl Names<'_> {
             help: Some(help),
         }
     }
+}
+
+/// The names that are most like what is wanted, each of which has what it would have to be.
+pub(crate) fn did_you_mean(names: impl Iterator<Item = (String, String)>) -> Option<String> {
+    let near = names.map(|(wanted, name)| {
+        let distance = strsim::damerau_levenshtein(&wanted, &name);
+        let most = 2.max(wanted.len().max(name.len()) / 3);
+        (distance <= most).then_some((distance, name))
+    });
+    let mut near: Vec<(usize, String)> = near.flatten().collect();
+    near.sort();
+    near.dedup();
+    near.truncate(3);
+    let near: Vec<&str> = near.iter().map(|(_, name)| name.as_str()).collect();
+    (!near.is_empty()).then(|| format!("did you mean {}?", list(&near)))
 }
 
 /// Names in a sentence.

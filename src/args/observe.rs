@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::DesignArgs;
 use clap::Args;
 use petal_observe::{
-    CheckpointRequest, CounterRequest, LatencyRequest, Request, RuleRequest, WatchRequest,
+    CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request, RuleRequest,
+    WatchRequest, WindowRequest,
 };
 
 /// What to observe in a run, beside what is active.
@@ -35,9 +36,16 @@ pub struct ObserveArgs {
     /// by such a name, such as `main.*.writes`
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub count: Vec<String>,
+    /// Compute a figure from counters, such as `busy=main.mult.busy / cycles`
+    #[arg(long, value_name = "[NAME=]FORMULA")]
+    pub derive: Vec<String>,
     /// Sums of counters for every so many cycles, too
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,
+    /// Keep only this part of the run, each time, in the timeline and the waveform: from one event to another, or a number of cycles
+    /// before or after one (`1000..main.err`)
+    #[arg(long, value_name = "[NAME=]FROM..TO")]
+    pub window: Vec<String>,
     /// End the run after the first cycle in which this is true or begins
     #[arg(long, value_name = "EXPR")]
     pub stop_on: Option<String>,
@@ -106,6 +114,22 @@ impl ObserveArgs {
                 .map(|(name, text)| CounterRequest {
                     name,
                     value: text.as_str().into(),
+                })
+                .collect(),
+            derived: all(&self.derive)
+                .into_iter()
+                .map(|(name, text)| DerivedRequest {
+                    name,
+                    formula: text.as_str().into(),
+                })
+                .collect(),
+            windows: all(&self.window)
+                .into_iter()
+                .map(|(name, text)| WindowRequest {
+                    name,
+                    from: text.as_str().into(),
+                    to: None,
+                    most: None,
                 })
                 .collect(),
         }

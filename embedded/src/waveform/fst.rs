@@ -76,6 +76,17 @@ impl Fst {
     }
 }
 
+impl Fst {
+    /// Writes the digits of a value.
+    fn change(&mut self, number: usize) -> io::Result<()> {
+        let Some(signal) = self.signals[number] else {
+            return Ok(());
+        };
+        let changed = self.writer.signal_change(signal, &self.digits);
+        changed.map_err(failed)
+    }
+}
+
 impl Format for Fst {
     fn time(&mut self, time: u64) -> io::Result<()> {
         // The crate writes between two times only.
@@ -86,13 +97,15 @@ impl Format for Fst {
     }
 
     fn value(&mut self, number: usize, width: u32, words: &[u64]) -> io::Result<()> {
-        let Some(signal) = self.signals[number] else {
-            return Ok(());
-        };
         self.digits.clear();
         digits(width, words, &mut self.digits);
-        let changed = self.writer.signal_change(signal, &self.digits);
-        changed.map_err(failed)
+        self.change(number)
+    }
+
+    fn unknown(&mut self, number: usize, width: u32) -> io::Result<()> {
+        self.digits.clear();
+        self.digits.resize(width as usize, b'x');
+        self.change(number)
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

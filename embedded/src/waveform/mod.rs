@@ -43,6 +43,11 @@ pub(crate) struct Waveform {
     /// The words of all values that were written last.
     last: Vec<u64>,
     cycles: u64,
+    /// The cycles after the reset that are written, if not all are, and the first that has not passed.
+    kept: Option<Vec<Range<u64>>>,
+    at: usize,
+    /// Whether the cycle before was written.
+    is_open: bool,
 }
 
 /// A watched value.
@@ -72,6 +77,9 @@ trait Format: Send {
 
     /// A value changes to these words, the lowest first.
     fn value(&mut self, number: usize, width: u32, words: &[u64]) -> io::Result<()>;
+
+    /// A value is not known from now on.
+    fn unknown(&mut self, number: usize, width: u32) -> io::Result<()>;
 
     /// Writes what is still to be written.
     fn finish(self: Box<Self>) -> io::Result<()>;
@@ -122,8 +130,13 @@ fn declarations<'a>(design: &'a Design, watched: &[NodeId]) -> Vec<Declaration<'
 }
 
 impl Waveform {
-    /// Writes the header. `watched` are the [`values`] of the design.
-    pub fn new(file: WaveformFile, design: &Design, watched: &[NodeId]) -> io::Result<Self> {
+    /// Writes the header. `watched` are the [`values`] of the design; `kept` the cycles that are written.
+    pub fn new(
+        file: WaveformFile,
+        design: &Design,
+        watched: &[NodeId],
+        kept: Option<Vec<Range<u64>>>,
+    ) -> io::Result<Self> {
         let declarations = declarations(design, watched);
         let mut words = 0;
         let values = watched.iter().map(|&node| {
@@ -143,20 +156,44 @@ impl Waveform {
             },
             last: Vec::new(),
             cycles: 0,
+            kept,
+            at: 0,
+            is_open: false,
         })
     }
 
-    /// Writes a cycle.
+    /// Writes a cycle, if it is one of those that are written.
     pub fn cycle(&mut self, machine: &Machine) -> io::Result<()> {
-        let (now, last) = (machine.watched(), &mut self.last);
-        let format = &mut *self.format;
-        // Else the time at which the clock rose is written already.
-        if self.cycles == 0 {
-            format.time(0)?;
-            // All are new.
-            *last = now.iter().map(|word| !word).collect();
+        let (is_kept, start) = (self.is_kept(), self.cycles * PERIOD);
+        self.cycles += 1;
+        if !is_kept {
+            return self.close(start);
         }
-        for (first, &changed) in (0..).step_by(64).zip(machine.changed()) {
+        // Else the time at which the clock rose is written already.
+        if start == 0 {
+            self.format.time(0)?;
+        }
+        let (now, changed) = (machine.watched(), machine.changed().iter().copied());
+        if std::mem::replace(&mut self.is_open, true) {
+            self.values(now, changed)?;
+        } else {
+            // All are new.
+            self.last = now.iter().map(|word| !word).collect();
+            self.values(now, changed.map(|_| u64::MAX))?;
+        }
+        let format = &mut *self.format;
+        if start > 0 {
+            format.time(start)?;
+        }
+        format.value(CLOCK, 1, &[0])?;
+        format.time(start + PERIOD / 2)?;
+        format.value(CLOCK, 1, &[1])
+    }
+
+    /// Writes those of these values that are not as they were, among those that may not be.
+    fn values(&mut self, now: &[u64], changed: impl Iterator<Item = u64>) -> io::Result<()> {
+        let (format, last) = (&mut *self.format, &mut self.last);
+        for (first, changed) in (0..).step_by(64).zip(changed) {
             for bit in code::bits(changed) {
                 let Some(value) = self.values.get(first + bit) else {
                     break;
@@ -170,15 +207,34 @@ impl Waveform {
                 }
             }
         }
-        let start = self.cycles * PERIOD;
-        if self.cycles > 0 {
-            format.time(start)?;
-        }
-        format.value(CLOCK, 1, &[0])?;
-        format.time(start + PERIOD / 2)?;
-        format.value(CLOCK, 1, &[1])?;
-        self.cycles += 1;
         Ok(())
+    }
+
+    /// Whether this cycle is written.
+    fn is_kept(&mut self) -> bool {
+        let Some(kept) = &self.kept else {
+            return true;
+        };
+        while kept
+            .get(self.at)
+            .is_some_and(|part| part.end <= self.cycles)
+        {
+            self.at += 1;
+        }
+        let next = kept.get(self.at);
+        next.is_some_and(|part| part.contains(&self.cycles))
+    }
+
+    /// From this time on nothing is known, if anything was.
+    fn close(&mut self, time: u64) -> io::Result<()> {
+        let was_open = std::mem::replace(&mut self.is_open, false);
+        if !was_open && time > 0 {
+            return Ok(());
+        }
+        self.format.time(time)?;
+        self.format.unknown(CLOCK, 1)?;
+        let mut values = self.values.iter().zip(CLOCK + 1..);
+        values.try_for_each(|(value, number)| self.format.unknown(number, value.width))
     }
 
     /// Writes what is still to be written.

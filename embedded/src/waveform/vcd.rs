@@ -79,6 +79,13 @@ impl Format for Vcd {
         Ok(())
     }
 
+    fn unknown(&mut self, number: usize, width: u32) -> io::Result<()> {
+        self.lines
+            .extend_from_slice(if width == 1 { b"x" } else { b"bx " });
+        self.lines.extend_from_slice(self.codes[number].as_bytes());
+        Ok(())
+    }
+
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.output.write_all(&self.lines)?;
         self.output.flush()

@@ -64,23 +64,9 @@ impl Cuts {
             Some(Whole { start, cycles })
         });
         let wholes = wholes.collect();
-        cut(&mut pattern, numbers, wholes);
+        pattern.cut(numbers, wholes);
         Some(pattern)
     }
-}
-
-/// Has the slices that end tell the whole of them, where there is one.
-fn cut(pattern: &mut Pattern, numbers: &mut Vec<u64>, wholes: Vec<Option<Whole>>) {
-    let before = std::mem::take(numbers);
-    let mut before = before.into_iter();
-    for (end, whole) in pattern.ends.iter_mut().zip(wholes) {
-        numbers.extend(before.by_ref().take(usize::from(end.counted)));
-        if let Some(Whole { start, cycles }) = whole {
-            end.cut = true;
-            numbers.extend([start, cycles]);
-        }
-    }
-    numbers.extend(before);
 }
 
 impl<F: Format> Timeline<'_, F> {
@@ -148,7 +134,7 @@ impl<F: Format> Timeline<'_, F> {
             let cycles = end - start;
             (start < first || end > last).then_some(Whole { start, cycles })
         });
-        cut(&mut pattern, &mut numbers, wholes.collect());
+        pattern.cut(&mut numbers, wholes.collect());
         let changes = Changes::new(None, &pattern, &numbers);
         self.format.changes(last, changes)
     }

@@ -149,6 +149,14 @@ impl<'a> Changes<'a> {
         self.pattern.is_empty()
     }
 
+    /// The same changes, with the whole of each slice that ends and is cut.
+    pub(super) fn cut(&self, wholes: Vec<Option<Whole>>) -> (Pattern, Vec<u64>) {
+        let mut pattern = self.pattern.clone();
+        let mut numbers = self.numbers.to_vec();
+        pattern.cut(&mut numbers, wholes);
+        (pattern, numbers)
+    }
+
     /// The changes: slices that end, slices that begin, counters.
     pub fn iter(&self) -> impl Iterator<Item = Change<'a>> + use<'a> {
         let Self {
@@ -221,6 +229,20 @@ pub(super) struct Begin {
 }
 
 impl Pattern {
+    /// Has the slices that end tell the whole of them, where there is one.
+    pub fn cut(&mut self, numbers: &mut Vec<u64>, wholes: Vec<Option<Whole>>) {
+        let before = std::mem::take(numbers);
+        let mut before = before.into_iter();
+        for (end, whole) in self.ends.iter_mut().zip(wholes) {
+            numbers.extend(before.by_ref().take(usize::from(end.counted)));
+            if let Some(Whole { start, cycles }) = whole {
+                end.cut = true;
+                numbers.extend([start, cycles]);
+            }
+        }
+        numbers.extend(before);
+    }
+
     fn is_empty(&self) -> bool {
         self.ends.is_empty() && self.begins.is_empty() && self.counters.is_empty()
     }

@@ -24,6 +24,7 @@ mod tracks;
 mod transitions;
 mod updates;
 mod whole;
+mod windowed;
 
 use std::io;
 use std::ops::Range;
@@ -55,6 +56,7 @@ pub use size::unpacks_within;
 pub use slice::{Detail, Slice, SliceId};
 pub use tracks::{Content, Track, TrackId};
 pub use whole::{WholeSlice, WholeSliceFormat, WholeSlices};
+pub use windowed::Windowed;
 
 /// Where an element is shown.
 #[derive(Debug)]

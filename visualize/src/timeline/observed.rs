@@ -12,6 +12,8 @@ use super::proto::{self, tag};
 
 /// The track that holds the others; those of the run have low numbers.
 const HOLDER: u64 = 1 << 62;
+/// The first arrow; those of the run have low numbers.
+const ARROWS: u64 = 1 << 62;
 /// The packet sequence; those of the run have low numbers.
 const SEQUENCE: u32 = u32::MAX;
 
@@ -27,8 +29,9 @@ pub struct ObservedTrack {
 /// What is on a track.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ObservedContent {
-    /// Something that happens in these cycles, ascending.
-    Instants(Vec<u64>),
+    /// Something that happens in these cycles, ascending. Each has a number in the order of all that happens on several tracks, and an
+    /// arrow leads from each to the next; `None` where there is no such order.
+    Instants(Vec<(u64, Option<u64>)>),
     /// Intervals, in the order of their beginnings; those that overlap are below one another.
     Slices(Vec<ObservedSlice>),
     /// A value from each of these cycles on.
@@ -73,8 +76,20 @@ impl Writer {
         match &track.content {
             ObservedContent::Instants(cycles) => {
                 let id = self.next(name, None);
-                for &cycle in cycles.iter().filter(|cycle| shown.contains(cycle)) {
-                    self.event(id, cycle, proto::TYPE_INSTANT, Some(name.clone()), None);
+                for &(cycle, order) in cycles.iter().filter(|(cycle, _)| shown.contains(cycle)) {
+                    // The arrow that comes in, and the one that goes out.
+                    let arrows = order.map(|order| [order, order + 1].map(|at| ARROWS + at));
+                    self.packet(proto::TracePacket {
+                        timestamp: Some(cycle.saturating_mul(NANOSECONDS)),
+                        track_event: Some(proto::TrackEvent {
+                            r#type: Some(proto::TYPE_INSTANT),
+                            track_uuid: Some(id),
+                            name: Some(name.clone()),
+                            flow_ids: arrows.into_iter().flatten().collect(),
+                            ..proto::TrackEvent::default()
+                        }),
+                        ..proto::TracePacket::default()
+                    });
                 }
             }
             ObservedContent::Slices(slices) => {

@@ -128,6 +128,8 @@ pub(super) struct TrackEvent {
     pub name: Option<String>,
     #[prost(double, optional, tag = "44")]
     pub double_counter_value: Option<f64>,
+    #[prost(fixed64, repeated, packed = "false", tag = "47")]
+    pub flow_ids: Vec<u64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

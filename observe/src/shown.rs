@@ -1,0 +1,424 @@
+//! What observations gave, as tables: in files, on paper and in the report.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::results::{Results, ratio};
+
+/// How many rows of a table are printed, and how many the report shows.
+const PRINTED: usize = 10;
+const SHOWN: usize = 200;
+
+/// How many points of a series the report shows.
+const POINTS: usize = 200;
+
+/// What the report shows.
+#[derive(Serialize)]
+struct Page<'a> {
+    tables: Vec<Shown>,
+    histograms: Vec<Series<'a>>,
+    samples: Vec<Series<'a>>,
+}
+
+/// The beginning of a table.
+#[derive(Serialize)]
+struct Shown {
+    title: String,
+    header: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    /// How many rows there are.
+    all: usize,
+}
+
+/// Values by a number.
+#[derive(Serialize)]
+struct Series<'a> {
+    name: &'a str,
+    /// What the number is.
+    unit: &'static str,
+    points: Vec<(u64, u64)>,
+}
+
+impl Series<'_> {
+    /// With so many neighbours added up that all fit.
+    fn thinned(mut self) -> Self {
+        let each = self.points.len().div_ceil(POINTS).max(1);
+        let sums = self.points.chunks(each);
+        self.points = sums
+            .map(|part| (part[0].0, part.iter().map(|(_, value)| value).sum()))
+            .collect();
+        self
+    }
+}
+
+impl Shown {
+    fn write(&self, text: &mut String) {
+        let _ = writeln!(text, "{}", self.title);
+        let header: Vec<String> = self.header.iter().map(ToString::to_string).collect();
+        let lines: Vec<&Vec<String>> = std::iter::once(&header).chain(&self.rows).collect();
+        let width_of = |column: usize| {
+            let cells = lines.iter().map(|line| line[column].chars().count());
+            cells.max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..header.len()).map(width_of).collect();
+        // A column of numbers is flush right, with its heading.
+        let is_number = |cell: &String| cell.is_empty() || cell.parse::<f64>().is_ok();
+        let numbers: Vec<bool> = (0..header.len())
+            .map(|column| self.rows.iter().all(|row| is_number(&row[column])))
+            .collect();
+        for line in lines {
+            let cells: Vec<String> = line
+                .iter()
+                .zip(widths.iter().zip(&numbers))
+                .map(|(cell, (width, is_number))| {
+                    if *is_number {
+                        format!("{cell:>width$}")
+                    } else {
+                        format!("{cell:width$}")
+                    }
+                })
+                .collect();
+            let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
+        }
+        if self.rows.len() < self.all {
+            let _ = writeln!(text, "  … and {} more", self.all - self.rows.len());
+        }
+    }
+}
+
+impl Results {
+    /// The tables, each with the name of its file. One of which there is nothing is left out.
+    ///
+    /// # Panics
+    /// Never: memory takes all bytes.
+    pub fn tables(&self) -> Vec<(&'static str, String)> {
+        let tables = [
+            (
+                "checkpoints.csv",
+                "i,id,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals",
+                self.checkpoint_rows(usize::MAX),
+            ),
+            (
+                "latencies.csv",
+                "latency,count,min,median,p99,max,total,stall,unfinished,unmatched",
+                self.latency_rows(),
+            ),
+            ("stalls.csv", "latency,cycles,active", self.stall_rows()),
+            (
+                "changes.csv",
+                "watch,cycle,index,old,new,by",
+                self.change_rows(usize::MAX),
+            ),
+            (
+                "violations.csv",
+                "rule,cycle,cycles,active",
+                self.violation_rows(usize::MAX),
+            ),
+            (
+                "counters.csv",
+                "counter,total,per_cycle",
+                self.counter_rows(),
+            ),
+            ("derived.csv", "figure,value,formula", self.derived_rows()),
+            (
+                "samples.csv",
+                "counter,first_cycle,cycles,sum",
+                self.sample_rows(),
+            ),
+            (
+                "windows.csv",
+                "window,first_cycle,cycles,state",
+                self.window_rows(usize::MAX),
+            ),
+        ];
+        let filled = tables.into_iter().filter(|(_, _, rows)| !rows.is_empty());
+        let csv = |header: &str, rows: &[Vec<String>]| {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            let written = writer.write_record(header.split(','));
+            let written = rows.iter().fold(written, |so_far, row| {
+                so_far.and_then(|()| writer.write_record(row))
+            });
+            written.expect("memory takes all bytes");
+            let bytes = writer.into_inner().expect("memory takes all bytes");
+            String::from_utf8(bytes).expect("texts are written")
+        };
+        filled
+            .map(|(name, header, rows)| (name, csv(header, &rows)))
+            .collect()
+    }
+
+    /// What is printed after a run: the first rows of each table.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for table in self.shown(PRINTED) {
+            table.write(&mut text);
+        }
+        text
+    }
+
+    /// What the report shows: the first rows of each table, how often each latency was how long, and the samples of counters.
+    ///
+    /// # Panics
+    /// Never: all keys are texts.
+    pub fn page(&self) -> serde_json::Value {
+        let latencies = self.latencies.iter().filter(|of| of.count > 0);
+        let histograms = latencies.map(|of| Series {
+            name: &of.name,
+            unit: "cycles",
+            points: of
+                .histogram
+                .iter()
+                .map(|(&at, &value)| (at, value))
+                .collect(),
+        });
+        let sample = self.sample.unwrap_or(1);
+        let counters = self.counters.iter().filter(|of| !of.samples.is_empty());
+        let samples = counters.map(|of| Series {
+            name: &of.name,
+            unit: "cycle",
+            points: (0..)
+                .map(|at| at * sample)
+                .zip(of.samples.iter().copied())
+                .collect(),
+        });
+        let page = Page {
+            tables: self.shown(SHOWN),
+            histograms: histograms.map(Series::thinned).collect(),
+            samples: samples.map(Series::thinned).collect(),
+        };
+        serde_json::to_value(page).expect("results can be written")
+    }
+
+    /// The first rows of each table that has some.
+    fn shown(&self, most: usize) -> Vec<Shown> {
+        let stamps: usize = self.checkpoints.iter().map(|of| of.cycles.len()).sum();
+        let changes = self.watches.iter().map(|watch| watch.changes.len()).sum();
+        let windows: usize = self.windows.iter().map(|window| window.parts.len()).sum();
+        let kept: u64 = self.kept().iter().map(|part| part.end - part.start).sum();
+        let violations = self.rules.iter().map(|rule| rule.violations.len()).sum();
+        let shown = |title: String,
+                     header: &'static str,
+                     mut rows: Vec<Vec<String>>,
+                     all: Option<usize>| {
+            let all = all.unwrap_or(rows.len());
+            rows.truncate(most);
+            let header = header.split(',').collect();
+            Shown {
+                title,
+                header,
+                rows,
+                all,
+            }
+        };
+        let tables = [
+            shown(
+                format!("checkpoints: {stamps} stamps, none lost"),
+                "i,id,t(i),t(i)-t(0),t(i)-t(i-1),(t(i)-t(0))/II,(t(i)-t(i-1))/II",
+                self.checkpoint_rows(most),
+                Some(stamps),
+            ),
+            shown(
+                "latencies, in cycles".to_owned(),
+                "latency,count,min,median,p99,max,total,stall,unfinished,unmatched",
+                self.latency_rows(),
+                None,
+            ),
+            shown(
+                "stall cycles, by what else was active".to_owned(),
+                "latency,cycles,active",
+                self.stall_rows(),
+                None,
+            ),
+            shown(
+                format!("changes: {changes}"),
+                "watch,cycle,index,old,new,by",
+                self.change_rows(most),
+                Some(changes),
+            ),
+            shown(
+                format!("rules broken in {} cycles", self.violations()),
+                "rule,cycle,cycles,active",
+                self.violation_rows(most),
+                Some(violations),
+            ),
+            shown(
+                "counters".to_owned(),
+                "counter,total,per cycle",
+                self.counter_rows(),
+                None,
+            ),
+            shown(
+                "computed from counters".to_owned(),
+                "figure,value,formula",
+                self.derived_rows(),
+                None,
+            ),
+            shown(
+                format!(
+                    "windows: {windows}, which keep {kept} of {} cycles",
+                    self.cycles
+                ),
+                "window,first cycle,cycles,state",
+                self.window_rows(most),
+                Some(self.window_rows(usize::MAX).len()),
+            ),
+        ];
+        tables.into_iter().filter(|table| table.all > 0).collect()
+    }
+
+    fn checkpoint_rows(&self, most: usize) -> Vec<Vec<String>> {
+        let stamps = self.stamps();
+        let first = stamps.first().map_or(0, |&(cycle, _)| cycle);
+        let mut before = first;
+        let mut rows = Vec::new();
+        for (i, &(cycle, at)) in stamps.iter().take(most).enumerate() {
+            let checkpoint = &self.checkpoints[at];
+            let in_intervals = |cycles: u64| {
+                let interval = checkpoint.interval.filter(|interval| *interval > 0);
+                interval.map_or(String::new(), |interval| decimal(ratio(cycles, interval)))
+            };
+            rows.push(vec![
+                i.to_string(),
+                checkpoint.name.clone(),
+                cycle.to_string(),
+                (cycle - first).to_string(),
+                (cycle - before).to_string(),
+                in_intervals(cycle - first),
+                in_intervals(cycle - before),
+            ]);
+            before = cycle;
+        }
+        rows
+    }
+
+    fn latency_rows(&self) -> Vec<Vec<String>> {
+        let number =
+            |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+        let rows = self.latencies.iter().map(|of| {
+            vec![
+                of.name.clone(),
+                of.count.to_string(),
+                number(of.min),
+                number(of.median),
+                number(of.p99),
+                number(of.max),
+                of.total.to_string(),
+                of.stall.to_string(),
+                of.unfinished.to_string(),
+                of.unmatched.to_string(),
+            ]
+        });
+        rows.collect()
+    }
+
+    fn stall_rows(&self) -> Vec<Vec<String>> {
+        let rows = self.latencies.iter().flat_map(|of| {
+            of.stalls.iter().map(|stall| {
+                vec![
+                    of.name.clone(),
+                    stall.cycles.to_string(),
+                    stall.active.join(" | "),
+                ]
+            })
+        });
+        rows.collect()
+    }
+
+    fn change_rows(&self, most: usize) -> Vec<Vec<String>> {
+        let number =
+            |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+        let rows = self.watches.iter().flat_map(|watch| {
+            watch.changes.iter().map(move |change| {
+                vec![
+                    watch.name.clone(),
+                    change.cycle.to_string(),
+                    number(change.index),
+                    number(change.old),
+                    change.new.to_string(),
+                    change.by.join(" | "),
+                ]
+            })
+        });
+        rows.take(most).collect()
+    }
+
+    fn violation_rows(&self, most: usize) -> Vec<Vec<String>> {
+        let rows = self.rules.iter().flat_map(|rule| {
+            rule.violations.iter().map(|violation| {
+                vec![
+                    rule.name.clone(),
+                    violation.cycle.to_string(),
+                    violation.cycles.to_string(),
+                    violation.active.join(" | "),
+                ]
+            })
+        });
+        rows.take(most).collect()
+    }
+
+    fn counter_rows(&self) -> Vec<Vec<String>> {
+        let rows = self.counters.iter().map(|counter| {
+            vec![
+                counter.name.clone(),
+                counter.total.to_string(),
+                decimal(counter.per_cycle),
+            ]
+        });
+        rows.collect()
+    }
+
+    fn derived_rows(&self) -> Vec<Vec<String>> {
+        let rows = self.derived.iter().map(|of| {
+            let value = of.value.map_or(String::new(), decimal);
+            vec![of.name.clone(), value, of.formula.clone()]
+        });
+        rows.collect()
+    }
+
+    fn window_rows(&self, most: usize) -> Vec<Vec<String>> {
+        let rows = self.windows.iter().flat_map(|window| {
+            let last = window.parts.len().saturating_sub(1);
+            let row = move |first: String, cycles: String, state: &str| {
+                vec![window.name.clone(), first, cycles, state.to_owned()]
+            };
+            // One that never began has a row, too.
+            let none = window.parts.is_empty();
+            let none = none.then(|| row(String::new(), "0".to_owned(), &window.state));
+            let parts = window.parts.iter().enumerate();
+            let parts = parts.map(move |(at, (start, cycles))| {
+                let state = if at == last { &window.state } else { "stop" };
+                row(start.to_string(), cycles.to_string(), state)
+            });
+            none.into_iter().chain(parts)
+        });
+        rows.take(most).collect()
+    }
+
+    fn sample_rows(&self) -> Vec<Vec<String>> {
+        let Some(sample) = self.sample else {
+            return Vec::new();
+        };
+        let rows = self.counters.iter().flat_map(|counter| {
+            counter
+                .samples
+                .iter()
+                .zip((0..).step_by(usize::try_from(sample).unwrap_or(usize::MAX)))
+                .map(move |(sum, first): (&u64, u64)| {
+                    let cycles = sample.min(self.cycles - first);
+                    vec![
+                        counter.name.clone(),
+                        first.to_string(),
+                        cycles.to_string(),
+                        sum.to_string(),
+                    ]
+                })
+        });
+        rows.collect()
+    }
+}
+
+/// A quotient with four digits after the point.
+fn decimal(number: f64) -> String {
+    format!("{number:.4}")
+}

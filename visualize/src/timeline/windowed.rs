@@ -1,0 +1,186 @@
+//! Parts of a timeline: hands on what is in some cycles, and leaves out the rest.
+
+use std::io;
+use std::ops::Range;
+
+use foldhash::{HashMap, HashMapExt as _};
+
+use super::format::{Begin, Change, Changes, End, Format, Pattern, Whole};
+use super::{Slice, SliceId, Track, TrackId};
+
+/// The [`Format`] that hands what is in some cycles to another one. What a part cuts begins and ends with it; one that began before
+/// tells the whole of it if it ends within.
+#[derive(Debug)]
+pub struct Windowed<F> {
+    format: F,
+    parts: Vec<Range<u64>>,
+    /// The first part that is not over, and whether it has begun.
+    at: usize,
+    is_within: bool,
+    /// The slices that are open, in the order in which they began: where, and the number of the activation.
+    open: Vec<(SliceId, u64, u64)>,
+    /// The values of counters.
+    counters: HashMap<TrackId, u64>,
+}
+
+impl<F: Format> Windowed<F> {
+    /// Only these cycles, which ascend and have gaps between them.
+    pub fn new(format: F, parts: Vec<Range<u64>>) -> Self {
+        Self {
+            format,
+            parts,
+            at: 0,
+            is_within: false,
+            open: Vec::new(),
+            counters: HashMap::new(),
+        }
+    }
+
+    /// How it is written.
+    pub fn format(&self) -> &F {
+        &self.format
+    }
+
+    /// Goes on up to a cycle: parts end up to it, and begin before it.
+    fn go_to(&mut self, cycle: u64) -> io::Result<()> {
+        while let Some(part) = self.parts.get(self.at) {
+            let (start, end) = (part.start, part.end);
+            if !self.is_within && start < cycle {
+                self.begin(start)?;
+            }
+            if !self.is_within || end > cycle {
+                return Ok(());
+            }
+            self.leave(end)?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, cycle: u64) -> io::Result<()> {
+        self.is_within = true;
+        let begins = self.open.iter().map(|&(slice, ..)| Begin {
+            slice,
+            outgoing: 0,
+            is_called: false,
+        });
+        let mut counters: Vec<(TrackId, u64)> = self
+            .counters
+            .iter()
+            .map(|(&track, &value)| (track, value))
+            .collect();
+        counters.sort_unstable();
+        let pattern = Pattern {
+            ends: Vec::new(),
+            begins: begins.collect(),
+            counters,
+        };
+        let numbers: Vec<u64> = self
+            .open
+            .iter()
+            .map(|&(_, _, activation)| activation)
+            .collect();
+        self.format
+            .changes(cycle, Changes::new(None, &pattern, &numbers))
+    }
+
+    fn leave(&mut self, cycle: u64) -> io::Result<()> {
+        self.is_within = false;
+        self.at += 1;
+        let ends = self.open.iter().rev().map(|&(slice, ..)| End {
+            slice,
+            counted: false,
+            cut: false,
+        });
+        let pattern = Pattern {
+            ends: ends.collect(),
+            begins: Vec::new(),
+            // So that nothing goes on in viewers.
+            counters: self.counters.keys().map(|&track| (track, 0)).collect(),
+        };
+        self.format
+            .changes(cycle, Changes::new(None, &pattern, &[]))
+    }
+}
+
+impl<F: Format> Format for Windowed<F> {
+    fn track(&mut self, track: &Track) -> io::Result<()> {
+        self.format.track(track)
+    }
+
+    fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
+        self.format.slice(id, slice)
+    }
+
+    fn changes(&mut self, cycle: u64, changes: Changes<'_>) -> io::Result<()> {
+        self.go_to(cycle)?;
+        let start = self.parts.get(self.at).map(|part| part.start);
+        let mut cut = Vec::new();
+        for change in changes.iter() {
+            match change {
+                Change::Ended { slice, .. } => {
+                    let at = self.open.iter().rposition(|(of, ..)| *of == slice);
+                    let began = at.map(|at| self.open.remove(at).1);
+                    let before = began.filter(|began| start.is_some_and(|start| *began < start));
+                    cut.push(before.map(|start| Whole {
+                        start,
+                        cycles: cycle - start,
+                    }));
+                }
+                Change::Began {
+                    slice, activation, ..
+                } => self.open.push((slice, cycle, activation)),
+                Change::Counter { track, value } => {
+                    self.counters.insert(track, value);
+                }
+            }
+        }
+        if self.is_within {
+            return match cut.iter().any(Option::is_some) {
+                false => self.format.changes(cycle, changes),
+                true => {
+                    let (pattern, numbers) = changes.cut(cut);
+                    self.format
+                        .changes(cycle, Changes::new(None, &pattern, &numbers))
+                }
+            };
+        }
+        if start == Some(cycle) {
+            self.begin(cycle)?;
+        }
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        slice: SliceId,
+        cycles: Range<u64>,
+        whole: Option<Whole>,
+    ) -> io::Result<()> {
+        for part in &self.parts {
+            let within = cycles.start.max(part.start)..cycles.end.min(part.end);
+            if within.is_empty() {
+                continue;
+            }
+            let of = Whole {
+                start: cycles.start,
+                cycles: cycles.end - cycles.start,
+            };
+            let cut = (within != cycles).then_some(of);
+            self.format.update(slice, within, whole.or(cut))?;
+        }
+        Ok(())
+    }
+
+    fn forget_patterns(&mut self) {
+        self.format.forget_patterns();
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.go_to(u64::MAX)?;
+        self.format.finish()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.format.is_whole()
+    }
+}
