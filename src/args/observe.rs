@@ -11,7 +11,7 @@ use petal_observe::{
 
 /// What to observe in a run, beside what is active.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Observations (docs/guide/observe.md)")]
+#[command(next_help_heading = "Observations (docs/guide/observe)")]
 pub struct ObserveArgs {
     /// Observe what this file tells [default: DESIGN.observe.toml if there is one]
     #[arg(long, value_name = "FILE.toml")]

@@ -133,6 +133,11 @@ fn the_pages_of_advice_work() {
 }
 
 #[test]
+fn the_pages_of_observations_work() {
+    check_all("docs/guide/observe");
+}
+
+#[test]
 fn an_excerpt_that_was_not_printed_is_found_out() {
     let output = "one\ntwo  \nthree\nfour\n";
     assert_eq!(missing("one\ntwo\n…\nfour\n", output), None);

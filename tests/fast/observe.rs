@@ -1,6 +1,9 @@
 //! Observations against plain computations, and against what petal tells otherwise of the same run.
 
+mod derived;
 mod plain;
+mod stream;
+mod windows;
 mod writers;
 
 use std::collections::BTreeMap;
@@ -416,6 +419,7 @@ fn what_can_be_counted_is_listed_and_counted() {
         let names: Vec<&str> = listed
             .lines()
             .map(|line| line.split(' ').next().unwrap())
+            .filter(|name| name.starts_with("main."))
             .collect();
         if names.is_empty() {
             continue;
@@ -447,7 +451,15 @@ fn what_can_be_counted_is_listed_and_counted() {
     );
     // What the tables tell of cells.
     let design = example("nested-components.futil");
-    workshop.succeeds(&["run", &design, "-q", "--out", "out", "--count", "*.active"]);
+    workshop.succeeds(&[
+        "run",
+        &design,
+        "-q",
+        "--out",
+        "out",
+        "--count",
+        "main.*.active",
+    ]);
     let cells = workshop.succeeds(&["stats", "out", "cells", "--format", "json"]);
     let cells: Value = serde_json::from_str(&cells).unwrap();
     let results = results(&workshop, "out");

@@ -88,7 +88,7 @@ const ADL: &str = "flame graph of the lines of the front end's files (calyx-py, 
 const ADL_LEAVES: &str = "the same with every active leaf counting 1";
 const TABLES: &str = "tables per component cell, group and control statement";
 const OBSERVED: &str =
-    "what was [observed](docs/guide/observe.md), if that was asked for, and its tables";
+    "what was [observed](docs/guide/observe/README.md), if that was asked for, and its tables";
 const EXPORTED: &str = "the same as [tables for databases](docs/guide/tables.md), with every slice of the timeline and every cycle, by `petal export DIR` or `petal run --tables`";
 const READ_AGAIN: &str =
     "what `petal trace`, `annotate`, `compare`, `stats`, `report`, `flame` and `timeline` read";

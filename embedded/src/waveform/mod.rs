@@ -238,7 +238,10 @@ impl Waveform {
     }
 
     /// Writes what is still to be written.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
+        if self.kept.is_some() && self.is_open {
+            self.close(self.cycles * PERIOD)?;
+        }
         self.format.finish()
     }
 }

@@ -1,0 +1,251 @@
+//! Windows: what is kept is what the whole run has there, and nothing else is.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{results, short_examples};
+use crate::support::workshop::{Workshop, example, tells};
+
+/// A slice of a timeline: its process, thread, category and name, its first cycle and the one after it.
+type Slice = (u64, u64, String, String, u64, u64);
+
+fn slices(workshop: &Workshop, profile: &str) -> Vec<Slice> {
+    let text = workshop.read(&format!("{profile}/timeline.json"));
+    let timeline: Value = serde_json::from_str(&text).unwrap();
+    let events = timeline["traceEvents"].as_array().unwrap().iter();
+    let slices = events.filter(|event| event["ph"] == "X").map(|event| {
+        let number = |key: &str| event[key].as_u64().unwrap();
+        let text = |key: &str| event[key].as_str().unwrap().to_owned();
+        let start = number("ts");
+        let (process, thread) = (number("pid"), number("tid"));
+        (
+            process,
+            thread,
+            text("cat"),
+            text("name"),
+            start,
+            start + number("dur"),
+        )
+    });
+    let mut slices: Vec<Slice> = slices.collect();
+    slices.sort();
+    slices
+}
+
+/// The cycles that any window keeps.
+fn kept(results: &Value) -> Vec<Range<u64>> {
+    let windows = results["windows"].as_array().unwrap().iter();
+    let parts = windows.flat_map(|window| window["parts"].as_array().unwrap());
+    let cycles = parts.flat_map(|part| {
+        let start = part[0].as_u64().unwrap();
+        start..start + part[1].as_u64().unwrap()
+    });
+    let cycles: std::collections::BTreeSet<u64> = cycles.collect();
+    let mut kept: Vec<Range<u64>> = Vec::new();
+    for cycle in cycles {
+        match kept.last_mut().filter(|last| last.end == cycle) {
+            Some(last) => last.end = cycle + 1,
+            None => kept.push(cycle..cycle + 1),
+        }
+    }
+    kept
+}
+
+/// The values of all signals when the clock rises, by the time; `x` where one is not known.
+fn states(path: &Path) -> BTreeMap<u64, Vec<(vcd::IdCode, String)>> {
+    let mut parser = vcd::Parser::new(std::io::BufReader::new(std::fs::File::open(path).unwrap()));
+    let header = parser.parse_header().unwrap();
+    let main = header.find_scope(&["toplevel", "main"]).unwrap();
+    let clock = main.find_var("clk").unwrap().code;
+    let mut now: BTreeMap<vcd::IdCode, String> = BTreeMap::new();
+    let (mut time, mut states) = (0, BTreeMap::new());
+    for command in parser {
+        match command.unwrap() {
+            vcd::Command::Timestamp(next) => time = next,
+            vcd::Command::ChangeScalar(code, value) => {
+                if code == clock && value == vcd::Value::V1 {
+                    let values = now.iter().map(|(code, value)| (*code, value.clone()));
+                    states.insert(time, values.filter(|(code, _)| *code != clock).collect());
+                } else if code == clock && value == vcd::Value::X {
+                    states.insert(time, Vec::new());
+                }
+                now.insert(code, value.to_string());
+            }
+            vcd::Command::ChangeVector(code, vector) => {
+                now.insert(code, vector.to_string());
+            }
+            _ => {}
+        }
+    }
+    states
+}
+
+#[test]
+fn a_window_keeps_what_the_whole_run_has_there() {
+    let workshop = Workshop::empty();
+    let mut compared = 0;
+    for design in short_examples() {
+        workshop.succeeds(&["run", &design, "-q", "--out", "whole", "--vcd", "whole.vcd"]);
+        let summary: Value = serde_json::from_str(&workshop.read("whole/summary.json")).unwrap();
+        let cycles = summary["cycles"].as_u64().unwrap();
+        // One from an event to another, one before an event, one after an event.
+        let program = workshop.succeeds(&[
+            "stats",
+            "whole",
+            "groups",
+            "--format",
+            "json",
+            "--filter",
+            "component=main",
+        ]);
+        let groups: Value = serde_json::from_str(&program).unwrap();
+        let groups: Vec<&str> = groups
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|group| group["group"].as_str())
+            .filter(|name| name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()))
+            .collect();
+        let [first, .., last] = groups[..] else {
+            continue;
+        };
+        let windows = [
+            format!("between=main.{first}..main.{last}"),
+            format!("before=3..main.{last}"),
+            format!("after=main.{first}..2"),
+        ];
+        for window in &windows {
+            let run = ["run", &design, "-q", "--out", "out", "--vcd", "part.vcd"];
+            workshop.succeeds(&[&run[..], &["--window", window]].concat());
+            let results = results(&workshop, "out");
+            let kept = kept(&results);
+            let mut expected: Vec<Slice> = Vec::new();
+            for (process, thread, category, name, start, end) in slices(&workshop, "whole") {
+                for part in &kept {
+                    let (from, to) = (start.max(part.start), end.min(part.end));
+                    if from < to {
+                        let (category, name) = (category.clone(), name.clone());
+                        expected.push((process, thread, category, name, from, to));
+                    }
+                }
+            }
+            expected.sort();
+            assert_eq!(slices(&workshop, "out"), expected, "{design} {window}");
+            compared += expected.len();
+            // Three cycles of reset come before the run, and the clock rises in the middle of a cycle of 10 ns.
+            let whole = states(&workshop.path("whole.vcd"));
+            let time = |cycle: u64| (cycle + 3) * 10 + 5;
+            let written = states(&workshop.path("part.vcd"));
+            let known: Vec<(&u64, _)> = written.iter().filter(|(_, of)| !of.is_empty()).collect();
+            let expected: Vec<u64> = kept.iter().cloned().flatten().map(time).collect();
+            let times: Vec<u64> = known.iter().map(|(time, _)| **time).collect();
+            assert_eq!(times, expected, "{design} {window}");
+            for (time, values) in known {
+                assert_eq!(*values, whole[time], "{design} {window} {time}");
+            }
+            // After each part, nothing is known.
+            for part in kept.iter().filter(|part| part.end < cycles) {
+                let end = time(part.end) - 5;
+                assert!(written[&end].is_empty(), "{design} {window} {end}");
+            }
+        }
+    }
+    assert!(compared > 500);
+}
+
+#[test]
+fn windows_begin_and_end_with_their_events() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    workshop.write(
+        "windows.toml",
+        r#"
+[[window]]
+name = "row"
+from = "main.first_column"
+to = "main.next_row"
+
+[[window]]
+name = "first two"
+from = "4"
+to = "main.c.write_en"
+most = 2
+
+[[window]]
+name = "later"
+from = "main.next_row"
+to = "main.first_column"
+
+[[window]]
+name = "never"
+from = "main.i.out > 6"
+to = "10"
+
+[[checkpoint]]
+when = "main.first_column"
+[[checkpoint]]
+when = "main.next_row"
+[[checkpoint]]
+when = "main.c.write_en"
+"#,
+    );
+    let text = workshop.succeeds(&["run", &design, "--out", "out", "--observe", "windows.toml"]);
+    let results = results(&workshop, "out");
+    let at = |at: usize| -> Vec<u64> {
+        let cycles = results["checkpoints"][at]["cycles"].as_array().unwrap();
+        cycles.iter().map(|cycle| cycle.as_u64().unwrap()).collect()
+    };
+    let (starts, ends, writes) = (at(0), at(1), at(2));
+    let cycles = results["cycles"].as_u64().unwrap();
+    let rows: Vec<_> = starts
+        .iter()
+        .zip(&ends)
+        .map(|(start, end)| (start, end + 1 - start))
+        .collect();
+    let windows = &results["windows"];
+    assert_eq!(windows[0]["parts"], json!(rows));
+    assert_eq!(windows[0]["state"], "stop");
+    let two: Vec<_> = writes[..2].iter().map(|cycle| (cycle - 4, 5)).collect();
+    assert_eq!(windows[1]["parts"], json!(two));
+    // The last one has begun when the run is over.
+    let mut later: Vec<_> = ends
+        .iter()
+        .zip(&starts[1..])
+        .map(|(start, end)| (*start, end + 1 - start))
+        .collect();
+    let last = ends[ends.len() - 1];
+    later.push((last, cycles - last));
+    assert_eq!(windows[2]["parts"], json!(later));
+    assert_eq!(windows[2]["state"], "sample");
+    assert_eq!(windows[3]["parts"], json!([]));
+    assert_eq!(windows[3]["state"], "reset");
+    tells(&text, &["windows: ", "first two"]);
+    // They have names for other commands.
+    let (start, length) = rows[1];
+    let cycles = format!("{start}..{}", start + length);
+    let by_cycles = workshop.succeeds(&["trace", "out", "--cycles", &cycles]);
+    let by_name = workshop.succeeds(&["trace", "out", "--window", "row#2"]);
+    assert_eq!(by_cycles, by_name);
+    let other = workshop.ends(2, &["trace", "out", "--window", "column"]);
+    tells(&other, &["no window `column`", "`row`", "`first two`"]);
+    let fifth = workshop.ends(2, &["trace", "out", "--window", "row#5"]);
+    tells(&fifth, &["no window `row#5`", "4 times"]);
+    // The waveform gives the same.
+    workshop.succeeds(&["run", &design, "-q", "--out", "whole", "--vcd", "wave.vcd"]);
+    let again = [
+        "reconstruct",
+        "whole/metadata.json",
+        "wave.vcd",
+        "-q",
+        "--out",
+        "again",
+    ];
+    workshop.succeeds(&[&again[..], &["--observe", "windows.toml"]].concat());
+    assert_eq!(super::results(&workshop, "again")["windows"], *windows);
+    assert_eq!(slices(&workshop, "again"), slices(&workshop, "out"));
+    let refused = workshop.fails(&["run", &design, "-q", "--out", "new", "--window", "3..4"]);
+    tells(&refused, &["a window needs an event"]);
+}
