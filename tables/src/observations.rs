@@ -97,6 +97,24 @@ pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, 
                 values(rows().map(|(_, _, sum)| Some(sum))),
             ]
         }
+        Table::Derived => {
+            let rows = || results.derived.iter();
+            vec![
+                texts(rows().map(|of| Some(of.name.as_str()))),
+                Arc::new(Float64Array::from_iter(rows().map(|of| of.value))),
+            ]
+        }
+        Table::Windows => {
+            let rows = || {
+                let all = results.windows.iter();
+                all.flat_map(|of| of.parts.iter().map(|&part| (&of.name, part)))
+            };
+            vec![
+                texts(rows().map(|(name, _)| Some(name.as_str()))),
+                numbers(rows().map(|(_, (start, _))| Some(start)))?,
+                numbers(rows().map(|(_, (_, cycles))| Some(cycles)))?,
+            ]
+        }
         _ => return Ok(None),
     };
     Ok(Some(RecordBatch::try_new(table.schema(), columns)?))

@@ -47,11 +47,15 @@ pub enum Table {
     Counters,
     /// The same for parts of the run.
     Samples,
+    /// What is computed from counters.
+    Derived,
+    /// The parts of the run that windows keep.
+    Windows,
 }
 
 impl Table {
     /// All tables, in the order of the documentation.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Runs,
         Self::Statements,
         Self::Groups,
@@ -67,6 +71,8 @@ impl Table {
         Self::Violations,
         Self::Counters,
         Self::Samples,
+        Self::Derived,
+        Self::Windows,
     ];
 
     /// Its name, which is that of its file without `.parquet`.
@@ -87,6 +93,8 @@ impl Table {
             Self::Violations => "violations",
             Self::Counters => "counters",
             Self::Samples => "samples",
+            Self::Derived => "derived",
+            Self::Windows => "windows",
         }
     }
 
@@ -158,6 +166,8 @@ impl Table {
                 number("cycles"),
                 value("sum"),
             ],
+            Self::Derived => vec![text("figure"), or_null(real("value"))],
+            Self::Windows => vec![text("window"), number("start"), number("cycles")],
         };
         Arc::new(Schema::new(fields).with_metadata(self.marks()))
     }
