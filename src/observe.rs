@@ -165,7 +165,7 @@ pub fn write(results: &Results, staging: &Staging) -> Result<(), Failure> {
         let path = format!("{OBSERVATION_TABLES}/{name}");
         staging.write(&path, table)?;
     }
-    draw(results, None, &staging.path(TIMELINE))
+    draw(results, None, false, &staging.path(TIMELINE))
 }
 
 /// The results in the folder of a profile, if something was observed.
@@ -227,8 +227,14 @@ pub fn cycles(
     }
 }
 
-/// Adds tracks of the results to a timeline, as far as they are in the cycles that it shows.
-pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> Result<(), Failure> {
+/// Adds tracks of the results to a timeline, as far as they are in the cycles that it shows. Where it has an overview of the whole run, so
+/// have samples.
+pub fn draw(
+    results: &Results,
+    shown: Option<&Range<u64>>,
+    has_overview: bool,
+    timeline: &Path,
+) -> Result<(), Failure> {
     // Arrows lead through the events of several checkpoints in their order.
     let mut stamps = vec![Vec::new(); results.checkpoints.len()];
     let has_order = stamps.len() > 1;
@@ -273,7 +279,7 @@ pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> R
     let counters = results.counters.iter().map(|of| {
         let samples = (0..).map(|at| at * sample).zip(of.samples.iter());
         let values = samples.map(|(cycle, &sum)| (cycle, sum as f64));
-        (&of.name, ObservedContent::Values(values.collect()))
+        (&of.name, ObservedContent::Samples(values.collect()))
     });
     let windows = results.windows.iter().map(|of| {
         let mut parts = of.parts.clone();
@@ -285,7 +291,7 @@ pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> R
     let derived = results.derived.iter().map(|of| {
         let samples = (0..).map(|at| at * sample).zip(of.samples.iter());
         let values = samples.filter_map(|(cycle, value)| Some((cycle, (*value)?)));
-        (&of.name, ObservedContent::Values(values.collect()))
+        (&of.name, ObservedContent::Samples(values.collect()))
     });
     let all = windows
         .chain(checkpoints)
@@ -301,7 +307,9 @@ pub fn draw(results: &Results, shown: Option<&Range<u64>>, timeline: &Path) -> R
         })
         .collect();
     let whole = 0..results.cycles;
-    let bytes = observed(&tracks, shown.unwrap_or(&whole));
+    let shown = shown.unwrap_or(&whole);
+    let sampled = if has_overview { &whole } else { shown };
+    let bytes = observed(&tracks, shown, sampled);
     let file = File::options().append(true).open(timeline);
     file.and_then(|mut file| file.write_all(&bytes))
         .map_err(Failure::io("write", timeline))

@@ -66,7 +66,7 @@ pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure>
     let slices = timeline.slices();
     drop(timeline);
     if let Some(results) = observe::read(dir)? {
-        observe::draw(&results, Some(&part.cycles), out)?;
+        observe::draw(&results, Some(&part.cycles), true, out)?;
     }
     Ok(about(dir, &part, slices))
 }

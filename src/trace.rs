@@ -280,7 +280,7 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
     }
     outputs::finish_timelines(timelines.format(), &staging)?;
     if let Some(results) = observe::read(&args.dir)? {
-        observe::draw(&results, cycles.as_ref(), &staging.path(TIMELINE))?;
+        observe::draw(&results, cycles.as_ref(), false, &staging.path(TIMELINE))?;
     }
     let slices = timelines.slices();
     let mut text = format!("{} slices\n", thousands(slices));

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::results;
+use crate::support::perfetto;
 use crate::support::workshop::{Workshop, example, tells};
 
 fn close(a: f64, b: f64) -> bool {
@@ -168,4 +169,33 @@ formula = "busy / (busy - busy)"
         "[queue].active",
     ];
     tells(&workshop.ends(1, &unknown), &["petal counters"]);
+}
+
+#[test]
+fn samples_of_a_long_run_are_beside_its_overview() {
+    let workshop = Workshop::empty();
+    let design = example("packet-scheduler.futil");
+    let run = ["run", &design, "-q", "--out", "out", "--sample", "100000"];
+    workshop.succeeds(&[&run[..], &["--count", "busy=main.check"]].concat());
+    workshop.succeeds(&[
+        "view",
+        "out",
+        "--cycles",
+        "500000..500100",
+        "--out",
+        "part.pftrace",
+    ]);
+    let part = std::fs::read(workshop.path("part.pftrace")).unwrap();
+    let tracks = perfetto::observed(&part);
+    let names: Vec<&String> = tracks.keys().collect();
+    assert_eq!(names, ["busy"]);
+    let values = tracks["busy"]
+        .iter()
+        .map(|(cycle, _, value)| (*cycle, value.unwrap()));
+    let samples = results(&workshop, "out")["counters"][0]["samples"].clone();
+    let samples = samples.as_array().unwrap().iter();
+    let expected = samples
+        .zip(0..)
+        .map(|(sum, at)| (at * 100_000, sum.as_f64().unwrap()));
+    assert_eq!(values.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }

@@ -10,8 +10,8 @@ use prost::encoding::message;
 use super::perfetto::NANOSECONDS;
 use super::proto::{self, tag};
 
-/// The track that holds the others; those of the run have low numbers.
-const HOLDER: u64 = 1 << 62;
+/// The track that holds the others; those of the run have low numbers, and those of an overview higher ones.
+const HOLDER: u64 = 1 << 61;
 /// The first arrow; those of the run have low numbers.
 const ARROWS: u64 = 1 << 62;
 /// The packet sequence; those of the run have low numbers.
@@ -36,6 +36,8 @@ pub enum ObservedContent {
     Slices(Vec<ObservedSlice>),
     /// A value from each of these cycles on.
     Values(Vec<(u64, f64)>),
+    /// A value for each sample of the run, from its first cycle on.
+    Samples(Vec<(u64, f64)>),
 }
 
 /// An interval.
@@ -49,8 +51,8 @@ pub struct ObservedSlice {
     pub name: String,
 }
 
-/// The bytes of the tracks, as far as they are in the cycles that are shown.
-pub fn observed(tracks: &[ObservedTrack], shown: &Range<u64>) -> Vec<u8> {
+/// The bytes of the tracks, as far as they are in the cycles that are shown; of samples, as far as they are in those that `sampled` has.
+pub fn observed(tracks: &[ObservedTrack], shown: &Range<u64>, sampled: &Range<u64>) -> Vec<u8> {
     let mut writer = Writer {
         bytes: Vec::new(),
         last: HOLDER,
@@ -60,7 +62,7 @@ pub fn observed(tracks: &[ObservedTrack], shown: &Range<u64>) -> Vec<u8> {
     }
     writer.track(HOLDER, None, "observations", None);
     for track in tracks {
-        writer.add(track, shown);
+        writer.add(track, shown, sampled);
     }
     writer.bytes
 }
@@ -71,7 +73,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn add(&mut self, track: &ObservedTrack, shown: &Range<u64>) {
+    fn add(&mut self, track: &ObservedTrack, shown: &Range<u64>, sampled: &Range<u64>) {
         let name = &track.name;
         match &track.content {
             ObservedContent::Instants(cycles) => {
@@ -123,15 +125,18 @@ impl Writer {
                     self.event(id, end, proto::TYPE_SLICE_END, None, None);
                 }
             }
-            ObservedContent::Values(values) => {
-                let id = self.next(name, Some(proto::CounterDescriptor::default()));
-                let first = values.partition_point(|&(cycle, _)| cycle < shown.start);
-                for &(cycle, value) in &values[first.saturating_sub(1)..] {
-                    if cycle < shown.end {
-                        let at = cycle.max(shown.start);
-                        self.event(id, at, proto::TYPE_COUNTER, None, Some(value));
-                    }
-                }
+            ObservedContent::Values(values) => self.values(name, values, shown),
+            ObservedContent::Samples(values) => self.values(name, values, sampled),
+        }
+    }
+
+    fn values(&mut self, name: &str, values: &[(u64, f64)], shown: &Range<u64>) {
+        let id = self.next(name, Some(proto::CounterDescriptor::default()));
+        let first = values.partition_point(|&(cycle, _)| cycle < shown.start);
+        for &(cycle, value) in &values[first.saturating_sub(1)..] {
+            if cycle < shown.end {
+                let at = cycle.max(shown.start);
+                self.event(id, at, proto::TYPE_COUNTER, None, Some(value));
             }
         }
     }
