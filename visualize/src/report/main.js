@@ -43,7 +43,7 @@ function showObservations({ tables, histograms, samples }) {
   const shown = tables.map(({ title, header, rows, all }) => {
     const isNumber = (column) => rows.every((row) => row[column] === "" || !Number.isNaN(Number(row[column])));
     const classOf = header.map((_, column) => (isNumber(column) ? "number" : "code"));
-    const line = (tag, cells) => element("tr", {}, ...cells.map((cell, column) => element(tag, { class: classOf[column] }, cell)));
+    const line = (tag, cells) => element("tr", {}, ...cells.map((cell, column) => element(tag, { class: classOf[column] }, ...(tag === "td" ? linked(header[column], cell) : [cell]))));
     const rest = rows.length < all ? `; the first ${count(rows.length)} of ${count(all)} rows, all are in the folder observations` : "";
     const table = element("table", {}, element("thead", {}, line("th", header)), element("tbody", {}, ...rows.map((row) => line("td", row))));
     return element("details", { open: rows.length <= 12 ? "" : undefined }, element("summary", {}, title + rest), table);
@@ -53,6 +53,25 @@ function showObservations({ tables, histograms, samples }) {
     ...samples.map((series) => bars(series, (at, value) => `${count(value)} from cycle ${count(at)} on`)),
   ];
   byId("summary").append(element("section", { id: "observations" }, element("h2", {}, "Observations"), ...shown, element("div", { class: "pictures" }, ...pictures)));
+}
+
+/** A cell of a table of observations: cycles lead to the timeline, paths to the frames of the flame graph, and so to the source. */
+function linked(column, cell) {
+  const button = (text, onclick) => element("button", { type: "button", class: "link", onclick }, text);
+  if (["t(i)", "cycle", "first cycle"].includes(column) && cell !== "") return [button(cell, () => chooseCycle(Number(cell)))];
+  if (!["active", "by"].includes(column)) return [cell];
+  return cell.split(" | ").flatMap((path, at) => {
+    const frame = frameAt(path);
+    return [at ? " | " : "", frame === undefined ? path : button(path, () => chooseFrame(frame))];
+  });
+}
+
+/** The frame at the end of a path through the call tree. */
+function frameAt(path) {
+  const names = path.split(" > ");
+  const named = (nodes, name) => nodes.find((node) => fullName(frameOf(node)) === name);
+  const node = names.reduce((node, name) => named(node === undefined ? [] : node === null ? [0] : childrenOf[node], name), null);
+  return node === undefined ? undefined : data.nodes.frames[node];
 }
 
 /** A series as bars. */
