@@ -16,11 +16,7 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use colorchoice_clap::Color;
-<<<<<<< HEAD
-use petal_visualize::{Around, ControlView, Filter};
-=======
-use petal_visualize::{ControlView, Filter, Limit};
->>>>>>> 70ff051 (Lead from observations in the report to the timeline, the flame graph and the source)
+use petal_visualize::{ControlView, Filter};
 
 pub use self::advise::{AdviceArg, AdviseArgs};
 pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
