@@ -194,6 +194,7 @@ fn a_run_ends_at_its_limit_or_when_it_is_interrupted() {
         interrupt: Arc::clone(interrupt),
         partial,
         waveform: None,
+        kept: None,
     };
     let flag = Arc::new(AtomicBool::new(false));
     let cycles = |simulation: &mut Simulation| {

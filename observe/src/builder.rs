@@ -1,5 +1,7 @@
 //! From a request to what is computed and collected: looks at all expressions, and refuses what makes no sense.
 
+use std::collections::HashSet;
+
 use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
 
 use crate::activity::{Aspect, Site, SiteKind};
@@ -132,6 +134,28 @@ impl<'a> Builder<'a> {
             let node = self.program.add(&event);
             self.collectors.push(Collector::Stop { node });
         }
+        self.check_names()
+    }
+
+    /// Refuses two of one kind that have one name, by which others know them. Those that the source marks may have one number.
+    fn check_names(&self) -> Result<(), Box<Refused>> {
+        let mut seen = HashSet::new();
+        for collector in &self.collectors {
+            let name = match collector {
+                Collector::Checkpoint(of) if of.is_listed && !of.when.starts_with('@') => &of.name,
+                Collector::Latency(of) => &of.name,
+                Collector::Watch(of) => &of.name,
+                Collector::Rule(of) => &of.name,
+                Collector::Counter(of) => &of.name,
+                Collector::Window(of) => &of.name,
+                Collector::Checkpoint(_) | Collector::Stop { .. } => continue,
+            };
+            if !seen.insert((std::mem::discriminant(collector), name)) {
+                let message =
+                    "two observations of one kind have this name; write `NAME=` before each";
+                return refuse(&Text::from(name.as_str()), message);
+            }
+        }
         Ok(())
     }
 
@@ -252,6 +276,11 @@ impl<'a> Builder<'a> {
                 return refuse(text, &message);
             }
             nodes.push(self.program.add(&value));
+        }
+        // Two patterns may mean the same counter.
+        let is_there = |other: &Collector| matches!(other, Collector::Counter(other) if other.name == of.name && other.nodes == nodes);
+        if self.collectors.iter().any(is_there) {
+            return Ok(());
         }
         self.collectors.push(Collector::Counter(Counter {
             name: of.name,

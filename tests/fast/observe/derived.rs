@@ -159,6 +159,17 @@ formula = "busy / (busy - busy)"
         );
         tells(&said, &parts);
     }
+    // Two patterns may mean the same counter, but no name means two things.
+    let twice = ["--count", "main.q0.*", "--count", "main.q0.active"];
+    workshop.succeeds(&[&["run", &design, "-q", "--out", "twice"], &twice[..]].concat());
+    for kind in ["--count", "--never", "--checkpoint", "--watch"] {
+        let same = [kind, "x=main.check", kind, "x=main.q0"];
+        let said = workshop.ends(
+            1,
+            &[&["run", &design, "-q", "--out", "new"], &same[..]].concat(),
+        );
+        tells(&said, &["two observations of one kind have this name"]);
+    }
     let unknown = [
         "run",
         &design,
