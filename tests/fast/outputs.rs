@@ -211,6 +211,10 @@ fn the_documented_fields_of_observations_are_those_written() {
         "main.mult.go",
         "--sample",
         "100",
+        "--derive",
+        "main.mult.busy / cycles",
+        "--window",
+        "main.clear",
         "--stop-on",
         "main.i.out == 3",
     ];
