@@ -46,11 +46,11 @@ pub fn check(
 }
 
 /// Begins to tell of a run, with what is observed in it.
-pub fn stream<'a>(
+pub fn stream(
     path: &Path,
     design: &str,
     metadata: &Metadata,
-    observations: Option<&mut Observations<'a>>,
+    observations: Option<&mut Observations<'_>>,
 ) -> Result<Box<dyn Format + Send>, Failure> {
     let out: Box<dyn Write + Send> = if path == Path::new("-") {
         Box::new(io::stdout())

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -205,9 +204,7 @@ pub fn profile(
     write(&job.staging, job.metadata, &analysis, &summary)?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
-        if !results.windows.is_empty() {
-            job.keep(results.kept())?;
-        }
+        job.keep(results)?;
         observe::write(results, &job.staging)?;
     }
     drop(ending);
@@ -335,7 +332,11 @@ impl<'a> Job<'a> {
     }
 
     /// Draws the cycles that are kept, and runs the design again for a waveform of them: the same design does the same.
-    fn keep(&self, kept: Vec<Range<u64>>) -> Result<(), Failure> {
+    fn keep(&self, results: &Results) -> Result<(), Failure> {
+        if results.windows.is_empty() {
+            return Ok(());
+        }
+        let kept = results.kept();
         self.progress.stage("drawing", |_| {
             let view = self.args.view.control;
             draw_windows(&self.staging, self.metadata, view, kept.clone())

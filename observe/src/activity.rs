@@ -84,13 +84,18 @@ struct Witness {
     begins: bool,
 }
 
-/// The state of a site in a cycle.
+/// The state of a site in a cycle: for each [`Aspect`], whether it is high.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct State {
-    pub is_active: bool,
-    pub begins: bool,
-    pub ends: bool,
-    pub is_overhead: bool,
+pub(crate) struct State([bool; 4]);
+
+impl State {
+    pub fn is(self, aspect: Aspect) -> bool {
+        self.0[aspect as usize]
+    }
+
+    fn set(&mut self, aspect: Aspect, is_high: bool) {
+        self.0[aspect as usize] |= is_high;
+    }
 }
 
 /// Follows sites through a run.
@@ -261,14 +266,15 @@ impl<'a> Activities<'a> {
             *state = State::default();
         }
         for &site in tree.map_or(&[][..], |tree| &self.overhead[tree.index()]) {
-            self.states[site].is_overhead = true;
+            self.states[site].set(Aspect::Overhead, true);
         }
         std::mem::swap(&mut self.now, &mut self.before);
         self.now.clear();
         for &(witness, since) in &self.before {
             let Witness { site, latency, .. } = self.witnesses[witness];
             let again = latency.is_some_and(|latency| (cycle - since).is_multiple_of(latency));
-            self.states[site].ends |= active.binary_search(&witness).is_err() || again;
+            let ends = active.binary_search(&witness).is_err() || again;
+            self.states[site].set(Aspect::End, ends);
         }
         for &witness in active {
             let Witness {
@@ -282,14 +288,15 @@ impl<'a> Activities<'a> {
                 && (since == cycle
                     || latency.is_some_and(|latency| (cycle - since).is_multiple_of(latency)));
             let state = &mut self.states[site];
-            state.is_active = true;
-            state.begins |= begins_now;
+            state.set(Aspect::Active, true);
+            state.set(Aspect::Begin, begins_now);
             if let Some(latency) = latency {
                 due(cycle + latency - (cycle - since) % latency);
             }
             self.now.push((witness, since));
         }
-        if self.states.iter().any(|state| state.begins || state.ends) {
+        let is_edge = |state: &State| state.is(Aspect::Begin) || state.is(Aspect::End);
+        if self.states.iter().any(is_edge) {
             due(cycle + 1);
         }
         next

@@ -515,21 +515,7 @@ impl Checker<'_> {
                 let width = u32::try_from(width).unwrap_or(u64::BITS);
                 Ok(Expression::op(ValueOp::Pad, width, vec![of]))
             }
-            "useful" | "overhead" => {
-                let Ok(Named::Site(site)) = self.named(first) else {
-                    let message = format!("`{name}` takes a cell of a component");
-                    return Err(self.problem(first, message, None));
-                };
-                if site.kind != SiteKind::Instance {
-                    let message = format!("`{name}` takes a cell of a component, and this is none");
-                    return Err(self.problem(first, message, None));
-                }
-                let overhead = Expression::Site(site.clone(), Aspect::Overhead);
-                if name == "overhead" {
-                    return Ok(overhead);
-                }
-                Ok(Expression::Site(site, Aspect::Active).and(overhead.not()))
-            }
+            "useful" | "overhead" => self.of_cell(name, first),
             _ => {
                 let Named::Site(site) = self.named(first)? else {
                     let message = format!("`{name}` takes a cell, a group or a statement");
@@ -546,6 +532,22 @@ impl Checker<'_> {
                 self.end(first, site)
             }
         }
+    }
+
+    /// What a cell of a component does while it is active.
+    fn of_cell(&self, name: &str, at: &Syntax) -> Result<Expression, Problem> {
+        let site = match self.named(at) {
+            Ok(Named::Site(site)) if site.kind == SiteKind::Instance => site,
+            _ => {
+                let message = format!("`{name}` takes a cell of a component");
+                return Err(self.problem(at, message, None));
+            }
+        };
+        let overhead = Expression::Site(site.clone(), Aspect::Overhead);
+        if name == "overhead" {
+            return Ok(overhead);
+        }
+        Ok(Expression::Site(site, Aspect::Active).and(overhead.not()))
     }
 
     /// Refuses what is too large.

@@ -96,60 +96,7 @@ impl List<'_> {
                 scope: scope.to_vec(),
                 name: name.clone(),
             };
-            let width = |port: &str| Some(self.directory.port(&signal, port)?.1);
-            let has = |port| width(port) == Some(1);
-            let mut all: Vec<(&str, String, &'static str)> = Vec::new();
-            if machines.contains(name.as_str()) {
-                all.push((
-                    "transitions",
-                    format!("changed({cell}.out)"),
-                    "cycles in which this state machine, or other control register, changes",
-                ));
-            } else if primitive == "std_reg" {
-                all.push((
-                    "writes",
-                    format!("{cell}.write_en"),
-                    "cycles in which the register is written",
-                ));
-                if width("out").is_some_and(|width| width <= u64::BITS) {
-                    all.push((
-                        "toggles",
-                        format!("toggles({cell}.out)"),
-                        "bits of the register that change",
-                    ));
-                }
-            } else if primitive.contains("_mem_d") {
-                if has("content_en") {
-                    all.push((
-                        "writes",
-                        format!("{cell}.content_en && {cell}.write_en"),
-                        "cycles in which the memory is written",
-                    ));
-                    all.push((
-                        "reads",
-                        format!("{cell}.content_en && !{cell}.write_en"),
-                        "cycles in which the memory is read",
-                    ));
-                    all.push((
-                        "idle",
-                        format!("!{cell}.content_en"),
-                        "cycles in which the memory is neither read nor written",
-                    ));
-                } else if has("write_en") {
-                    // It is read without being asked.
-                    all.push((
-                        "writes",
-                        format!("{cell}.write_en"),
-                        "cycles in which the memory is written",
-                    ));
-                }
-            } else if has("go") && has("done") {
-                all.push((
-                    "busy",
-                    format!("{cell}.go"),
-                    "cycles in which the cell is asked to work",
-                ));
-            }
+            let all = self.of_cell(&signal, &cell, &primitive, machines.contains(&*name));
             for (what, value, about) in all {
                 let kinds = [
                     format!("[{primitive}].{what}"),
@@ -196,6 +143,71 @@ impl List<'_> {
 }
 
 impl List<'_> {
+    /// What a cell that is no component's has to count: what it is called, the expression, and what that is.
+    fn of_cell(
+        &self,
+        signal: &Signal,
+        cell: &str,
+        primitive: &str,
+        is_machine: bool,
+    ) -> Vec<(&'static str, String, &'static str)> {
+        let width = |port: &str| Some(self.directory.port(signal, port)?.1);
+        let has = |port| width(port) == Some(1);
+        let mut all = Vec::new();
+        if is_machine {
+            all.push((
+                "transitions",
+                format!("changed({cell}.out)"),
+                "cycles in which this state machine, or other control register, changes",
+            ));
+        } else if primitive == "std_reg" {
+            all.push((
+                "writes",
+                format!("{cell}.write_en"),
+                "cycles in which the register is written",
+            ));
+            if width("out").is_some_and(|width| width <= u64::BITS) {
+                all.push((
+                    "toggles",
+                    format!("toggles({cell}.out)"),
+                    "bits of the register that change",
+                ));
+            }
+        } else if primitive.contains("_mem_d") {
+            if has("content_en") {
+                all.push((
+                    "writes",
+                    format!("{cell}.content_en && {cell}.write_en"),
+                    "cycles in which the memory is written",
+                ));
+                all.push((
+                    "reads",
+                    format!("{cell}.content_en && !{cell}.write_en"),
+                    "cycles in which the memory is read",
+                ));
+                all.push((
+                    "idle",
+                    format!("!{cell}.content_en"),
+                    "cycles in which the memory is neither read nor written",
+                ));
+            } else if has("write_en") {
+                // It is read without being asked.
+                all.push((
+                    "writes",
+                    format!("{cell}.write_en"),
+                    "cycles in which the memory is written",
+                ));
+            }
+        } else if has("go") && has("done") {
+            all.push((
+                "busy",
+                format!("{cell}.go"),
+                "cycles in which the cell is asked to work",
+            ));
+        }
+        all
+    }
+
     /// Adds a counter of a cell, to those of all cells of its kinds as well.
     fn count(&mut self, name: String, kinds: [String; 2], value: String, about: &'static str) {
         for kind in kinds {

@@ -150,14 +150,7 @@ impl Program {
         }
         for at in 0..self.aspects.len() {
             let (site, aspect, node) = self.aspects[at];
-            let state = states[site];
-            let is_high = match aspect {
-                Aspect::Active => state.is_active,
-                Aspect::Begin => state.begins,
-                Aspect::End => state.ends,
-                Aspect::Overhead => state.is_overhead,
-            };
-            self.set(node, u64::from(is_high));
+            self.set(node, u64::from(states[site].is(aspect)));
         }
         let mut at = self.first_dirty;
         self.first_dirty = self.nodes.len();

@@ -71,6 +71,14 @@ pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, 
                 lists(rows().map(|(_, violation)| &*violation.active)),
             ]
         }
+        _ => return of_counters(table, results),
+    };
+    Ok(Some(RecordBatch::try_new(table.schema(), columns)?))
+}
+
+/// The rows of a table of counters, of what is computed from them, or of windows; `None` for other tables.
+fn of_counters(table: Table, results: &Results) -> Result<Option<RecordBatch>, TableError> {
+    let columns: Vec<ArrayRef> = match table {
         Table::Counters => {
             let rows = || results.counters.iter();
             let averages = rows().map(|counter| Some(counter.per_cycle));
@@ -101,7 +109,7 @@ pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, 
             let rows = || results.derived.iter();
             vec![
                 texts(rows().map(|of| Some(of.name.as_str()))),
-                Arc::new(Float64Array::from_iter(rows().map(|of| of.value))),
+                Arc::new(rows().map(|of| of.value).collect::<Float64Array>()),
             ]
         }
         Table::Windows => {

@@ -138,6 +138,12 @@ formula = "busy / (busy - busy)"
             "of nothing",
         ],
     );
+}
+
+#[test]
+fn names_of_counters_are_checked() {
+    let workshop = Workshop::empty();
+    let design = example("packet-scheduler.futil");
     for (formula, parts) in [
         (
             "main.q0.ring.write / 2",

@@ -39,12 +39,13 @@ impl<W: Write> EventLines<W> {
 
     /// Begins the line of an event.
     fn start(&mut self, what: &str, site: SiteId, cycle: u64, before: u64) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         self.line.clear();
         self.line.extend_from_slice(what.as_bytes());
-        let digits = (0..16).rev();
-        let digits = digits.map(|at| DIGITS[(site.0 >> (4 * at)) as usize & 0xf]);
-        self.line.extend(digits);
+        for byte in site.0.to_be_bytes() {
+            const DIGITS: &[u8; 16] = b"0123456789abcdef";
+            let [high, low] = [byte >> 4, byte & 0xf].map(usize::from);
+            self.line.extend([DIGITS[high], DIGITS[low]]);
+        }
         self.add("\",\"cycle\":", cycle);
         self.add(",\"before\":", before);
     }

@@ -135,14 +135,12 @@ impl<F: Format> Format for Windowed<F> {
             }
         }
         if self.is_within {
-            return match cut.iter().any(Option::is_some) {
-                false => self.format.changes(cycle, changes),
-                true => {
-                    let (pattern, numbers) = changes.cut(cut);
-                    self.format
-                        .changes(cycle, Changes::new(None, &pattern, &numbers))
-                }
-            };
+            if cut.iter().all(Option::is_none) {
+                return self.format.changes(cycle, changes);
+            }
+            let (pattern, numbers) = changes.cut(cut);
+            let changes = Changes::new(None, &pattern, &numbers);
+            return self.format.changes(cycle, changes);
         }
         if start == Some(cycle) {
             self.begin(cycle)?;
