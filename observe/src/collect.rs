@@ -469,13 +469,11 @@ impl Window {
                 let Some(start) = self.open else {
                     return happens(from);
                 };
-                // It may be long over when something changes again.
+                // The end of the run ends no window: it is kept up to there.
                 let end = match to {
-                    Edge::Cycles(cycles) if is_over || look.cycle >= start + cycles => Some(
-                        start
-                            .saturating_add(cycles)
-                            .min(look.cycle - u64::from(is_over)),
-                    ),
+                    Edge::Cycles(cycles) if !is_over && look.cycle - start == cycles => {
+                        Some(look.cycle)
+                    }
                     Edge::Event(_) if happens(to) => Some(look.cycle),
                     _ => None,
                 };

@@ -135,3 +135,47 @@ fn what_cannot_be_selected_is_told_with_what_can() {
         assert!(said.contains(told), "{options:?}: {said}");
     }
 }
+
+#[test]
+fn each_of_nested_repeats_is_entered_by_itself() {
+    let workshop = Workshop::empty();
+    workshop.write(
+        "design.futil",
+        r#"import "primitives/core.futil";
+import "primitives/binary_operators.futil";
+component main() -> () {
+  cells { r = std_reg(8); a = std_add(8); }
+  wires {
+    group g { a.left = r.out; a.right = 8'd1; r.in = a.out; r.write_en = 1'd1; g[done] = r.done; }
+  }
+  control {
+    repeat 3 {
+      repeat 4 {
+        repeat 5 { g; }
+      }
+    }
+  }
+}
+"#,
+    );
+    for options in [&[][..], &["-d", "static-promotion"]] {
+        workshop.succeeds(&[&["run", "design.futil", "-q", "--out", "out"], options].concat());
+        let columns = "statement,times entered";
+        let table = workshop.succeeds(&[
+            "stats",
+            "out",
+            "control",
+            "--columns",
+            columns,
+            "--format",
+            "csv",
+        ]);
+        let mut rows: Vec<&str> = table.lines().skip(1).collect();
+        rows.sort_unstable();
+        assert_eq!(
+            rows,
+            ["g,60", "repeat@L10,3", "repeat@L11,12", "repeat@L9,1"],
+            "{options:?}"
+        );
+    }
+}

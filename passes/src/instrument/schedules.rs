@@ -91,7 +91,8 @@ impl Instrumenter<'_> {
         let kind = view.kind().dynamic();
         let same_kind = source
             .ancestry(inner)
-            .find(|key| source.nodes[key].kind.dynamic() == kind)
+            .filter(|key| source.nodes[key].kind.dynamic() == kind)
+            .nth(nested(view))
             .filter(whole);
         // A condition and its statement are a sequence that nobody wrote; but after the body of a
         // loop it is one iteration of the loop only.
@@ -111,5 +112,23 @@ impl Instrumenter<'_> {
             self.probes.latencies.insert(statement, latency);
         }
         statement.or(Some(inner))
+    }
+}
+
+/// How many statements of the same kind are nested in this one with nothing beside them.
+fn nested(view: View<'_>) -> usize {
+    let works = |view: &View<'_>| {
+        let mut works = false;
+        view.walk(&mut |below| works |= below.group().is_some() || below.invoked().is_some());
+        works
+    };
+    let (kind, mut below, mut count) = (view.kind().dynamic(), view, 0);
+    loop {
+        let mut children = below.children().into_iter().filter(works);
+        let (Some(only), None) = (children.next(), children.next()) else {
+            return count;
+        };
+        count += usize::from(only.kind().dynamic() == kind);
+        below = only;
     }
 }
