@@ -8,11 +8,10 @@ use petal_metadata::{
     Callee, CellId, CellKind, Component, ComponentId, ControlId, ControlKind, GroupRunId, Id as _,
     Metadata, RunRole, Span,
 };
-use petal_reconstruct::{FrameLabels, Instance};
+use petal_reconstruct::FrameLabels;
 use siphasher::sip::SipHasher24;
 
-use crate::cells::path;
-use crate::elements::{Element, ElementKind};
+use crate::elements::ElementKind;
 
 /// The number of a [`Site`]: SipHash-2-4, with the key 0, of its kind, file, line and path, each with a zero byte after it, and the
 /// line in decimal digits.
@@ -98,20 +97,8 @@ pub struct Edge {
     pub to: SiteId,
 }
 
-/// The site of an element that is active in a run.
-pub(crate) fn site_of(
-    metadata: &Metadata,
-    labels: &FrameLabels,
-    instances: &[Instance],
-    element: Element,
-) -> Site {
-    let holder = path(metadata, instances, element.instance);
-    let component = instances[element.instance.index()].component;
-    describe(metadata, labels, component, &holder, element.kind)
-}
-
 /// The site of something in an instance that has this path.
-fn describe(
+pub(crate) fn site_of(
     metadata: &Metadata,
     labels: &FrameLabels,
     id: ComponentId,
@@ -284,7 +271,7 @@ impl Graph<'_> {
     }
 
     fn site(&mut self, id: ComponentId, holder: &str, kind: ElementKind) -> SiteId {
-        let site = describe(self.metadata, &self.labels, id, holder, kind);
+        let site = site_of(self.metadata, &self.labels, id, holder, kind);
         let id = site.id;
         self.sites.push(site);
         id

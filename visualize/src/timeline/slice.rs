@@ -94,6 +94,7 @@ pub(super) fn describe(
     };
     let lines = front_end_lines(metadata, instances, element);
     details.extend(lines.map(|lines| ("front end", Detail::Text(lines))));
+    let site = site_of(metadata, labels, id, &cell, element.kind).id;
     let path = match element.kind {
         ElementKind::Cell => cell,
         _ => format!("{cell}.{name}"),
@@ -104,7 +105,7 @@ pub(super) fn describe(
         path,
         category,
         is_update: false,
-        site: Some(site_of(metadata, labels, instances, element).id),
+        site: Some(site),
         details,
     }
 }

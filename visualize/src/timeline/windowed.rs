@@ -1,9 +1,8 @@
 //! Parts of a timeline: hands on what is in some cycles, and leaves out the rest.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-
-use foldhash::{HashMap, HashMapExt as _};
 
 use super::format::{Begin, Change, Changes, End, Format, Pattern, Whole};
 use super::{Slice, SliceId, Track, TrackId};
@@ -20,7 +19,7 @@ pub struct Windowed<F> {
     /// The slices that are open, in the order in which they began: where, and the number of the activation.
     open: Vec<(SliceId, u64, u64)>,
     /// The values of counters.
-    counters: HashMap<TrackId, u64>,
+    counters: BTreeMap<TrackId, u64>,
 }
 
 impl<F: Format> Windowed<F> {
@@ -32,7 +31,7 @@ impl<F: Format> Windowed<F> {
             at: 0,
             is_within: false,
             open: Vec::new(),
-            counters: HashMap::new(),
+            counters: BTreeMap::new(),
         }
     }
 
@@ -63,16 +62,11 @@ impl<F: Format> Windowed<F> {
             outgoing: 0,
             is_called: false,
         });
-        let mut counters: Vec<(TrackId, u64)> = self
-            .counters
-            .iter()
-            .map(|(&track, &value)| (track, value))
-            .collect();
-        counters.sort_unstable();
+        let counters = self.counters.iter().map(|(&track, &value)| (track, value));
         let pattern = Pattern {
             ends: Vec::new(),
             begins: begins.collect(),
-            counters,
+            counters: counters.collect(),
         };
         let numbers: Vec<u64> = self
             .open
