@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_bigint::BigUint;
-use petal_reconstruct::{Id as _, SlotId};
+use petal_reconstruct::{Change, Id as _};
 
 use crate::code::{self, Code, Instance, Layout, word};
 use crate::elaborate::Design;
@@ -138,19 +138,14 @@ impl Machine {
         self.instance.words(self.compiled.layout().changed.clone())
     }
 
-    /// The words that hold the probes.
-    pub fn probes(&self) -> &[u64] {
-        self.instance.words(self.compiled.layout().probes.clone())
+    /// How many probes there are.
+    pub fn probes(&self) -> usize {
+        self.compiled.layout().probes.count()
     }
 
-    /// For each of these words, the probe behind each bit; one with a word to itself is alone.
-    pub fn probe_slots(&self) -> Vec<Vec<SlotId>> {
-        let layout = self.compiled.layout();
-        let mut slots = vec![Vec::new(); layout.probes.len()];
-        for (number, &(word, _)) in layout.probe.iter().enumerate() {
-            slots[word - layout.probes.start].push(SlotId::from_index(number));
-        }
-        slots
+    /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
+    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
+        self.instance.changes(changes)
     }
 
     /// Resets the design. `look` is called in each cycle, once the values have settled. Machine code is for the run alone, in

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use num_bigint::BigUint;
-use petal_reconstruct::{Change, ProbeSource, Signal, SlotId, SourceError, Value, Warning};
+use petal_reconstruct::{
+    Change, Id as _, ProbeSource, Signal, SlotId, SourceError, Value, Warning,
+};
 
 use crate::elaborate::{self, Design, Scope};
 use crate::error::{Error, Stopped};
@@ -120,10 +122,13 @@ impl Compiled {
             options.cycle_limit,
             options.interrupt,
         )?;
+        let nothing = Change {
+            slot: SlotId::from_index(0),
+            value: 0,
+        };
         Ok(Simulation {
-            before: vec![0; machine.probes().len()],
-            slots: machine.probe_slots(),
-            changes: Vec::new(),
+            changed: 0,
+            changes: vec![nothing; machine.probes()].into(),
             machine,
             waveform,
             partial: options.partial,
@@ -141,11 +146,9 @@ impl Compiled {
 pub struct Simulation {
     machine: Machine,
     waveform: Option<Waveform>,
-    /// The words that hold the probes, as they were in the cycle before.
-    before: Vec<u64>,
-    /// The probes in each of them.
-    slots: Vec<Vec<SlotId>>,
-    changes: Vec<Change>,
+    /// The probes that differ from the cycle before: so many of these.
+    changed: usize,
+    changes: Box<[Change]>,
     partial: bool,
     started: bool,
     stopped: Option<Stopped>,
@@ -197,31 +200,6 @@ impl Simulation {
         })
     }
 
-    /// Finds the probes that differ from the cycle before.
-    fn compare(&mut self) {
-        self.changes.clear();
-        let words = self.machine.probes().iter().zip(&mut self.before);
-        for ((&word, before), slots) in words.zip(&self.slots) {
-            let mut differences = word ^ *before;
-            if differences == 0 {
-                continue;
-            }
-            *before = word;
-            if let [slot] = slots[..] {
-                self.changes.push(Change { slot, value: word });
-                continue;
-            }
-            while differences != 0 {
-                let bit = differences.trailing_zeros();
-                differences &= differences - 1;
-                self.changes.push(Change {
-                    slot: slots[bit as usize],
-                    value: word >> bit & 1,
-                });
-            }
-        }
-    }
-
     fn reset(&mut self) -> Result<(), SourceError> {
         let mut written = Ok(());
         let waveform = &mut self.waveform;
@@ -246,7 +224,7 @@ impl ProbeSource for Simulation {
             self.reset()?;
         }
         let step = self.machine.step();
-        self.compare();
+        self.changed = self.machine.changes(&mut self.changes);
         if let Some(waveform) = &mut self.waveform {
             waveform.cycle(&self.machine).map_err(failed)?;
         }
@@ -261,7 +239,7 @@ impl ProbeSource for Simulation {
     }
 
     fn changes(&self) -> &[Change] {
-        &self.changes
+        &self.changes[..self.changed]
     }
 
     fn is_done(&self) -> bool {

@@ -9,7 +9,8 @@ use num_bigint::BigUint;
 use petal_reconstruct::Id as _;
 
 use super::partition;
-use crate::graph::{Graph, Kind, MemId, NodeId};
+use super::probes::{Probed, ProbedWord, Probes, Slots};
+use crate::graph::{Graph, Kind, MemId, NodeId, RegId};
 
 /// Words with a meaning of their own; most are 0 or not 0.
 pub(crate) mod word {
@@ -34,6 +35,11 @@ pub(super) const WEIGHT: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Before the first weight of a memory are those of the memories before it.
 pub(super) fn first_weight(memory: usize) -> u64 {
     (memory as u64) << 48
+}
+
+/// A word's offset in a table that is to be small.
+fn offset(word: usize) -> u32 {
+    u32::try_from(word).expect("designs need less than 2 GiB of state")
 }
 
 /// Words that a value takes.
@@ -61,15 +67,21 @@ pub(super) type Wake = (usize, u64);
 /// A register that takes its next value at the edge, if that is another one.
 #[derive(Debug)]
 pub(super) struct Register {
-    /// First word of the next value.
-    pub next: usize,
-    /// First word of the register.
-    pub at: usize,
+    /// The first word of the register; that of the next value; two words to set bits in, for those who use it.
+    pub offsets: [u32; 4],
+    /// The bits to set: nearly always those are all. There may be none.
+    pub wakes: [u64; 2],
+    /// What few registers have.
+    pub more: Option<Box<More>>,
+}
+
+/// What is to be done for registers of several words or with users in many places.
+#[derive(Debug)]
+pub(super) struct More {
     /// How many words it has.
     pub words: usize,
-    /// Those who use it. Nearly always they are in two words or less; the bits of a wake may be none.
-    pub wakes: [Wake; 2],
-    pub more_wakes: Vec<Wake>,
+    /// Other bits to set.
+    pub wakes: Vec<Wake>,
 }
 
 /// A word that is written to a memory at the edge, if what it is made of has changed.
@@ -97,10 +109,7 @@ pub(crate) struct Layout {
     /// First word of each register, and the words of all of them.
     pub regs: Vec<usize>,
     pub state: Range<usize>,
-    /// The words that hold the probes: one bit each, 64 in a word, and a word for each of those that are wider.
-    pub probes: Range<usize>,
-    /// Word and bit of each probe; without a bit it has the word to itself.
-    pub probe: Vec<(usize, Option<u32>)>,
+    pub probes: Probes,
     /// The words that hold the watched values, and for each value a bit that tells whether it was computed anew, and
     /// is another one.
     pub watched: Range<usize>,
@@ -149,7 +158,10 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// Decides for a graph of which `done`, `probes` and `watched` are to be seen from outside.
     pub fn of(graph: &'a Graph, done: NodeId, probes: &[NodeId], watched: &[NodeId]) -> Self {
-        let mut roots: Vec<NodeId> = [probes, watched, &[done]].concat();
+        let probed = Probed::of(graph, probes);
+        let mut roots: Vec<NodeId> = [watched, &[done]].concat();
+        let computed = probed.bits.iter().chain(&probed.words);
+        roots.extend(computed.map(|(node, _)| *node));
         roots.extend(graph.wires.iter().map(|(_, node)| *node));
         roots.extend(graph.regs.iter().map(|reg| reg.next));
         roots.extend(graph.checks.iter().map(|check| check.fails));
@@ -169,8 +181,7 @@ impl<'a> Plan<'a> {
                 writes: Vec::new(),
                 regs: Vec::new(),
                 state: 0..0,
-                probes: 0..0,
-                probe: Vec::new(),
+                probes: Probes::default(),
                 watched: 0..0,
                 changed: 0..0,
                 wires: Vec::new(),
@@ -182,7 +193,7 @@ impl<'a> Plan<'a> {
             slots: vec![None; graph.len()],
             wakes: vec![Vec::new(); graph.len()],
         };
-        plan.lay_out(done, probes, watched);
+        plan.lay_out(done, probed, watched);
         plan
     }
 
@@ -197,11 +208,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Gives everything its words.
-    fn lay_out(&mut self, done: NodeId, probes: &[NodeId], watched: &[NodeId]) {
+    fn lay_out(&mut self, done: NodeId, mut probed: Probed, watched: &[NodeId]) {
         let graph = self.graph;
         let users = Users::of(graph, &self.functions, self.layout.flags.start);
-        self.lay_out_updates(&users);
-        self.lay_out_probes(probes);
+        self.lay_out_updates(&users, &mut probed);
+        self.lay_out_probes(probed);
         self.layout.changed = self.reserve(watched.len().div_ceil(64));
         let first = self.layout.size;
         for (number, &node) in watched.iter().enumerate() {
@@ -231,7 +242,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The registers, in the order in which the machine code comes to what they become.
-    fn lay_out_updates(&mut self, users: &Users) {
+    fn lay_out_updates(&mut self, users: &Users, probed: &mut Probed) {
         let graph = self.graph;
         let place = |node: NodeId| users.place[node.index()];
         let mut writes: Vec<usize> = (0..graph.writes.len()).collect();
@@ -247,18 +258,27 @@ impl<'a> Plan<'a> {
         }
         self.layout.state = state..self.layout.size;
         for reg in regs {
+            let slots = probed.regs.remove(&RegId::from_index(reg));
+            let probed = ProbedWord {
+                at: self.layout.regs[reg],
+                before: slots
+                    .as_ref()
+                    .map_or(word::NOTHING, |_| self.reserve(1).start),
+                slots: slots.unwrap_or_default(),
+            };
+            self.layout.probes.add(probed);
             let words = words(graph.regs[reg].width);
             let next = self.reserve(words).start;
             let wakes = vec![bit(&self.layout.changing, self.layout.registers.len())];
             self.sink(graph.regs[reg].next, Sink::Store(next, wakes));
             let mut wakes = users.of_regs[reg].wakes().into_iter();
-            let none = (word::NOTHING, 0);
+            let first = [(); 2].map(|()| wakes.next().unwrap_or((word::NOTHING, 0)));
+            let wakes: Vec<Wake> = wakes.collect();
+            let has_more = words > 1 || !wakes.is_empty();
             self.layout.registers.push(Register {
-                next,
-                at: self.layout.regs[reg],
-                words,
-                wakes: [(); 2].map(|()| wakes.next().unwrap_or(none)),
-                more_wakes: wakes.collect(),
+                offsets: [self.layout.regs[reg], next, first[0].0, first[1].0].map(offset),
+                wakes: first.map(|(_, bits)| bits),
+                more: has_more.then(|| Box::new(More { words, wakes })),
             });
         }
         for write in writes {
@@ -280,26 +300,39 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn lay_out_probes(&mut self, probes: &[NodeId]) {
-        let first = self.layout.size;
-        let bits = probes.iter().filter(|&&node| self.graph.width(node) == 1);
-        let mut next_word = first + bits.count().div_ceil(64);
-        let mut next_bit = 0;
-        for &node in probes {
-            if self.graph.width(node) == 1 {
-                let (word, bit) = (first + next_bit / 64, next_bit % 64);
-                let bit = u32::try_from(bit).expect("it is below 64");
-                next_bit += 1;
-                self.layout.probe.push((word, Some(bit)));
-                self.sink(node, Sink::Bit(word, bit));
-            } else {
-                self.layout.probe.push((next_word, None));
-                self.sink(node, Sink::Store(next_word, Vec::new()));
-                next_word += 1;
-            }
+    /// Those of registers have their places already.
+    fn lay_out_probes(&mut self, probed: Probed) {
+        let words = self.graph.regs.len().div_ceil(64) + probed.words.len().div_ceil(64);
+        self.layout.probes.changed = self.reserve(words);
+        while !self.layout.probes.of_words.len().is_multiple_of(64) {
+            self.layout.probes.add(ProbedWord {
+                at: word::NOTHING,
+                before: word::NOTHING,
+                slots: Slots::default(),
+            });
         }
-        self.layout.size = next_word;
-        self.layout.probes = first..next_word;
+        for (node, slots) in probed.words {
+            let at = self.reserve(1).start;
+            let change = bit(
+                &self.layout.probes.changed,
+                self.layout.probes.of_words.len(),
+            );
+            self.sink(node, Sink::Store(at, vec![change]));
+            let before = self.reserve(1).start;
+            self.layout.probes.add(ProbedWord { at, before, slots });
+        }
+        let words = probed.bits.len().div_ceil(64);
+        self.layout.probes.bits = self.reserve(words);
+        self.layout.probes.bits_before = self.reserve(words).start;
+        for (node, slots) in probed.bits {
+            let number = self.layout.probes.of_bits.len();
+            let by = u32::try_from(number % 64).expect("it is below 64");
+            self.sink(
+                node,
+                Sink::Bit(self.layout.probes.bits.start + number / 64, by),
+            );
+            self.layout.probes.of_bits.push(slots);
+        }
     }
 
     /// Gives room to the nodes that are used by other parts or by helpers.

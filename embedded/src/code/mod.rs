@@ -1,7 +1,7 @@
 //! From a graph to machine code that computes one cycle.
 //!
 //! Values of up to 64 bits live in machine registers; wider ones in memory, where helpers written in Rust
-//! work on them. `partition.rs` decides which values are computed together, `layout.rs` where each is;
+//! work on them. `partition.rs` decides which values are computed together, `layout.rs` where each is, `probes.rs` which probes have changed;
 //! `compile.rs` makes the functions, `operations.rs` the instructions of one operation; `native.rs` has the
 //! helpers and calls the code, and is the only file with `unsafe` in it.
 
@@ -10,6 +10,8 @@ mod layout;
 mod native;
 mod operations;
 mod partition;
+mod probes;
 
 pub(crate) use layout::{Layout, load, store, word, words};
-pub(crate) use native::{Code, Instance, bits};
+pub(crate) use native::{Code, Instance};
+pub(crate) use probes::bits;

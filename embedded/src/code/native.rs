@@ -7,17 +7,18 @@
 #![allow(unsafe_code, reason = "machine code is called by address")]
 
 use std::alloc;
-use std::ops::Range;
+use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
 
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module};
 use num_bigint::BigUint;
-use petal_reconstruct::Id as _;
+use petal_reconstruct::{Change, Id as _};
 
 use super::compile;
 use super::layout::{Layout, MemoryWrite, Plan, WEIGHT, first_weight, load, store, word, words};
+use super::probes::bits;
 use crate::error::Error;
 use crate::graph::{Graph, Mem, MemId, NodeId, Op};
 
@@ -288,6 +289,13 @@ impl Instance {
         change.is_some()
     }
 
+    /// The probes that differ from when this was asked before, as [`Probes::changes`](super::probes::Probes::changes) tells. Returns how many.
+    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
+        let layout = &self.code.layout;
+        let mut words = Words::of(&mut self.words, layout);
+        layout.probes.changes(&mut words, changes)
+    }
+
     /// Sets these words to the same number from outside.
     pub fn fill(&mut self, at: Range<usize>, number: u64) {
         self.words[at].fill(number);
@@ -296,9 +304,11 @@ impl Instance {
     /// The run begins with the registers as they are.
     pub fn begin(&mut self) {
         for register in &self.code.layout.registers {
-            let words = register.at..register.at + register.words;
-            self.words.copy_within(words, register.next);
+            let count = register.more.as_ref().map_or(1, |more| more.words);
+            let [at, next, ..] = register.offsets.map(|at| at as usize);
+            self.words.copy_within(at..at + count, next);
         }
+        self.words[self.code.layout.probes.changed.clone()].fill(u64::MAX);
         self.wake_all();
     }
 
@@ -336,31 +346,48 @@ impl Instance {
             memories,
             digest,
         } = self;
+        let layout = &code.layout;
         let Layout {
             changing,
             registers,
             writing,
             writes,
+            probes,
             ..
-        } = &code.layout;
-        for (at, registers) in changing.clone().zip(registers.chunks(64)) {
-            for bit in bits(std::mem::take(&mut words[at])) {
+        } = layout;
+        let mut words = Words::of(words, layout);
+        for at in 0..changing.len() {
+            let changed = words[changing.start + at];
+            if changed == 0 {
+                continue;
+            }
+            words[changing.start + at] = 0;
+            words[probes.changed.start + at] |= changed;
+            let registers = &registers[at * 64..];
+            for bit in bits(changed) {
                 let register = &registers[bit];
-                words[register.at] = words[register.next];
-                if register.words > 1 {
-                    let next = register.next..register.next + register.words;
-                    words.copy_within(next, register.at);
-                }
-                for (word, bits) in register.wakes {
-                    words[word] |= bits;
-                }
-                for &(word, bits) in &register.more_wakes {
-                    words[word] |= bits;
+                let [at, next, first, second] = register.offsets.map(|at| at as usize);
+                words[at] = words[next];
+                words[first] |= register.wakes[0];
+                words[second] |= register.wakes[1];
+                if let Some(more) = &register.more {
+                    for word in 1..more.words {
+                        words[at + word] = words[next + word];
+                    }
+                    for &(word, bits) in &more.wakes {
+                        words[word] |= bits;
+                    }
                 }
             }
         }
-        for (at, writes) in writing.clone().zip(writes.chunks(64)) {
-            for bit in bits(std::mem::take(&mut words[at])) {
+        for at in 0..writing.len() {
+            let changed = words[writing.start + at];
+            if changed == 0 {
+                continue;
+            }
+            words[writing.start + at] = 0;
+            let writes = &writes[at * 64..];
+            for bit in bits(changed) {
                 let MemoryWrite {
                     memory,
                     enable,
@@ -371,7 +398,7 @@ impl Instance {
                 if words[*enable] == 0 {
                     continue;
                 }
-                let (data, address) = (&words[data.clone()], &words[address.clone()]);
+                let (data, address) = (&words.0[data.clone()], &words.0[address.clone()]);
                 let memory = memory.index();
                 if let Some(change) = write(&mut memories[memory], memory, address, data) {
                     *digest = digest.wrapping_add(change);
@@ -384,13 +411,32 @@ impl Instance {
     }
 }
 
-/// The bits that are set in a word.
-pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
-        bit
-    })
+/// The words of an instance, by the offsets of its layout, which are not checked.
+pub(super) struct Words<'a>(&'a mut [u64]);
+
+impl<'a> Words<'a> {
+    fn of(words: &'a mut [u64], layout: &Layout) -> Self {
+        assert_eq!(words.len(), layout.size);
+        Self(words)
+    }
+}
+
+impl Index<usize> for Words<'_> {
+    type Output = u64;
+
+    fn index(&self, at: usize) -> &u64 {
+        debug_assert!(at < self.0.len());
+        // SAFETY: layouts have no other offsets than those below their size, and there are as many words.
+        unsafe { self.0.get_unchecked(at) }
+    }
+}
+
+impl IndexMut<usize> for Words<'_> {
+    fn index_mut(&mut self, at: usize) -> &mut u64 {
+        debug_assert!(at < self.0.len());
+        // SAFETY: as above.
+        unsafe { self.0.get_unchecked_mut(at) }
+    }
 }
 
 /// Writes a word of the memory with this number. Returns what that adds to the digest; `None` if it changes nothing.

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use petal_passes::{ALL, Library, NO_OPT, Pipeline};
+use petal_reconstruct::SlotId;
 
 use super::*;
 use crate::elaborate;
@@ -168,7 +169,9 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
     let compiled = petal_passes::compile(program, &Pipeline::parse(passes, &[]).unwrap()).unwrap();
     let design = elaborate::elaborate(&Program::of(compiled.program())).unwrap();
     let watched = waveform::values(&design);
-    let compiled = Arc::new(Compiled::new(design, &[], &watched).unwrap());
+    // One value may have several probes.
+    let probes: Vec<NodeId> = watched.iter().chain(&watched[..9]).copied().collect();
+    let compiled = Arc::new(Compiled::new(design, &probes, &watched).unwrap());
     let graph = &compiled.design.graph;
     let mut machine = Machine::new(Arc::clone(&compiled), 20_000, Arc::default()).unwrap();
     let data = (0..8)
@@ -179,6 +182,12 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
     let words = |value: &BigUint| value.iter_u64_digits().next().unwrap_or(0);
     let mut next: Option<Vec<u64>> = None;
     let mut before = machine.watched().to_vec();
+    let mut probed = vec![0; probes.len()];
+    let nothing = Change {
+        slot: SlotId::from_index(0),
+        value: 0,
+    };
+    let mut changes = vec![nothing; machine.probes()];
     let mut memories: Vec<Vec<u64>> = machine
         .instance
         .memories()
@@ -214,6 +223,13 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
             assert!(is_told || now == before, "cycle {cycle} of\n{text}");
         }
         before = computed;
+        let count = machine.changes(&mut changes);
+        for change in &changes[..count] {
+            let told = std::mem::replace(&mut probed[change.slot.index()], change.value);
+            assert_ne!(told, change.value, "cycle {cycle} of\n{text}");
+        }
+        let computed: Vec<u64> = probes.iter().map(|&node| words(values.get(node))).collect();
+        assert_eq!(probed, computed, "cycle {cycle} of\n{text}");
         if !runs {
             return (cycle, graph.len());
         }

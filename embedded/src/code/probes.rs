@@ -1,0 +1,146 @@
+//! Where the probes are among the words of a machine, and which of them have changed.
+//!
+//! Several probes may have one value: it is computed and looked at once. Knows nothing of how values are computed.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use petal_reconstruct::{Change, Id as _, SlotId};
+
+use super::native::Words;
+use crate::graph::{Graph, Kind, NodeId, RegId};
+
+/// The probes that have one value.
+pub(super) type Slots = Box<[SlotId]>;
+
+/// The values that have probes, by where they are.
+pub(super) struct Probed {
+    /// Those that are registers.
+    pub regs: HashMap<RegId, Slots>,
+    /// Others of one bit.
+    pub bits: Vec<(NodeId, Slots)>,
+    /// Others of more bits.
+    pub words: Vec<(NodeId, Slots)>,
+}
+
+impl Probed {
+    /// The values of probes, which are numbered as they come here.
+    pub fn of(graph: &Graph, probes: &[NodeId]) -> Self {
+        let mut slots: HashMap<NodeId, Vec<SlotId>> = HashMap::new();
+        for (slot, &node) in probes.iter().enumerate() {
+            let slots = slots.entry(node).or_default();
+            slots.push(SlotId::from_index(slot));
+        }
+        let mut probed = Self {
+            regs: HashMap::new(),
+            bits: Vec::new(),
+            words: Vec::new(),
+        };
+        for &node in probes {
+            let Some(slots) = slots.remove(&node) else {
+                continue;
+            };
+            let slots = slots.into_boxed_slice();
+            match graph.node(node).kind {
+                Kind::Reg(reg) => {
+                    probed.regs.insert(reg, slots);
+                }
+                _ if graph.width(node) == 1 => probed.bits.push((node, slots)),
+                _ => probed.words.push((node, slots)),
+            }
+        }
+        probed
+    }
+}
+
+/// Where the probes are.
+#[derive(Debug, Default)]
+pub(crate) struct Probes {
+    /// Words of bits that are computed, the probes of each bit, and the first of as many words as they were before.
+    pub bits: Range<usize>,
+    pub of_bits: Vec<Slots>,
+    pub bits_before: usize,
+    /// For each other value a bit that tells whether it may be another one than when it was looked at. First come all registers, in
+    /// the order in which the machine updates them; then, from a new word on, what is computed.
+    pub changed: Range<usize>,
+    /// Which of these bits belong to values with probes.
+    pub probed: Vec<u64>,
+    /// The values of these bits.
+    pub of_words: Vec<ProbedWord>,
+}
+
+/// A word with probes.
+#[derive(Debug)]
+pub(crate) struct ProbedWord {
+    /// Where the value is, and where the one is that was there before.
+    pub at: usize,
+    pub before: usize,
+    pub slots: Slots,
+}
+
+impl Probes {
+    /// Adds the probes of the next bit in `changed`.
+    pub fn add(&mut self, word: ProbedWord) {
+        let at = self.of_words.len();
+        if at.is_multiple_of(64) {
+            self.probed.push(0);
+        }
+        self.probed[at / 64] |= u64::from(!word.slots.is_empty()) << (at % 64);
+        self.of_words.push(word);
+    }
+
+    /// How many probes there are.
+    pub fn count(&self) -> usize {
+        let words = self.of_words.iter().map(|word| &word.slots);
+        let slots = self.of_bits.iter().chain(words);
+        slots.map(|slots| slots.len()).sum()
+    }
+
+    /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
+    pub(super) fn changes(&self, words: &mut Words<'_>, changes: &mut [Change]) -> usize {
+        let mut count = 0;
+        let mut tell = |slots: &Slots, value| {
+            for &slot in slots {
+                changes[count] = Change { slot, value };
+                count += 1;
+            }
+        };
+        for word in 0..self.bits.len() {
+            let (now, before) = (words[self.bits.start + word], self.bits_before + word);
+            if now != words[before] {
+                let of_bits = &self.of_bits[word * 64..];
+                for bit in bits(now ^ words[before]) {
+                    tell(&of_bits[bit], now >> bit & 1);
+                }
+                words[before] = now;
+            }
+        }
+        for (word, probed) in self.probed.iter().enumerate() {
+            let at = self.changed.start + word;
+            let changed = words[at];
+            if changed == 0 {
+                continue;
+            }
+            words[at] = 0;
+            let of_words = &self.of_words[word * 64..];
+            for bit in bits(changed & probed) {
+                let ProbedWord { at, before, slots } = &of_words[bit];
+                let value = words[*at];
+                if words[*before] != value {
+                    words[*before] = value;
+                    tell(slots, value);
+                }
+            }
+        }
+        count
+    }
+}
+
+/// The bits that are set in a word.
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
