@@ -1,20 +1,20 @@
 //! Follows a run, simulated or in a waveform, and writes what is written on the way.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read, Seek as _};
-use std::ops::Range;
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations};
 use petal_reconstruct::{
-    Ahead, CompiledView, Computation, Computed, Events, FstHeader, Observer, ProbeSource,
-    ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter, VcdHeader, is_fst,
+    Ahead, CompiledView, Computation, Computed, Event, Events, FstHeader, Held, KeptTrace,
+    Observer, ProbeSource, ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter,
+    VcdHeader, is_fst,
 };
 use petal_visualize::outputs::TRACE;
 use petal_visualize::timeline::{Format, Windowed};
-use petal_visualize::{Analysis, Section, Timeline};
+use petal_visualize::{Analysis, CriticalPath, Section, Timeline};
 
 use crate::args::ControlArg;
 use crate::events;
@@ -23,9 +23,8 @@ use crate::folder::Staging;
 use crate::interrupt::{self, Interruptible};
 use crate::messages;
 use crate::observe::{self, Observing};
-use crate::outputs::{self, Formats};
+use crate::outputs;
 use crate::progress::Stage;
-use crate::trace::{Folder, trace_reader};
 
 /// Opens a waveform, which may also come through a pipe while it is made.
 pub fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
@@ -145,82 +144,114 @@ impl<'a> Output<'a, '_> {
             events::stream(path, self.name, self.metadata, observations.as_deref_mut())
         });
         let stream = stream.transpose().map_err(ReconstructError::Sink)?;
-        // The parts that are kept are known only when the run is over.
-        let is_drawn = observations.as_ref().is_none_or(|of| !of.have_windows());
-        let (analysis, ()) = self.reconstruction.fan_out(
+        let held = observations.as_deref_mut().and_then(Observations::hold);
+        let is_whole = held.is_none();
+        let ((analysis, critical), trace) = self.reconstruction.fan_out(
             source,
-            |events| self.analyse(events),
-            |events| self.draw(events, is_drawn, stream),
+            |events| self.analyse(events, is_whole),
+            |events| match held {
+                None => self.draw(events, stream).map(|()| None),
+                Some(held) => self.draw_kept(events, held, stream).map(Some),
+            },
             observations.map(|observations| observations as &mut dyn Observer),
             &mut |progress| {
                 let active = || progress.active();
                 self.stage.tell(progress.cycles(), self.metadata, active);
             },
         )?;
+        if let Some(trace) = trace {
+            let figures = analysis.figures(&critical.finish()).json();
+            let written = trace.finish(&figures, analysis.cycles());
+            written.map_err(|error| ReconstructError::Sink(cannot_write(&error)))?;
+        }
         Ok(analysis)
     }
 
-    /// Writes and analyses the events that come. Those of a run that failed end early.
-    fn analyse(&self, events: Events) -> Result<Analysis<'a>, Failure> {
+    fn trace(&self) -> Result<TraceWriter<BufWriter<File>>, Failure> {
         let trace = outputs::create(&self.staging.path(TRACE))?;
-        let mut trace = TraceWriter::new(trace, &self.metadata.fingerprint)
-            .map_err(|error| cannot_write(&error))?;
-        let mut analysis = Analysis::new(self.metadata, self.view.into());
-        events.try_for_each(|event| {
-            analysis.event(event);
-            trace.event(event).map_err(|error| cannot_write(&error))
-        })?;
-        Ok(analysis)
+        TraceWriter::new(trace, &self.metadata.fingerprint).map_err(|error| cannot_write(&error))
     }
 
-    /// Draws the events that come on the timelines, unless parts of them are drawn later, and tells of them.
-    fn draw(
+    /// Analyses the events that come. If the trace has all of them, writes it, too; if not, follows the critical path, which can't be had
+    /// from it later. The events of a run that failed end early.
+    fn analyse(
         &self,
         events: Events,
-        is_drawn: bool,
-        stream: Option<Box<dyn Format + Send>>,
-    ) -> Result<(), Failure> {
-        if !is_drawn && stream.is_none() {
-            return events.try_for_each(|_| Ok(()));
-        }
-        let mut formats = Formats::new();
-        if is_drawn {
-            formats = outputs::timelines(self.staging)?;
-        }
-        formats.extend(stream);
-        let mut timelines = Timeline::new(self.metadata, Section::default(), formats);
-        let compiled =
-            (self.view == ControlArg::Compiled).then(|| CompiledView::new(self.metadata));
+        is_whole: bool,
+    ) -> Result<(Analysis<'a>, CriticalPath<'a>), Failure> {
+        let mut trace = is_whole.then(|| self.trace()).transpose()?;
+        let mut analysis = Analysis::new(self.metadata, self.view.into());
+        let mut critical = CriticalPath::new(self.metadata);
         events.try_for_each(|event| {
-            match &compiled {
-                Some(view) => timelines.event(&view.event(event.clone())),
-                None => timelines.event(event),
+            analysis.event(event);
+            match &mut trace {
+                Some(trace) => trace.event(event).map_err(|error| cannot_write(&error)),
+                None => {
+                    critical.event(event);
+                    Ok(())
+                }
             }
-            .map_err(|error| cannot_write(&error))
         })?;
-        if !is_drawn {
-            return Ok(());
+        Ok((analysis, critical))
+    }
+
+    /// Draws the events that come on the timelines, and tells of them.
+    fn draw(&self, events: Events, stream: Option<Box<dyn Format + Send>>) -> Result<(), Failure> {
+        let mut formats = outputs::timelines(self.staging)?;
+        formats.extend(stream);
+        let mut drawn = self.drawn(formats);
+        events.try_for_each(|event| drawn.event(event))?;
+        outputs::finish_timelines(drawn.timeline.format(), self.staging)
+    }
+
+    /// Draws those of the events that come that are kept, and writes them to the trace, which is to be completed. Tells of all.
+    fn draw_kept(
+        &self,
+        events: Events,
+        mut held: Held,
+        stream: Option<Box<dyn Format + Send>>,
+    ) -> Result<KeptTrace<BufWriter<File>>, Failure> {
+        let mut trace = KeptTrace::new(self.trace()?);
+        let mut told = stream.map(|stream| self.drawn(vec![stream]));
+        let mut drawn = self.drawn(Windowed::new(outputs::timelines(self.staging)?));
+        events.try_for_each(|event| {
+            if let Some(told) = &mut told {
+                told.event(event)?;
+            }
+            held.event(event, &mut |event, parts| {
+                drawn.timeline.format_mut().take(parts);
+                drawn.event(event)?;
+                let written = trace.event(event, parts);
+                written.map_err(|error| cannot_write(&error))
+            })
+        })?;
+        outputs::finish_timelines(drawn.timeline.format().format(), self.staging)?;
+        Ok(trace)
+    }
+
+    fn drawn<F: Format>(&self, format: F) -> Drawn<'a, F> {
+        let is_compiled = self.view == ControlArg::Compiled;
+        Drawn {
+            timeline: Timeline::new(self.metadata, Section::default(), format),
+            view: is_compiled.then(|| CompiledView::new(self.metadata)),
         }
-        outputs::finish_timelines(timelines.format(), self.staging)
     }
 }
 
-/// Draws the cycles that are kept on the timelines, once the trace is written.
-pub fn draw_windows(
-    staging: &Staging,
-    metadata: &Metadata,
-    view: ControlArg,
-    kept: Vec<Range<u64>>,
-) -> Result<(), Failure> {
-    let formats = Windowed::new(outputs::timelines(staging)?, kept);
-    let mut timelines = Timeline::new(metadata, Section::default(), formats);
-    let path = staging.path(TRACE);
-    let trace = File::open(&path).map_err(Failure::io("read the trace", &path))?;
-    let reader = trace_reader(metadata, trace, &path)?;
-    Folder::read(metadata, reader, view, &mut |event| {
-        timelines.event(event).map_err(|error| cannot_write(&error))
-    })?;
-    outputs::finish_timelines(timelines.format().format(), staging)
+/// A timeline of a run, with control as it is to be shown.
+struct Drawn<'a, F: Format> {
+    timeline: Timeline<'a, F>,
+    view: Option<CompiledView>,
+}
+
+impl<F: Format> Drawn<'_, F> {
+    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        match &self.view {
+            Some(view) => self.timeline.event(&view.event(event.clone())),
+            None => self.timeline.event(event),
+        }
+        .map_err(|error| cannot_write(&error))
+    }
 }
 
 /// A waveform that was read to its end.

@@ -2,7 +2,7 @@
 
 use petal_visualize::{Analysis, ControlView, CriticalPath};
 
-use crate::args::{ControlArg, GraphArgs, GraphFormat};
+use crate::args::{GraphArgs, GraphFormat};
 use crate::failure::Failure;
 use crate::places::Places;
 use crate::trace::Folder;
@@ -23,15 +23,15 @@ pub fn graph(args: &GraphArgs) -> Result<(), Failure> {
         reader,
         ..
     } = Folder::open(&args.dir)?;
-    let mut analysis = Analysis::new(&metadata, ControlView::Source);
+    let analysis = Analysis::new(&metadata, ControlView::Source);
     let mut critical = CriticalPath::new(&metadata);
-    Folder::read(&metadata, reader, ControlArg::Source, &mut |event| {
-        analysis.event(event);
+    let (analysis, figures) = Folder::analyse_with(analysis, &metadata, reader, &mut |event| {
         critical.event(event);
         Ok(())
     })?;
+    let critical = figures.map_or_else(|| critical.finish(), |figures| figures.critical());
     let cell = args.cell.as_deref();
-    let graph = analysis.graph(&critical.finish(), &name, stopped.is_some(), cell);
+    let graph = analysis.graph(&critical, &name, stopped.is_some(), cell);
     let graph = graph.ok_or_else(|| {
         Failure::new(format!(
             "no component cell `{}` ran a control program; `petal stats {} cells` lists those that were active",

@@ -16,7 +16,7 @@ use petal_visualize::{
 use crate::args::ControlArg;
 use crate::failure::Failure;
 use crate::observe;
-use crate::trace::Folder;
+use crate::trace::{Folder, check_cycles};
 
 /// Slices that a viewer opens about as fast as none (`docs/performance.md`).
 const MAX_SLICES: u64 = 50_000;
@@ -26,6 +26,9 @@ pub const MAX_BYTES: u64 = 80 * MAX_SLICES;
 /// Writes what is `wanted` of the profile in `dir` to the file `out`; returns what to say of it.
 pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure> {
     let folder = Folder::open(dir)?;
+    if observe::keeps_windows(dir)? {
+        return write_kept(dir, &folder, wanted, out);
+    }
     let mut overview = Overview::new(&folder.metadata);
     let mut survey = Survey::new(&folder.metadata);
     read(&folder, &mut |event| {
@@ -69,6 +72,39 @@ pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure>
         observe::draw(&results, Some(&part.cycles), true, out)?;
     }
     Ok(about(dir, &part, slices))
+}
+
+/// Writes some cycles of a profile that has only parts of its run.
+fn write_kept(dir: &Path, folder: &Folder, wanted: &Wanted, out: &Path) -> Result<String, Failure> {
+    let Wanted::Cycles(cycles) = wanted else {
+        return Err(Failure::usage(format!(
+            "{}: the profile keeps windows of the run only, so nothing can be counted in it; choose one with `--window NAME#N`, or \
+             some cycles with `--cycles`",
+            dir.display()
+        )));
+    };
+    let file = File::create(out).map_err(Failure::io("write", out))?;
+    let perfetto = Perfetto::new(BufWriter::new(file)).map_err(Failure::io("write", out))?;
+    let section = Section {
+        cycles: Some(cycles.clone()),
+        ..Section::default()
+    };
+    let mut timeline = Timeline::new(&folder.metadata, section, perfetto);
+    read(folder, &mut |event| {
+        check_cycles(Some(cycles), event)?;
+        timeline.event(event).map_err(Failure::io("write", out))
+    })?;
+    let slices = timeline.slices();
+    drop(timeline);
+    if let Some(results) = observe::read(dir)? {
+        observe::draw(&results, Some(cycles), false, out)?;
+    }
+    Ok(format!(
+        "what is kept of cycles {}..{} ({} slices)\n",
+        thousands(cycles.start),
+        thousands(cycles.end),
+        thousands(slices)
+    ))
 }
 
 /// Goes through the trace.

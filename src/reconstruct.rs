@@ -9,7 +9,7 @@ use crate::design;
 use crate::events;
 use crate::failure::Failure;
 use crate::folder::Staging;
-use crate::follow::{Followed, Output, draw_windows, open_waveform};
+use crate::follow::{Followed, Output, open_waveform};
 use crate::interrupt;
 use crate::messages;
 use crate::observe::{self, Observing};
@@ -65,11 +65,6 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     }
     write(&staging, &metadata, &analysis, &summary)?;
     if let Some(results) = &results {
-        if !results.windows.is_empty() {
-            progress.stage("drawing", |_| {
-                draw_windows(&staging, &metadata, args.view.control, results.kept())
-            })?;
-        }
         observe::write(results, &staging)?;
     }
     interrupt::check()?;

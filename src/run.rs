@@ -26,7 +26,7 @@ use crate::events;
 use crate::export;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::follow::{Followed, Output, draw_windows};
+use crate::follow::{Followed, Output};
 use crate::interrupt::{self, Ending};
 use crate::messages;
 use crate::observe::{self, Observing};
@@ -331,19 +331,12 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Draws the cycles that are kept, and runs the design again for a waveform of them: the same design does the same.
+    /// Runs the design again for a waveform of the cycles that are kept: the same design does the same.
     fn keep(&self, results: &Results) -> Result<(), Failure> {
-        if results.windows.is_empty() {
-            return Ok(());
-        }
-        let kept = results.kept();
-        self.progress.stage("drawing", |_| {
-            let view = self.args.view.control;
-            draw_windows(&self.staging, self.metadata, view, kept.clone())
-        })?;
-        let Some(draft) = self.waveform else {
+        let Some(draft) = self.waveform.filter(|_| !results.windows.is_empty()) else {
             return Ok(());
         };
+        let kept = results.kept();
         let end = kept.last().map_or(0, |last| last.end);
         let options = Options {
             cycle_limit: u64::MAX,
@@ -473,17 +466,21 @@ impl<'a> Job<'a> {
                 let (outcome, followed) = self.progress.stage("simulating", |stage| {
                     let name = Path::new("the simulation");
                     let output = self.output(stage);
-                    simulation.run_piped(&options, |pipe| {
-                        output.read_waveform(name, pipe, &self.observing, Some(&directory))
-                    })
+                    simulation
+                        .run_piped(&options, |pipe| {
+                            output.read_waveform(name, pipe, &self.observing, Some(&directory))
+                        })
+                        .map_err(interrupt::of_simulation)
                 })?;
                 (outcome, followed?)
             }
             Some(vcd) => {
                 let outcome = self.progress.stage("simulating", |stage| {
-                    simulation.run(&options, &mut |cycle| {
-                        stage.tell(cycle, self.metadata, Vec::new);
-                    })
+                    simulation
+                        .run(&options, &mut |cycle| {
+                            stage.tell(cycle, self.metadata, Vec::new);
+                        })
+                        .map_err(interrupt::of_simulation)
                 })?;
                 let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
                 let followed = self.progress.stage("reconstructing", |stage| {

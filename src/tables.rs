@@ -142,27 +142,22 @@ pub(crate) fn write_files(dir: &Path, folder: &Folder, staging: &Staging) -> Res
     let tables = staging.path(TABLES_FOLDER);
     std::fs::create_dir(&tables).map_err(Failure::io("create the folder", &tables))?;
     let metadata = &folder.metadata;
-    let mut analysis = Analysis::new(metadata, ControlView::Source);
+    let analysis = Analysis::new(metadata, ControlView::Source);
     let mut streams = Vec::new();
     for table in Table::ALL {
         if let Some(batches) = Batches::new(table, metadata) {
             streams.push((batches, TableFile::new(table, dir, &tables)?));
         }
     }
-    Folder::read(
-        metadata,
-        folder.again()?,
-        ControlArg::Source,
-        &mut |event| {
-            analysis.event(event);
-            for (batches, file) in &mut streams {
-                if let Some(batch) = batches.event(event)? {
-                    file.write(&batch)?;
-                }
+    let trace = folder.again()?;
+    let (analysis, _) = Folder::analyse_with(analysis, metadata, trace, &mut |event| {
+        for (batches, file) in &mut streams {
+            if let Some(batch) = batches.event(event)? {
+                file.write(&batch)?;
             }
-            Ok(())
-        },
-    )?;
+        }
+        Ok(())
+    })?;
     for (_, file) in streams {
         file.finish()?;
     }

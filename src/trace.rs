@@ -10,8 +10,8 @@ use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
 use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TIMELINE, TRACE};
 use petal_visualize::{
-    Analysis, CallTrees, Ending, Frames, Section, Timeline, TreeFormat, TreeNodes, Verified,
-    thousands,
+    Analysis, CallTrees, Ending, Figures, FiguresError, Frames, Section, Timeline, TreeFormat,
+    TreeNodes, Verified, thousands,
 };
 use serde::Deserialize as _;
 
@@ -134,17 +134,42 @@ impl Folder {
         reader: TraceReader<BufReader<File>>,
         view: ControlArg,
     ) -> Result<Analysis<'_>, Failure> {
-        let mut analysis = Analysis::new(metadata, view.into());
+        let analysis = Analysis::new(metadata, view.into());
+        let (analysis, _) = Self::analyse_with(analysis, metadata, reader, &mut |_| Ok(()))?;
+        Ok(analysis)
+    }
+
+    /// The same, and hands all events to `take`. Returns the figures of the whole run, too, if the trace has only parts of it.
+    pub fn analyse_with<'a>(
+        mut analysis: Analysis<'a>,
+        metadata: &'a Metadata,
+        reader: TraceReader<BufReader<File>>,
+        take: &mut dyn FnMut(&Event) -> Result<(), Failure>,
+    ) -> Result<(Analysis<'a>, Option<Figures>), Failure> {
+        let (mut has_gaps, mut figures, mut whole) = (false, None, None);
         Self::read(metadata, reader, ControlArg::Source, &mut |event| {
             analysis.event(event);
-            Ok(())
+            match event {
+                Event::Gap(_) => has_gaps = true,
+                Event::Figures(text) => figures = Some(text.clone()),
+                Event::End { cycles } => {
+                    let of = figures.take().map(|text| Figures::of_json(&text, *cycles));
+                    whole = of.transpose()?;
+                }
+                _ => {}
+            }
+            take(event)
         })?;
-        Ok(analysis)
+        if has_gaps || whole.is_some() {
+            let figures = whole.as_ref().ok_or(FiguresError)?;
+            analysis.restore(figures)?;
+        }
+        Ok((analysis, whole))
     }
 }
 
 /// Reads the trace of this design in a file that is at `path`.
-pub fn trace_reader(
+fn trace_reader(
     metadata: &Metadata,
     file: File,
     path: &Path,
@@ -180,7 +205,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
 }
 
 /// Fails at the end of a run that has none of these cycles. That there are none at all is told.
-fn check_cycles(cycles: Option<&Range<u64>>, event: &Event) -> Result<(), Failure> {
+pub fn check_cycles(cycles: Option<&Range<u64>>, event: &Event) -> Result<(), Failure> {
     match (cycles, event) {
         (_, Event::End { cycles: 0 }) => messages::note("the run has no cycles"),
         (Some(cycles), Event::End { cycles: end }) if cycles.start >= *end => {

@@ -233,7 +233,8 @@ fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Failure> {
         vcd: None,
         cycle_limit: limit,
     };
-    let outcome = simulation.run(&options, &mut |_| {})?;
+    let outcome = simulation.run(&options, &mut |_| {});
+    let outcome = outcome.map_err(interrupt::of_simulation)?;
     let stopped = (!outcome.is_done).then(|| Stopped::CycleLimit { limit }.to_string());
     Ok(Ran {
         cycles: outcome.cycles,

@@ -98,6 +98,9 @@ fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Failure>
     if let Some(around) = &args.around {
         return Ok(Some(Wanted::Around(around.clone())));
     }
+    if observe::keeps_windows(&args.dir)? {
+        return Ok(None);
+    }
     let file = File::open(timeline).and_then(|file| {
         // More is not needed to tell.
         let mut start = Vec::new();

@@ -378,6 +378,7 @@ impl<'a> Builder<'a> {
             most: of.most,
             open: None,
             parts: Vec::new(),
+            marks: None,
         };
         self.collectors.push(Collector::Window(window));
         Ok(())

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use petal_reconstruct::{Instance, Signal, TreeId};
+use petal_reconstruct::{Instance, Marks, Signal, TreeId};
 
 use crate::request::Interval;
 use crate::results::{self, ChangeOf, Violation, ratio};
@@ -443,6 +443,8 @@ pub(crate) struct Window {
     pub open: Option<u64>,
     /// First cycle and length of each.
     pub parts: Vec<(u64, u64)>,
+    /// Who hears at once what is kept.
+    pub marks: Option<Marks>,
 }
 
 impl Window {
@@ -458,13 +460,15 @@ impl Window {
             (Edge::Cycles(before), to) => {
                 if !is_full && happens(to) {
                     let start = look.cycle.saturating_sub(before);
-                    self.parts.push((start, look.cycle + 1 - start));
+                    self.begin(start);
+                    self.end(start, look.cycle + 1);
                 }
                 happens(to)
             }
             (from, to) => {
                 if self.open.is_none() && !is_full && happens(from) {
                     self.open = Some(look.cycle);
+                    self.begin(look.cycle);
                 }
                 let Some(start) = self.open else {
                     return happens(from);
@@ -478,11 +482,32 @@ impl Window {
                     _ => None,
                 };
                 if let Some(end) = end {
-                    self.parts.push((start, end + 1 - start));
+                    self.end(start, end + 1);
                     self.open = None;
                 }
                 true
             }
+        }
+    }
+
+    fn begin(&self, start: u64) {
+        if let Some(marks) = &self.marks {
+            marks.begin(start);
+        }
+    }
+
+    fn end(&mut self, start: u64, end: u64) {
+        self.parts.push((start, end - start));
+        if let Some(marks) = &self.marks {
+            marks.end(end);
+        }
+    }
+
+    /// How many cycles before the one that decides it a part begins at most.
+    pub fn before(&self) -> u64 {
+        match self.from {
+            Edge::Cycles(cycles) => cycles,
+            Edge::Event(_) => 0,
         }
     }
 

@@ -1,11 +1,11 @@
 //! Observations of a run: made ready from a request, fed while the run goes by, and told in the end.
 
 use petal_metadata::Metadata;
-use petal_reconstruct::{Change, Cycle, Event, Next, Observer, TreeId, Value};
+use petal_reconstruct::{Change, Cycle, Event, Held, Next, Observer, TreeId, Value};
 
 use crate::activity::Activities;
 use crate::builder::Builder;
-use crate::collect::{Collector, Look, Told, Watched};
+use crate::collect::{Collector, Look, Told, Watched, Window};
 use crate::derived::Derived;
 use crate::directory::Directory;
 use crate::problem::Problem;
@@ -99,6 +99,24 @@ impl<'a> Observations<'a> {
     pub fn have_windows(&self) -> bool {
         let mut all = self.collectors.iter();
         all.any(|collector| matches!(collector, Collector::Window(_)))
+    }
+
+    /// Tells from now on which cycles the windows keep, for a reader of the events of the run; `None` if there are no windows.
+    pub fn hold(&mut self) -> Option<Held> {
+        let mut windows: Vec<&mut Window> = self
+            .collectors
+            .iter_mut()
+            .filter_map(|collector| match collector {
+                Collector::Window(window) => Some(window),
+                _ => None,
+            })
+            .collect();
+        let before = windows.iter().map(|window| window.before()).max()?;
+        let (held, marks) = Held::new(before);
+        for window in &mut windows {
+            window.marks = Some(marks.clone());
+        }
+        Some(held)
     }
 
     /// Whether a design has checkpoints that its source marks.

@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
                 self.ends_after(u64::MAX)
             }
             Event::End { cycles } => self.ends_after(*cycles),
-            Event::Run(_) | Event::Warning(_) => Ok(()),
+            Event::Run(_) | Event::Gap(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
         }
     }
 

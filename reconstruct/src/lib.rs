@@ -25,7 +25,7 @@
 //!             let tree = labels.render(&trees[run.tree.index()], &instances);
 //!             println!("from cycle {}, {} cycles:\n{tree}", run.start.cycles(), run.cycles);
 //!         }
-//!         Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+//!         _ => {}
 //!     }
 //!     Ok(())
 //! })?;
@@ -46,6 +46,7 @@ mod cycles;
 mod engine;
 mod fan_out;
 mod fst_source;
+mod kept;
 mod labels;
 mod model;
 mod observer;
@@ -64,9 +65,10 @@ pub use continuous::with_continuous;
 pub use engine::{Progress, ReconstructError, Reconstruction};
 pub use fan_out::Events;
 pub use fst_source::{FstHeader, FstSource, is_fst};
+pub use kept::{Held, KeptTrace, Marks};
 pub use labels::{FrameKind, FrameLabels, actual_path, instance_path};
 pub use model::{
-    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId, Overhead,
+    Activity, CallTree, Charge, Cycle, Event, Gap, Instance, InstanceId, Node, NodeId, Overhead,
     RegisterUpdate, Run, TreeId, Warning,
 };
 pub use observer::{Next, Observer};

@@ -4,6 +4,7 @@
 
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id, RegisterId, ids};
 use petgraph::graph::{DiGraph, NodeIndex};
+use serde::{Deserialize, Serialize};
 
 /// A clock cycle of the run; cycle 0 is the first in which the main component's `go` is high.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,8 +24,12 @@ impl Cycle {
 
 ids! {
     /// A call tree of a trace.
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
     pub TreeId,
     /// A component cell as the source sees it: a path of cells from main.
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
     pub InstanceId,
     /// A node of one call tree. Nodes are numbered in preorder; the root is node 0.
     pub NodeId,
@@ -308,11 +313,20 @@ impl PartialEq for CallTree {
 
 impl Eq for CallTree {}
 
-/// Consecutive cycles with the same call tree. Runs follow each other without a gap from cycle 0.
+/// Consecutive cycles with the same call tree. Runs and [gaps](Gap) follow each other from cycle 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The tree.
     pub tree: TreeId,
+    /// First cycle.
+    pub start: Cycle,
+    /// Number of cycles, at least 1.
+    pub cycles: u64,
+}
+
+/// Consecutive cycles of which only figures were kept: what was active in them is not in the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
     /// First cycle.
     pub start: Cycle,
     /// Number of cycles, at least 1.
@@ -355,10 +369,14 @@ pub enum Event {
     Tree(Box<CallTree>),
     /// The next cycles.
     Run(Run),
+    /// The next cycles, which were not kept.
+    Gap(Gap),
     /// A change of a control register.
     Update(RegisterUpdate),
     /// Something odd.
     Warning(Box<Warning>),
+    /// What was counted in the whole run, for a trace with gaps: a text that only its writer understands.
+    Figures(Box<str>),
     /// The run is over.
     End {
         /// Length of the run in cycles.

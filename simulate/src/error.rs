@@ -75,6 +75,10 @@ pub enum Error {
         output: String,
     },
 
+    /// Ctrl-C ended the simulation: a terminal sends it to all processes of a command.
+    #[error("interrupted")]
+    Interrupted,
+
     /// The simulation ended without a result.
     #[error(
         "the simulation crashed ({status}); it printed:\n{}",

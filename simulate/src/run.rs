@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, ErrorKind, PipeReader, Read as _, pipe};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -16,6 +17,9 @@ use crate::testbench::Report;
 
 /// How often to try again to start an executable that somebody still has open, 10 ms apart.
 const BUSY: u32 = 100;
+
+/// The number of Ctrl-C's signal.
+const SIGINT: i32 = 2;
 
 /// A design that was built and can be run any number of times.
 #[derive(Debug, Clone)]
@@ -164,6 +168,9 @@ impl Executable {
                 output,
             }),
             Some(Report::Stopped(cycle)) => Err(Error::Stopped { cycle, output }),
+            Some(Report::Progress(_)) | None if status.signal() == Some(SIGINT) => {
+                Err(Error::Interrupted)
+            }
             Some(Report::Progress(_)) | None => Err(Error::Crashed {
                 status: status.to_string(),
                 output,

@@ -42,7 +42,7 @@ pub struct ObserveArgs {
     /// Sums of counters for every so many cycles, too
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,
-    /// Keep only this part of the run, each time, in the timeline and the waveform: from one event to another, or a number of cycles
+    /// Keep only this part of the run, each time, in the timeline, the trace and the waveform: from one event to another, or a number of cycles
     /// before or after one (`1000..main.err`)
     #[arg(long, value_name = "[NAME=]FROM..TO")]
     pub window: Vec<String>,

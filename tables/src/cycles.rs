@@ -61,7 +61,7 @@ impl<'a> Cycles<'a> {
                 }
             }
             Event::End { .. } if !self.rows.is_empty() => return self.batch().map(Some),
-            Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+            _ => {}
         }
         Ok(None)
     }

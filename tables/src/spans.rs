@@ -104,7 +104,8 @@ impl WholeSliceFormat for Rows {
         self.cycles.push(slice.cycles.end - slice.cycles.start);
         self.path.push(path);
         self.kind.push(kind);
-        self.activation.push(activations.map(|all| all.start));
+        let first = activations.map(|all| all.start);
+        self.activation.push(first.filter(|&first| first > 0));
         self.activations
             .push(activations.map_or(0, |all| all.end - all.start));
         Ok(())

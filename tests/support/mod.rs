@@ -366,7 +366,7 @@ impl Traced {
                 Event::Tree(tree) => traced.trees.push(*tree),
                 Event::Run(run) => traced.runs.push(run),
                 Event::Warning(warning) => traced.warnings.push(*warning),
-                Event::Update(_) | Event::End { .. } => {}
+                _ => {}
             }
         }
         traced

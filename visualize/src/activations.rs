@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{GroupRun, GroupRunId, Id, Metadata};
-use petal_reconstruct::{Event, Instance};
+use petal_metadata::{ControlId, GroupRun, GroupRunId, Id, Metadata};
+use petal_reconstruct::{Event, Instance, InstanceId};
+use serde::{Deserialize, Serialize};
 
 use crate::elements::{Element, ElementKind, Elements};
 use crate::intervals::Intervals;
@@ -11,7 +12,7 @@ use crate::ledger::StatementId;
 use crate::waits::{Wait, Waits};
 
 /// How long the activations of something took, in cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Durations {
     /// Number of activations.
     pub count: u64,
@@ -206,6 +207,35 @@ impl<'a> Activations<'a> {
             waits.entry((component, par)).or_default().merge(wait);
         }
         waits
+    }
+
+    /// What each `par` waited, in each instance.
+    pub(crate) fn all_waits(&self) -> impl Iterator<Item = (InstanceId, ControlId, &Wait)> {
+        self.waits.all()
+    }
+
+    /// Takes these counts for those of the events so far, which have named all elements. `None` if there is no such element.
+    pub(crate) fn restore(
+        &mut self,
+        durations: &[(Element, Durations)],
+        waits: &[(InstanceId, ControlId, Wait)],
+    ) -> Option<()> {
+        for (_, counted) in &mut self.elements {
+            *counted = Durations::default();
+        }
+        self.split.clear();
+        for &(element, durations) in durations {
+            let id = self.intervals.elements().id(element)?;
+            let (counting, counted) = &mut self.elements[id];
+            match counting {
+                Counting::Once | Counting::Latency(_) => *counted = durations,
+                Counting::Part(first) => {
+                    let split = self.split.entry(*first).or_default();
+                    split.durations = durations;
+                }
+            }
+        }
+        self.waits.restore(waits)
     }
 
     /// The cycle in which the latest interval of an element began; 0 if there is none.

@@ -6,6 +6,8 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use petal_metadata::{
     ComponentId, ControlKind, FileId, FrontEndFileId, GroupId, GroupKind, Metadata,
 };
@@ -18,6 +20,7 @@ use crate::cells::cells;
 use crate::control::{Counts, control, control_per_instance};
 use crate::elements::ElementKind;
 use crate::ending::Ending;
+use crate::figures::{Figures, FiguresError};
 use crate::flame::{Counted, Flame, Frames};
 use crate::front_end::{FrontEndLines, Part, PartNames};
 use crate::graph::{self, ControlGraph, CriticalCycles};
@@ -108,6 +111,57 @@ impl<'a> Analysis<'a> {
         if let Some((view, profile)) = &mut self.compiled {
             profile.event(&view.event(event.clone()));
         }
+    }
+
+    /// What was counted, with the critical path of the same run: for a trace that does not have all of it.
+    pub fn figures(&self, critical: &CriticalCycles) -> Figures {
+        let waits = self.activations.all_waits();
+        let calls = critical.calls.iter();
+        Figures {
+            trees: self.profile.cycles().to_vec(),
+            last: self.profile.last(),
+            durations: self.activations.durations().collect(),
+            waits: waits
+                .map(|(of, par, wait)| (of, par, wait.clone()))
+                .collect(),
+            order: self.order.runs().map(|runs| BASE64_STANDARD.encode(runs)),
+            bins: self.order.windows().clone(),
+            lines: self
+                .entries
+                .all()
+                .iter()
+                .map(|(&line, &n)| (line, n))
+                .collect(),
+            own: critical.own.iter().map(|(&site, &n)| (site, n)).collect(),
+            through: critical
+                .through
+                .iter()
+                .map(|(&site, &n)| (site, n))
+                .collect(),
+            calls: calls.map(|(&(site, cell), &n)| (site, cell, n)).collect(),
+        }
+    }
+
+    /// Takes these counts for those of the trace, which has come to its end, and may have gaps.
+    ///
+    /// # Errors
+    /// When they are of another run.
+    pub fn restore(&mut self, figures: &Figures) -> Result<(), FiguresError> {
+        let order = figures
+            .order
+            .as_ref()
+            .map(|text| BASE64_STANDARD.decode(text));
+        let order = order.transpose().map_err(|_| FiguresError)?;
+        let compiled = self.compiled.as_mut().map(|(_, profile)| profile);
+        for profile in [&mut self.profile].into_iter().chain(compiled) {
+            let fits = profile.restore(&figures.trees, figures.last);
+            fits.ok_or(FiguresError)?;
+        }
+        let fits = self.activations.restore(&figures.durations, &figures.waits);
+        fits.ok_or(FiguresError)?;
+        self.order.restore(order, figures.bins.clone());
+        self.entries.restore(&figures.lines);
+        Ok(())
     }
 
     /// Length of the run in cycles.

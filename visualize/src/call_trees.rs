@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
-    Activity, CallTree, Event, FrameLabels, Instance, InstanceId, Node, Run, actual_path,
-    with_continuous,
+    Activity, CallTree, Cycle, Event, FrameLabels, Gap, Instance, InstanceId, Node, Run,
+    actual_path, with_continuous,
 };
 use serde_json::{Value as Json, json};
 
@@ -29,6 +29,14 @@ pub enum TreeNodes {
     Traced,
     /// Also the combinational primitives that continuous assignments drive in every cycle.
     WithContinuous,
+}
+
+/// Which cycles they are.
+fn title(cycles: &Range<u64>) -> String {
+    match cycles.end - cycles.start {
+        1 => format!("cycle {}", cycles.start),
+        _ => format!("cycles {}..{}", cycles.start, cycles.end),
+    }
 }
 
 /// Writes the call trees of some cycles while the trace is read.
@@ -82,17 +90,33 @@ impl<'a> CallTrees<'a> {
                 });
             }
             Event::Run(run) => return self.run(run),
-            Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+            Event::Gap(gap) => return self.gap(gap),
+            Event::Update(_) | Event::Warning(_) | Event::Figures(_) | Event::End { .. } => {}
         }
         None
     }
 
+    /// Those of so many cycles that are wanted, if there are any.
+    fn wanted(&self, start: Cycle, cycles: u64) -> Option<Range<u64>> {
+        let first = start.cycles();
+        let cycles = first.max(self.cycles.start)..(first + cycles).min(self.cycles.end);
+        (!cycles.is_empty()).then_some(cycles)
+    }
+
+    fn gap(&self, gap: &Gap) -> Option<String> {
+        let cycles = self.wanted(gap.start, gap.cycles)?;
+        Some(match self.format {
+            TreeFormat::Text => format!("{}: not kept\n", title(&cycles)),
+            TreeFormat::JsonLines => {
+                let nothing = Json::Null;
+                let cycles = json!({ "start": cycles.start, "end": cycles.end, "tree": nothing });
+                format!("{cycles}\n")
+            }
+        })
+    }
+
     fn run(&self, run: &Run) -> Option<String> {
-        let first = run.start.cycles();
-        let cycles = first.max(self.cycles.start)..(first + run.cycles).min(self.cycles.end);
-        if cycles.is_empty() {
-            return None;
-        }
+        let cycles = self.wanted(run.start, run.cycles)?;
         let tree = &self.trees[run.tree.index()];
         let charged = self.charged[run.tree.index()];
         Some(match self.format {
@@ -107,10 +131,7 @@ impl<'a> CallTrees<'a> {
         tree: &CallTree,
         mut charged: Option<InstanceId>,
     ) -> String {
-        let mut text = match cycles.end - cycles.start {
-            1 => format!("cycle {}\n", cycles.start),
-            _ => format!("cycles {}..{}\n", cycles.start, cycles.end),
-        };
+        let mut text = format!("{}\n", title(cycles));
         for (depth, node) in tree.preorder() {
             let indent = "  ".repeat(depth + 1);
             let label = self.labels.label(node, &self.instances);

@@ -3,9 +3,10 @@
 use foldhash::HashMap;
 use petal_metadata::{CellId, ControlId, GroupRunId, Id};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, TreeId};
+use serde::{Deserialize, Serialize};
 
 /// What an element of a component cell is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ElementKind {
     /// The component cell itself.
     Cell,
@@ -19,7 +20,7 @@ pub enum ElementKind {
 
 /// Something of a design that can be active: what a node of a call tree stands for, wherever in the tree
 /// it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Element {
     /// The component cell.
     pub instance: InstanceId,
@@ -111,7 +112,7 @@ impl Elements {
                 let elements = self.elements_of(tree);
                 self.trees.push(elements);
             }
-            Event::Run(_) | Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+            _ => {}
         }
     }
 

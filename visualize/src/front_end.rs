@@ -12,9 +12,10 @@ use petal_metadata::{
     Position, PositionId, labels,
 };
 use petal_reconstruct::{Instance, InstanceId, Node};
+use serde::{Deserialize, Serialize};
 
 /// A line of a front end's file, or why there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FrontEndLine {
     /// A line, counted from 1.
     At(FrontEndFileId, u32),

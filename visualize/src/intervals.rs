@@ -59,10 +59,9 @@ impl Intervals {
             .resize(self.elements.all().len(), Cycle::from_cycles(0));
         let (next, at) = match event {
             Event::Run(Run { tree, start, .. }) => (Some(*tree), *start),
+            Event::Gap(gap) => (None, gap.start),
             Event::End { cycles } => (None, Cycle::from_cycles(*cycles)),
-            Event::Instance(_) | Event::Tree(_) | Event::Update(_) | Event::Warning(_) => {
-                return None;
-            }
+            _ => return None,
         };
         // A run does the same again and again.
         let then = self.latest.and_then(|latest| self.transitions[latest].then);

@@ -61,6 +61,7 @@ mod comparison;
 mod control;
 mod elements;
 mod ending;
+mod figures;
 mod flame;
 mod front_end;
 mod graph;
@@ -99,6 +100,7 @@ pub use comparison::{
     Style, Subject, differential,
 };
 pub use ending::{ActiveNode, Ending};
+pub use figures::{Figures, FiguresError};
 pub use flame::{Flame, Frames};
 pub use front_end::front_end_file;
 pub use graph::{ControlGraph, CriticalCycles, CriticalPath, Edge, Site, Step, StepKind, Way};

@@ -30,6 +30,16 @@ impl Entries {
         self.times.get(&line).copied().unwrap_or(0)
     }
 
+    /// How often each line became active.
+    pub fn all(&self) -> &BTreeMap<FrontEndLine, u64> {
+        &self.times
+    }
+
+    /// Takes these for how often each line became active.
+    pub fn restore(&mut self, times: &[(FrontEndLine, u64)]) {
+        self.times = times.iter().copied().collect();
+    }
+
     /// Takes in the next event.
     pub fn event(&mut self, lines: &FrontEndLines<'_>, event: &Event) {
         match event {
@@ -47,7 +57,7 @@ impl Entries {
                 }
                 self.active.clone_from(now);
             }
-            Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+            _ => {}
         }
     }
 }

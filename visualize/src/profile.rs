@@ -2,7 +2,7 @@
 //! the order of cycles are computed from this.
 
 use petal_metadata::Id;
-use petal_reconstruct::{CallTree, Event, Instance, RegisterUpdate, Run, TreeId, Warning};
+use petal_reconstruct::{CallTree, Event, Instance, Run, TreeId, Warning};
 
 /// A trace without its order.
 #[derive(Debug, Default)]
@@ -30,8 +30,32 @@ impl Profile {
                 self.total += cycles;
             }
             Event::Warning(warning) => self.warnings.push(Warning::clone(warning)),
-            Event::Update(RegisterUpdate { .. }) | Event::End { .. } => {}
+            Event::Gap(_) | Event::Update(_) | Event::Figures(_) | Event::End { .. } => {}
         }
+    }
+
+    /// The cycles of each tree.
+    pub fn cycles(&self) -> &[u64] {
+        &self.cycles
+    }
+
+    /// The tree of the last cycle; `None` for a run without cycles.
+    pub fn last(&self) -> Option<TreeId> {
+        self.last
+    }
+
+    /// Takes these cycles for those of the trees so far. `None` if there are more or fewer trees.
+    pub fn restore(&mut self, cycles: &[u64], last: Option<TreeId>) -> Option<()> {
+        let fits = |last: TreeId| last.index() < self.trees.len();
+        if cycles.len() != self.trees.len() || !last.is_none_or(fits) {
+            return None;
+        }
+        self.total = cycles
+            .iter()
+            .try_fold(0, |sum: u64, &of| sum.checked_add(of))?;
+        self.cycles = cycles.to_vec();
+        self.last = last;
+        Some(())
     }
 
     /// All instances.

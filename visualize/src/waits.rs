@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{Component, ControlId, ControlKind, Id, Metadata};
 use petal_reconstruct::{Instance, InstanceId};
+use serde::{Deserialize, Serialize};
 
 use crate::elements::{Element, ElementId, ElementKind};
 
 /// What the arms of a `par` waited.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Wait {
     /// Cycles in which at least one arm had ended, and another one had not.
     pub cycles: u64,
@@ -183,6 +184,18 @@ impl<'a> Waits<'a> {
             }
             ends.clear();
         }
+    }
+
+    /// Takes these waits for all. `None` if there is no such `par`.
+    pub fn restore(&mut self, waits: &[(InstanceId, ControlId, Wait)]) -> Option<()> {
+        for par in &mut self.pars {
+            par.wait = Wait::default();
+        }
+        for (instance, node, wait) in waits {
+            let &par = self.ids.get(&(*instance, *node))?;
+            self.pars[par].wait.clone_from(wait);
+        }
+        Some(())
     }
 
     /// What the arms of each `par` waited in each instance.

@@ -1,7 +1,9 @@
 //! A run in windows: parts of equal length, with the cycles in each of what is counted.
 
+use serde::{Deserialize, Serialize};
+
 /// The windows of a run so far.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Windows {
     /// Cycles of a window: a power of two. The last one may be shorter.
     width: u64,
@@ -41,6 +43,18 @@ impl Windows {
                 self.series[id][count - 1] += taken;
             }
         }
+    }
+
+    /// Whether they can be those of a run of so many cycles.
+    pub fn are_of(&self, cycles: u64) -> bool {
+        self.width.is_power_of_two()
+            && self.cycles == cycles
+            && self.count() <= self.max
+            && self
+                .series
+                .iter()
+                .all(|series| series.len() <= self.count())
+            && self.series.iter().flatten().all(|&of| of <= self.width)
     }
 
     /// Cycles of the run.

@@ -6,14 +6,14 @@ use std::io::{self, BufRead};
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id, RegisterId};
 
 use super::{
-    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, GROUP, INSTANCE, MAGIC, OVERHEAD,
-    PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, TraceError, UPDATE, USEFUL, VERSION, WARNING,
-    head,
+    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP, INSTANCE,
+    MAGIC, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, TraceError, UPDATE, USEFUL,
+    VERSION, WARNING, head,
 };
 use crate::blocks::{BlockError, BlockReader};
 use crate::model::{
-    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate,
-    Run, TreeId, Warning,
+    Activity, CallTree, Charge, Cycle, Event, Gap, Instance, InstanceId, Node, Overhead,
+    RegisterUpdate, Run, TreeId, Warning,
 };
 
 /// The limit of handles into the metadata, which whoever holds the metadata checks.
@@ -179,6 +179,17 @@ impl<R: BufRead> TraceReader<R> {
         })
     }
 
+    /// The next cycles: the first, and how many.
+    fn cycles(&mut self) -> Result<(Cycle, u64), TraceError> {
+        let cycles = self.number()?;
+        let start = Cycle::from_cycles(self.cycles);
+        self.cycles = match self.cycles.checked_add(cycles) {
+            Some(sum) if cycles > 0 => sum,
+            _ => return Err(self.damaged("a run has an impossible length")),
+        };
+        Ok((start, cycles))
+    }
+
     fn read(&mut self) -> Result<Event, TraceError> {
         Ok(match self.byte()? {
             INSTANCE => {
@@ -210,17 +221,16 @@ impl<R: BufRead> TraceReader<R> {
             }
             RUN => {
                 let tree = self.id::<TreeId>(self.trees)?;
-                let cycles = self.number()?;
-                let start = Cycle::from_cycles(self.cycles);
-                self.cycles = match self.cycles.checked_add(cycles) {
-                    Some(sum) if cycles > 0 => sum,
-                    _ => return Err(self.damaged("a run has an impossible length")),
-                };
+                let (start, cycles) = self.cycles()?;
                 Event::Run(Run {
                     tree,
                     start,
                     cycles,
                 })
+            }
+            GAP => {
+                let (start, cycles) = self.cycles()?;
+                Event::Gap(Gap { start, cycles })
             }
             UPDATE => Event::Update(RegisterUpdate {
                 cycle: Cycle::from_cycles(self.number()?),
@@ -234,6 +244,7 @@ impl<R: BufRead> TraceReader<R> {
                 signal: self.text()?,
                 text: self.text()?,
             })),
+            FIGURES => Event::Figures(self.text()?.into()),
             END => {
                 let cycles = self.number()?;
                 if cycles != self.cycles {

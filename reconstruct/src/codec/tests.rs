@@ -2,8 +2,8 @@ use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id as 
 
 use super::*;
 use crate::model::{
-    Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, RegisterUpdate,
-    Run, TreeId, Warning,
+    Activity, CallTree, Charge, Cycle, Event, Gap, Instance, InstanceId, Node, Overhead,
+    RegisterUpdate, Run, TreeId, Warning,
 };
 
 fn sample() -> Vec<Event> {
@@ -68,7 +68,11 @@ fn sample() -> Vec<Event> {
         Event::Run(Run {
             tree: TreeId::from_index(0),
             start: Cycle::from_cycles(0),
-            cycles: 1_000_000,
+            cycles: 999_000,
+        }),
+        Event::Gap(Gap {
+            start: Cycle::from_cycles(999_000),
+            cycles: 1000,
         }),
         Event::Update(RegisterUpdate {
             cycle: Cycle::from_cycles(7),
@@ -82,6 +86,7 @@ fn sample() -> Vec<Event> {
             signal: "TOP.x".to_owned(),
             text: "odd".to_owned(),
         })),
+        Event::Figures("{}".into()),
         Event::End { cycles: 1_000_000 },
     ]
 }

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use petal_metadata::{CellId, Id};
 
 use super::{
-    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, GROUP, INSTANCE, OVERHEAD,
-    PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE, USEFUL, WARNING, head,
+    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP, INSTANCE,
+    OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE, USEFUL, WARNING, head,
 };
 use crate::blocks::BlockWriter;
 use crate::model::{Activity, Charge, Event, Node};
@@ -74,6 +74,10 @@ impl<W: Write> TraceWriter<W> {
                 self.id(run.tree);
                 self.number(run.cycles);
             }
+            Event::Gap(gap) => {
+                self.records.push(GAP);
+                self.number(gap.cycles);
+            }
             Event::Update(update) => {
                 self.records.push(UPDATE);
                 self.number(update.cycle.cycles());
@@ -87,6 +91,10 @@ impl<W: Write> TraceWriter<W> {
                 self.number(warning.cycle.cycles());
                 self.text(&warning.signal);
                 self.text(&warning.text);
+            }
+            Event::Figures(text) => {
+                self.records.push(FIGURES);
+                self.text(text);
             }
             Event::End { cycles } => {
                 self.records.push(END);

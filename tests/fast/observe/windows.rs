@@ -35,6 +35,22 @@ fn slices(workshop: &Workshop, profile: &str) -> Vec<Slice> {
     slices
 }
 
+/// What the slices show, whatever their tracks; of the steps of a register, that there are some.
+fn shown(slices: Vec<Slice>) -> Vec<(String, String, u64, u64)> {
+    let slices = slices
+        .into_iter()
+        .map(|(_, _, category, name, start, end)| {
+            let name = match name.split_once(": ") {
+                Some((register, _)) if category == "control register" => register.to_owned(),
+                _ => name,
+            };
+            (category, name, start, end)
+        });
+    let mut slices: Vec<_> = slices.collect();
+    slices.sort();
+    slices
+}
+
 /// The cycles that any window keeps.
 fn kept(results: &Value) -> Vec<Range<u64>> {
     let windows = results["windows"].as_array().unwrap().iter();
@@ -81,6 +97,71 @@ fn states(path: &Path) -> BTreeMap<u64, Vec<(vcd::IdCode, String)>> {
         }
     }
     states
+}
+
+/// The call tree of each cycle; `null` where there is none.
+fn trees(workshop: &Workshop, profile: &str) -> Vec<Value> {
+    let text = workshop.succeeds(&["trace", profile, "--json"]);
+    let mut trees = Vec::new();
+    for line in text.lines() {
+        let of: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(of["start"], trees.len());
+        let end = usize::try_from(of["end"].as_u64().unwrap()).unwrap();
+        trees.resize(end, of["tree"].clone());
+    }
+    trees
+}
+
+fn the_trace_has_what_is_kept(workshop: &Workshop, kept: &[Range<u64>]) {
+    let mut expected = trees(workshop, "whole");
+    for (tree, cycle) in expected.iter_mut().zip(0..) {
+        if !kept.iter().any(|part| part.contains(&cycle)) {
+            *tree = Value::Null;
+        }
+    }
+    assert_eq!(trees(workshop, "out"), expected);
+}
+
+/// What is made again of a trace with windows is what is made of the whole one.
+fn figures_are_of_the_whole_run(workshop: &Workshop) {
+    let same = [
+        &["stats", "DIR", "--format", "json"][..],
+        &["stats", "DIR", "control", "--per-instance"],
+        &["annotate", "DIR"],
+        &["graph", "DIR", "--format", "dot"],
+        &["graph", "DIR"],
+        &["compare", "whole", "DIR", "--all"],
+    ];
+    for command in same {
+        let of = |dir| {
+            let args = command.iter();
+            let args = args.map(|&arg| if arg == "DIR" { dir } else { arg });
+            let args: Vec<&str> = args.collect();
+            workshop.succeeds(&args).replace("whole", "out")
+        };
+        assert_eq!(of("out"), of("whole"), "{command:?}");
+    }
+    let files = [
+        "report.html",
+        "flame.svg",
+        "flame.folded",
+        "flame-leaves.svg",
+    ];
+    let before = files.map(|file| workshop.read(&format!("out/{file}")));
+    workshop.succeeds(&["report", "out"]);
+    workshop.succeeds(&["flame", "out"]);
+    for (file, before) in files.iter().zip(before) {
+        assert!(workshop.read(&format!("out/{file}")) == before, "{file}");
+    }
+    for command in ["flame", "report"] {
+        for profile in ["out", "whole"] {
+            workshop.succeeds(&[command, profile, "--control", "compiled"]);
+        }
+    }
+    assert_eq!(
+        workshop.read("out/flame.folded"),
+        workshop.read("whole/flame.folded")
+    );
 }
 
 #[test]
@@ -135,6 +216,14 @@ fn a_window_keeps_what_the_whole_run_has_there() {
             expected.sort();
             assert_eq!(slices(&workshop, "out"), expected, "{design} {window}");
             compared += expected.len();
+            the_trace_has_what_is_kept(&workshop, &kept);
+            if window.starts_with("between") {
+                figures_are_of_the_whole_run(&workshop);
+            }
+            // Drawn again, it is the same but for what is beyond the windows.
+            workshop.succeeds(&["timeline", "out"]);
+            let drawn = shown(slices(&workshop, "out"));
+            assert_eq!(drawn, shown(expected), "{design} {window}");
             // Three cycles of reset come before the run, and the clock rises in the middle of a cycle of 10 ns.
             let whole = states(&workshop.path("whole.vcd"));
             let time = |cycle: u64| (cycle + 3) * 10 + 5;
@@ -251,4 +340,65 @@ when = "main.c.write_en"
         &["run", &design, "-q", "--out", "new", "--window", "3..4"],
     );
     tells(&refused, &["a window needs an event"]);
+}
+
+/// The numbers of the activations on a timeline, by whether the slice begins before a cycle.
+fn numbers(workshop: &Workshop, before: u64) -> (Vec<Value>, Vec<Value>) {
+    let text = workshop.read("out/timeline.json");
+    let timeline: Value = serde_json::from_str(&text).unwrap();
+    let events = timeline["traceEvents"].as_array().unwrap().iter();
+    let groups = events.filter(|event| event["ph"] == "X" && event["cat"] == "group");
+    let (early, late): (Vec<&Value>, Vec<&Value>) =
+        groups.partition(|event| event["ts"].as_u64().unwrap() < before);
+    let number = |of: Vec<&Value>| {
+        of.iter()
+            .map(|of| of["args"]["activation"].clone())
+            .collect()
+    };
+    (number(early), number(late))
+}
+
+#[test]
+fn what_a_trace_with_windows_cannot_tell_is_left_out() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let windows = [
+        "--window",
+        "start=main.first_row..3",
+        "--window",
+        "main.next_row",
+    ];
+    workshop.succeeds(&[&["run", &design, "-q", "--out", "out"][..], &windows].concat());
+    let kept = kept(&results(&workshop, "out"));
+    let gap = kept[0].end;
+    let (early, late) = numbers(&workshop, gap);
+    // While the run goes on, all activations are counted.
+    assert!(late.iter().all(Value::is_u64) && late.len() > 3);
+    let last = late.last().and_then(Value::as_u64).unwrap();
+    assert!(last > 2, "{last}");
+    workshop.succeeds(&["timeline", "out"]);
+    let (same, unknown) = numbers(&workshop, gap);
+    assert_eq!((same, unknown.len()), (early, late.len()));
+    assert!(unknown.iter().all(Value::is_null), "{unknown:?}");
+    let text = workshop.succeeds(&["trace", "out"]);
+    tells(
+        &text,
+        &[&format!("cycles {gap}..{}: not kept", kept[1].start)],
+    );
+    // Nothing can be counted, so what is asked for by its number can't be had.
+    let refused = workshop.ends(
+        2,
+        &[
+            "view",
+            "out",
+            "--around",
+            "main.while@L1#2",
+            "--out",
+            "part",
+        ],
+    );
+    tells(&refused, &["keeps windows", "--window NAME#N"]);
+    let window = ["--window", "main.next_row#2", "--out", "part"];
+    let text = workshop.succeeds(&[&["view", "out"][..], &window].concat());
+    tells(&text, &["what is kept of cycles"]);
 }

@@ -15,10 +15,12 @@ use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{ComponentId, ControlId, ControlKind, Id as _, Metadata, RunRole};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, NodeId, Run};
 
+use serde::{Deserialize, Serialize};
+
 use crate::waits::Timing;
 
 /// A statement of a component cell, or the cell itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Site {
     /// The component cell.
     pub instance: InstanceId,
@@ -167,7 +169,7 @@ impl<'a> CriticalPath<'a> {
                 let plan = &self.plans[tree.index()];
                 self.sum.add(plan, *cycles, start.cycles() + cycles);
             }
-            Event::Update(_) | Event::Warning(_) | Event::End { .. } => {}
+            _ => {}
         }
     }
 

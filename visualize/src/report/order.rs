@@ -63,7 +63,7 @@ impl<'a> Order<'a> {
                 self.bins.add(&[self.classes[tree.index()]], *cycles);
             }
             Event::End { .. } => self.packed = self.runs.finish(),
-            Event::Instance(_) | Event::Update(_) | Event::Warning(_) => {}
+            _ => {}
         }
     }
 
@@ -71,6 +71,17 @@ impl<'a> Order<'a> {
     /// one and follow. `None` if they do not fit.
     pub(crate) fn runs(&self) -> Option<&[u8]> {
         self.packed.as_deref()
+    }
+
+    /// The classes of the cycles in equal parts of the run.
+    pub fn windows(&self) -> &Windows {
+        &self.bins
+    }
+
+    /// Takes these for the runs, if they fit, and the parts.
+    pub fn restore(&mut self, packed: Option<Vec<u8>>, bins: Windows) {
+        self.packed = packed;
+        self.bins = bins;
     }
 
     /// The run in equal parts.

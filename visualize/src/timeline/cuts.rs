@@ -101,6 +101,14 @@ impl<F: Format> Timeline<'_, F> {
         Ok(())
     }
 
+    /// Goes on behind the section where nothing is known: what goes on there has no known end.
+    pub(super) fn go_on_unseen(&mut self) -> io::Result<()> {
+        match self.cuts.leaving.take() {
+            Some(leaving) => self.write_end(leaving),
+            None => Ok(()),
+        }
+    }
+
     /// Goes on behind the section: `tree` is active from the cycle `now` on.
     pub(super) fn follow(&mut self, tree: Option<TreeId>, now: u64) -> io::Result<()> {
         let Some(Leaving { open, .. }) = &mut self.cuts.leaving else {
@@ -130,7 +138,7 @@ impl<F: Format> Timeline<'_, F> {
         } = leaving;
         let (first, last) = (self.start.unwrap_or(0), self.cycles.end);
         let wholes = open.into_iter().map(|(_, start, end)| {
-            let end = end.unwrap_or(last);
+            let end = end.filter(|_| self.is_known(start))?;
             let cycles = end - start;
             (start < first || end > last).then_some(Whole { start, cycles })
         });

@@ -91,7 +91,7 @@ pub enum Change<'a> {
         /// Which.
         slice: SliceId,
         /// How many activations it holds, where the compiler fixed the latency and they follow one
-        /// another without a break; `None` where slices hold one.
+        /// another without a break; `None` where slices hold one, and 0 if the trace does not tell.
         activations: Option<u64>,
         /// The whole of it, if it is cut.
         whole: Option<Whole>,
@@ -100,7 +100,7 @@ pub enum Change<'a> {
     Began {
         /// Which.
         slice: SliceId,
-        /// The number of its first activation, from 1 on.
+        /// The number of its first activation, from 1 on, or 0 if the trace does not tell.
         activation: u64,
         /// The flows that leave it. They lead from enables to the cells that they invoke.
         outgoing: &'a [u64],

@@ -102,8 +102,11 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
         let activations = slice.activations.as_ref();
         let several = activations.map(|all| all.end - all.start);
         let details = [
-            ("activation", activations.map(|all| all.start)),
-            ("activations", several.filter(|&count| count != 1)),
+            (
+                "activation",
+                activations.map(|all| all.start).filter(|&first| first > 0),
+            ),
+            ("activations", several.filter(|&count| count > 1)),
             (Whole::START, slice.whole.map(|whole| whole.start)),
             (Whole::CYCLES, slice.whole.map(|whole| whole.cycles)),
         ];

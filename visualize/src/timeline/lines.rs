@@ -23,6 +23,7 @@ pub(super) struct Lines<'a> {
     list: Vec<Line>,
     /// The lines of each tree, ascending.
     trees: Vec<Vec<LineId>>,
+    is_lost: bool,
 }
 
 #[derive(Debug)]
@@ -43,6 +44,7 @@ impl<'a> Lines<'a> {
             ids: HashMap::new(),
             list: Vec::new(),
             trees: Vec::new(),
+            is_lost: false,
         }
     }
 
@@ -100,9 +102,14 @@ impl<'a> Lines<'a> {
         self.list[id].since
     }
 
-    /// Times that a line became active.
+    /// Times that a line became active; 0 if cycles were left out.
     pub fn times(&self, id: LineId) -> u64 {
-        self.list[id].times
+        if self.is_lost { 0 } else { self.list[id].times }
+    }
+
+    /// Cycles were left out, so nothing is known of how often lines became active.
+    pub fn lose(&mut self) {
+        self.is_lost = true;
     }
 
     /// Its file and its number in that.

@@ -31,7 +31,7 @@ use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{Id, Metadata};
-use petal_reconstruct::{CallTree, Event, InstanceId, TreeId};
+use petal_reconstruct::{CallTree, Event, Gap, InstanceId, TreeId};
 
 use self::cuts::Cuts;
 use self::format::{Begin, End, Pattern};
@@ -102,6 +102,8 @@ pub struct Timeline<'a, F: Format> {
     values: Vec<CounterValues>,
     updates: Updates,
     cuts: Cuts,
+    /// The cycle after the latest gap.
+    gap_end: Option<u64>,
     /// The lines of a front end's files.
     lines: Lines<'a>,
 }
@@ -131,6 +133,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             values: Vec::new(),
             updates: Updates::new(),
             cuts: Cuts::new(),
+            gap_end: None,
             lines: Lines::new(metadata),
         }
     }
@@ -183,11 +186,12 @@ impl<'a, F: Format> Timeline<'a, F> {
                 Ok(())
             }
             Event::Run(run) => self.go(Some(run.tree), run.start.cycles()),
+            Event::Gap(gap) => self.skip(gap),
             Event::End { cycles } => {
                 self.go(None, *cycles)?;
                 self.finish()
             }
-            Event::Update(_) | Event::Warning(_) => Ok(()),
+            Event::Update(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
         }
     }
 
@@ -233,7 +237,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         let elements = open.iter().map(|slice| self.numbers.since(slice.element));
         let since = elements.chain(lines.iter().map(|&line| self.lines.since(line)));
         for (begin, since) in pattern.begins.iter().zip(since) {
-            if since < cycle {
+            if since < cycle && self.is_known(since) {
                 self.cuts.enter(begin.slice, since);
             }
         }
@@ -247,6 +251,21 @@ impl<'a, F: Format> Timeline<'a, F> {
         self.slices += pattern.begins.len() as u64;
         let changes = Changes::new(None, &pattern, &self.now);
         self.format.changes(cycle, changes)
+    }
+
+    /// Passes over cycles that were not kept: what is active before them ends, and what is active after them begins, for want of better knowledge.
+    fn skip(&mut self, gap: &Gap) -> io::Result<()> {
+        self.go_on_unseen()?;
+        self.go(None, gap.start.cycles())?;
+        self.numbers.lose();
+        self.lines.lose();
+        self.gap_end = Some(gap.start.cycles() + gap.cycles);
+        Ok(())
+    }
+
+    /// Whether what began in this cycle has really begun in it, and not in cycles that were not kept.
+    fn is_known(&self, since: u64) -> bool {
+        self.gap_end != Some(since)
     }
 
     /// Takes the step to the next tree.

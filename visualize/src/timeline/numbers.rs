@@ -22,6 +22,7 @@ pub(super) struct Numbers<'a> {
     flows: Vec<u64>,
     cells: HashMap<(InstanceId, CellId), usize>,
     last_flow: u64,
+    is_lost: bool,
 }
 
 /// What is counted of an element.
@@ -85,6 +86,7 @@ impl<'a> Numbers<'a> {
             flows: Vec::new(),
             cells: HashMap::new(),
             last_flow: 0,
+            is_lost: false,
         }
     }
 
@@ -115,6 +117,11 @@ impl<'a> Numbers<'a> {
             calls,
             called,
         });
+    }
+
+    /// Cycles were left out, so activations have no known numbers from now on: they are 0.
+    pub fn lose(&mut self) {
+        self.is_lost = true;
     }
 
     /// Takes in that a component cell is called by the `ref` cell `formal`.
@@ -166,7 +173,7 @@ impl<'a> Numbers<'a> {
         if let Activations::Latency(latency, activations) = &mut tally.activations {
             let count = (now - tally.since).div_ceil(*latency);
             *activations += count;
-            numbers.push(count);
+            numbers.push(if self.is_lost { 0 } else { count });
         }
         for &cell in &tally.calls {
             self.flows[cell] = 0;
@@ -191,11 +198,12 @@ impl<'a> Numbers<'a> {
     /// Adds the numbers of the slice that begins to `numbers`.
     pub fn begin(&mut self, element: ElementId, numbers: &mut Vec<u64>) {
         let tally = &self.elements[element];
-        numbers.push(match tally.activations {
+        let activation = match tally.activations {
             Activations::Once(activations) => activations,
             Activations::Latency(_, over) => over + 1,
             Activations::Part(at, _) => self.split[at],
-        });
+        };
+        numbers.push(if self.is_lost { 0 } else { activation });
         for &cell in &tally.calls {
             self.last_flow += 1;
             self.flows[cell] = self.last_flow;

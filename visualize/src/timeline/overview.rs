@@ -73,7 +73,7 @@ impl<'a> Overview<'a> {
                     self.windows.halve();
                 }
             }
-            Event::Update(_) | Event::Warning(_) => {}
+            _ => {}
         }
     }
 

@@ -332,7 +332,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
                 } => {
                     // In the order of the numbers.
                     match activations {
-                        Some(1) => event.absent(1),
+                        Some(none @ (0 | 1)) => event.absent(none),
                         Some(several) => detail(self.activations, several, 2, &mut event),
                         None => {}
                     }
@@ -345,7 +345,10 @@ impl<W: Write + Send + 'static> Perfetto<W> {
                     outgoing,
                     incoming,
                 } => {
-                    detail(self.activation, activation, 1, &mut event);
+                    match activation {
+                        0 => event.absent(0),
+                        activation => detail(self.activation, activation, 1, &mut event),
+                    }
                     event.plain(&self.slices[slice].begin.fields);
                     for &flow in outgoing {
                         event.fixed(tag::EVENT_FLOW_IDS, flow);

@@ -12,8 +12,8 @@ pub struct WholeSlice {
     pub slice: SliceId,
     /// The cycles in which it was active.
     pub cycles: Range<u64>,
-    /// The numbers of the activations that it holds, from 1 on; `None` for the update of a control
-    /// register.
+    /// The numbers of the activations that it holds, from 1 on, or `0..0` if the trace does not tell; `None` for the
+    /// update of a control register.
     pub activations: Option<Range<u64>>,
     /// The whole of it, if it is cut.
     pub whole: Option<Whole>,
@@ -128,7 +128,10 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
                     self.ending.push(WholeSlice {
                         slice,
                         cycles: start..cycle,
-                        activations: Some(first..first + activations.unwrap_or(1)),
+                        activations: Some(match first {
+                            0 => 0..0,
+                            _ => first..first + activations.unwrap_or(1),
+                        }),
                         whole,
                     });
                 }

@@ -23,16 +23,23 @@ pub struct Windowed<F> {
 }
 
 impl<F: Format> Windowed<F> {
-    /// Only these cycles, which ascend and have gaps between them.
-    pub fn new(format: F, parts: Vec<Range<u64>>) -> Self {
+    /// Nothing so far.
+    pub fn new(format: F) -> Self {
         Self {
             format,
-            parts,
+            parts: Vec::new(),
             at: 0,
             is_within: false,
             open: Vec::new(),
             counters: BTreeMap::new(),
         }
+    }
+
+    /// Takes in the parts that begin before what comes next, as [`Held`](petal_reconstruct::Held) tells them.
+    pub fn take(&mut self, parts: &[Range<u64>]) {
+        // The last one may have got its end.
+        self.parts.truncate(self.parts.len().saturating_sub(1));
+        self.parts.extend_from_slice(&parts[self.parts.len()..]);
     }
 
     /// How it is written.
@@ -148,10 +155,11 @@ impl<F: Format> Format for Windowed<F> {
         cycles: Range<u64>,
         whole: Option<Whole>,
     ) -> io::Result<()> {
-        for part in &self.parts {
+        let first = self.parts.partition_point(|part| part.end <= cycles.start);
+        for part in &self.parts[first..] {
             let within = cycles.start.max(part.start)..cycles.end.min(part.end);
             if within.is_empty() {
-                continue;
+                break;
             }
             let of = Whole {
                 start: cycles.start,
