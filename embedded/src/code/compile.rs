@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{
     Block, FuncRef, InstBuilder, MemFlags, Signature, Type, UserFuncName, Value, types,
 };
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use num_bigint::BigUint;
@@ -139,6 +139,7 @@ impl Compiler<'_> {
             changed: BTreeMap::new(),
             raised: BTreeMap::new(),
             bits: BTreeMap::new(),
+            flags: None,
         };
         build(&mut function);
         function.builder.ins().return_(&[]);
@@ -165,6 +166,16 @@ pub(super) struct FunctionCompiler<'a, 'b> {
     raised: BTreeMap<usize, Value>,
     /// The bits that are known of each word, and which these are.
     bits: BTreeMap<usize, (u64, Value)>,
+    flags: Option<Flags>,
+}
+
+/// The word that tells which parts of a function have to be computed, while the function goes through them.
+#[derive(Clone, Copy)]
+struct Flags {
+    word: usize,
+    variable: Variable,
+    /// The lowest bit that is still there.
+    first: usize,
 }
 
 fn byte_offset(word: usize) -> i32 {
@@ -176,37 +187,51 @@ pub(super) const WORD: Type = types::I64;
 
 impl FunctionCompiler<'_, '_> {
     /// The parts of a function, of which this word tells which have to be computed.
-    fn parts(&mut self, flag: usize, parts: &[Vec<NodeId>]) {
-        for (byte, parts) in (0..).zip(parts.chunks(TOGETHER)) {
-            // The lowest byte of a word is the first, as on all processors that Cranelift compiles for here.
-            let at = byte_offset(flag) + byte;
-            let any = self.flags(at);
-            let after = self.when(any);
-            for (bit, part) in parts.iter().enumerate() {
-                let flags = self.flags(at);
-                let flag = self.builder.ins().band_imm(flags, 1 << bit);
-                let after = self.when(flag);
+    fn parts(&mut self, word: usize, parts: &[Vec<NodeId>]) {
+        let variable = self.builder.declare_var(WORD);
+        let all = self.load(word);
+        self.builder.def_var(variable, all);
+        for (first, parts) in (0..).step_by(TOGETHER).zip(parts.chunks(TOGETHER)) {
+            // Parts wake later ones only. What is tested has to be a small constant.
+            let shifted = first / 32 * 32;
+            if first == shifted && first > 0 {
+                let flags = self.builder.use_var(variable);
+                let flags = self.builder.ins().ushr_imm(flags, 32);
+                self.builder.def_var(variable, flags);
+            }
+            self.flags = Some(Flags {
+                word,
+                variable,
+                first: shifted,
+            });
+            let after = self.when_any(variable, ((1 << TOGETHER) - 1) << (first - shifted));
+            for (bit, part) in (first - shifted..).zip(parts) {
+                let after = self.when_any(variable, 1 << bit);
                 self.part(part);
                 self.values.clear();
-                self.builder.ins().jump(after, &[]);
-                self.builder.switch_to_block(after);
+                self.end(after);
             }
-            self.builder.ins().jump(after, &[]);
-            self.builder.switch_to_block(after);
+            self.end(after);
         }
     }
 
-    fn flags(&mut self, at: i32) -> Value {
-        let ins = self.builder.ins();
-        ins.uload8(types::I32, MemFlags::trusted(), self.all, at)
+    /// What follows is done if any of these flags is set. Returns the block to end it with.
+    fn when_any(&mut self, flags: Variable, mask: i64) -> Block {
+        let (then, after) = (self.builder.create_block(), self.builder.create_block());
+        let flags = self.builder.use_var(flags);
+        let flags = self.builder.ins().ireduce(types::I32, flags);
+        let any = self.builder.ins().band_imm(flags, mask);
+        self.builder.ins().brif(any, then, &[], after, &[]);
+        self.builder.switch_to_block(then);
+        self.builder.seal_block(then);
+        after
     }
 
-    /// What follows is done if the condition is not 0. Returns the block to end it with.
-    fn when(&mut self, condition: Value) -> Block {
-        let (then, after) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(condition, then, &[], after, &[]);
-        self.builder.switch_to_block(then);
-        after
+    /// Goes on in another block.
+    fn end(&mut self, after: Block) {
+        self.builder.ins().jump(after, &[]);
+        self.builder.switch_to_block(after);
+        self.builder.seal_block(after);
     }
 
     fn part(&mut self, nodes: &[NodeId]) {
@@ -382,7 +407,7 @@ impl FunctionCompiler<'_, '_> {
     fn wake(&mut self, difference: Value, width: u32, wakes: &[Wake]) {
         if width == 1 {
             for &(word, bits) in wakes {
-                let bits = self.copies(difference, bits);
+                let bits = self.copies(difference, self.shifted((word, bits)));
                 self.raise(word, bits);
             }
             return;
@@ -414,7 +439,8 @@ impl FunctionCompiler<'_, '_> {
         for (wakes, difference) in std::mem::take(&mut self.changed) {
             let mask = self.builder.ins().bmask(WORD, difference);
             for (word, bits) in wakes {
-                let bits = self.builder.ins().band_imm(mask, bits.cast_signed());
+                let bits = self.shifted((word, bits)).cast_signed();
+                let bits = self.builder.ins().band_imm(mask, bits);
                 self.raise(word, bits);
             }
         }
@@ -436,9 +462,23 @@ impl FunctionCompiler<'_, '_> {
 
     fn write_raised(&mut self) {
         for (word, value) in std::mem::take(&mut self.raised) {
+            if let Some(flags) = self.flags.filter(|flags| flags.word == word) {
+                let old = self.builder.use_var(flags.variable);
+                let value = self.builder.ins().bor(old, value);
+                self.builder.def_var(flags.variable, value);
+                continue;
+            }
             let old = self.load(word);
             let value = self.builder.ins().bor(old, value);
             self.store(value, word);
+        }
+    }
+
+    /// The bits of a word as they are now.
+    fn shifted(&self, (word, bits): Wake) -> u64 {
+        match self.flags {
+            Some(flags) if flags.word == word => bits >> flags.first,
+            _ => bits,
         }
     }
 
