@@ -228,7 +228,7 @@ impl Machine {
     /// # Errors
     /// When the run ends otherwise. The values are then those of the cycle that is not part of the
     /// run any more.
-    pub fn step(&mut self) -> Result<bool, Stopped> {
+    pub fn step(&mut self) -> Result<bool, Box<Stopped>> {
         let edge = match self.cycle {
             None => Ok(()),
             Some(_) => self.edge(),
@@ -239,7 +239,9 @@ impl Machine {
         };
         self.cycle = Some(cycle);
         let changed = self.compiled.layout().changed.clone();
-        self.instance.fill(changed, 0);
+        if !changed.is_empty() {
+            self.instance.fill(changed, 0);
+        }
         self.settle()?;
         edge.map_err(|message| Stopped::Check {
             cycle: self.cycle,
@@ -256,28 +258,26 @@ impl Machine {
             digest: self.instance.digest(),
         };
         if let Some(Loop { cycle, period }) = self.repetition.take(cycle, state) {
-            return Err(Stopped::Endless { cycle, period });
+            return Err(Stopped::Endless { cycle, period }.into());
         }
         if cycle >= self.limit {
-            return Err(Stopped::CycleLimit { limit: self.limit });
+            return Err(Stopped::CycleLimit { limit: self.limit }.into());
         }
         if self.interrupt.load(Ordering::Relaxed) {
-            return Err(Stopped::Interrupted { cycle });
+            return Err(Stopped::Interrupted { cycle }.into());
         }
         Ok(true)
     }
 
     /// Computes the values of a cycle.
-    fn settle(&mut self) -> Result<(), Stopped> {
+    fn settle(&mut self) -> Result<(), Box<Stopped>> {
         let settled = (0..MAX_EVALUATIONS).any(|_| self.instance.evaluate());
         if !settled {
-            return Err(self.unsettled());
+            return Err(self.unsettled().into());
         }
         if self.instance.word(word::FAILED) != 0 {
-            return Err(Stopped::Check {
-                cycle: self.cycle,
-                message: self.failed(false),
-            });
+            let (cycle, message) = (self.cycle, self.failed(false));
+            return Err(Stopped::Check { cycle, message }.into());
         }
         Ok(())
     }

@@ -231,10 +231,10 @@ impl ProbeSource for Simulation {
         match step {
             Ok(runs) => Ok(runs),
             Err(stopped) if self.partial => {
-                self.stopped = Some(stopped);
+                self.stopped = Some(*stopped);
                 Ok(false)
             }
-            Err(stopped) => Err(SourceError::Run(Box::new(stopped))),
+            Err(stopped) => Err(SourceError::Run(stopped)),
         }
     }
 
