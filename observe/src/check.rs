@@ -283,6 +283,31 @@ impl Checker<'_> {
             };
             return Ok(Expression::op(op, operands[0].width(), operands));
         }
+        let (a, b) = self.alike(left, right)?;
+        let width = a.width();
+        let bit = |op, operands| Expression::op(op, 1, operands);
+        let same = |op, operands| Expression::op(op, width, operands);
+        Ok(match op {
+            Binary::Eq => bit(ValueOp::Eq, vec![a, b]),
+            Binary::Ne => bit(ValueOp::Eq, vec![a, b]).not(),
+            Binary::Lt => bit(ValueOp::Lt, vec![a, b]),
+            Binary::Gt => bit(ValueOp::Lt, vec![b, a]),
+            Binary::Le => bit(ValueOp::Lt, vec![b, a]).not(),
+            Binary::Ge => bit(ValueOp::Lt, vec![a, b]).not(),
+            Binary::BitOr => same(ValueOp::Or, vec![a, b]),
+            Binary::BitXor => same(ValueOp::Xor, vec![a, b]),
+            Binary::BitAnd => same(ValueOp::And, vec![a, b]),
+            Binary::Add => same(ValueOp::Add, vec![a, b]),
+            Binary::Sub => same(ValueOp::Sub, vec![a, b]),
+            Binary::Mul => same(ValueOp::Mul, vec![a, b]),
+            Binary::Div => same(ValueOp::Div, vec![a, b]),
+            Binary::Rem => same(ValueOp::Rem, vec![a, b]),
+            Binary::And | Binary::Or | Binary::Shl | Binary::Shr => unreachable!("they are above"),
+        })
+    }
+
+    /// Both sides of an operator, which have to be equally wide.
+    fn alike(&self, left: &Syntax, right: &Syntax) -> Result<(Expression, Expression), Problem> {
         let (first, second) = (self.part(left)?, self.part(right)?);
         let width_of = |part: &Part| match part {
             Part::Expression(expression) => Some(expression.width()),
@@ -304,25 +329,7 @@ impl Checker<'_> {
             let help = format!("take some bits of the wider one, or `pad(…, {wide})` the other");
             return Err(self.problem(&both, message, Some(help)));
         }
-        let bit = |op, operands| Expression::op(op, 1, operands);
-        let same = |op, operands| Expression::op(op, width, operands);
-        Ok(match op {
-            Binary::Eq => bit(ValueOp::Eq, vec![a, b]),
-            Binary::Ne => bit(ValueOp::Eq, vec![a, b]).not(),
-            Binary::Lt => bit(ValueOp::Lt, vec![a, b]),
-            Binary::Gt => bit(ValueOp::Lt, vec![b, a]),
-            Binary::Le => bit(ValueOp::Lt, vec![b, a]).not(),
-            Binary::Ge => bit(ValueOp::Lt, vec![a, b]).not(),
-            Binary::BitOr => same(ValueOp::Or, vec![a, b]),
-            Binary::BitXor => same(ValueOp::Xor, vec![a, b]),
-            Binary::BitAnd => same(ValueOp::And, vec![a, b]),
-            Binary::Add => same(ValueOp::Add, vec![a, b]),
-            Binary::Sub => same(ValueOp::Sub, vec![a, b]),
-            Binary::Mul => same(ValueOp::Mul, vec![a, b]),
-            Binary::Div => same(ValueOp::Div, vec![a, b]),
-            Binary::Rem => same(ValueOp::Rem, vec![a, b]),
-            Binary::And | Binary::Or | Binary::Shl | Binary::Shr => unreachable!("they are above"),
-        })
+        Ok((a, b))
     }
 
     fn index(&self, syntax: &Syntax, of: &Syntax, at: &Syntax) -> Result<Part, Problem> {
@@ -439,7 +446,7 @@ impl Checker<'_> {
         name: &str,
         arguments: &[Syntax],
     ) -> Result<Expression, Problem> {
-        const FUNCTIONS: [(&str, usize); 10] = [
+        const FUNCTIONS: [(&str, usize); 11] = [
             ("rose", 1),
             ("fell", 1),
             ("changed", 1),
@@ -450,6 +457,7 @@ impl Checker<'_> {
             ("useful", 1),
             ("overhead", 1),
             ("pad", 2),
+            ("slt", 2),
         ];
         let Some((_, count)) = FUNCTIONS.iter().find(|(of, _)| *of == name) else {
             let names: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
@@ -514,6 +522,15 @@ impl Checker<'_> {
                 let width = number(&arguments[1], u64::from(of.width())..=64)?;
                 let width = u32::try_from(width).unwrap_or(u64::BITS);
                 Ok(Expression::op(ValueOp::Pad, width, vec![of]))
+            }
+            "slt" => {
+                let (a, b) = self.alike(first, &arguments[1])?;
+                // With their signs turned, numbers are in the order of unsigned ones.
+                let sign = Expression::constant(1 << (a.width() - 1), a.width());
+                let turned = |of: Expression| {
+                    Expression::op(ValueOp::Xor, of.width(), vec![of, sign.clone()])
+                };
+                Ok(Expression::op(ValueOp::Lt, 1, vec![turned(a), turned(b)]))
             }
             "useful" | "overhead" => self.of_cell(name, first),
             _ => {

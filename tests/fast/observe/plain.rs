@@ -212,6 +212,19 @@ impl Generator<'_> {
     fn comparison(&mut self, depth: u32) -> Random {
         let of = self.expression(depth - 1);
         let number = self.number(&of);
+        if self.pick(7) == 0 {
+            let signed =
+                |value: u64| i128::from(value) - (i128::from(value >> (of.width - 1)) << of.width);
+            let values = of
+                .values
+                .iter()
+                .map(|&value| u64::from(signed(value) < signed(number)));
+            return Random {
+                text: format!("slt({}, {number})", of.text),
+                width: 1,
+                values: values.collect(),
+            };
+        }
         let (op, holds): (&str, fn(u64, u64) -> bool) = [
             ("==", (|a, b| a == b) as fn(u64, u64) -> bool),
             ("!=", |a, b| a != b),
