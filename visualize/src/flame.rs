@@ -275,6 +275,8 @@ struct Builder<'a> {
     times: HashMap<Element, u64>,
     frames: Vec<Frame>,
     ids: HashMap<(Option<usize>, String), usize>,
+    /// The same by the nodes and their cells, unless frames are lines: trees have the same ones again and again.
+    laid: foldhash::HashMap<(Option<usize>, Node, InstanceId), usize>,
     /// The elements whose times a frame has.
     timed: HashSet<(usize, Element)>,
     /// The number of the tree that is being laid, and its cycles.
@@ -297,6 +299,7 @@ impl<'a> Builder<'a> {
                 .collect(),
             frames: Vec::new(),
             ids: HashMap::new(),
+            laid: foldhash::HashMap::default(),
             timed: HashSet::new(),
             cycles: (0, 0),
         }
@@ -340,6 +343,10 @@ impl<'a> Builder<'a> {
                 Some(self.line(above, &frame, meaning))
             });
         }
+        if let Some(&at) = self.laid.get(&(above, node, cell)) {
+            self.count(at);
+            return Some(at);
+        }
         let mut label = self.labels.label(node, self.instances).to_owned();
         let mut shown = label.clone();
         if let Some(actual) = actual_path(self.metadata, self.instances, node) {
@@ -361,6 +368,7 @@ impl<'a> Builder<'a> {
         label.push_str(&places);
         shown.push_str(&places);
         let at = self.frame(above, label, shown, meaning);
+        self.laid.insert((above, node, cell), at);
         self.frames[at].source = source;
         if let Some(element) = element(node, cell)
             && self.timed.insert((at, element))
@@ -452,12 +460,17 @@ impl<'a> Builder<'a> {
                 times: 0,
             });
         }
+        self.count(at);
+        at
+    }
+
+    /// A frame is active in the cycles of the tree that is being laid.
+    fn count(&mut self, at: usize) {
         let (tree, cycles) = self.cycles;
         let frame = &mut self.frames[at];
         if frame.counted.replace(tree) != Some(tree) {
             frame.active += cycles;
         }
-        at
     }
 }
 

@@ -1,7 +1,7 @@
 //! The ledger: every cycle of the run is on exactly one line. It is computation, or conditions alone, or
 //! overhead of one kind that one statement caused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use petal_metadata::{ComponentId, ControlId, ControlKind, Id, Metadata, Purpose};
 use petal_reconstruct::{Activity, CallTree, Charge, InstanceId, Node, NodeId, Overhead};
@@ -162,17 +162,32 @@ pub enum Class {
 impl Class {
     /// The class of the cycles with this tree.
     pub fn of(metadata: &Metadata, tree: &CallTree) -> Self {
-        TreeCosts::of(metadata, tree).class()
+        let overhead = tree.nodes().find_map(|(_, node)| match node {
+            Node::Cell {
+                instance,
+                activity: Activity::Overhead(charge),
+                ..
+            } => Some((instance, charge)),
+            _ => None,
+        });
+        Self::new(insides(metadata, tree).first(), overhead)
+    }
+
+    /// The class of cycles with this inside of the main cell; `overhead` is the first cell that only moves control along.
+    fn new(inside: Option<&Inside>, overhead: Option<(InstanceId, Charge)>) -> Self {
+        match (inside.copied().unwrap_or(Inside::Nothing), overhead) {
+            (Inside::Condition, _) => Self::Conditions,
+            (Inside::Nothing, Some((instance, charge))) => Self::Overhead(instance, charge),
+            (Inside::Nothing | Inside::Useful, _) => Self::Computation,
+        }
     }
 }
 
 /// What one tree shows.
 #[derive(Debug, Default)]
 pub(crate) struct TreeCosts {
-    /// Nodes with something useful at or below them, by index; the root is 0.
-    useful: BTreeSet<usize>,
-    /// Nodes with a condition at or below them.
-    condition: BTreeSet<usize>,
+    /// What runs at or below each node, by index; the root is 0.
+    inside: Vec<Inside>,
     /// The cells that only move control along, in preorder, with their charges.
     overhead: Vec<(InstanceId, Charge)>,
     /// Statements that move only control along beside those that are charged.
@@ -192,22 +207,12 @@ pub(crate) enum Inside {
 impl TreeCosts {
     /// What runs at or below the node with this index.
     pub fn inside(&self, node: usize) -> Inside {
-        if self.useful.contains(&node) {
-            Inside::Useful
-        } else if self.condition.contains(&node) {
-            Inside::Condition
-        } else {
-            Inside::Nothing
-        }
+        self.inside[node]
     }
 
     /// The line of the ledger that cycles with this tree are on.
     pub fn class(&self) -> Class {
-        match (self.inside(0), self.overhead.first()) {
-            (Inside::Condition, _) => Class::Conditions,
-            (Inside::Nothing, Some(&(instance, charge))) => Class::Overhead(instance, charge),
-            (Inside::Nothing | Inside::Useful, _) => Class::Computation,
-        }
+        Class::new(self.inside.first(), self.overhead.first().copied())
     }
 
     fn activate(&mut self, statement: (InstanceId, ControlId), inside: Inside, threads: u64) {
@@ -217,33 +222,10 @@ impl TreeCosts {
 
     /// What `tree` shows.
     pub fn of(metadata: &Metadata, tree: &CallTree) -> Self {
-        let mut costs = Self::default();
-        // Useful leaves, and all above them.
-        let purpose = |id: NodeId| {
-            tree.path(id)
-                .into_iter()
-                .rev()
-                .find_map(|id| match tree.node(id) {
-                    Node::Group { component, run, .. } => {
-                        Some(metadata.component(component).purpose(run))
-                    }
-                    Node::Continuous { .. } => Some(Purpose::Work),
-                    _ => None,
-                })
+        let mut costs = Self {
+            inside: insides(metadata, tree),
+            ..Self::default()
         };
-        for id in tree.leaves() {
-            match tree.node(id) {
-                Node::Control { .. } => continue,
-                Node::Cell { activity, .. } if activity != Activity::Useful => continue,
-                _ => {}
-            }
-            let above = tree.path(id).into_iter().map(Id::index);
-            match purpose(id) {
-                Some(Purpose::Condition) => costs.condition.extend(above),
-                Some(Purpose::Control) => {}
-                _ => costs.useful.extend(above),
-            }
-        }
         let threads = threads(metadata, tree);
         let mut instance = Vec::new();
         for ((depth, node), (id, _)) in tree.preorder().zip(tree.nodes()) {
@@ -288,6 +270,42 @@ impl TreeCosts {
         }
         costs
     }
+}
+
+/// What runs at or below each node of a tree, by index.
+fn insides(metadata: &Metadata, tree: &CallTree) -> Vec<Inside> {
+    let parents: Vec<Option<usize>> = tree
+        .nodes()
+        .map(|(id, _)| tree.parent(id).map(Id::index))
+        .collect();
+    let mut is_leaf = vec![true; tree.len()];
+    // What the innermost group at or above each node is for.
+    let mut purposes: Vec<Option<Purpose>> = Vec::with_capacity(tree.len());
+    for ((_, node), &parent) in tree.nodes().zip(&parents) {
+        if let Some(parent) = parent {
+            is_leaf[parent] = false;
+        }
+        purposes.push(match node {
+            Node::Group { component, run, .. } => Some(metadata.component(component).purpose(run)),
+            Node::Continuous { .. } => Some(Purpose::Work),
+            _ => parent.and_then(|parent| purposes[parent]),
+        });
+    }
+    let leaf = |(id, node): (NodeId, Node)| match (node, purposes[id.index()]) {
+        _ if !is_leaf[id.index()] => Inside::Nothing,
+        (Node::Control { .. }, _) | (_, Some(Purpose::Control)) => Inside::Nothing,
+        (Node::Cell { activity, .. }, _) if activity != Activity::Useful => Inside::Nothing,
+        (_, Some(Purpose::Condition)) => Inside::Condition,
+        _ => Inside::Useful,
+    };
+    let mut insides: Vec<Inside> = tree.nodes().map(leaf).collect();
+    // Preorder: what is below a node has a higher index.
+    for at in (1..insides.len()).rev() {
+        if let Some(parent) = parents[at] {
+            insides[parent] = insides[parent].max(insides[at]);
+        }
+    }
+    insides
 }
 
 /// How many par threads are active at or below each node of a tree, by index: an active arm of a `par`

@@ -27,11 +27,11 @@ impl Windows {
     /// Appends cycles, which all count for each of these things.
     pub fn add(&mut self, counted: &[usize], mut cycles: u64) {
         while cycles > 0 {
-            if self.cycles.is_multiple_of(self.width) && self.count() == self.max {
+            if self.cycles & (self.width - 1) == 0 && self.count() == self.max {
                 self.halve();
                 continue;
             }
-            let taken = cycles.min(self.width - self.cycles % self.width);
+            let taken = cycles.min(self.width - (self.cycles & (self.width - 1)));
             self.cycles += taken;
             cycles -= taken;
             let count = self.count();
@@ -69,7 +69,8 @@ impl Windows {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        usize::try_from(self.cycles.div_ceil(self.width)).unwrap_or(usize::MAX)
+        let windows = (self.cycles + self.width - 1) >> self.width.ilog2();
+        usize::try_from(windows).unwrap_or(usize::MAX)
     }
 
     /// Cycles of the window `at`.

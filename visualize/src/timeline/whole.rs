@@ -41,13 +41,19 @@ pub trait WholeSliceFormat {
     fn finish(&mut self) -> io::Result<()>;
 }
 
+/// How many slices wait at most.
+const MAX_WAITING: usize = 1 << 17;
+
 /// The [`Format`] that hands whole slices to a [`WholeSliceFormat`].
 #[derive(Debug)]
 pub struct WholeSlices<F> {
     format: F,
-    /// How many more slices may be written, and whether there were more.
-    room: u64,
+    /// How many slices may be written, and whether there were more.
+    max_slices: u64,
     is_whole: bool,
+    /// The slices that are not written yet, since there may be too many, and how many are.
+    waiting: Vec<WholeSlice>,
+    written: u64,
     /// Where each slice began last, and the number of its first activation.
     began: Vec<(u64, u64)>,
     /// The slices that end in the same cycle, inner ones first.
@@ -59,8 +65,10 @@ impl<F: WholeSliceFormat> WholeSlices<F> {
     pub fn new(format: F, max_slices: u64) -> Self {
         Self {
             format,
-            room: max_slices,
+            max_slices,
             is_whole: true,
+            waiting: Vec::new(),
+            written: 0,
             began: Vec::new(),
             ending: Vec::new(),
         }
@@ -71,26 +79,35 @@ impl<F: WholeSliceFormat> WholeSlices<F> {
         &mut self.format
     }
 
-    /// Writes the slices that end in the same cycle.
-    fn write_ending(&mut self) -> io::Result<()> {
+    /// The slices that end in the same cycle are complete.
+    fn take_ending(&mut self) -> io::Result<()> {
         while let Some(slice) = self.ending.pop() {
-            self.write(&slice)?;
+            self.take(slice)?;
         }
         Ok(())
     }
 
-    /// Writes a slice, unless there is no room for it.
-    fn write(&mut self, slice: &WholeSlice) -> io::Result<()> {
-        match self.room.checked_sub(1) {
-            Some(room) => {
-                self.room = room;
-                self.format.whole_slice(slice)
-            }
-            None => {
-                self.is_whole = false;
-                Ok(())
-            }
+    /// Takes the next slice, unless there is no room for it.
+    fn take(&mut self, slice: WholeSlice) -> io::Result<()> {
+        if self.written + self.waiting.len() as u64 == self.max_slices {
+            self.is_whole = false;
+            self.waiting = Vec::new();
         }
+        if self.is_whole {
+            self.waiting.push(slice);
+        }
+        if self.waiting.len() == MAX_WAITING {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the slices that wait.
+    fn write(&mut self) -> io::Result<()> {
+        self.written += self.waiting.len() as u64;
+        self.waiting
+            .drain(..)
+            .try_for_each(|slice| self.format.whole_slice(&slice))
     }
 }
 
@@ -100,8 +117,14 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
     }
 
     fn slice(&mut self, id: SliceId, slice: &Slice) -> io::Result<()> {
+        if !self.is_whole {
+            return Ok(());
+        }
         if id == self.began.len() {
             self.began.push((0, 0));
+        } else {
+            // Those that wait are what it was.
+            self.write()?;
         }
         self.format.slice(id, slice)
     }
@@ -115,7 +138,7 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
             .last()
             .is_some_and(|last| last.cycles.end != cycle)
         {
-            self.write_ending()?;
+            self.take_ending()?;
         }
         for change in changes.iter() {
             match change {
@@ -150,7 +173,10 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
         cycles: Range<u64>,
         whole: Option<Whole>,
     ) -> io::Result<()> {
-        self.write(&WholeSlice {
+        if !self.is_whole {
+            return Ok(());
+        }
+        self.take(WholeSlice {
             slice,
             cycles,
             activations: None,
@@ -159,7 +185,8 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.write_ending()?;
+        self.take_ending()?;
+        self.write()?;
         self.format.finish()
     }
 
@@ -250,9 +277,9 @@ mod tests {
     }
 
     #[test]
-    fn more_slices_than_fit_are_told() {
+    fn more_slices_than_fit_are_told_and_not_written() {
         let some = written(2);
-        assert_eq!(some.format.0, [(0, 2, 5), (1, 2, 5)]);
+        assert_eq!(some.format.0, []);
         assert!(!some.is_whole());
     }
 }
