@@ -2,27 +2,30 @@
 //!
 //! Owns the order of a run: values come in, trees, register updates and warnings go out, and what follows
 //! from equal values is computed once. `tree.rs` decides what is in a tree, `charge.rs` what a cell's
-//! cycle is for; `statics.rs` follows static control; `samples.rs` numbers values.
+//! cycle is for; `statics.rs` follows static control; `samples.rs` numbers values; `memo.rs` remembers steps.
 
 mod charge;
+mod emitter;
+mod memo;
 mod samples;
 mod statics;
 mod tree;
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use foldhash::{HashMap, HashMapExt as _};
+use foldhash::HashMap;
 use petal_metadata::{Id as _, Metadata, RegisterId};
 use thiserror::Error;
 
 use self::charge::CycleView;
+use self::emitter::Emitter;
+use self::memo::{Memo, State};
 use self::samples::Samples;
 use self::statics::{Pending, StaticProgram};
 use self::tree::{Built, Owners};
-use crate::contradictions::{self, Contradiction, Values};
+use crate::contradictions::{self, Values};
 use crate::model::{
-    CallTree, Cycle, Event, Instance, InstanceId, Node, RegisterUpdate, Run, TreeId, Warning,
+    CallTree, Cycle, Event, Instance, InstanceId, Node, RegisterUpdate, Run, TreeId,
 };
 use crate::observer::{Next, Observer};
 use crate::signals::{Layout, PhysicalId, SignalTable, SlotId};
@@ -164,7 +167,7 @@ const MAX_REMEMBERED: usize = 1 << 16;
 #[derive(Debug)]
 struct Outcome {
     tree: TreeId,
-    owners: Owners,
+    owners: Rc<Owners>,
     /// Static components that continue in the next cycle.
     pending: Vec<Pending>,
 }
@@ -177,12 +180,21 @@ struct Engine<'a> {
     last_instance: Vec<Option<InstanceId>>,
     pending: Vec<Pending>,
     programs: Vec<StaticProgram<'a>>,
+    /// The numbers of those that run, and whether others may in the next cycle; the slots that tell that.
+    running: Vec<usize>,
+    programs_change: bool,
+    is_program: Vec<bool>,
     trees: HashMap<Vec<(usize, Node)>, TreeId>,
     /// The values of a cycle and of the one after it.
     now: Vec<u64>,
     next: Vec<u64>,
-    /// The slots in which the two differ.
-    changed: Vec<SlotId>,
+    /// What leads from the one to the other.
+    changed: Vec<Change>,
+    /// What followed before, and the step that is taken again, if one is. `is_stale`: such steps left the samples, the
+    /// context and what follows from it behind.
+    memo: Memo,
+    step: Option<usize>,
+    is_stale: bool,
     /// The numbers of the two.
     samples: Samples,
     sample_now: u32,
@@ -193,9 +205,7 @@ struct Engine<'a> {
     /// The latest of them.
     context: Vec<u64>,
     /// Numbers of a sample, of the next one, and of the context → what follows, for the latest ones.
-    outcomes: HashMap<(u32, u32, u32), Rc<Outcome>>,
-    /// The latest samples and context after which no static component continues, and their tree.
-    latest: Option<((u32, u32, u32), TreeId)>,
+    outcomes: HashMap<(u32, u32, u32), Outcome>,
     current: Option<Run>,
     emitter: Emitter<'a>,
     registers: Vec<Register>,
@@ -236,22 +246,32 @@ impl<'a> Engine<'a> {
         for (at, register) in registers.iter().enumerate() {
             register_of[register.slot.index()] = Some(at);
         }
+        let programs = StaticProgram::all(metadata, layout);
+        let mut is_program = vec![false; slots];
+        for program in &programs {
+            is_program[program.slot().index()] = true;
+        }
         let mut engine = Self {
             now: vec![0; slots],
             next: vec![0; slots],
             changed: Vec::new(),
+            memo: Memo::default(),
+            step: None,
+            is_stale: false,
             samples: Samples::of(metadata, layout),
             sample_now: 0,
             sample_next: 0,
             contexts: HashMap::default(),
             context: Vec::new(),
             outcomes: HashMap::default(),
-            latest: None,
             metadata,
             layout,
             last_instance: layout.for_each_instance(None),
             pending: Vec::new(),
-            programs: StaticProgram::all(metadata, layout),
+            programs,
+            running: Vec::new(),
+            programs_change: false,
+            is_program,
             trees: HashMap::default(),
             current: None,
             emitter: Emitter::new(layout),
@@ -281,15 +301,43 @@ impl<'a> Engine<'a> {
                 continue;
             }
             self.next[slot.index()] = value;
-            self.samples.set(slot, value);
-            self.changed.push(slot);
+            self.changed.push(Change { slot, value });
         }
-        let most = self.samples.numbers.len();
+        self.step = self.memo.find(&self.changed);
+        if self.step.is_some() {
+            self.is_stale = true;
+            return;
+        }
+        if std::mem::take(&mut self.is_stale) {
+            self.restore();
+        }
+        for &Change { slot, value } in &self.changed {
+            self.samples.set(slot, value);
+        }
+        let most = self.samples.numbers.len().max(self.memo.len());
         let most = most.max(self.contexts.len()).max(self.outcomes.len());
         if most >= MAX_REMEMBERED {
             self.forget();
         } else if self.samples.changed {
             self.sample_next = self.samples.number();
+        }
+    }
+
+    /// Catches up with the steps that were taken again.
+    fn restore(&mut self) {
+        let state = self.memo.state().expect("a step led there");
+        self.sample_now = state.sample;
+        self.sample_next = state.sample;
+        self.pending.clone_from(&state.pending);
+        for program in &mut self.programs {
+            program.set_position(None);
+        }
+        for &(number, position) in &state.running {
+            self.programs[number].set_position(Some(position));
+        }
+        self.programs_change = true;
+        for (slot, &value) in self.now.iter().enumerate() {
+            self.samples.set(SlotId::from_index(slot), value);
         }
     }
 
@@ -299,9 +347,9 @@ impl<'a> Engine<'a> {
         self.samples.numbers.clear();
         self.contexts.clear();
         self.outcomes.clear();
-        self.latest = None;
+        self.memo.forget();
         let next = self.samples.words.clone();
-        for &slot in &self.changed {
+        for &Change { slot, .. } in &self.changed {
             self.samples.set(slot, self.now[slot.index()]);
         }
         self.sample_now = self.samples.number();
@@ -311,8 +359,9 @@ impl<'a> Engine<'a> {
 
     /// Goes to the next cycle, which is taken in already.
     fn step(&mut self) {
-        for slot in self.changed.drain(..) {
+        for Change { slot, .. } in self.changed.drain(..) {
             self.now[slot.index()] = self.next[slot.index()];
+            self.programs_change |= self.is_program[slot.index()];
         }
         self.sample_now = self.sample_next;
         self.observed_now.clear();
@@ -340,10 +389,16 @@ impl<'a> Engine<'a> {
 
     /// Tells what happens in a cycle.
     fn cycle(&mut self) {
-        for program in &mut self.programs {
-            program.advance(&self.now);
+        let (tree, owners) = match self.step.take() {
+            Some(step) => {
+                let step = self.memo.take(step);
+                (step.tree, Rc::clone(&step.owners))
+            }
+            None => self.work_out(),
+        };
+        for &(physical, instance) in &*owners {
+            self.last_instance[physical.index()] = Some(instance);
         }
-        let tree = self.tree();
         self.updates();
         match &mut self.current {
             Some(run) if run.tree == tree => run.cycles += 1,
@@ -360,6 +415,40 @@ impl<'a> Engine<'a> {
         self.emitter.cycle += 1;
     }
 
+    /// Works out what follows from the values of the cycle and of the next one, and remembers it.
+    fn work_out(&mut self) -> (TreeId, Rc<Owners>) {
+        self.advance();
+        let (tree, owners) = self.tree();
+        let running = self.running.iter();
+        let running =
+            running.filter_map(|&number| Some((number, self.programs[number].position()?)));
+        let next = State {
+            sample: self.sample_next,
+            pending: self.pending.clone(),
+            running: running.collect(),
+        };
+        let remembered = Rc::clone(&owners);
+        self.memo.remember(&self.changed, tree, remembered, next);
+        (tree, owners)
+    }
+
+    /// Takes the static programs to the cycle.
+    fn advance(&mut self) {
+        if std::mem::take(&mut self.programs_change) {
+            self.running.clear();
+            for (number, program) in self.programs.iter_mut().enumerate() {
+                program.advance(&self.now);
+                if program.is_active() {
+                    self.running.push(number);
+                }
+            }
+        } else {
+            for &number in &self.running {
+                self.programs[number].advance(&self.now);
+            }
+        }
+    }
+
     /// Hands out the run of equal cycles that has ended.
     fn flush(&mut self) {
         if let Some(run) = self.current.take() {
@@ -373,7 +462,7 @@ impl<'a> Engine<'a> {
         updated.extend(
             self.changed
                 .iter()
-                .filter_map(|&slot| self.register_of[slot.index()]),
+                .filter_map(|change| self.register_of[change.slot.index()]),
         );
         updated.sort_unstable();
         for at in updated.drain(..) {
@@ -405,31 +494,18 @@ impl<'a> Engine<'a> {
         instance
     }
 
-    /// The tree of a cycle.
-    fn tree(&mut self) -> TreeId {
-        let (now, next) = (self.sample_now, self.sample_next);
-        let context = self.context();
-        match self.latest {
-            Some((same, tree)) if same == (now, next, context) => return tree,
-            _ => {}
-        }
-        let outcome = match self.outcomes.get(&(now, next, context)) {
-            Some(outcome) => Rc::clone(outcome),
+    /// The tree of a cycle, and who works for whom in it.
+    fn tree(&mut self) -> (TreeId, Rc<Owners>) {
+        let key = (self.sample_now, self.sample_next, self.context());
+        let outcome = match self.outcomes.get(&key) {
+            Some(outcome) => outcome,
             None => {
-                let outcome = Rc::new(self.build());
-                self.outcomes
-                    .insert((now, next, context), Rc::clone(&outcome));
-                outcome
+                let outcome = self.build();
+                self.outcomes.entry(key).or_insert(outcome)
             }
         };
-        for &(physical, instance) in &outcome.owners {
-            self.last_instance[physical.index()] = Some(instance);
-        }
         self.pending.clone_from(&outcome.pending);
-        // Nothing is left to do for the next cycle if it is the same.
-        let plain = outcome.pending.is_empty();
-        self.latest = plain.then_some(((now, next, context), outcome.tree));
-        outcome.tree
+        (outcome.tree, Rc::clone(&outcome.owners))
     }
 
     /// The number of what determines a tree beside the samples. Of a static program's position, that
@@ -445,12 +521,10 @@ impl<'a> Engine<'a> {
             } = *pending;
             key.extend([physical.index() as u64, call.index() as u64, left]);
         }
-        for (number, program) in self.programs.iter().enumerate() {
-            if program.is_active() {
-                let waits = program.statement();
-                let waits = waits.map_or(u64::MAX, |statement| statement.index() as u64);
-                key.extend([number as u64, waits]);
-            }
+        for &number in &self.running {
+            let waits = self.programs[number].statement();
+            let waits = waits.map_or(u64::MAX, |statement| statement.index() as u64);
+            key.extend([number as u64, waits]);
         }
         if key.is_empty() {
             return 0;
@@ -492,7 +566,7 @@ impl<'a> Engine<'a> {
         };
         Outcome {
             tree,
-            owners,
+            owners: Rc::new(owners),
             pending,
         }
     }
@@ -511,56 +585,5 @@ impl<'a> Engine<'a> {
         for contradiction in contradictions {
             self.emitter.contradiction(contradiction);
         }
-    }
-}
-
-/// The events of a run on their way out: each instance once, and each signal that is odd once.
-struct Emitter<'a> {
-    layout: &'a Layout,
-    /// The cycle that comes next.
-    cycle: u64,
-    instances: HashMap<Instance, InstanceId>,
-    warned: BTreeSet<(PhysicalId, SlotId)>,
-    events: Vec<Event>,
-}
-
-impl<'a> Emitter<'a> {
-    fn new(layout: &'a Layout) -> Self {
-        Self {
-            layout,
-            cycle: 0,
-            instances: HashMap::new(),
-            warned: BTreeSet::new(),
-            events: Vec::new(),
-        }
-    }
-
-    /// The handle of an instance. A new one is an event.
-    fn instance(&mut self, instance: Instance) -> InstanceId {
-        let next = InstanceId::from_index(self.instances.len());
-        *self.instances.entry(instance).or_insert_with(|| {
-            self.events.push(Event::Instance(instance));
-            next
-        })
-    }
-
-    /// Warns of a signal of a hardware instance, once.
-    fn warn(&mut self, physical: PhysicalId, slot: SlotId, text: &str) {
-        if self.warned.insert((physical, slot)) {
-            self.events.push(Event::Warning(Box::new(Warning {
-                cycle: Cycle::from_cycles(self.cycle),
-                signal: self.layout.table.watched[slot.index()].to_string(),
-                text: text.to_owned(),
-            })));
-        }
-    }
-
-    fn contradiction(&mut self, contradiction: Contradiction) {
-        let Contradiction {
-            physical,
-            slot,
-            text,
-        } = contradiction;
-        self.warn(physical, slot, text);
     }
 }

@@ -12,14 +12,25 @@ use crate::signals::{Layout, SlotId};
 /// Numbers the values of all signals that determine trees: two cycles with equal values have the
 /// same number.
 pub(super) struct Samples {
-    /// Word, bit of each slot; a register has a word of its own. `None`: it determines nothing.
-    positions: Vec<Option<(usize, Option<u32>)>>,
+    /// Of each slot.
+    positions: Vec<Position>,
     /// The present values.
     pub words: Vec<u64>,
     /// The number of each combination of values that was met.
     pub numbers: HashMap<Box<[u64]>, u32>,
     /// Whether a word changed since the last number was given.
     pub changed: bool,
+}
+
+/// Where the value of a signal is.
+#[derive(Debug, Clone, Copy)]
+enum Position {
+    /// Nowhere: it determines nothing.
+    None,
+    /// A bit of a word.
+    Bit(u32, u8),
+    /// A register has a word of its own.
+    Word(u32),
 }
 
 impl Samples {
@@ -49,14 +60,15 @@ impl Samples {
 
     /// `probes` are the slots of signals of one bit, `registers` those of others.
     fn new(slots: usize, probes: &BTreeSet<SlotId>, registers: &[SlotId]) -> Self {
-        let mut positions = vec![None; slots];
+        let mut positions = vec![Position::None; slots];
+        let word = |at| u32::try_from(at).expect("signals are numbered with 32 bits");
         for (at, &slot) in probes.iter().enumerate() {
-            let bit = u32::try_from(at % 64).expect("it is below 64");
-            positions[slot.index()] = Some((at / 64, Some(bit)));
+            let bit = u8::try_from(at % 64).expect("it is below 64");
+            positions[slot.index()] = Position::Bit(word(at / 64), bit);
         }
         let first = probes.len().div_ceil(64);
         for (at, &slot) in registers.iter().enumerate() {
-            positions[slot.index()] = Some((first + at, None));
+            positions[slot.index()] = Position::Word(word(first + at));
         }
         Self {
             positions,
@@ -68,13 +80,13 @@ impl Samples {
 
     /// Takes in the value of a signal.
     pub fn set(&mut self, slot: SlotId, value: u64) {
-        let Some((word, bit)) = self.positions[slot.index()] else {
-            return;
-        };
-        let word = &mut self.words[word];
-        match bit {
-            Some(bit) => *word = *word & !(1 << bit) | u64::from(value == 1) << bit,
-            None => *word = value,
+        match self.positions[slot.index()] {
+            Position::None => return,
+            Position::Bit(word, bit) => {
+                let word = &mut self.words[word as usize];
+                *word = *word & !(1 << bit) | u64::from(value == 1) << bit;
+            }
+            Position::Word(word) => self.words[word as usize] = value,
         }
         self.changed = true;
     }

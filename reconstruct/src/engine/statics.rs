@@ -57,6 +57,11 @@ impl<'a> StaticProgram<'a> {
         programs.collect()
     }
 
+    /// The slot of the signal that is high while it runs.
+    pub fn slot(&self) -> SlotId {
+        self.slot
+    }
+
     /// Goes on to the cycle in which the signals have the values `now`.
     pub fn advance(&mut self, now: &[u64]) {
         let next = self.position.map_or(0, |at| at + 1);
@@ -64,6 +69,16 @@ impl<'a> StaticProgram<'a> {
         self.position = active
             .then(|| next.checked_rem(self.schedule.latency))
             .flatten();
+    }
+
+    /// Cycles since it became active, modulo its latency; `None` if it is not.
+    pub fn position(&self) -> Option<u64> {
+        self.position
+    }
+
+    /// Goes back or on to the cycle with this position.
+    pub fn set_position(&mut self, position: Option<u64>) {
+        self.position = position;
     }
 
     /// Whether it runs in this cycle.

@@ -26,8 +26,8 @@ use petal_metadata::{
     ControlId, GroupRunId, Id,
 };
 
-use super::Emitter;
 use super::charge::CycleView;
+use super::emitter::Emitter;
 use super::statics::Pending;
 use crate::model::{Activity, Charge, Instance, InstanceId, Node};
 use crate::signals::{Layout, Physical, PhysicalId, SlotId};

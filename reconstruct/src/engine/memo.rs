@@ -1,0 +1,105 @@
+//! What followed from the state of a run and what changed in it: whatever comes again costs one look at the changes.
+//!
+//! Owns what is remembered, and the numbers of states. Knows nothing of trees, nor what a state means.
+
+use std::rc::Rc;
+
+use foldhash::HashMap;
+
+use super::statics::Pending;
+use super::tree::Owners;
+use crate::model::TreeId;
+use crate::source::Change;
+
+/// How many steps are remembered from each state: control goes on from it in few ways.
+const MAX_STEPS: usize = 8;
+
+/// All that decides what follows from changes, at the beginning of a cycle.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    /// The number of the sample of the cycle.
+    pub sample: u32,
+    /// Static components that continue in the cycle.
+    pub pending: Vec<Pending>,
+    /// The static programs that ran in the cycle before, and the position of each.
+    pub running: Vec<(usize, u64)>,
+}
+
+/// A number for each state.
+pub(super) type StateId = usize;
+
+/// What followed in a cycle.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// What led to the cycle after it.
+    changes: Box<[Change]>,
+    pub tree: TreeId,
+    pub owners: Rc<Owners>,
+    to: StateId,
+}
+
+/// The states so far, and the steps from each.
+#[derive(Debug, Default)]
+pub(super) struct Memo {
+    ids: HashMap<State, StateId>,
+    states: Vec<(State, Vec<Step>)>,
+    /// The state at the beginning of the cycle, unless it is new.
+    now: Option<StateId>,
+    steps: usize,
+}
+
+impl Memo {
+    /// How much is remembered.
+    pub fn len(&self) -> usize {
+        self.steps.max(self.states.len())
+    }
+
+    /// The state at the beginning of the cycle, if it is remembered.
+    pub fn state(&self) -> Option<&State> {
+        self.now.map(|now| &self.states[now].0)
+    }
+
+    /// The step that was taken from here when there were these changes.
+    pub fn find(&self, changes: &[Change]) -> Option<usize> {
+        let (_, steps) = &self.states[self.now?];
+        steps.iter().position(|step| *step.changes == *changes)
+    }
+
+    /// Takes a step that was [found](Self::find).
+    pub fn take(&mut self, step: usize) -> &Step {
+        let (_, steps) = &self.states[self.now.expect("it was found there")];
+        self.now = Some(steps[step].to);
+        &steps[step]
+    }
+
+    /// Remembers a step from here: where these were the changes, this followed, and this state.
+    pub fn remember(&mut self, changes: &[Change], tree: TreeId, owners: Rc<Owners>, to: State) {
+        let to = match self.ids.get(&to) {
+            Some(&id) => id,
+            None => {
+                let id = self.states.len();
+                self.ids.insert(to.clone(), id);
+                self.states.push((to, Vec::new()));
+                id
+            }
+        };
+        let Some(now) = self.now.replace(to) else {
+            return;
+        };
+        let (_, steps) = &mut self.states[now];
+        if steps.len() < MAX_STEPS {
+            self.steps += 1;
+            steps.push(Step {
+                changes: changes.into(),
+                tree,
+                owners,
+                to,
+            });
+        }
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
