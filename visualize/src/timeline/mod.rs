@@ -7,6 +7,7 @@
 
 mod compress;
 mod cuts;
+mod deflate;
 mod format;
 mod interner;
 mod json;
@@ -164,8 +165,10 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        if let Event::Update(update) = event {
-            return self.update(update);
+        match event {
+            Event::Update(update) => return self.update(update),
+            Event::Run(run) => return self.go(Some(run.tree), run.start.cycles()),
+            _ => {}
         }
         self.elements.event(event);
         for id in self.shown_on.len()..self.elements.all().len() {
@@ -185,13 +188,12 @@ impl<'a, F: Format> Timeline<'a, F> {
                 self.lines.tree(shown, self.elements.instances());
                 Ok(())
             }
-            Event::Run(run) => self.go(Some(run.tree), run.start.cycles()),
             Event::Gap(gap) => self.skip(gap),
             Event::End { cycles } => {
                 self.go(None, *cycles)?;
                 self.finish()
             }
-            Event::Update(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
+            Event::Run(_) | Event::Update(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
         }
     }
 
