@@ -144,15 +144,22 @@ def check_places(browser, name, hottest, statement):
         same("columns", titles[:4], ["statement", "cycles", "overhead", "% of run"])
         for nth in range(1, 5):
             check(in_sight(page, f"{table} .box", f"{table} thead th:nth-child({nth})"), titles[nth - 1], "is not in sight", sight)
-        page.evaluate(f"document.querySelector('{table} .box').scrollLeft = 10000")
+        scroll_sideways(page, f"{table} .box")
         check(in_sight(page, f"{table} .box", f"{table} tbody th"), "the names of rows scroll away", sight)
         page.locator("#files").scroll_into_view_if_needed()
-        page.evaluate("document.querySelector('#files').scrollLeft = 10000")
+        scroll_sideways(page, "#files")
         check(in_sight(page, "#files", f"#files tr[data-line='{hottest}'] th"), "line numbers scroll away", sight)
         page.locator("#frames [aria-selected=true]").first.click()
         check_shown(page, f"a frame {sight}", hottest)
         same("wrong on the page", page.wrong, [])
         page.close()
+
+
+def scroll_sideways(page, box):
+    """Scrolls a box to its right end, and waits until that is seen."""
+    frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    page.evaluate(f"document.querySelector('{box}').scrollLeft = 10000")
+    page.evaluate(frame)
 
 
 def check_frames(browser, name):

@@ -228,6 +228,8 @@ for (const link of document.querySelectorAll("nav a")) {
   });
 }
 document.addEventListener("keydown", globalKey);
+// The style has what stays in sight in a box that is scrolled sideways.
+document.addEventListener("scroll", ({ target }) => target.classList?.toggle("moved", target.scrollLeft > 0), true);
 addEventListener("hashchange", readAddress);
 openHottest();
 readAddress();
