@@ -14,6 +14,9 @@ use crate::source::Change;
 /// How many steps are remembered from each state: control goes on from it in few ways.
 const MAX_STEPS: usize = 8;
 
+/// How many states and steps are remembered at most. Those of a counter that never has the same value again are of no use.
+const MAX_REMEMBERED: usize = 1 << 13;
+
 /// All that decides what follows from changes, at the beginning of a cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct State {
@@ -49,9 +52,9 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// How much is remembered.
-    pub fn len(&self) -> usize {
-        self.steps.max(self.states.len())
+    /// Whether so much is remembered that it is time to [forget](Self::forget) it.
+    pub fn is_full(&self) -> bool {
+        self.steps.max(self.states.len()) >= MAX_REMEMBERED
     }
 
     /// The state at the beginning of the cycle, if it is remembered.

@@ -314,7 +314,10 @@ impl<'a> Engine<'a> {
         for &Change { slot, value } in &self.changed {
             self.samples.set(slot, value);
         }
-        let most = self.samples.numbers.len().max(self.memo.len());
+        if self.memo.is_full() {
+            self.memo.forget();
+        }
+        let most = self.samples.numbers.len();
         let most = most.max(self.contexts.len()).max(self.outcomes.len());
         if most >= MAX_REMEMBERED {
             self.forget();
