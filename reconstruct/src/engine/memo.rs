@@ -49,12 +49,20 @@ pub(super) struct Memo {
     /// The state at the beginning of the cycle, unless it is new.
     now: Option<StateId>,
     steps: usize,
+    /// How often a step was taken again, and whether that was too seldom to go on.
+    repeated: usize,
+    is_off: bool,
 }
 
 impl Memo {
     /// Whether so much is remembered that it is time to [forget](Self::forget) it.
     pub fn is_full(&self) -> bool {
         self.steps.max(self.states.len()) >= MAX_REMEMBERED
+    }
+
+    /// Whether steps are remembered.
+    pub fn is_on(&self) -> bool {
+        !self.is_off
     }
 
     /// The state at the beginning of the cycle, if it is remembered.
@@ -72,6 +80,7 @@ impl Memo {
     pub fn take(&mut self, step: usize) -> &Step {
         let (_, steps) = &self.states[self.now.expect("it was found there")];
         self.now = Some(steps[step].to);
+        self.repeated += 1;
         &steps[step]
     }
 
@@ -101,8 +110,11 @@ impl Memo {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets everything, for good if few steps were taken again.
     pub fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            is_off: self.is_off || self.repeated < self.steps,
+            ..Self::default()
+        };
     }
 }

@@ -422,6 +422,9 @@ impl<'a> Engine<'a> {
     fn work_out(&mut self) -> (TreeId, Rc<Owners>) {
         self.advance();
         let (tree, owners) = self.tree();
+        if !self.memo.is_on() {
+            return (tree, owners);
+        }
         let running = self.running.iter();
         let running =
             running.filter_map(|&number| Some((number, self.programs[number].position()?)));
