@@ -297,10 +297,14 @@ impl<'a> Elaborator<'a> {
         for _ in 0..self.ports.len() {
             graph.add_node(());
         }
+        // Each edge once: to look for it in the graph takes as long as the port has others.
+        let mut user = vec![usize::MAX; self.ports.len()];
         for port in 0..self.ports.len() {
             for dependency in self.dependencies(PortId::from_index(port)) {
-                let dependency = NodeIndex::new(dependency.index());
-                graph.update_edge(NodeIndex::new(port), dependency, ());
+                if std::mem::replace(&mut user[dependency.index()], port) != port {
+                    let dependency = NodeIndex::new(dependency.index());
+                    graph.add_edge(NodeIndex::new(port), dependency, ());
+                }
             }
         }
         let mut loops = Vec::new();
