@@ -7,7 +7,6 @@
 
 mod compress;
 mod cuts;
-mod deflate;
 mod format;
 mod interner;
 mod json;
@@ -165,10 +164,8 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
-        match event {
-            Event::Update(update) => return self.update(update),
-            Event::Run(run) => return self.go(Some(run.tree), run.start.cycles()),
-            _ => {}
+        if let Event::Update(update) = event {
+            return self.update(update);
         }
         self.elements.event(event);
         for id in self.shown_on.len()..self.elements.all().len() {
@@ -188,12 +185,13 @@ impl<'a, F: Format> Timeline<'a, F> {
                 self.lines.tree(shown, self.elements.instances());
                 Ok(())
             }
+            Event::Run(run) => self.go(Some(run.tree), run.start.cycles()),
             Event::Gap(gap) => self.skip(gap),
             Event::End { cycles } => {
                 self.go(None, *cycles)?;
                 self.finish()
             }
-            Event::Run(_) | Event::Update(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
+            Event::Update(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
         }
     }
 

@@ -1,11 +1,8 @@
 //! Packets as bytes that are written again and again, each time with other numbers.
 
-use std::ops::Range;
-
 use prost::Message;
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint};
 
-use super::compress::Past;
 use super::proto::{self, tag};
 
 /// Packets of a sequence, or an event in one of them, with blanks for numbers.
@@ -14,8 +11,6 @@ pub struct Template {
     bytes: Vec<u8>,
     /// Where numbers are, in their order.
     blanks: Vec<Blank>,
-    /// What compression remembers of it.
-    pub(super) past: Past,
 }
 
 /// The bytes of a number, which any other number may take that needs as many.
@@ -40,20 +35,13 @@ impl Template {
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self {
             bytes: bytes.to_vec(),
-            ..Self::default()
+            blanks: Vec::new(),
         }
     }
 
     /// The bytes, with the numbers that they were made of.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    /// Where numbers are in the bytes.
-    pub(super) fn blanks(&self) -> impl Iterator<Item = Range<usize>> {
-        self.blanks
-            .iter()
-            .map(|blank| blank.at..blank.at + blank.size)
     }
 
     /// Appends bytes that stay as they are.

@@ -27,6 +27,14 @@ pub(super) const NANOSECONDS: u64 = 1000;
 /// The packet sequence of everything but control registers.
 const MAIN: usize = 0;
 
+/// The stream that holds a packet sequence.
+fn stream(sequence: usize) -> Stream {
+    match sequence {
+        MAIN => Stream::Main,
+        _ => Stream::Updates,
+    }
+}
+
 /// Writes a Perfetto trace.
 #[derive(Debug)]
 pub struct Perfetto<W> {
@@ -70,21 +78,6 @@ struct Clock {
 }
 
 impl Clock {
-    /// The clock of a packet sequence, from 0 on.
-    fn new(sequence: usize) -> io::Result<Self> {
-        // There are no more sequences than tracks of control registers.
-        let sequence = u32::try_from(sequence + 1).map_err(io::Error::other)?;
-        Ok(Self { sequence, now: 0 })
-    }
-
-    /// The stream that holds the packets of its sequence.
-    fn stream(&self) -> Stream {
-        match self.sequence {
-            1 => Stream::Main,
-            _ => Stream::Updates,
-        }
-    }
-
     /// Goes on to cycle `at`: how many cycles have passed.
     fn pass(&mut self, at: u64) -> u64 {
         debug_assert!(at >= self.now, "time goes back to cycle {at}");
@@ -119,15 +112,14 @@ impl Repeated {
         }
     }
 
-    /// Appends the event to `packets`.
-    fn write<W: Write>(&mut self, clock: &mut Clock, at: u64, packets: &mut Packets<W>) {
+    /// Appends the event to `chunk`.
+    fn write(&mut self, clock: &mut Clock, at: u64, chunk: &mut Vec<u8>) {
         let passed = clock.pass(at);
-        let stream = clock.stream();
-        if !packets.fill(stream, &mut self.packet, iter::once(passed)) {
+        if !self.packet.fill(iter::once(passed), chunk) {
             self.packet = Template::default();
             let event = Template::of(&self.fields);
             self.packet.packet(clock.sequence, Some(passed), &event);
-            packets.add(stream, &mut self.packet);
+            chunk.extend_from_slice(self.packet.bytes());
         }
     }
 }
@@ -178,7 +170,7 @@ fn detail(name: u64, number: u64, least: u64, event: &mut Template) {
     event.varint(number, least);
 }
 
-impl<W: Write> Perfetto<W> {
+impl<W: Write + Send + 'static> Perfetto<W> {
     /// Starts a file.
     ///
     /// # Errors
@@ -206,10 +198,13 @@ impl<W: Write> Perfetto<W> {
     /// Starts a packet sequence: its clock counts cycles from 0 on.
     fn start(&mut self) -> io::Result<usize> {
         let number = self.sequences.len();
-        let clock = Clock::new(number)?;
-        let id = clock.sequence;
+        // There are no more sequences than tracks of control registers.
+        let id = u32::try_from(number + 1).map_err(io::Error::other)?;
         self.sequences.push(Sequence {
-            clock,
+            clock: Clock {
+                sequence: id,
+                now: 0,
+            },
             categories: Interner::default(),
             names: Interner::default(),
             detail_names: Interner::default(),
@@ -268,7 +263,7 @@ impl<W: Write> Perfetto<W> {
 
     /// Writes a packet of a sequence that has no time.
     fn packet(&mut self, sequence: usize, packet: &proto::TracePacket) -> io::Result<()> {
-        let chunk = self.packets.chunk(self.sequences[sequence].clock.stream());
+        let chunk = self.packets.chunk(stream(sequence));
         message::encode(tag::TRACE_PACKET, packet, chunk);
         self.packets.flush_full()
     }
@@ -385,12 +380,12 @@ impl<W: Write> Perfetto<W> {
             clock, end, open, ..
         } = &mut self.sequences[sequence];
         while let Some(over) = open.pop_if(|over| *over <= at) {
-            end.write(clock, over, &mut self.packets);
+            end.write(clock, over, self.packets.chunk(stream(sequence)));
         }
     }
 }
 
-impl<W: Write> Format for Perfetto<W> {
+impl<W: Write + Send + 'static> Format for Perfetto<W> {
     fn track(&mut self, track: &Track) -> io::Result<()> {
         if track.content == Content::Counter {
             let event = proto::TrackEvent {
@@ -479,15 +474,17 @@ impl<W: Write> Format for Perfetto<W> {
         if changes.is_empty() {
             return Ok(());
         }
+        if changes.is_cut() {
+            self.name_cuts(MAIN)?;
+        }
         let passed = self.sequences[MAIN].clock.pass(cycle);
-        let template = changes.pattern().and_then(|id| self.templates.get_mut(id));
+        let chunk = self.packets.chunk(Stream::Main);
+        let template = changes.pattern().and_then(|id| self.templates.get(id));
         let all = iter::once(passed).chain(changes.numbers().iter().copied());
-        if !template.is_some_and(|template| self.packets.fill(Stream::Main, template, all)) {
-            if changes.is_cut() {
-                self.name_cuts(MAIN)?;
-            }
-            let mut template = self.template(passed, changes);
-            self.packets.add(Stream::Main, &mut template);
+        if !template.is_some_and(|template| template.fill(all, chunk)) {
+            let template = self.template(passed, changes);
+            let chunk = self.packets.chunk(Stream::Main);
+            chunk.extend_from_slice(template.bytes());
             if let Some(id) = changes.pattern() {
                 let count = self.templates.len().max(id + 1);
                 self.templates.resize_with(count, Template::default);
@@ -516,11 +513,12 @@ impl<W: Write> Format for Perfetto<W> {
         }
         let Sequence { clock, open, .. } = &mut self.sequences[sequence];
         let begin = &mut self.slices[slice].begin;
+        let chunk = self.packets.chunk(stream(sequence));
         if whole.is_some() {
             let fields = [details.bytes(), &*begin.fields].concat();
-            Repeated::new(fields.into()).write(clock, cycles.start, &mut self.packets);
+            Repeated::new(fields.into()).write(clock, cycles.start, chunk);
         } else {
-            begin.write(clock, cycles.start, &mut self.packets);
+            begin.write(clock, cycles.start, chunk);
         }
         open.push(cycles.end);
         self.packets.flush_full()
@@ -539,7 +537,8 @@ impl<W: Write> Format for Perfetto<W> {
             double::encode(tag::EVENT_DOUBLE_COUNTER_VALUE, &share, &mut value);
             let mut event = Repeated::new([&value, &*fields].concat().into());
             let Sequence { clock, .. } = &mut self.sequences[number];
-            event.write(clock, at, &mut self.packets);
+            let chunk = self.packets.chunk(stream(number));
+            event.write(clock, at, chunk);
             self.packets.flush_full()?;
         }
         Ok(())

@@ -1,10 +1,14 @@
+use std::io::Read as _;
+
+use flate2::read::ZlibDecoder;
+
 use proptest::prelude::*;
 
-use super::super::compress::tests::{Shared, unpacked};
+use super::super::compress::tests::Shared;
 use super::super::format::{Begin, End, Pattern};
 use super::*;
 
-/// What is compressed in a file.
+/// The file, with what is compressed in it.
 #[derive(Clone, PartialEq, Message)]
 struct Trace {
     #[prost(message, repeated, tag = "1")]
@@ -19,6 +23,8 @@ struct Packet {
     sequence: Option<u32>,
     #[prost(message, optional, tag = "11")]
     event: Option<proto::TrackEvent>,
+    #[prost(bytes = "vec", optional, tag = "50")]
+    compressed: Option<Vec<u8>>,
 }
 
 fn update(track: TrackId) -> Slice {
@@ -37,13 +43,19 @@ fn update(track: TrackId) -> Slice {
 fn events(file: &Shared) -> Vec<(u64, proto::TrackEvent)> {
     let mut events = Vec::new();
     let mut now = HashMap::new();
-    for packet in Trace::decode(&unpacked(file)[..]).unwrap().packets {
-        let (Some(event), Some(passed)) = (packet.event, packet.timestamp) else {
-            continue;
-        };
-        let now = now.entry(packet.sequence).or_insert(0);
-        *now += passed;
-        events.push((*now, event));
+    for packet in Trace::decode(&file.bytes()[..]).unwrap().packets {
+        let mut plain = Vec::new();
+        ZlibDecoder::new(&packet.compressed.unwrap()[..])
+            .read_to_end(&mut plain)
+            .unwrap();
+        for packet in Trace::decode(&plain[..]).unwrap().packets {
+            let (Some(event), Some(passed)) = (packet.event, packet.timestamp) else {
+                continue;
+            };
+            let now = now.entry(packet.sequence).or_insert(0);
+            *now += passed;
+            events.push((*now, event));
+        }
     }
     events.sort_by_key(|(at, _)| *at);
     events
@@ -165,7 +177,7 @@ fn written(patterns: &[Pattern], steps: &[(usize, u64, Vec<u64>)], remembered: b
             .unwrap();
     }
     timeline.finish().unwrap();
-    unpacked(&file)
+    file.bytes()
 }
 
 proptest! {
