@@ -204,12 +204,12 @@ def main():
             row(f"{size} × {size}", f"{times[0]:.2f} s", f"{times[1]:.2f} s", f"{each:,.0f} ns",
                 f"{each / size**2:,.0f} ns", f"{peak:.0f} MB")
 
-        print("\nAgainst instances, of which one is awake; what each of its 200,000 more cycles takes of the processors:\n")
+        print("\nAgainst instances, of which one is awake; what each of its 1,600,000 more cycles takes of the processors:\n")
         row("instances", "`petal run`, short", "long", "per cycle")
         row(*["---:"] * 4)
         for count in [1, 10, 100, 1_000]:
             times, cycles = [], []
-            for rounds in [25_000, 75_000]:
+            for rounds in [25_000, 425_000]:
                 design.write_text(instances(count, rounds))
                 times.append(timed(*run, "--passes", "no-opt", "--unverified", runs=3)[2])
                 cycles.append(cycles_of(out))

@@ -69,7 +69,8 @@ impl Windows {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        let windows = (self.cycles + self.width - 1) >> self.width.ilog2();
+        let last = u64::from(self.cycles & (self.width - 1) != 0);
+        let windows = (self.cycles >> self.width.ilog2()) + last;
         usize::try_from(windows).unwrap_or(usize::MAX)
     }
 
