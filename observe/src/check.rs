@@ -523,15 +523,7 @@ impl Checker<'_> {
                 let width = u32::try_from(width).unwrap_or(u64::BITS);
                 Ok(Expression::op(ValueOp::Pad, width, vec![of]))
             }
-            "slt" => {
-                let (a, b) = self.alike(first, &arguments[1])?;
-                // With their signs turned, numbers are in the order of unsigned ones.
-                let sign = Expression::constant(1 << (a.width() - 1), a.width());
-                let turned = |of: Expression| {
-                    Expression::op(ValueOp::Xor, of.width(), vec![of, sign.clone()])
-                };
-                Ok(Expression::op(ValueOp::Lt, 1, vec![turned(a), turned(b)]))
-            }
+            "slt" => self.less_signed(first, &arguments[1]),
             "useful" | "overhead" => self.of_cell(name, first),
             _ => {
                 let Named::Site(site) = self.named(first)? else {
@@ -549,6 +541,16 @@ impl Checker<'_> {
                 self.end(first, site)
             }
         }
+    }
+
+    /// Whether the first is less, both taken as signed.
+    fn less_signed(&self, first: &Syntax, second: &Syntax) -> Result<Expression, Problem> {
+        let (a, b) = self.alike(first, second)?;
+        // With their signs turned, numbers are in the order of unsigned ones.
+        let sign = Expression::constant(1 << (a.width() - 1), a.width());
+        let turned =
+            |of: Expression| Expression::op(ValueOp::Xor, of.width(), vec![of, sign.clone()]);
+        Ok(Expression::op(ValueOp::Lt, 1, vec![turned(a), turned(b)]))
     }
 
     /// What a cell of a component does while it is active.
