@@ -160,7 +160,7 @@ impl<'a> Output<'a, '_> {
             },
         )?;
         if let Some(trace) = trace {
-            let figures = analysis.figures(&critical.finish()).json();
+            let figures = analysis.figures(critical.finish()).json();
             let written = trace.finish(&figures, analysis.cycles());
             written.map_err(|error| ReconstructError::Sink(cannot_write(&error)))?;
         }

@@ -184,9 +184,9 @@ pub fn read(dir: &Path) -> Result<Option<Results>, Failure> {
     })
 }
 
-/// Whether the profile in `dir` has only parts of its run.
-pub fn keeps_windows(dir: &Path) -> Result<bool, Failure> {
-    Ok(read(dir)?.is_some_and(|results| !results.windows.is_empty()))
+/// Whether a profile with these results has only parts of its run.
+pub fn keeps_windows(results: Option<&Results>) -> bool {
+    results.is_some_and(|results| !results.windows.is_empty())
 }
 
 /// The cycles that are asked for, or those of a window of the profile in `dir`.

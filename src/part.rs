@@ -6,8 +6,10 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufWriter;
+use std::ops::Range;
 use std::path::Path;
 
+use petal_observe::Results;
 use petal_reconstruct::Event;
 use petal_visualize::{
     Overview, Part, PartError, Perfetto, Section, Survey, Timeline, Wanted, thousands,
@@ -26,8 +28,9 @@ pub const MAX_BYTES: u64 = 80 * MAX_SLICES;
 /// Writes what is `wanted` of the profile in `dir` to the file `out`; returns what to say of it.
 pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure> {
     let folder = Folder::open(dir)?;
-    if observe::keeps_windows(dir)? {
-        return write_kept(dir, &folder, wanted, out);
+    let results = observe::read(dir)?;
+    if observe::keeps_windows(results.as_ref()) {
+        return write_kept(dir, &folder, results.as_ref(), wanted, out);
     }
     let mut overview = Overview::new(&folder.metadata);
     let mut survey = Survey::new(&folder.metadata);
@@ -53,29 +56,22 @@ pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure>
         Ok(())
     })?;
     let part = search.part();
-    let file = File::create(out).map_err(Failure::io("write", out))?;
-    let mut perfetto = Perfetto::new(BufWriter::new(file)).map_err(Failure::io("write", out))?;
+    let mut perfetto = begin(out)?;
     overview
         .write(&mut perfetto, &part.cycles, &part.about)
         .map_err(Failure::io("write", out))?;
-    let section = Section {
-        cycles: Some(part.cycles.clone()),
-        ..Section::default()
-    };
-    let mut timeline = Timeline::new(&folder.metadata, section, perfetto);
-    read(&folder, &mut |event| {
-        timeline.event(event).map_err(Failure::io("write", out))
-    })?;
-    let slices = timeline.slices();
-    drop(timeline);
-    if let Some(results) = observe::read(dir)? {
-        observe::draw(&results, Some(&part.cycles), true, out)?;
-    }
+    let slices = draw(&folder, results.as_ref(), &part.cycles, perfetto, true, out)?;
     Ok(about(dir, &part, slices))
 }
 
 /// Writes some cycles of a profile that has only parts of its run.
-fn write_kept(dir: &Path, folder: &Folder, wanted: &Wanted, out: &Path) -> Result<String, Failure> {
+fn write_kept(
+    dir: &Path,
+    folder: &Folder,
+    results: Option<&Results>,
+    wanted: &Wanted,
+    out: &Path,
+) -> Result<String, Failure> {
     let Wanted::Cycles(cycles) = wanted else {
         return Err(Failure::usage(format!(
             "{}: the profile keeps windows of the run only, so nothing can be counted in it; choose one with `--window NAME#N`, or \
@@ -83,28 +79,47 @@ fn write_kept(dir: &Path, folder: &Folder, wanted: &Wanted, out: &Path) -> Resul
             dir.display()
         )));
     };
-    let file = File::create(out).map_err(Failure::io("write", out))?;
-    let perfetto = Perfetto::new(BufWriter::new(file)).map_err(Failure::io("write", out))?;
-    let section = Section {
-        cycles: Some(cycles.clone()),
-        ..Section::default()
-    };
-    let mut timeline = Timeline::new(&folder.metadata, section, perfetto);
-    read(folder, &mut |event| {
-        check_cycles(Some(cycles), event)?;
-        timeline.event(event).map_err(Failure::io("write", out))
-    })?;
-    let slices = timeline.slices();
-    drop(timeline);
-    if let Some(results) = observe::read(dir)? {
-        observe::draw(&results, Some(cycles), false, out)?;
-    }
+    let slices = draw(folder, results, cycles, begin(out)?, false, out)?;
     Ok(format!(
         "what is kept of cycles {}..{} ({} slices)\n",
         thousands(cycles.start),
         thousands(cycles.end),
         thousands(slices)
     ))
+}
+
+/// Begins a timeline in the file `out`.
+fn begin(out: &Path) -> Result<Perfetto<BufWriter<File>>, Failure> {
+    let file = File::create(out).map_err(Failure::io("write", out))?;
+    Perfetto::new(BufWriter::new(file)).map_err(Failure::io("write", out))
+}
+
+/// Draws some cycles, and what was observed in them, on the timeline that goes to `out`; returns how many slices there are.
+fn draw(
+    folder: &Folder,
+    results: Option<&Results>,
+    cycles: &Range<u64>,
+    perfetto: Perfetto<BufWriter<File>>,
+    has_overview: bool,
+    out: &Path,
+) -> Result<u64, Failure> {
+    let section = Section {
+        cycles: Some(cycles.clone()),
+        ..Section::default()
+    };
+    let mut timeline = Timeline::new(&folder.metadata, section, perfetto);
+    read(folder, &mut |event| {
+        if !has_overview {
+            check_cycles(Some(cycles), event)?;
+        }
+        timeline.event(event).map_err(Failure::io("write", out))
+    })?;
+    let slices = timeline.slices();
+    drop(timeline);
+    if let Some(results) = results {
+        observe::draw(results, Some(cycles), has_overview, out)?;
+    }
+    Ok(slices)
 }
 
 /// Goes through the trace.

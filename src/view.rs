@@ -98,7 +98,7 @@ fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Failure>
     if let Some(around) = &args.around {
         return Ok(Some(Wanted::Around(around.clone())));
     }
-    if observe::keeps_windows(&args.dir)? {
+    if observe::keeps_windows(observe::read(&args.dir)?.as_ref()) {
         return Ok(None);
     }
     let file = File::open(timeline).and_then(|file| {

@@ -114,9 +114,9 @@ impl<'a> Analysis<'a> {
     }
 
     /// What was counted, with the critical path of the same run: for a trace that does not have all of it.
-    pub fn figures(&self, critical: &CriticalCycles) -> Figures {
+    pub fn figures(&self, critical: CriticalCycles) -> Figures {
         let waits = self.activations.all_waits();
-        let calls = critical.calls.iter();
+        let calls = critical.calls.into_iter();
         Figures {
             trees: self.profile.cycles().to_vec(),
             last: self.profile.last(),
@@ -126,19 +126,10 @@ impl<'a> Analysis<'a> {
                 .collect(),
             order: self.order.runs().map(|runs| BASE64_STANDARD.encode(runs)),
             bins: self.order.windows().clone(),
-            lines: self
-                .entries
-                .all()
-                .iter()
-                .map(|(&line, &n)| (line, n))
-                .collect(),
-            own: critical.own.iter().map(|(&site, &n)| (site, n)).collect(),
-            through: critical
-                .through
-                .iter()
-                .map(|(&site, &n)| (site, n))
-                .collect(),
-            calls: calls.map(|(&(site, cell), &n)| (site, cell, n)).collect(),
+            lines: self.entries.all().clone().into_iter().collect(),
+            own: critical.own.into_iter().collect(),
+            through: critical.through.into_iter().collect(),
+            calls: calls.map(|((site, cell), n)| (site, cell, n)).collect(),
         }
     }
 

@@ -27,11 +27,11 @@ impl Windows {
     /// Appends cycles, which all count for each of these things.
     pub fn add(&mut self, counted: &[usize], mut cycles: u64) {
         while cycles > 0 {
-            if self.cycles & (self.width - 1) == 0 && self.count() == self.max {
+            if self.rest() == 0 && self.count() == self.max {
                 self.halve();
                 continue;
             }
-            let taken = cycles.min(self.width - (self.cycles & (self.width - 1)));
+            let taken = cycles.min(self.width - self.rest());
             self.cycles += taken;
             cycles -= taken;
             let count = self.count();
@@ -43,6 +43,11 @@ impl Windows {
                 self.series[id][count - 1] += taken;
             }
         }
+    }
+
+    /// Cycles of the last window, if it is not full; else 0.
+    fn rest(&self) -> u64 {
+        self.cycles & (self.width - 1)
     }
 
     /// Whether they can be those of a run of so many cycles.
@@ -69,8 +74,7 @@ impl Windows {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        let last = u64::from(self.cycles & (self.width - 1) != 0);
-        let windows = (self.cycles >> self.width.ilog2()) + last;
+        let windows = (self.cycles >> self.width.ilog2()) + u64::from(self.rest() > 0);
         usize::try_from(windows).unwrap_or(usize::MAX)
     }
 
