@@ -201,7 +201,8 @@ impl Checker<'_> {
                 "the root",
             )?;
         }
-        for statement in component.schedules().flat_map(Schedule::statements) {
+        let scheduled = component.schedules().flat_map(Schedule::all);
+        for statement in scheduled.filter_map(|part| part.statement) {
             self.index(
                 "control node",
                 statement,

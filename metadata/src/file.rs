@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::schema::Metadata;
 
 /// Version of the schema. Files of any other version are refused.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Why metadata can't be read.
 #[derive(Debug, Error)]

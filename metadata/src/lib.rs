@@ -22,7 +22,7 @@ pub use ids::{
     GroupRunId, Id, PositionId, RegisterId, ThreadId,
 };
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
-pub use schedule::{Parts, Schedule};
+pub use schedule::Schedule;
 pub use schema::{
     Arm, Binding, Call, Callee, Cell, CellKind, CompiledGroup, CompiledKind, Component,
     ControlKind, ControlNode, ControlRegister, Group, GroupKind, GroupRun, Metadata, Origin,

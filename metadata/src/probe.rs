@@ -24,16 +24,19 @@ pub enum ProbeKind {
     CA,
     /// One of several enables of a group is active.
     EN,
+    /// A branch of a `static if` runs.
+    BR,
 }
 
 impl ProbeKind {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::GA, "ga"),
         (Self::CG, "cg"),
         (Self::CC, "cc"),
         (Self::CP, "cp"),
         (Self::CA, "ca"),
         (Self::EN, "en"),
+        (Self::BR, "br"),
     ];
 
     fn tag(self) -> &'static str {
@@ -44,6 +47,7 @@ impl ProbeKind {
             Self::CP => "cp",
             Self::CA => "ca",
             Self::EN => "en",
+            Self::BR => "br",
         }
     }
 }

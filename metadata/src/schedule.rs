@@ -1,10 +1,12 @@
-//! When the parts of a static program run.
+//! When the statements of a static program run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::ControlId;
+use crate::probe::ProbeName;
 
-/// What runs in each cycle of a static program, counted from the cycle in which it starts.
+/// A static program, or a statement in one: when it runs, counted in cycles from where what contains it starts.
+/// What contains a statement here contains it in the source.
 ///
 /// In the file it is the list of its parts in preorder, because readers of JSON bound how deep it
 /// nests.
@@ -15,93 +17,50 @@ use crate::ids::ControlId;
     deserialize = "S: Deserialize<'de>"
 ))]
 pub struct Schedule<S = ControlId> {
-    /// The source statement that this part of the program is; `None` for a delay that the compiler
-    /// inserted.
+    /// The source statement; `None` for a program that is no statement as a whole.
     pub statement: Option<S>,
-    /// Cycles that it takes.
+    /// The cycle in which it starts; for what is in a loop, of an iteration.
+    pub start: u64,
+    /// Cycles that it takes, all its iterations together.
     pub latency: u64,
-    /// How it is made up.
-    pub parts: Parts<S>,
-}
-
-/// The parts of a static program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Parts<S = ControlId> {
-    /// None: a group, a delay, or an `if`, whose branch only a run decides.
-    None,
-    /// One after the other, each with the cycle in which it starts.
-    Seq(Vec<(u64, Schedule<S>)>),
-    /// All from the start.
-    Par(Vec<Schedule<S>>),
-    /// The same again and again.
-    Repeat(Box<Schedule<S>>),
-}
-
-impl<S> Parts<S> {
-    /// These, one after the other.
-    pub fn seq(parts: impl IntoIterator<Item = Schedule<S>>) -> Self {
-        let starts = parts.into_iter().scan(0_u64, |end, part| {
-            let start = *end;
-            *end = end.saturating_add(part.latency);
-            Some((start, part))
-        });
-        Self::Seq(starts.collect())
-    }
+    /// How often the parts run, one iteration after the other: 1 for what is no loop.
+    pub iterations: u64,
+    /// It runs only if this is high: it is in a branch of a `static if`.
+    pub branch: Option<ProbeName>,
+    /// The statements in it.
+    pub parts: Vec<Self>,
 }
 
 /// How deep the parts of a program that is read from a file may nest.
 const MAX_DEPTH: usize = 4000;
 
-/// A part of a static program, as it is written to the file.
+/// A schedule without its parts, as it is written to the file.
 #[derive(Serialize, Deserialize)]
 struct Part<S> {
     statement: Option<S>,
+    start: u64,
     latency: u64,
-    parts: Kind,
-}
-
-/// How a part is made up of the following ones.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    None,
-    Seq(usize),
-    Par(usize),
-    Repeat,
+    iterations: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    branch: Option<ProbeName>,
+    /// How many of the following ones are its parts.
+    parts: usize,
 }
 
 impl<S: Clone> From<Schedule<S>> for Vec<Part<S>> {
     fn from(schedule: Schedule<S>) -> Self {
         let mut list = Vec::new();
         let mut left = vec![schedule];
-        while let Some(Schedule {
-            statement,
-            latency,
-            parts,
-        }) = left.pop()
-        {
-            let parts = match parts {
-                Parts::None => Kind::None,
-                Parts::Seq(parts) => {
-                    let count = parts.len();
-                    left.extend(parts.into_iter().rev().map(|(_, part)| part));
-                    Kind::Seq(count)
-                }
-                Parts::Par(parts) => {
-                    let count = parts.len();
-                    left.extend(parts.into_iter().rev());
-                    Kind::Par(count)
-                }
-                Parts::Repeat(body) => {
-                    left.push(*body);
-                    Kind::Repeat
-                }
-            };
+        while let Some(next) = left.pop() {
             list.push(Part {
-                statement,
-                latency,
-                parts,
+                statement: next.statement,
+                start: next.start,
+                latency: next.latency,
+                iterations: next.iterations,
+                branch: next.branch,
+                parts: next.parts.len(),
             });
+            left.extend(next.parts.into_iter().rev());
         }
         list
     }
@@ -114,34 +73,21 @@ impl<S> TryFrom<Vec<Part<S>>> for Schedule<S> {
         // From the last one on, so that the parts of a part are there before it, with their depths.
         let mut built: Vec<(usize, Self)> = Vec::new();
         for part in list.into_iter().rev() {
-            let count = match part.parts {
-                Kind::None => 0,
-                Kind::Seq(count) | Kind::Par(count) => count,
-                Kind::Repeat => 1,
-            };
-            let first = built.len().checked_sub(count);
+            let first = built.len().checked_sub(part.parts);
             let parts = built.split_off(first.ok_or("a schedule lacks parts")?);
             let depth = 1 + parts.iter().map(|(depth, _)| *depth).max().unwrap_or(0);
             if depth > MAX_DEPTH {
                 return Err("a schedule nests too deep");
             }
-            let mut parts = parts.into_iter().rev().map(|(_, part)| part);
-            let parts = match part.parts {
-                Kind::Seq(_) => Parts::seq(parts),
-                Kind::Par(_) => Parts::Par(parts.collect()),
-                Kind::None | Kind::Repeat => match parts.next() {
-                    None => Parts::None,
-                    Some(body) => Parts::Repeat(Box::new(body)),
-                },
+            let schedule = Self {
+                statement: part.statement,
+                start: part.start,
+                latency: part.latency,
+                iterations: part.iterations,
+                branch: part.branch,
+                parts: parts.into_iter().rev().map(|(_, part)| part).collect(),
             };
-            built.push((
-                depth,
-                Self {
-                    statement: part.statement,
-                    latency: part.latency,
-                    parts,
-                },
-            ));
+            built.push((depth, schedule));
         }
         let (_, schedule) = built.pop().ok_or("a schedule lacks parts")?;
         if built.is_empty() {
@@ -153,99 +99,132 @@ impl<S> TryFrom<Vec<Part<S>>> for Schedule<S> {
 }
 
 impl<S: Copy> Schedule<S> {
-    /// The innermost statement that certainly runs in this cycle of the program. A program that runs
-    /// longer than its latency starts anew.
+    /// The parts that run in this cycle of an iteration, those in branches among them, each with its cycle.
+    fn running(&self, cycle: u64) -> impl Iterator<Item = (&Self, u64)> {
+        let iteration = self.latency.checked_div(self.iterations);
+        let cycle = iteration.and_then(|iteration| cycle.checked_rem(iteration));
+        let parts = self.parts.iter().filter_map(move |part| {
+            let cycle = cycle?.checked_sub(part.start)?;
+            (cycle < part.latency).then_some((part, cycle))
+        });
+        parts
+    }
+
+    /// The innermost statement that certainly runs in this cycle of the program, whatever the branches. A program that
+    /// runs longer than its latency starts anew.
     pub fn at(&self, cycle: u64) -> Option<S> {
         let cycle = cycle.checked_rem(self.latency)?;
-        let inner = match &self.parts {
-            Parts::None => None,
-            Parts::Seq(parts) => {
-                // Parts without a cycle start where the one after them does.
-                let next = parts.partition_point(|(start, _)| *start <= cycle);
-                let (start, part) = &parts[next.checked_sub(1)?];
-                (cycle - start < part.latency).then(|| part.at(cycle - start))?
-            }
-            Parts::Par(parts) => {
-                let mut running = parts.iter().filter(|part| cycle < part.latency);
-                match (running.next(), running.next()) {
-                    (Some(only), None) => only.at(cycle),
-                    _ => None,
-                }
-            }
-            Parts::Repeat(body) => body.at(cycle),
+        let mut running = self
+            .running(cycle)
+            .filter(|(part, _)| part.branch.is_none());
+        let inner = match (running.next(), running.next()) {
+            (Some((only, cycle)), None) => only.at(cycle),
+            _ => None,
         };
         inner.or(self.statement)
+    }
+
+    /// Calls `visit` for the statements that run in this cycle of the program, those around others first. `is_high` tells the
+    /// values of the probes of branches.
+    pub fn visit(
+        &self,
+        cycle: u64,
+        is_high: &impl Fn(ProbeName) -> bool,
+        visit: &mut impl FnMut(S),
+    ) {
+        let Some(cycle) = cycle.checked_rem(self.latency) else {
+            return;
+        };
+        self.statement.into_iter().for_each(&mut *visit);
+        for (part, cycle) in self.running(cycle) {
+            if part.branch.is_none_or(is_high) {
+                part.visit(cycle, is_high, visit);
+            }
+        }
     }
 
     /// The same schedule, with statements named by `name`.
     pub fn map<T>(&self, name: &impl Fn(S) -> Option<T>) -> Schedule<T> {
         Schedule {
             statement: self.statement.and_then(name),
+            start: self.start,
             latency: self.latency,
-            parts: match &self.parts {
-                Parts::None => Parts::None,
-                Parts::Seq(parts) => Parts::seq(parts.iter().map(|(_, part)| part.map(name))),
-                Parts::Par(parts) => Parts::Par(parts.iter().map(|part| part.map(name)).collect()),
-                Parts::Repeat(body) => Parts::Repeat(Box::new(body.map(name))),
-            },
+            iterations: self.iterations,
+            branch: self.branch,
+            parts: self.parts.iter().map(|part| part.map(name)).collect(),
         }
     }
 
-    /// All statements that it names.
-    pub fn statements(&self) -> Vec<S> {
-        let mut statements: Vec<S> = self.statement.into_iter().collect();
-        match &self.parts {
-            Parts::None => {}
-            Parts::Seq(parts) => {
-                statements.extend(parts.iter().flat_map(|(_, part)| part.statements()));
-            }
-            Parts::Par(parts) => statements.extend(parts.iter().flat_map(Self::statements)),
-            Parts::Repeat(body) => statements.extend(body.statements()),
+    /// This schedule and all in it.
+    pub fn all(&self) -> Vec<&Self> {
+        let mut all = vec![self];
+        let mut at = 0;
+        while let Some(next) = all.get(at) {
+            all.extend(&next.parts);
+            at += 1;
         }
-        statements
+        all
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::ProbeKind;
 
-    fn leaf(name: char, latency: u64) -> Schedule<char> {
+    fn part(name: char, start: u64, latency: u64, parts: Vec<Schedule<char>>) -> Schedule<char> {
         Schedule {
-            statement: (name != '-').then_some(name),
+            statement: Some(name),
+            start,
             latency,
-            parts: Parts::None,
+            iterations: 1,
+            branch: None,
+            parts,
         }
     }
 
     #[test]
-    fn the_innermost_statement_that_certainly_runs() {
-        // seq s { a(1); repeat 2 { seq b { c(1); delay(1) } }; par p { d(1); e(3) } }
-        let body = Schedule {
-            statement: Some('b'),
-            latency: 2,
-            parts: Parts::seq([leaf('c', 1), leaf('-', 1)]),
+    fn the_statements_that_run() {
+        // seq s { a(1); repeat r 2 { seq b { c(1); delay(1) } }; par p { d(1); e(3) }; if i { x(2) } }
+        let probe = ProbeName {
+            kind: ProbeKind::EN,
+            number: 7,
         };
-        let schedule = Schedule {
-            statement: Some('s'),
-            latency: 8,
-            parts: Parts::seq([
-                leaf('a', 1),
-                leaf('z', 0),
-                Schedule {
-                    statement: Some('r'),
-                    latency: 4,
-                    parts: Parts::Repeat(Box::new(body)),
-                },
-                Schedule {
-                    statement: Some('p'),
-                    latency: 3,
-                    parts: Parts::Par(vec![leaf('d', 1), leaf('e', 3)]),
-                },
-            ]),
+        let branch = Schedule {
+            branch: Some(probe),
+            ..part('x', 0, 2, vec![])
         };
-        let statements: String = (0..10).filter_map(|cycle| schedule.at(cycle)).collect();
-        assert_eq!(statements, "acbcbpeeac");
+        let body = part('b', 0, 2, vec![part('c', 0, 1, vec![])]);
+        let schedule = part(
+            's',
+            0,
+            10,
+            vec![
+                part('a', 0, 1, vec![]),
+                Schedule {
+                    iterations: 2,
+                    ..part('r', 1, 4, vec![body])
+                },
+                part(
+                    'p',
+                    5,
+                    3,
+                    vec![part('d', 0, 1, vec![]), part('e', 0, 3, vec![])],
+                ),
+                part('i', 8, 2, vec![branch]),
+            ],
+        );
+        let statements: String = (0..12).filter_map(|cycle| schedule.at(cycle)).collect();
+        assert_eq!(statements, "acbcbpeeiiac");
+        let all = |cycle, high| {
+            let mut all = String::new();
+            schedule.visit(cycle, &|_| high, &mut |statement| all.push(statement));
+            all
+        };
+        assert_eq!(all(3, false), "srbc");
+        assert_eq!(all(5, false), "spde");
+        assert_eq!(all(9, false), "si");
+        assert_eq!(all(9, true), "six");
         let text = serde_json::to_string(&schedule).unwrap();
         assert_eq!(
             serde_json::from_str::<Schedule<char>>(&text).unwrap(),
@@ -255,13 +234,9 @@ mod tests {
 
     #[test]
     fn a_program_that_nests_deep_is_written_and_read() {
-        let mut schedule = leaf('a', 1);
+        let mut schedule = part('a', 0, 1, vec![]);
         for _ in 0..500 {
-            schedule = Schedule {
-                statement: Some('s'),
-                latency: 1,
-                parts: Parts::seq([schedule]),
-            };
+            schedule = part('s', 0, 1, vec![schedule]);
         }
         let text = serde_json::to_string(&schedule).unwrap();
         assert_eq!(
@@ -272,10 +247,14 @@ mod tests {
 
     #[test]
     fn lists_that_are_no_program_are_refused() {
-        let read = |parts: &[&str]| {
+        let read = |parts: &[usize]| {
             let parts: Vec<String> = parts
                 .iter()
-                .map(|parts| format!(r#"{{"statement":null,"latency":1,"parts":{parts}}}"#))
+                .map(|parts| {
+                    format!(
+                        r#"{{"statement":null,"start":0,"latency":1,"iterations":1,"parts":{parts}}}"#
+                    )
+                })
                 .collect();
             let text = format!("[{}]", parts.join(","));
             serde_json::from_str::<Schedule<char>>(&text)
@@ -283,16 +262,10 @@ mod tests {
                 .to_string()
         };
         assert_eq!(read(&[]), "a schedule lacks parts");
+        assert_eq!(read(&[2, 0]), "a schedule lacks parts");
+        assert_eq!(read(&[0, 0]), "a schedule has parts that belong to nothing");
         assert_eq!(
-            read(&[r#"{"seq":2}"#, r#""none""#]),
-            "a schedule lacks parts"
-        );
-        assert_eq!(
-            read(&[r#""none""#, r#""none""#]),
-            "a schedule has parts that belong to nothing"
-        );
-        assert_eq!(
-            read(&[vec![r#""repeat""#; MAX_DEPTH], vec![r#""none""#]].concat()),
+            read(&[vec![1; MAX_DEPTH], vec![0]].concat()),
             "a schedule nests too deep"
         );
     }

@@ -181,7 +181,7 @@ impl Component {
         let run = self.run(id);
         match run.role {
             RunRole::Condition => Purpose::Condition,
-            RunRole::Control => Purpose::Control,
+            RunRole::Control | RunRole::Idle => Purpose::Control,
             RunRole::Called if self.group(run.group).origin == Origin::Compiler => Purpose::Control,
             RunRole::Body | RunRole::Called => Purpose::Work,
         }
@@ -383,8 +383,15 @@ pub struct ControlNode {
     /// What the `ref` cells of that cell's component stand for during the invoke.
     pub bindings: Vec<Binding>,
     /// Cycles of one run of the statement, where the compiler fixed them: it was written as static
-    /// or promoted to it, together with all that it contains.
+    /// or promoted to it, together with all that it contains. A run that follows another one without a break begins
+    /// so many cycles after it.
     pub latency: Option<u64>,
+    /// How often a `repeat` runs its body, as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u64>,
+    /// Whether nothing in the compiled design tells one run of the statement from the next.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
 }
 
 /// A `ref` cell of an invoked component, and the cell that the invoke hands to it.
@@ -424,12 +431,21 @@ pub struct GroupRun {
 pub enum RunRole {
     /// It is what an enable or invoke stands for.
     Body,
+    /// It is what an enable stands for, but the compiler has removed all that the group does: it only takes time.
+    Idle,
     /// It computes the condition of an `if` or `while` (`with` a comb group).
     Condition,
     /// The compiler made it to keep the control program going: loop counters, barriers.
     Control,
     /// Another group calls it.
     Called,
+}
+
+impl RunRole {
+    /// Whether it is what an enable or invoke stands for, with something left to do or without.
+    pub fn is_body(self) -> bool {
+        matches!(self, Self::Body | Self::Idle)
+    }
 }
 
 /// What a group run is for.

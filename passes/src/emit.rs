@@ -288,6 +288,10 @@ impl Assembler<'_> {
                 )
             }
         };
+        let role = match role {
+            RunRole::Body if run.is_idle => RunRole::Idle,
+            role => role,
+        };
         GroupRun {
             group,
             part,
@@ -468,6 +472,8 @@ impl Assembler<'_> {
             cell,
             bindings,
             latency: self.probes.latencies.get(&key).copied(),
+            repeats: node.repeats,
+            merged: self.probes.merged.contains(&key),
         }
     }
 }

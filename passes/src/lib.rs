@@ -56,6 +56,7 @@ mod pipeline;
 mod places;
 mod plugin;
 mod positions;
+mod rebuilt;
 mod references;
 mod refusal;
 mod requirements;

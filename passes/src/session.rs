@@ -18,6 +18,7 @@ use crate::frontend::Texts;
 use crate::instrument::{self, Probes};
 use crate::kept_state::{self, Joined, Pairs};
 use crate::places::Files;
+use crate::rebuilt;
 use crate::references::{self, References};
 use crate::sharing::Sharing;
 use crate::source::{self, SourceComponent};
@@ -139,6 +140,7 @@ impl Session {
                     &before,
                 );
                 align::align(&record.shape, ViewMut::of(&mut control), &record.source);
+                rebuilt::restore(&record.shape, ViewMut::of(&mut control));
                 record.shape = Shape::of(View::of(&control));
             }
             record.sharing.observe(component);

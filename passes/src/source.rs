@@ -24,6 +24,8 @@ pub(crate) struct SourceNode {
     pub cell: Option<ir::Id>,
     /// The type of that cell.
     pub cell_type: Option<ir::Id>,
+    /// How often a `repeat` runs its body.
+    pub repeats: Option<u64>,
     /// The `ref` cells of that type, and the cells that they stand for.
     pub handed_over: Vec<(ir::Id, ir::Id)>,
 }
@@ -69,25 +71,6 @@ impl SourceComponent {
             innermost = innermost.max(place.unwrap_or(0));
         }
         Some(around[innermost])
-    }
-
-    /// How many enables and invokes are at or below each node.
-    pub fn enables(&self) -> HashMap<NodeKey, usize> {
-        let mut counts = HashMap::new();
-        for &enable in self.nodes.keys().filter(|&&key| self.is_enable(key)) {
-            for above in self.ancestry(enable) {
-                *counts.entry(above).or_default() += 1;
-            }
-        }
-        counts
-    }
-
-    /// Whether `key` runs a group or cell.
-    pub fn is_enable(&self, key: NodeKey) -> bool {
-        matches!(
-            self.nodes[&key].kind.dynamic(),
-            ControlKind::Enable | ControlKind::Invoke
-        )
     }
 
     /// All nodes in preorder.
@@ -219,6 +202,7 @@ impl Recorder<'_> {
             group,
             cell: view.invoked().map(|cell| cell.borrow().name()),
             cell_type: view.invoked().and_then(|cell| cell.borrow().type_name()),
+            repeats: view.repeats(),
             handed_over: view.handed_over(),
         };
         self.nodes.insert(key, node);

@@ -61,9 +61,8 @@ fn lines(component: &ir::Component, lib: &ir::LibrarySignatures) -> Vec<String> 
             ir::CellType::Component { name } => {
                 let _ = write!(line, " {name}");
             }
-            ir::CellType::Constant { val, width } => {
-                let _ = write!(line, " {width}'d{val}");
-            }
+            // Assignments tell which constants they read.
+            ir::CellType::Constant { .. } => continue,
             ir::CellType::ThisComponent => {}
         }
         lines.push(line);

@@ -6,7 +6,7 @@
 //! which the compiler's passes copy around with a node where they keep the node at all.
 
 use calyx_ir::{self as ir, GetAttributes};
-use petal_metadata::ControlKind;
+use petal_metadata::{ControlKind, ProbeKind, ProbeName};
 
 /// Names a source control node; unique in the whole program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,6 +65,11 @@ fn static_program_attribute() -> ir::Attribute {
     ir::Attribute::Unknown("petal_static_program".into())
 }
 
+/// Marks a branch of a `static if` with the number of its probe.
+fn branch_attribute() -> ir::Attribute {
+    ir::Attribute::Unknown("petal_branch".into())
+}
+
 /// Tells the run of an enable whose group has others.
 fn run_attribute() -> ir::Attribute {
     ir::Attribute::Unknown("petal_run".into())
@@ -100,6 +105,15 @@ impl<'a> View<'a> {
     pub fn static_program(self) -> Option<usize> {
         let number = self.attributes().get(static_program_attribute())?;
         usize::try_from(number).ok()
+    }
+
+    /// The probe of the branch of a `static if` that this is, if it has one.
+    pub fn branch_probe(self) -> Option<ProbeName> {
+        let number = self.attributes().get(branch_attribute())?;
+        Some(ProbeName {
+            kind: ProbeKind::BR,
+            number: u32::try_from(number).ok()?,
+        })
     }
 
     /// The run that this enable is, if its group has others.
@@ -169,6 +183,15 @@ impl<'a> View<'a> {
             Self::Static(ir::StaticControl::Enable(node)) => {
                 Some(GroupRef::Static(std::rc::Rc::clone(&node.group)))
             }
+            _ => None,
+        }
+    }
+
+    /// How often a `repeat` runs its body.
+    pub fn repeats(self) -> Option<u64> {
+        match self {
+            Self::Dynamic(ir::Control::Repeat(node)) => Some(node.num_repeats),
+            Self::Static(ir::StaticControl::Repeat(node)) => Some(node.num_repeats),
             _ => None,
         }
     }
@@ -257,6 +280,11 @@ impl<'a> ViewMut<'a> {
     pub fn set_static_program(&mut self, number: usize) {
         self.attributes()
             .insert(static_program_attribute(), number as u64);
+    }
+
+    pub fn set_branch_probe(&mut self, probe: ProbeName) {
+        self.attributes()
+            .insert(branch_attribute(), u64::from(probe.number));
     }
 
     pub fn set_run(&mut self, number: usize) {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use petal_metadata::{Callee, CellId, CellKind, ComponentId, Id, Metadata, ProbeName, ids};
+use petal_metadata::{
+    Callee, CellId, CellKind, ComponentId, Id, Metadata, ProbeName, Schedule, ids,
+};
 
 /// A signal to watch, as a path of scopes below an optional `TOP`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -72,6 +74,8 @@ pub(crate) struct Physical {
     pub calls: Vec<SlotId>,
     /// Slot of each compilation group's probe.
     pub compiled: Vec<SlotId>,
+    /// Slot of each probe of a branch of static control.
+    pub branches: HashMap<ProbeName, SlotId>,
     /// Slot of each control register.
     pub registers: Vec<SlotId>,
     /// For each cell, the instance that does its work, if it is a component cell and no `ref` cell.
@@ -177,6 +181,11 @@ impl Layout {
             .iter()
             .map(|group| probe(group.probe))
             .collect();
+        let scheduled = component.schedules().flat_map(Schedule::all);
+        let branches = scheduled
+            .filter_map(|part| part.branch)
+            .map(|branch| (branch, probe(branch)))
+            .collect();
         let registers = component
             .registers
             .iter()
@@ -189,6 +198,7 @@ impl Layout {
             starts,
             calls,
             compiled,
+            branches,
             registers,
             cells: vec![None; component.cells.len()],
             parent,

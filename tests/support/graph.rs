@@ -48,13 +48,14 @@ pub fn check(
             same(&format!("{what}: entered"), &entered, &times)?;
         }
         let branches = sum(&[Way::Then, Way::Else], petgraph::Outgoing);
-        let has_branches = graph
-            .edges(id)
-            .any(|edge| matches!(edge.weight().way, Way::Then | Way::Else));
-        if let (StepKind::If, true, Some(left), Some(times)) =
-            (step.kind, has_branches, branches, step.times)
-        {
-            same(&format!("{what}: left"), &left, &times)?;
+        let has = |way: Way| graph.edges(id).any(|edge| edge.weight().way == way);
+        if let (StepKind::If, Some(left), Some(times)) = (step.kind, branches, step.times) {
+            if has(Way::Then) && has(Way::Else) {
+                same(&format!("{what}: left"), &left, &times)?;
+            } else if left > times {
+                // What ends a cell's control goes nowhere.
+                return Err(format!("{what}: left {left} times, entered {times}"));
+            }
         }
         let again = sum(&[Way::Again], petgraph::Incoming);
         let body = sum(&[Way::Body], petgraph::Outgoing);

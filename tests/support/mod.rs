@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
-use petal_passes::{Design, Library, Pipeline, Program};
+use petal_passes::{Design, Library, PassesError, Pipeline, Program};
 use petal_reconstruct::{
     CallTree, Event, Instance, ProbeSource, Reconstruction, Run, Signal, VcdSource, Warning,
 };
@@ -143,9 +143,23 @@ pub fn compile(design: &Path, passes: &str) -> Design {
 
 /// Compiles a design with probes.
 pub fn instrument(design: &Path, passes: &str) -> (Design, Metadata) {
-    let pipeline = Pipeline::parse(passes, &[]).expect("the pipeline is a stock one");
-    petal_passes::instrument(program(design), &pipeline)
+    instrument_without(design, passes, &[])
+}
+
+/// The same without some of the passes.
+pub fn instrument_without(design: &Path, passes: &str, left_out: &[String]) -> (Design, Metadata) {
+    try_instrument(design, passes, left_out)
         .unwrap_or_else(|error| panic!("{} under {passes}: {error}", design.display()))
+}
+
+/// The same, for a design that can't be compiled with an error.
+pub fn try_instrument(
+    design: &Path,
+    passes: &str,
+    left_out: &[String],
+) -> Result<(Design, Metadata), PassesError> {
+    let pipeline = Pipeline::parse(passes, left_out).expect("the passes are known");
+    petal_passes::instrument(program(design), &pipeline)
 }
 
 /// The cache folder of the commands that the tests run.

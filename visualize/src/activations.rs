@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petal_metadata::{ControlId, GroupRun, GroupRunId, Id, Metadata};
-use petal_reconstruct::{Event, Instance, InstanceId};
+use petal_reconstruct::{Event, Instance, InstanceId, TreeId};
 use serde::{Deserialize, Serialize};
 
 use crate::elements::{Element, ElementKind, Elements};
@@ -70,6 +70,8 @@ pub struct Activations<'a> {
     /// The activations of split groups, by the group's first part.
     split: BTreeMap<Element, Split>,
     waits: Waits<'a>,
+    /// The tree of the last cycle.
+    last: Option<TreeId>,
 }
 
 /// How the intervals of an element are counted.
@@ -137,11 +139,15 @@ impl<'a> Activations<'a> {
             elements: Vec::new(),
             split: BTreeMap::new(),
             waits: Waits::new(metadata),
+            last: None,
         }
     }
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
+        if let Event::Run(run) = event {
+            self.last = Some(run.tree);
+        }
         if let Some((transition, now)) = self.intervals.event(event) {
             for &id in &self.intervals.transition(transition).closes {
                 let cycles = now.cycles() - self.intervals.since(id).cycles();
@@ -198,6 +204,13 @@ impl<'a> Activations<'a> {
         all.into_iter()
     }
 
+    /// Whether an element was active in the last cycle.
+    pub(crate) fn is_unfinished(&self, element: Element) -> bool {
+        let elements = self.intervals.elements();
+        let id = elements.id(element);
+        id.is_some_and(|id| elements.of(self.last).binary_search(&id).is_ok())
+    }
+
     /// What the arms of each `par` waited for its slowest one, in all instances of its component together.
     pub fn waits(&self) -> BTreeMap<StatementId, Wait> {
         let mut waits: BTreeMap<StatementId, Wait> = BTreeMap::new();
@@ -219,7 +232,9 @@ impl<'a> Activations<'a> {
         &mut self,
         durations: &[(Element, Durations)],
         waits: &[(InstanceId, ControlId, Wait)],
+        last: Option<TreeId>,
     ) -> Option<()> {
+        self.last = last;
         for (_, counted) in &mut self.elements {
             *counted = Durations::default();
         }

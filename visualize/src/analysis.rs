@@ -148,7 +148,9 @@ impl<'a> Analysis<'a> {
             let fits = profile.restore(&figures.trees, figures.last);
             fits.ok_or(FiguresError)?;
         }
-        let fits = self.activations.restore(&figures.durations, &figures.waits);
+        let fits = self
+            .activations
+            .restore(&figures.durations, &figures.waits, figures.last);
         fits.ok_or(FiguresError)?;
         self.order.restore(order, figures.bins.clone());
         self.entries.restore(&figures.lines);
@@ -304,9 +306,9 @@ impl<'a> Analysis<'a> {
         let mut fixed = BTreeMap::new();
         for &(id, statement) in self.ledger().statements.keys() {
             let component = self.metadata.component(id);
-            let entered = counts.entered(id, statement).count;
+            let entered = counts.times(id, statement);
             let iterations = counts.iterations(component, id, statement);
-            if let Some(iterations) = iterations
+            if let (Some(iterations), Some(entered)) = (iterations, entered)
                 && entered > 0
                 && iterations.is_multiple_of(entered)
             {

@@ -144,7 +144,7 @@ pub struct StatementFigures {
     /// The statement of the same component that contains it, by its position in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
-    /// How often it was entered.
+    /// How often it was active.
     pub times: u64,
     /// Cycles in which it was active.
     pub cycles: u64,

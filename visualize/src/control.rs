@@ -1,7 +1,7 @@
 //! The table of statements: how often each was entered, for how many cycles, and what control cost
 //! there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{
     Component, ComponentId, ControlId, ControlKind, Id, Metadata, RunRole, labels,
@@ -11,6 +11,7 @@ use petal_reconstruct::{InstanceId, Overhead};
 use crate::activations::{Activations, Durations};
 use crate::cells::path;
 use crate::elements::{Element, ElementKind};
+use crate::entries::{Seen, entries};
 use crate::ledger::{Ledger, Statement};
 use crate::profile::Profile;
 use crate::table::{Column, RowId, Table, Value};
@@ -98,12 +99,10 @@ fn rows<Owner: Copy + Ord>(
                 Some(group) => groups[group.index()].as_str(),
                 None => &names[at],
             };
-            let bound = |cycles: u64| {
-                if entered.count == 0 {
-                    Value::Empty
-                } else {
-                    cycles.into()
-                }
+            let of_runs = |value: fn(Durations) -> Value| match entered {
+                None => Value::Unknown,
+                Some(Durations { count: 0, .. }) => Value::Empty,
+                Some(durations) => value(durations),
             };
             let mut row = vec![
                 component.name.as_str().into(),
@@ -114,10 +113,12 @@ fn rows<Owner: Copy + Ord>(
                 }),
                 node.span
                     .map_or(Value::Empty, |span| u64::from(span.line).into()),
-                entered.count.into(),
-                counts
-                    .iterations(component, owner, statement)
-                    .map_or(Value::Empty, Value::from),
+                Value::or_unknown(entered.map(|entered| entered.count)),
+                if node.kind.is_loop() {
+                    Value::or_unknown(counts.iterations(component, owner, statement))
+                } else {
+                    Value::Empty
+                },
                 costs.cycles.into(),
                 costs.flattened.into(),
                 costs.useful.into(),
@@ -127,28 +128,34 @@ fn rows<Owner: Copy + Ord>(
             row.extend(costs.overhead.map(Value::from));
             row.extend([
                 costs.hidden.into(),
-                bound(entered.min),
-                bound(entered.max),
-                Value::average(entered.total, entered.count),
+                of_runs(|entered| entered.min.into()),
+                of_runs(|entered| entered.max.into()),
+                of_runs(|entered| Value::average(entered.total, entered.count)),
             ]);
             (statement, row)
         })
         .collect()
 }
 
-/// How often statements were entered, in a component or in one of its instances.
+/// How often statements ran, in a component or in one of its instances.
 pub(crate) struct Counts<Owner> {
-    statements: BTreeMap<(Owner, ControlId), Durations>,
-    /// The groups that compute conditions, by the statement whose condition it is.
-    conditions: BTreeMap<(Owner, ControlId), Durations>,
+    seen: BTreeMap<Owner, BTreeMap<ControlId, Seen>>,
+    entries: BTreeMap<Owner, Vec<Option<u64>>>,
 }
 
 impl Counts<ComponentId> {
     /// Counts of a run, with all instances of a component together.
     pub(crate) fn of(metadata: &Metadata, activations: &Activations<'_>) -> Self {
-        Self::by(metadata, activations, |element| {
+        let mut counts = Self::by(metadata, activations, |element| {
             activations.component_of(element)
-        })
+        });
+        // Those of which the compiler has left no cell.
+        let built = built(metadata);
+        for id in metadata.component_ids().filter(|id| !built.contains(id)) {
+            let statements = metadata.component(id).control.len();
+            counts.entries.insert(id, vec![None; statements]);
+        }
+        counts
     }
 }
 
@@ -159,70 +166,105 @@ impl<Owner: Copy + Ord> Counts<Owner> {
         activations: &Activations<'_>,
         owner: impl Fn(Element) -> Owner,
     ) -> Self {
-        let mut counts = Self {
-            statements: BTreeMap::new(),
-            conditions: BTreeMap::new(),
-        };
+        let mut seen: BTreeMap<Owner, BTreeMap<ControlId, Seen>> = BTreeMap::new();
+        let mut cells: BTreeMap<Owner, (&Component, u64)> = BTreeMap::new();
         for (element, durations) in activations.durations() {
+            let component = metadata.component(activations.component_of(element));
             let owner = owner(element);
-            match element.kind {
-                ElementKind::Control(node) => {
-                    counts
-                        .statements
-                        .entry((owner, node))
-                        .or_default()
-                        .merge(&durations);
+            let (node, is_condition) = match element.kind {
+                ElementKind::Cell => {
+                    cells.entry(owner).or_insert((component, 0)).1 += durations.count;
+                    continue;
                 }
+                ElementKind::Primitive(..) => continue,
+                ElementKind::Control(node) => (node, false),
                 ElementKind::Group(run) => {
-                    let component = metadata.component(activations.component_of(element));
                     let run = component.run(run);
                     let Some(node) = run.control else { continue };
-                    let of = match run.role {
-                        RunRole::Condition => &mut counts.conditions,
-                        _ if component.node(node).kind.is_enable() => &mut counts.statements,
-                        _ => continue,
-                    };
-                    of.entry((owner, node)).or_default().merge(&durations);
+                    (node, run.role == RunRole::Condition)
                 }
-                ElementKind::Cell | ElementKind::Primitive(..) => {}
+            };
+            let is_own = match element.kind {
+                ElementKind::Group(_) => component.node(node).kind.is_enable(),
+                _ => true,
+            };
+            let seen = seen.entry(owner).or_default().entry(node).or_default();
+            if is_condition {
+                *seen.tested.get_or_insert(0) += durations.count;
+            } else if is_own {
+                seen.active.merge(&durations);
+                seen.unfinished += u64::from(activations.is_unfinished(element));
             }
         }
-        counts
+        let none = BTreeMap::new();
+        let entries = cells.into_iter().map(|(owner, (component, times))| {
+            let seen = seen.get(&owner).unwrap_or(&none);
+            (owner, entries(component, times, seen))
+        });
+        let entries = entries.collect();
+        Self { seen, entries }
     }
 
-    /// The times in which a statement was active.
-    pub(crate) fn entered(&self, owner: Owner, statement: ControlId) -> Durations {
-        self.statements
-            .get(&(owner, statement))
-            .copied()
-            .unwrap_or_default()
+    fn seen(&self, owner: Owner, statement: ControlId) -> Seen {
+        let seen = self.seen.get(&owner).and_then(|of| of.get(&statement));
+        seen.copied().unwrap_or_default()
     }
 
-    /// How often the comb group of an `if` or `while` computed its condition, if it has one that ran.
-    pub(crate) fn tested(&self, owner: Owner, statement: ControlId) -> Option<u64> {
-        let tested = self.conditions.get(&(owner, statement))?;
-        Some(tested.count)
+    /// How often a statement was active: runs that take no cycle are not counted.
+    pub(crate) fn active(&self, owner: Owner, statement: ControlId) -> u64 {
+        self.seen(owner, statement).active.count
     }
 
-    /// How often the body of a loop ran. `None` for what is no loop, and for a loop without a
-    /// statement in its body that runs exactly once in each iteration.
+    /// How often a statement ran; `None` if that is not known.
+    pub(crate) fn times(&self, owner: Owner, statement: ControlId) -> Option<u64> {
+        let entries = self.entries.get(&owner);
+        entries.map_or(Some(0), |of| of[statement.index()])
+    }
+
+    /// How often a statement ran, and for how many cycles; a run that took none counts too. `None` if it is not known how often.
+    pub(crate) fn entered(&self, owner: Owner, statement: ControlId) -> Option<Durations> {
+        let count = self.times(owner, statement)?;
+        let active = self.seen(owner, statement).active;
+        Some(Durations {
+            count,
+            min: if active.count < count { 0 } else { active.min },
+            ..active
+        })
+    }
+
+    /// How often the body of a loop ran. `None` for what is no loop, or if it is not known.
     pub(crate) fn iterations(
         &self,
         component: &Component,
         owner: Owner,
         statement: ControlId,
     ) -> Option<u64> {
-        if !component.node(statement).kind.is_loop() {
+        let node = component.node(statement);
+        if !node.kind.is_loop() {
             return None;
         }
-        if let Some(tested) = self.tested(owner, statement) {
-            // Once before each iteration, and once more to leave.
-            return tested.checked_sub(self.entered(owner, statement).count);
+        let body = children(component, statement).next();
+        if let Some(body) = body {
+            return self.times(owner, body);
         }
-        let body = children(component, statement).next()?;
-        let witness = once(component, body)?;
-        Some(self.entered(owner, witness).count)
+        let times = self.times(owner, statement)?;
+        match node.repeats {
+            Some(repeats) => times.checked_mul(repeats),
+            // Once before each iteration, and once more to leave.
+            None => self.seen(owner, statement).tested?.checked_sub(times),
+        }
     }
+}
+
+/// The components of which the compiled design has cells.
+fn built(metadata: &Metadata) -> BTreeSet<ComponentId> {
+    let mut built = BTreeSet::from([metadata.main]);
+    let mut left = vec![metadata.main];
+    while let Some(next) = left.pop() {
+        let cells = metadata.component(next).instances();
+        left.extend(cells.map(|(_, id)| id).filter(|&id| built.insert(id)));
+    }
+    built
 }
 
 /// The statements directly in a statement.

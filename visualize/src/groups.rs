@@ -187,7 +187,8 @@ impl Programs {
     fn of(component: &Component) -> Self {
         let mut programs: HashMap<_, Vec<_>> = HashMap::new();
         for schedule in component.schedules() {
-            for statement in schedule.statements() {
+            let parts = schedule.all().into_iter();
+            for statement in parts.filter_map(|part| part.statement) {
                 programs
                     .entry(statement)
                     .or_default()

@@ -139,8 +139,8 @@ pub struct Hotspot {
     pub cost: u64,
     /// Cycles of the run.
     pub run: u64,
-    /// Times that it was entered.
-    pub times: u64,
+    /// Times that it was entered, if that is known.
+    pub times: Option<u64>,
     /// Why, in words.
     pub why: String,
     /// The section of the guide that tells more.
@@ -150,7 +150,8 @@ pub struct Hotspot {
 impl Hotspot {
     /// What it costs each time that it was entered.
     pub fn each(&self) -> Value {
-        Value::average(self.cost, self.times)
+        self.times
+            .map_or(Value::Unknown, |times| Value::average(self.cost, times))
     }
 
     /// What it costs in percent of the run.
@@ -239,7 +240,7 @@ pub(crate) fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
                 .map_or(Value::Empty, Value::from),
             hotspot.cost.into(),
             hotspot.percent(),
-            hotspot.times.into(),
+            Value::or_unknown(hotspot.times),
             hotspot.each(),
             hotspot.why.as_str().into(),
             hotspot.section.link().into(),
@@ -284,7 +285,7 @@ impl List<'_> {
             front_end: position.map(|at| self.lines.with_text(at.file, at.line)),
             cost,
             run: self.run,
-            times: self.counts.entered(statement.0, statement.1).count,
+            times: self.counts.times(statement.0, statement.1),
             why,
             section,
         }
@@ -382,9 +383,10 @@ impl List<'_> {
     ) -> String {
         let iterations = self.counts.iterations(component, id, statement);
         let (count, unit) = match iterations.filter(|_| section == GuideSection::Loops) {
-            Some(iterations) => (iterations, "iteration"),
-            None => (self.counts.entered(id, statement).count, "time"),
+            Some(iterations) => (Some(iterations), "iteration"),
+            None => (self.counts.times(id, statement), "time"),
         };
+        let count = count.unwrap_or(0);
         match cycles.checked_rem(count) {
             None => String::new(),
             Some(0) if cycles == count => format!(": 1 cycle each {unit}"),

@@ -3,7 +3,7 @@
 //! Owns where overhead hangs. A cycle of the run that is overhead has a leaf that call trees lack: the overhead,
 //! below the statement that it is charged to.
 
-use petal_metadata::{ComponentId, ControlId, GroupRun, GroupRunId, Id as _, Metadata, RunRole};
+use petal_metadata::{ComponentId, ControlId, GroupRun, GroupRunId, Id as _, Metadata};
 use petal_reconstruct::{CallTree, Instance, InstanceId, Node, NodeId, Overhead};
 
 use crate::ledger::Class;
@@ -94,7 +94,7 @@ impl OverheadLeaf {
 /// The node of call trees that stands for a statement.
 fn node(metadata: &Metadata, id: ComponentId, control: ControlId) -> Node {
     let component = metadata.component(id);
-    let by_it = |run: &&GroupRun| run.control == Some(control) && run.role == RunRole::Body;
+    let by_it = |run: &&GroupRun| run.control == Some(control) && run.role.is_body();
     let run = component.runs.iter().position(|run| by_it(&run));
     match run.filter(|_| component.node(control).kind.is_enable()) {
         Some(run) => Node::Group {

@@ -61,6 +61,7 @@ mod comparison;
 mod control;
 mod elements;
 mod ending;
+mod entries;
 mod figures;
 mod flame;
 mod front_end;

@@ -320,10 +320,10 @@ impl<'a> Survey<'a> {
         let component = instances[element.instance.index()].component;
         let component = self.metadata.component(component);
         let of = |kind| Element { kind, ..element };
-        let runs = |node, role| {
+        let runs = |node, is_role: fn(RunRole) -> bool| {
             let ids = (0..component.runs.len()).map(GroupRunId::from_index);
             let of_node = ids.filter(move |&id| {
-                component.run(id).control == Some(node) && component.run(id).role == role
+                component.run(id).control == Some(node) && is_role(component.run(id).role)
             });
             let all = of_node.map(|id| of(ElementKind::Group(id)));
             // Of a group that the compiler split, the first part.
@@ -336,14 +336,14 @@ impl<'a> Survey<'a> {
         if !component.node(node).kind.is_loop() {
             return (Vec::new(), false);
         }
-        let tests = runs(node, RunRole::Condition);
+        let tests = runs(node, |role| role == RunRole::Condition);
         if !tests.is_empty() {
             return (tests, true);
         }
         let body = children(component, node).next();
         let witnesses = match body.and_then(|body| once(component, body)) {
             Some(statement) if component.node(statement).kind.is_enable() => {
-                runs(statement, RunRole::Body)
+                runs(statement, RunRole::is_body)
             }
             Some(statement) => vec![of(ElementKind::Control(statement))],
             None => Vec::new(),

@@ -132,7 +132,7 @@ impl Condition<'_> {
         };
         let same = || match (value, order) {
             (Value::Text(text), _) => text.eq_ignore_ascii_case(self.text),
-            (Value::Empty, _) => self.text.is_empty(),
+            (Value::Empty | Value::Unknown, _) => self.text.is_empty(),
             (_, order) => order == Some(Ordering::Equal),
         };
         match self.test {
@@ -155,17 +155,16 @@ fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Count(count) => Some(*count as f64),
         Value::Decimal(number) => Some(*number),
-        Value::Text(_) | Value::Empty => None,
+        Value::Text(_) | Value::Empty | Value::Unknown => None,
     }
 }
 
 /// Which of two values comes first: larger numbers, smaller texts, and what is empty last.
 fn order(a: &Value, b: &Value, reverse: bool) -> Ordering {
     let either = |order: Ordering| if reverse { order.reverse() } else { order };
+    let has_none = |value: &Value| matches!(value, Value::Empty | Value::Unknown);
     match (a, b) {
-        (Value::Empty, Value::Empty) => Ordering::Equal,
-        (Value::Empty, _) => Ordering::Greater,
-        (_, Value::Empty) => Ordering::Less,
+        _ if has_none(a) || has_none(b) => has_none(a).cmp(&has_none(b)),
         (Value::Text(a), Value::Text(b)) => either(a.cmp(b)),
         _ => match (number(a), number(b)) {
             (Some(a), Some(b)) => either(b.total_cmp(&a)),

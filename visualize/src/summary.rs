@@ -246,7 +246,7 @@ impl Summary {
                     entry.name.as_str().into(),
                     entry.cost.into(),
                     entry.percent(),
-                    entry.times.into(),
+                    Value::or_unknown(entry.times),
                     entry.why.as_str().into(),
                     entry.front_end.as_deref().unwrap_or(&entry.source).into(),
                 ]);

@@ -56,6 +56,8 @@ pub enum Value {
     Decimal(f64),
     /// Nothing.
     Empty,
+    /// Something that is not known.
+    Unknown,
 }
 
 impl Value {
@@ -67,6 +69,11 @@ impl Value {
         } else {
             Self::Decimal(part as f64 * 100.0 / whole as f64)
         }
+    }
+
+    /// A whole number, if it is known.
+    pub fn or_unknown(count: Option<u64>) -> Self {
+        count.map_or(Self::Unknown, Self::Count)
     }
 
     /// `total` divided by `count`.
@@ -85,7 +92,7 @@ impl Value {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
             Self::Decimal(number) => format!("{number:.2}"),
-            Self::Empty => String::new(),
+            Self::Empty | Self::Unknown => String::new(),
         }
     }
 
@@ -96,6 +103,7 @@ impl Value {
             Self::Count(count) => thousands(*count),
             Self::Decimal(_) => grouped(&self.plain()),
             Self::Empty => String::new(),
+            Self::Unknown => "–".to_owned(),
         }
     }
 
@@ -108,7 +116,7 @@ impl Value {
             Self::Text(text) => Json::from(text.as_str()),
             Self::Count(count) => Json::from(*count),
             Self::Decimal(number) => Json::from((number * 100.0).round() / 100.0),
-            Self::Empty => Json::Null,
+            Self::Empty | Self::Unknown => Json::Null,
         }
     }
 }

@@ -69,6 +69,8 @@ fn metadata(names: [&str; 4]) -> Metadata {
         cell: None,
         bindings: vec![],
         latency: None,
+        repeats: None,
+        merged: false,
     };
     let main = Component {
         name: "main".to_owned(),

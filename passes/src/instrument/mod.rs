@@ -17,7 +17,7 @@ use petal_metadata::{ProbeKind, ProbeName, ProbePrefix, Schedule};
 
 pub(crate) use cells::{add_cell, add_guarded_probe};
 use cells::{add_primitive, add_probe, all_names};
-use schedules::EnableCounts;
+use schedules::Enables;
 
 use crate::align::Shape;
 use crate::marker;
@@ -49,6 +49,8 @@ pub(crate) struct ComponentProbes {
     pub static_programs: Vec<Schedule<NodeKey>>,
     /// Source statements that became static as a whole, with their latencies.
     pub latencies: HashMap<NodeKey, u64>,
+    /// Source statements that became static as a whole, but whose runs nothing tells apart.
+    pub merged: HashSet<NodeKey>,
     /// What each static program starts by a `go`, until [`crate::triggers`] has probed it.
     pub triggers: Vec<Vec<Trigger>>,
     /// Groups of the component, to recognise those that `static-inline` adds.
@@ -61,6 +63,8 @@ pub(crate) struct RunProbe {
     pub group: ir::Id,
     pub driver: Driver,
     pub latency: Option<u64>,
+    /// Whether the compiler has removed all that the group does.
+    pub is_idle: bool,
     pub probe: ProbeName,
     /// The probe of what starts the group for this run, where the group has several.
     pub enable: Option<ProbeName>,
@@ -145,8 +149,8 @@ struct Instrumenter<'a> {
 impl Instrumenter<'_> {
     fn run(&mut self, record: &ComponentRecord) {
         let control = std::rc::Rc::clone(&self.component.control);
-        let counts = EnableCounts::of(&record.source);
-        self.add_static_programs(ViewMut::of(&mut control.borrow_mut()), &counts);
+        let enables = Enables::of(&record.source, self.component);
+        self.add_static_programs(ViewMut::of(&mut control.borrow_mut()), None, &enables);
         let mut runs = self.enables();
         self.add_called_groups(&mut runs);
         // For each group its first run, and the calls of that.
@@ -226,7 +230,7 @@ impl Instrumenter<'_> {
             self.probes.triggers.push(Vec::new());
         }
         if let Some(mut group) = node.view().group() {
-            let identity = node.view().identity().filter(|_| !group.is_delay());
+            let identity = node.view().identity();
             let shared = identity.is_some() && uses[&group.name()] > 1;
             let run = (shared && around != Around::Static).then_some(runs.len());
             if let Some(triggers) = self.probes.triggers.last_mut() {
@@ -339,6 +343,7 @@ impl Instrumenter<'_> {
         let RunProbe {
             group,
             latency,
+            is_idle,
             probe,
             enable,
             ..
@@ -347,6 +352,7 @@ impl Instrumenter<'_> {
             group,
             driver,
             latency,
+            is_idle,
             probe,
             enable,
         });
@@ -372,6 +378,7 @@ impl Instrumenter<'_> {
             group: group.name(),
             driver,
             latency: group.latency(),
+            is_idle: group.is_delay(),
             probe,
             enable: None,
         });

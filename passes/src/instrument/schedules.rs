@@ -1,134 +1,451 @@
-//! The schedules of static programs: which source statement waits in which cycle. Taken before the
+//! The schedules of static programs: which source statement runs in which cycle. Taken before the
 //! compiler copies a static program into one group and leaves a counter of it.
+//!
+//! A statement that a static program contains as a whole runs from where the first of its parts starts to where the last
+//! one ends. Parts are enables, and `static if`s and loops as wholes: what is in those is placed in an iteration or branch
+//! of them.
+//!
+//! ```text
+//! cycle            0   1   2   3   4   5
+//! seq s            ├───────────────────┤
+//!   a              ├───┤
+//!   repeat 2 r         ├───────────────┤
+//!     seq b            ├───────┤├──────┤     starts in cycle 0 of each iteration
+//!   if with i      condition ├─┤├──────┤     with the cycle of its condition
+//! ```
 
 use std::collections::{HashMap, HashSet};
 
 use calyx_ir as ir;
-use petal_metadata::{ControlKind, Parts, Schedule};
+use petal_metadata::{ProbeKind, ProbeName, Schedule};
 
 use super::Instrumenter;
+use super::cells::add_guarded_probe;
 use crate::source::SourceComponent;
-use crate::tree::{NodeKey, View, ViewMut};
+use crate::tree::{NodeKey, Slot, View, ViewMut};
 
-/// The source of a component, and how many enables are at or below each of its nodes.
-pub(super) struct EnableCounts<'a> {
+/// Statements of the source, and how many enables of the program now are at or below each.
+pub(super) struct Enables<'a> {
     source: &'a SourceComponent,
-    enables: HashMap<NodeKey, usize>,
+    counts: HashMap<NodeKey, usize>,
+    /// Whether the component has a `done`, whose cycle belongs to the statement that is the whole control program.
+    is_dynamic: bool,
 }
 
-impl<'a> EnableCounts<'a> {
-    pub fn of(source: &'a SourceComponent) -> Self {
+impl<'a> Enables<'a> {
+    pub fn of(source: &'a SourceComponent, component: &ir::Component) -> Self {
+        let mut counts = HashMap::new();
+        View::of(&component.control.borrow()).walk(&mut |view| {
+            if let Some((key, _)) = enabled(view) {
+                for above in source.ancestry(key) {
+                    *counts.entry(above).or_default() += 1;
+                }
+            }
+        });
         Self {
             source,
-            enables: source.enables(),
+            counts,
+            is_dynamic: component.latency.is_none(),
         }
+    }
+
+    /// The innermost statement around all enables at or below a node.
+    fn around(&self, view: View<'_>) -> Option<NodeKey> {
+        let mut keys = HashSet::new();
+        view.walk(&mut |below| keys.extend(enabled(below).map(|(key, _)| key)));
+        self.source.common_ancestor(keys)
     }
 }
 
-impl Instrumenter<'_> {
-    /// Numbers every static program, and records its schedule and the latencies of its statements.
-    pub fn add_static_programs(&mut self, mut node: ViewMut<'_>, counts: &EnableCounts<'_>) {
-        if matches!(node.view(), View::Static(_)) {
-            node.set_static_program(self.probes.static_programs.len());
-            let schedule = self.schedule(node.view(), counts);
-            self.probes.static_programs.push(schedule);
-            return;
-        }
-        for child in node.children() {
-            self.add_static_programs(child, counts);
-        }
-    }
+/// What an enable or invoke is of the source.
+fn enabled(view: View<'_>) -> Option<(NodeKey, Slot)> {
+    (view.group().is_some() || view.invoked().is_some())
+        .then(|| view.identity())
+        .flatten()
+}
 
-    fn schedule(&mut self, view: View<'_>, counts: &EnableCounts<'_>) -> Schedule<NodeKey> {
+/// What cycles are counted from.
+struct Frame {
+    /// The frame that this one is in, and the cycle of it in which this one starts.
+    outer: Option<(FrameId, u64)>,
+    /// The loop or `if` whose iteration or branch it is; `None` for the whole program, or if it is not known.
+    of: Option<NodeKey>,
+    /// Iterations, and the cycles of one.
+    iterations: u64,
+    latency: u64,
+    /// The probe of the branch.
+    branch: Option<ProbeName>,
+    /// Whether when it runs is known: it is in no branch without a probe.
+    is_certain: bool,
+}
+
+type FrameId = usize;
+
+/// When a statement runs: in which frame, from where to where. `None` if its parts contradict one another.
+type Extent = Option<(FrameId, u64, u64)>;
+
+/// Finds out when the statements of a static program run.
+struct Timetable<'a> {
+    source: &'a SourceComponent,
+    /// The innermost dynamic statement around the program.
+    around: Option<NodeKey>,
+    frames: Vec<Frame>,
+    extents: HashMap<NodeKey, Extent>,
+    /// How many enables of the program are at or below each statement.
+    counts: HashMap<NodeKey, usize>,
+}
+
+impl Timetable<'_> {
+    /// Places a part of the program that starts in a cycle of a frame.
+    fn place(&mut self, view: View<'_>, frame: FrameId, start: u64) {
         let View::Static(control) = view else {
             unreachable!("static programs have only static parts");
         };
-        let latency = control.get_latency();
-        let children: Vec<Schedule<NodeKey>> = view
-            .children()
-            .into_iter()
-            .map(|child| self.schedule(child, counts))
-            .collect();
-        let parts = match control {
-            ir::StaticControl::Seq(_) => Parts::seq(children),
-            ir::StaticControl::Par(_) => Parts::Par(children),
-            ir::StaticControl::Repeat(_) => children
-                .into_iter()
-                .next()
-                .map_or(Parts::None, |body| Parts::Repeat(Box::new(body))),
-            ir::StaticControl::If(_)
-            | ir::StaticControl::Enable(_)
-            | ir::StaticControl::Invoke(_)
-            | ir::StaticControl::Empty(_) => Parts::None,
-        };
-        let statement = self.static_statement(view, latency, counts);
-        Schedule {
-            statement,
-            latency,
-            parts,
+        let end = start.saturating_add(control.get_latency());
+        match control {
+            ir::StaticControl::Enable(_) | ir::StaticControl::Invoke(_) => {
+                if let Some((key, _)) = enabled(view) {
+                    self.part(key, frame, start, end);
+                    for above in self.source.ancestry(key) {
+                        *self.counts.entry(above).or_default() += 1;
+                    }
+                }
+            }
+            ir::StaticControl::Seq(_) => {
+                let mut start = start;
+                for child in view.children() {
+                    self.place(child, frame, start);
+                    start = start.saturating_add(latency(child));
+                }
+            }
+            ir::StaticControl::Par(_) => {
+                for child in view.children() {
+                    self.place(child, frame, start);
+                }
+            }
+            ir::StaticControl::Repeat(node) => {
+                let of = view.identity().map(|(key, _)| key);
+                let inner = self.frame(frame, start, of, None, &node.body);
+                self.frames[inner].iterations = node.num_repeats;
+                self.place(View::Static(&node.body), inner, 0);
+                self.part_or_unknown(of, inner, frame, start, end);
+            }
+            ir::StaticControl::If(node) => {
+                let of = view.identity().map(|(key, _)| key);
+                for branch in [&node.tbranch, &node.fbranch] {
+                    let (body, probe) = unprobed(branch);
+                    let inner = self.frame(frame, start, of, probe, body);
+                    self.frames[inner].is_certain &= probe.is_some();
+                    self.place(View::Static(body), inner, 0);
+                    self.part_or_unknown(of, inner, frame, start, end);
+                }
+            }
+            ir::StaticControl::Empty(_) => {}
         }
     }
 
-    /// The source statement that a part of a static program stands for, or the innermost one around
-    /// it. Records the latency of a statement that the part is as a whole.
-    fn static_statement(
+    fn frame(
         &mut self,
-        view: View<'_>,
-        latency: u64,
-        EnableCounts { source, enables }: &EnableCounts<'_>,
-    ) -> Option<NodeKey> {
-        let mut keys = HashSet::new();
-        view.walk(&mut |below| {
-            if below.group().is_some() || below.invoked().is_some() {
-                keys.extend(below.identity().map(|(key, _)| key));
-            }
+        outer: FrameId,
+        start: u64,
+        of: Option<NodeKey>,
+        branch: Option<ProbeName>,
+        body: &ir::StaticControl,
+    ) -> FrameId {
+        self.frames.push(Frame {
+            outer: Some((outer, start)),
+            of,
+            iterations: 1,
+            latency: body.get_latency(),
+            branch,
+            is_certain: self.frames[outer].is_certain,
         });
-        let inner = source.common_ancestor(keys.iter().copied())?;
-        let enabled = keys.into_iter().filter(|key| source.is_enable(*key));
-        let enabled = enabled.count();
-        // Asked of nodes that contain all of these enables.
-        let whole = |key: &NodeKey| enables.get(key).copied().unwrap_or(0) == enabled;
-        let kind = view.kind().dynamic();
-        let same_kind = source
-            .ancestry(inner)
-            .filter(|key| source.nodes[key].kind.dynamic() == kind)
-            .nth(nested(view))
-            .filter(whole);
-        // A condition and its statement are a sequence that nobody wrote; but after the body of a
-        // loop it is one iteration of the loop only.
-        let is_loop = |key: &NodeKey| {
-            matches!(
-                source.nodes[key].kind.dynamic(),
-                ControlKind::While | ControlKind::Repeat
-            )
-        };
-        let statement = match kind {
-            ControlKind::Seq | ControlKind::Par => Some(inner)
-                .filter(|key| whole(key) && !is_loop(key))
-                .or(same_kind),
-            _ => same_kind,
-        };
-        if let Some(statement) = statement {
-            self.probes.latencies.insert(statement, latency);
+        self.frames.len() - 1
+    }
+
+    /// The loop or `if` whose insides are the frame `inner`. If it is not known which it is, nothing is known of what contains
+    /// them.
+    fn part_or_unknown(
+        &mut self,
+        of: Option<NodeKey>,
+        inner: FrameId,
+        frame: FrameId,
+        start: u64,
+        end: u64,
+    ) {
+        if let Some(key) = of {
+            self.part(key, frame, start, end);
+            return;
         }
-        statement.or(Some(inner))
+        let inside: Vec<NodeKey> = self.extents.keys().copied().collect();
+        let inside = inside.into_iter().filter(|key| {
+            let extent = self.extents[key];
+            extent.is_some_and(|(of, ..)| of == inner)
+        });
+        let inside: Vec<NodeKey> = inside.collect();
+        for key in inside {
+            for above in self.source.ancestry(key) {
+                self.extents.insert(above, None);
+            }
+        }
+    }
+
+    /// Something of the statement `key` runs from `start` to `end`.
+    fn part(&mut self, key: NodeKey, frame: FrameId, start: u64, end: u64) {
+        let inside_of = match self.frames[frame].outer {
+            Some(_) => self.frames[frame].of,
+            None => self.around,
+        };
+        for statement in self.source.ancestry(key) {
+            if Some(statement) == inside_of {
+                return;
+            }
+            let extent = self
+                .extents
+                .entry(statement)
+                .or_insert(Some((frame, start, end)));
+            *extent = extent
+                .filter(|(of, ..)| *of == frame)
+                .map(|(_, from, to)| (frame, from.min(start), to.max(end)));
+        }
+        // What contains the statement in the program does not contain it in the source.
+        if inside_of.is_some() {
+            for statement in self.source.ancestry(key) {
+                self.extents.insert(statement, None);
+            }
+        }
+    }
+
+    /// The schedule of the whole program.
+    fn schedule(&self) -> Schedule<NodeKey> {
+        // What is right in each statement or frame.
+        let mut inside: HashMap<Holder, Vec<Holder>> = HashMap::new();
+        for (&key, extent) in &self.extents {
+            let Some((frame, ..)) = *extent else {
+                continue;
+            };
+            if self.frames[frame].is_certain {
+                let holder = self.holder(key, frame);
+                inside
+                    .entry(holder)
+                    .or_default()
+                    .push(Holder::Statement(key));
+            }
+        }
+        for (id, frame) in self.frames.iter().enumerate() {
+            let extent = frame.of.and_then(|key| self.extents.get(&key));
+            if let (Some(key), Some(Some(_)), true) = (frame.of, extent, frame.is_certain) {
+                let holder = Holder::Statement(key);
+                inside.entry(holder).or_default().push(Holder::Frame(id));
+            }
+        }
+        let mut program = self.part_of(Holder::Frame(0), 0, &inside);
+        match &program.parts[..] {
+            [only] if (only.start, only.latency) == (0, program.latency) => program.parts.remove(0),
+            _ => program,
+        }
+    }
+
+    /// What holds a statement that runs in a frame: the innermost statement around it there, or the frame.
+    fn holder(&self, key: NodeKey, frame: FrameId) -> Holder {
+        let around = self.source.ancestry(key).skip(1);
+        let mut around = around.take_while(|above| self.frames[frame].of != Some(*above));
+        let statement = around.find(|above| match self.extents.get(above) {
+            Some(Some((of, ..))) => *of == frame,
+            _ => false,
+        });
+        statement.map_or(Holder::Frame(frame), Holder::Statement)
+    }
+
+    /// The schedule of a statement or frame, in what starts in the cycle `origin` of the frame around it.
+    fn part_of(
+        &self,
+        holder: Holder,
+        origin: u64,
+        inside: &HashMap<Holder, Vec<Holder>>,
+    ) -> Schedule<NodeKey> {
+        let (start, end) = self.cycles(holder);
+        let frame = match holder {
+            Holder::Frame(frame) => Some(&self.frames[frame]),
+            Holder::Statement(_) => None,
+        };
+        let mut parts = inside.get(&holder).cloned().unwrap_or_default();
+        parts.sort_by_key(|&part| (self.cycles(part), part));
+        let from = if frame.is_some() { 0 } else { start };
+        Schedule {
+            statement: match holder {
+                Holder::Statement(key) => Some(key),
+                Holder::Frame(_) => None,
+            },
+            start: start - origin,
+            latency: end - start,
+            iterations: frame.map_or(1, |frame| frame.iterations),
+            branch: frame.and_then(|frame| frame.branch),
+            parts: parts
+                .into_iter()
+                .map(|part| self.part_of(part, from, inside))
+                .collect(),
+        }
+    }
+
+    /// From where to where a statement or frame runs in the frame around it.
+    fn cycles(&self, holder: Holder) -> (u64, u64) {
+        match holder {
+            Holder::Frame(frame) => {
+                let Frame {
+                    outer,
+                    iterations,
+                    latency,
+                    ..
+                } = &self.frames[frame];
+                let start = outer.map_or(0, |(_, start)| start);
+                (
+                    start,
+                    start.saturating_add(latency.saturating_mul(*iterations)),
+                )
+            }
+            Holder::Statement(key) => {
+                let extent = self.extents.get(&key).copied().flatten();
+                extent.map_or((0, 0), |(_, start, end)| (start, end))
+            }
+        }
     }
 }
 
-/// How many statements of the same kind are nested in this one with nothing beside them.
-fn nested(view: View<'_>) -> usize {
-    let works = |view: &View<'_>| {
-        let mut works = false;
-        view.walk(&mut |below| works |= below.group().is_some() || below.invoked().is_some());
-        works
-    };
-    let (kind, mut below, mut count) = (view.kind().dynamic(), view, 0);
-    loop {
-        let mut children = below.children().into_iter().filter(works);
-        let (Some(only), None) = (children.next(), children.next()) else {
-            return count;
+/// What a schedule is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Holder {
+    Statement(NodeKey),
+    Frame(FrameId),
+}
+
+fn latency(view: View<'_>) -> u64 {
+    match view {
+        View::Static(control) => control.get_latency(),
+        View::Dynamic(_) => 0,
+    }
+}
+
+/// A branch without its probe, and that probe.
+fn unprobed(branch: &ir::StaticControl) -> (&ir::StaticControl, Option<ProbeName>) {
+    let probe = View::Static(branch).branch_probe();
+    match branch {
+        ir::StaticControl::Par(par) if probe.is_some() => (&par.stmts[0], probe),
+        _ => (branch, None),
+    }
+}
+
+/// Whether a branch may go on while none of its enables is active, so that only a probe tells that it runs.
+fn has_pauses(branch: View<'_>) -> bool {
+    let mut pauses = false;
+    branch.walk(&mut |view| {
+        pauses |= matches!(view, View::Static(ir::StaticControl::If(_)));
+        pauses |= view.group().is_some() && view.identity().is_none();
+    });
+    pauses
+}
+
+impl Instrumenter<'_> {
+    /// Numbers every static program, and records its schedule and the latencies of its statements. `around` is the innermost
+    /// dynamic statement around the node.
+    pub fn add_static_programs(
+        &mut self,
+        mut node: ViewMut<'_>,
+        around: Option<NodeKey>,
+        enables: &Enables<'_>,
+    ) {
+        if matches!(node.view(), View::Static(_)) {
+            node.set_static_program(self.probes.static_programs.len());
+            self.add_branch_probes(node.reborrow());
+            let schedule = self.static_program(node.view(), around, enables);
+            self.probes.static_programs.push(schedule);
+            return;
+        }
+        let own = node.view().identity().map(|(key, _)| key);
+        let around = own.or_else(|| enables.around(node.view())).or(around);
+        for child in node.children() {
+            self.add_static_programs(child, around, enables);
+        }
+    }
+
+    fn static_program(
+        &mut self,
+        view: View<'_>,
+        around: Option<NodeKey>,
+        enables: &Enables<'_>,
+    ) -> Schedule<NodeKey> {
+        let Enables {
+            source,
+            counts,
+            is_dynamic,
+        } = enables;
+        let mut timetable = Timetable {
+            source,
+            around,
+            frames: vec![Frame {
+                outer: None,
+                of: None,
+                iterations: 1,
+                latency: latency(view),
+                branch: None,
+                is_certain: true,
+            }],
+            extents: HashMap::new(),
+            counts: HashMap::new(),
         };
-        count += usize::from(only.kind().dynamic() == kind);
-        below = only;
+        timetable.place(view, 0, 0);
+        let whole = &timetable.counts;
+        let is_whole = |key: &NodeKey| whole.get(key) == counts.get(key);
+        timetable.extents.retain(|key, _| is_whole(key));
+        for (&key, extent) in &timetable.extents {
+            match extent {
+                Some((_, start, end)) if source.root != Some(key) || !is_dynamic => {
+                    self.probes.latencies.insert(key, end - start);
+                }
+                Some(_) => {}
+                None => {
+                    self.probes.merged.insert(key);
+                }
+            }
+        }
+        timetable.schedule()
+    }
+
+    /// Gives a probe to each branch of a `static if` that may go on while none of its enables is active. The probe is in a
+    /// group beside the branch, of which `static-inline` makes nothing else:
+    ///
+    /// ```text
+    /// static if p { if q { g; } }
+    /// static if p { static par { if q { g; } branch; } }
+    /// ```
+    fn add_branch_probes(&mut self, node: ViewMut<'_>) {
+        let ViewMut::Static(control) = node else {
+            return;
+        };
+        if let ir::StaticControl::If(node) = control {
+            for branch in [&mut node.tbranch, &mut node.fbranch] {
+                if !has_pauses(View::Static(branch)) {
+                    continue;
+                }
+                let latency = branch.get_latency();
+                let mut builder = ir::Builder::new(self.component, self.lib);
+                let group = builder.add_static_group("branch", latency);
+                let (probe, assignment) = add_guarded_probe(
+                    &mut builder,
+                    &mut self.probes.count,
+                    ProbeKind::BR,
+                    self.prefix,
+                    ir::Guard::True,
+                );
+                group.borrow_mut().assignments.push(assignment);
+                let body = std::mem::replace(&mut **branch, ir::StaticControl::empty());
+                let parts = vec![body, ir::StaticControl::from(group)];
+                **branch = ir::StaticControl::par(parts, latency);
+                ViewMut::Static(branch).set_branch_probe(probe);
+            }
+        }
+        for child in ViewMut::Static(control).children() {
+            self.add_branch_probes(child);
+        }
     }
 }

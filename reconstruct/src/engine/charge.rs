@@ -96,7 +96,10 @@ impl<'a> CycleView<'a> {
         let calls = calls.any(|call| {
             let caller = component.calls[call.index()].caller;
             let role = caller.map(|caller| component.run(caller).role);
-            !matches!(role, Some(RunRole::Condition | RunRole::Control))
+            !matches!(
+                role,
+                Some(RunRole::Condition | RunRole::Control | RunRole::Idle)
+            )
         });
         let serves = |purpose| runs.iter().any(|&run| component.purpose(run) == purpose);
         // Without control there is nothing but computation.
@@ -131,6 +134,11 @@ impl<'a> CycleView<'a> {
             .iter()
             .filter(|&&run| component.run(run).role == RunRole::Control)
             .find_map(|&run| component.run(run).control);
+        // Or a group that does nothing any more.
+        let waits = runs
+            .iter()
+            .filter(|&&run| component.run(run).role == RunRole::Idle)
+            .find_map(|&run| component.run(run).control);
         let helps = |kind| helped.is_some_and(|node| component.node(node).kind == kind);
         let changes = |kind: RegisterKind| {
             hardware
@@ -148,7 +156,8 @@ impl<'a> CycleView<'a> {
             (true, false) => Overhead::FsmUpdate,
             (false, true) => Overhead::ParDone,
             (false, false) => match site {
-                _ if helps(ControlKind::Empty) => Overhead::Barrier,
+                // The arms of a `par` have theirs started before them.
+                _ if helps(ControlKind::Empty) || helps(ControlKind::Par) => Overhead::Barrier,
                 _ if component.latency.is_some() => Overhead::StaticWait,
                 Site::Leaf if helped.is_none() => Overhead::StaticWait,
                 Site::Outside => Overhead::StartFinish,
@@ -157,7 +166,7 @@ impl<'a> CycleView<'a> {
         };
         Charge {
             kind,
-            statement: helped.or(statement),
+            statement: helped.or(waits).or(statement),
         }
     }
 

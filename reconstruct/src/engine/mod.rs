@@ -14,7 +14,7 @@ mod tree;
 use std::rc::Rc;
 
 use foldhash::HashMap;
-use petal_metadata::{Id as _, Metadata, RegisterId};
+use petal_metadata::{ControlId, Id as _, Metadata, RegisterId};
 use thiserror::Error;
 
 use self::charge::CycleView;
@@ -515,7 +515,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The number of what determines a tree beside the samples. Of a static program's position, that
-    /// is the statement that waits there.
+    /// are the statements that run there, in whatever branch.
     fn context(&mut self) -> u32 {
         let key = &mut self.context;
         key.clear();
@@ -528,9 +528,12 @@ impl<'a> Engine<'a> {
             key.extend([physical.index() as u64, call.index() as u64, left]);
         }
         for &number in &self.running {
-            let waits = self.programs[number].statement();
-            let waits = waits.map_or(u64::MAX, |statement| statement.index() as u64);
-            key.extend([number as u64, waits]);
+            key.push(number as u64);
+            if let Some((schedule, position)) = self.programs[number].running() {
+                let mut add = |statement: ControlId| key.push(statement.index() as u64);
+                schedule.visit(position, &|_| true, &mut add);
+            }
+            key.push(u64::MAX);
         }
         if key.is_empty() {
             return 0;

@@ -49,6 +49,7 @@ impl Samples {
             runs.chain(physical.starts.iter().flatten())
                 .chain(&physical.calls)
                 .chain(&physical.compiled)
+                .chain(physical.branches.values())
                 .copied()
         });
         Self::new(

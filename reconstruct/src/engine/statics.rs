@@ -81,6 +81,11 @@ impl<'a> StaticProgram<'a> {
         self.position = position;
     }
 
+    /// Its schedule, and where it is in it; `None` if it does not run.
+    pub fn running(&self) -> Option<(&'a Schedule, u64)> {
+        Some((self.schedule, self.position?))
+    }
+
     /// Whether it runs in this cycle.
     pub fn is_active(&self) -> bool {
         self.position.is_some()

@@ -28,7 +28,7 @@ use petal_metadata::{
 
 use super::charge::CycleView;
 use super::emitter::Emitter;
-use super::statics::Pending;
+use super::statics::{Pending, StaticProgram};
 use crate::model::{Activity, Charge, Instance, InstanceId, Node};
 use crate::signals::{Layout, Physical, PhysicalId, SlotId};
 
@@ -218,7 +218,7 @@ impl<'a> Builder<'a, '_, '_> {
         } = entry;
         let Holder { physical, instance } = holder;
         self.built.owners.push((physical, instance));
-        let mut active = self.active(holder, actuals);
+        let mut active = self.active(holder, actuals, position);
         let calls = active.calls.iter().map(|&(_, call)| call);
         let activity = self.cycle.activity(physical, &active.runs, calls, position);
         // The statement that pays for an overhead cycle is active in it.
@@ -253,7 +253,7 @@ impl<'a> Builder<'a, '_, '_> {
     /// Paper, section 5.1: "GA probes are active during the entire execution of the group. Call probes are
     /// only active when the call assignment is active." An EN probe tells the enables of one group apart,
     /// for which the paper makes a group for each enable.
-    fn active(&mut self, holder: Holder, actuals: Actuals) -> Active<'a> {
+    fn active(&mut self, holder: Holder, actuals: Actuals, position: Option<u64>) -> Active<'a> {
         let physical = holder.physical;
         let component = self.cycle.component(physical);
         let hardware = self.cycle.physical(physical);
@@ -296,6 +296,7 @@ impl<'a> Builder<'a, '_, '_> {
         if let Some(root) = component.root {
             self.compiled(physical, root, &mut controls);
         }
+        self.scheduled(physical, position, &mut controls);
         Active {
             holder,
             component,
@@ -360,6 +361,29 @@ impl<'a> Builder<'a, '_, '_> {
                     controls.extend(node.into_iter().flat_map(|node| component.ancestry(node)));
                 }
             },
+        }
+    }
+
+    /// Adds the control nodes that static programs run in this cycle, whether a group is active in them or not. `position`
+    /// counts the cycles of a static component from its start.
+    fn scheduled(
+        &self,
+        physical: PhysicalId,
+        position: Option<u64>,
+        controls: &mut BTreeSet<ControlId>,
+    ) {
+        let component = self.cycle.component(physical);
+        let hardware = self.cycle.physical(physical);
+        // They are in the order of hardware instances.
+        let programs = self.cycle.programs;
+        let first = programs.partition_point(|program| program.physical < physical);
+        let programs = programs[first..].iter();
+        let programs = programs.take_while(|program| program.physical == physical);
+        let programs = programs.filter_map(StaticProgram::running);
+        for (schedule, position) in programs.chain(component.schedule.as_ref().zip(position)) {
+            let is_high = |branch| self.cycle.high(hardware.branches[&branch]);
+            let mut add = |statement| controls.extend(component.ancestry(statement));
+            schedule.visit(position, &is_high, &mut add);
         }
     }
 

@@ -16,18 +16,16 @@ impl Program {
             }]),
         };
         match code {
-            Code::Cycles(statement, order, cycles, loops) => {
-                self.count(cycles);
-                for &(id, iterations) in loops {
-                    self.statements[id].iterations += iterations;
-                }
+            Code::Cycles(statement, order, cycles, runs) => {
+                self.count(cycles, runs);
                 steps.push(Step {
                     statement: *statement,
                     order: *order,
                     body: Body::Cycles(cycles.clone()),
                 });
             }
-            Code::Seq(parts) => {
+            Code::Seq(statement, parts) => {
+                self.statements[*statement].times += 1;
                 for part in parts {
                     self.run(part, odd, steps);
                 }
@@ -37,8 +35,8 @@ impl Program {
                 let arms = arms
                     .iter()
                     .map(|(own, code)| match code {
-                        Code::Cycles(_, _, cycles, _) => {
-                            self.count(cycles);
+                        Code::Cycles(_, _, cycles, runs) => {
+                            self.count(cycles, runs);
                             Arm::Group(cycles.clone())
                         }
                         _ => {
@@ -69,10 +67,8 @@ impl Program {
                     Test::Always(taken) => *taken,
                     Test::Odd => odd,
                 };
-                if taken {
-                    self.run(then, odd, steps);
-                } else if let Some(otherwise) = otherwise {
-                    self.run(otherwise, odd, steps);
+                if let Some(branch) = if taken { then } else { otherwise } {
+                    self.run(branch, odd, steps);
                 }
             }
             Code::While {
@@ -101,7 +97,11 @@ impl Program {
         }
     }
 
-    pub fn count(&mut self, cycles: &[Cycle]) {
+    fn count(&mut self, cycles: &[Cycle], runs: &[(StatementId, u64, u64)]) {
+        for &(id, times, iterations) in runs {
+            self.statements[id].times += times;
+            self.statements[id].iterations += iterations;
+        }
         for cycle in cycles {
             for (name, _) in &cycle.groups {
                 self.runs.entry(name.clone()).or_default().1 += 1;

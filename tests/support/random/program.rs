@@ -18,8 +18,10 @@ pub struct Statement {
     pub is_loop: bool,
     /// For a loop, how often its body ran.
     pub iterations: u64,
-    /// For an `if`, a `par` and a loop that are not static, how often they ran.
+    /// How often it ran.
     pub times: u64,
+    /// Whether each of its runs takes as long as any other: there is no `if` in it.
+    pub is_fixed: bool,
 }
 
 /// What runs in a state of a state machine.
@@ -72,8 +74,10 @@ pub struct Program {
     pub orders: usize,
     /// How many cycles each group takes, and for how many it ran in all.
     pub runs: BTreeMap<String, (u64, u64)>,
-    /// Static loops of the static program that is being written, with their iterations.
-    pub static_loops: Vec<(StatementId, u64)>,
+    /// Statements of the static program that is being written, with their runs and iterations in one run of it.
+    pub static_runs: Vec<(StatementId, u64, u64)>,
+    /// Barriers so far.
+    pub barriers: usize,
     /// What the program does.
     pub steps: Vec<Step>,
 }
@@ -81,16 +85,16 @@ pub struct Program {
 /// What interpretation needs of a program that is written: all places, by the order of writing.
 #[derive(Debug)]
 pub enum Code {
-    /// With the iterations of static loops.
-    Cycles(StatementId, usize, Vec<Cycle>, Vec<(StatementId, u64)>),
-    Seq(Vec<Code>),
+    /// With the runs and iterations of static statements.
+    Cycles(StatementId, usize, Vec<Cycle>, Vec<(StatementId, u64, u64)>),
+    Seq(StatementId, Vec<Code>),
     Par(StatementId, usize, Vec<(StatementId, Code)>),
     If {
         statement: StatementId,
         /// The place of the group that computes the condition.
         with: Option<(usize, String)>,
         test: Test,
-        then: Box<Code>,
+        then: Option<Box<Code>>,
         otherwise: Option<Box<Code>>,
     },
     While {
@@ -116,8 +120,16 @@ impl Program {
             is_loop: matches!(kind, "while" | "repeat"),
             iterations: 0,
             times: 0,
+            is_fixed: true,
         });
-        self.statements.len() - 1
+        let id = self.statements.len() - 1;
+        if kind.ends_with("if") {
+            let above: Vec<StatementId> = self.ancestry(id).collect();
+            for above in above {
+                self.statements[above].is_fixed = false;
+            }
+        }
+        id
     }
 
     pub fn order(&mut self) -> usize {
@@ -205,8 +217,16 @@ impl Program {
                     cycle.useful = !cycle.groups.is_empty();
                 }
                 let order = self.order();
-                let loops = std::mem::take(&mut self.static_loops);
-                Code::Cycles(parent, order, cycles, loops)
+                let runs = std::mem::take(&mut self.static_runs);
+                Code::Cycles(parent, order, cycles, runs)
+            }
+            Shape::Quick => {
+                let parent = parent.expect("no program is a single group");
+                let register = self.name("q");
+                let _ = writeln!(self.cells, "    {register} = std_reg(1);");
+                let _ = writeln!(self.wires, "    {register}_out = {register}.out;");
+                self.outputs.push(format!("{register}_out: 1"));
+                self.write(parent, &register, "1'd1")
             }
             Shape::Seq(parts) => {
                 let id = self.statement("seq", parent);
@@ -216,7 +236,26 @@ impl Program {
                     .map(|part| self.write_shape(part, Some(id), around))
                     .collect();
                 self.line("}");
-                Code::Seq(parts)
+                Code::Seq(id, parts)
+            }
+            Shape::Meet(arms) => {
+                let id = self.statement("par", parent);
+                let order = self.order();
+                let barrier = self.barriers;
+                self.barriers += 1;
+                self.line("par {");
+                let mut codes = Vec::new();
+                for (before, after) in arms {
+                    let own = self.statement("seq", Some(id));
+                    self.line("seq {");
+                    let before = self.write_shape(before, Some(own), around);
+                    self.line(&format!("@sync({barrier});"));
+                    let after = self.write_shape(after, Some(own), around);
+                    self.line("}");
+                    codes.push((own, Code::Seq(own, vec![before, after])));
+                }
+                self.line("}");
+                Code::Par(id, order, codes)
             }
             Shape::Par(arms) => {
                 let id = self.statement("par", parent);
@@ -251,7 +290,8 @@ impl Program {
                 let (port, with) = self.condition(*with, port);
                 let with = with.map(|name| (self.order(), name));
                 self.line(&format!("if {port} {{"));
-                let then = self.write_shape(then, Some(id), around).into();
+                let then = then.as_ref();
+                let then = then.map(|shape| Box::new(self.write_shape(shape, Some(id), around)));
                 let otherwise = otherwise.as_ref().map(|shape| {
                     self.line("} else {");
                     Box::new(self.write_shape(shape, Some(id), around))
@@ -315,15 +355,13 @@ impl Program {
         self.line("}");
         self.line("}");
         let with = with.map(|name| (first, self.order(), name));
-        Code::Seq(vec![
-            init,
-            Code::While {
-                statement: id,
-                times,
-                with,
-                body: Code::Seq(vec![body, next]).into(),
-            },
-        ])
+        let whole = Code::While {
+            statement: id,
+            times,
+            with,
+            body: Code::Seq(inner, vec![body, next]).into(),
+        };
+        Code::Seq(outer, vec![init, whole])
     }
 
     /// The condition as it is written: a port, or a port and a comb group, whose name is returned.
@@ -352,16 +390,19 @@ impl Program {
             ..Cycle::default()
         };
         match shape {
-            StaticShape::Group(cycles) => {
+            StaticShape::Group(cycles) | StaticShape::Idle(cycles) => {
                 let name = self.name("s");
                 let _ = writeln!(self.cells, "    {name}_reg = std_reg(1);");
                 let _ = writeln!(
                     self.wires,
                     "    static<{cycles}> group {name} {{ {name}_reg.in = 1'd1; \
-                     {name}_reg.write_en = 1'd1; }} {name}_out = {name}_reg.out;"
+                     {name}_reg.write_en = 1'd1; }}"
                 );
                 // What nobody can read, the compiler removes.
-                self.outputs.push(format!("{name}_out: 1"));
+                if matches!(shape, StaticShape::Group(_)) {
+                    let _ = writeln!(self.wires, "    {name}_out = {name}_reg.out;");
+                    self.outputs.push(format!("{name}_out: 1"));
+                }
                 self.line(&format!("{name};"));
                 let Code::Cycles(_, _, cycles, _) = self.enable(parent, name, *cycles) else {
                     unreachable!("an enable has cycles");
@@ -370,6 +411,7 @@ impl Program {
             }
             StaticShape::Seq(parts) => {
                 let id = self.statement("static seq", Some(parent));
+                self.static_runs.push((id, runs, 0));
                 self.line("static seq {");
                 let cycles = parts
                     .iter()
@@ -380,6 +422,7 @@ impl Program {
             }
             StaticShape::Par(arms) => {
                 let id = self.statement("static par", Some(parent));
+                self.static_runs.push((id, runs, 0));
                 self.line("static par {");
                 let arms: Vec<Vec<Cycle>> = arms
                     .iter()
@@ -405,11 +448,14 @@ impl Program {
             }
             StaticShape::If(test, then, otherwise) => {
                 let id = self.statement("static if", Some(parent));
+                self.static_runs.push((id, runs, 0));
                 let port = if *test { "yes.out" } else { "no.out" };
                 self.line(&format!("static if {port} {{"));
                 let then = self.write_static(then, id, if *test { runs } else { 0 });
-                self.line("} else {");
-                let otherwise = self.write_static(otherwise, id, if *test { 0 } else { runs });
+                let otherwise = otherwise.as_ref().map_or_else(Vec::new, |otherwise| {
+                    self.line("} else {");
+                    self.write_static(otherwise, id, if *test { 0 } else { runs })
+                });
                 self.line("}");
                 let length = then.len().max(otherwise.len());
                 let mut cycles = if *test { then } else { otherwise };
@@ -422,10 +468,10 @@ impl Program {
             }
             StaticShape::Repeat(times, body) => {
                 let id = self.statement("static repeat", Some(parent));
+                self.static_runs.push((id, runs, runs * times));
                 self.line(&format!("static repeat {times} {{"));
                 let body = self.write_static(body, id, runs * times);
                 self.line("}");
-                self.static_loops.push((id, runs * times));
                 let times = usize::try_from(*times).expect("a few");
                 (0..times).flat_map(|_| body.clone()).collect()
             }

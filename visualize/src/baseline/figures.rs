@@ -233,7 +233,7 @@ impl StatementIndex {
                     overhead: ByKind::default(),
                 };
                 for copy in copies {
-                    figures.times += counts.entered(copy.0, copy.1).count;
+                    figures.times += counts.active(copy.0, copy.1);
                     let Some(costs) = ledger.statements.get(copy) else {
                         continue;
                     };

@@ -1,9 +1,8 @@
 //! How often control went from each statement to the next.
 //!
-//! What is counted are activations of statements. The rest follows from them, since control that enters a statement
-//! leaves it again: as often as a `seq` is entered, so are all its steps, and an `if` without `else` goes on past its
-//! branch whenever that does not run. A number that does not follow, or that contradicts another, is left out. Owns
-//! nothing of how the graph looks.
+//! How often statements ran is counted elsewhere. The rest follows, since control that enters a statement leaves it again:
+//! an `if` without `else` goes on past its branch whenever that does not run. A number that does not follow, or that
+//! contradicts another, is left out. Owns nothing of how the graph looks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,41 +51,13 @@ impl<'a> Inside<'a> {
                 children[parent.index()].push(ControlId::from_index(at));
             }
         }
-        let mut inside = Self {
+        let statements = (0..component.control.len()).map(ControlId::from_index);
+        let began = statements.map(|statement| flow.counts.times(instance, statement));
+        Self {
             instance,
             component,
             children,
-            began: vec![None; component.control.len()],
-        };
-        // What is in a statement comes after it.
-        for at in (0..component.control.len()).rev() {
-            inside.began[at] = inside.count(ControlId::from_index(at), flow);
-        }
-        inside
-    }
-
-    fn count(&self, statement: ControlId, flow: &Flow<'_>) -> Option<u64> {
-        let node = self.component.node(statement);
-        let children = &self.children[statement.index()];
-        let began = |child: ControlId| self.began[child.index()];
-        let entered = flow.counts.entered(self.instance, statement).count;
-        // Static control computes conditions all the time.
-        let tested = flow.counts.tested(self.instance, statement);
-        let tested = tested.filter(|_| node.latency.is_none());
-        match node.kind.dynamic() {
-            ControlKind::Enable | ControlKind::Invoke => Some(entered),
-            ControlKind::Seq if flow.unfinished.is_some() => began(*children.first()?),
-            ControlKind::Seq | ControlKind::Par => children.iter().find_map(|&child| began(child)),
-            ControlKind::If => match children[..] {
-                [then, other] => began(then).zip(began(other)).map(|(a, b)| a + b),
-                _ => None,
-            }
-            .or(tested),
-            // The last iteration may not have begun yet.
-            ControlKind::While if flow.unfinished.is_some() => tested.map(|_| entered),
-            ControlKind::While => tested?.checked_sub(began(*children.first()?)?),
-            // A `repeat` in another one may be one with it in hardware, and one of no iterations is nowhere.
-            _ => None,
+            began: began.collect(),
         }
     }
 }
@@ -194,16 +165,12 @@ impl Flow<'_> {
         make: &dyn Fn(ControlId) -> Step,
     ) {
         let began = inside.began[body.index()];
-        let counted = site.statement.and_then(|statement| {
+        let counted = || {
             let of = &self.counts;
-            of.iterations(inside.component, inside.instance, statement)
-        });
-        // The last one may not have begun yet.
-        let counted = counted.filter(|_| self.unfinished.is_none());
-        let iterations = match (began, counted) {
-            (Some(one), Some(other)) if one != other => None,
-            _ => began.or(counted),
+            of.iterations(inside.component, inside.instance, site.statement?)
         };
+        // The last one may not have begun yet.
+        let iterations = began.or_else(|| counted().filter(|_| self.unfinished.is_none()));
         let way = Way::Body;
         let from = [Exit {
             step,

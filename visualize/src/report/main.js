@@ -30,7 +30,7 @@ function showSummary() {
   }
   for (const [title, hotspots] of lists) {
     rank(title, 2, hotspots.map(({ row, name, cost, source, why, times, guide }) => {
-      const reason = element("td", { title: `entered ${count(times)} times, ${percent(cost, data.cycles)} of the run; ${guide} tells more` }, why);
+      const reason = element("td", { title: `${times === null ? "" : `entered ${count(times)} times, `}${percent(cost, data.cycles)} of the run; ${guide} tells more` }, why);
       return [row, cost, name, reason, element("td", { class: "code" }, source)];
     }));
   }

@@ -101,7 +101,7 @@ struct HotspotRow<'a> {
     name: &'a str,
     source: &'a str,
     cost: u64,
-    times: u64,
+    times: Option<u64>,
     why: &'a str,
     guide: &'static str,
 }

@@ -1,8 +1,8 @@
 //! The sentences of `docs/guide/overhead.md`, each on a small program that is put together by hand.
 
 use petal_metadata::{
-    ControlNode, ControlRegister, FrontEnd, Group, GroupId, GroupKind, GroupRun, Origin, Parts,
-    ProbeKind, ProbeName, ProbePrefix, Schedule, Thread, VERSION,
+    ControlNode, ControlRegister, FrontEnd, Group, GroupId, GroupKind, GroupRun, Origin, ProbeKind,
+    ProbeName, ProbePrefix, Schedule, Thread, VERSION,
 };
 
 use super::*;
@@ -29,6 +29,8 @@ impl Program {
             cell: None,
             bindings: Vec::new(),
             latency: None,
+            repeats: None,
+            merged: false,
         });
         let main = Component {
             name: "main".to_owned(),
@@ -341,16 +343,16 @@ fn a_static_program_is_charged_to_the_statement_that_waits() {
         (StaticEnable, Some(0)),
     ]);
     let root = program.leaf(0);
-    let part = |statement: usize, latency| Schedule {
+    let part = |statement: usize, start, latency, parts| Schedule {
         statement: Some(id(statement)),
+        start,
         latency,
-        parts: Parts::None,
+        iterations: 1,
+        branch: None,
+        parts,
     };
-    program.main().compiled[root.index()].schedule = Some(Schedule {
-        statement: Some(id(0)),
-        latency: 3,
-        parts: Parts::seq([part(1, 1), part(2, 2)]),
-    });
+    let steps = vec![part(1, 0, 1, vec![]), part(2, 1, 2, vec![])];
+    program.main().compiled[root.index()].schedule = Some(part(0, 0, 3, steps));
     let statements = [1, 2, 2, 1];
     for (cycles, statement) in (1..).zip(statements) {
         let activity = program.after(cycles, &[], &[(root, true)], &[]);
