@@ -317,6 +317,17 @@ pub fn plain(source: &Path, design: &Design) -> (u64, Memories) {
     (cycles, memories)
 }
 
+/// Whether a compiled design ends in the embedded simulator.
+pub fn ends(source: &Path, design: &Design) -> bool {
+    let mut ends = false;
+    in_embedded(source, design, &[], |simulation| {
+        let last = std::iter::repeat_with(|| simulation.next_cycle())
+            .find(|next| !matches!(next, Ok(true)));
+        ends = matches!(last, Some(Ok(false)));
+    });
+    ends
+}
+
 /// Runs a compiled design in the embedded simulator: the memories after the run, and its trace.
 pub fn embedded(source: &Path, design: &Design, metadata: &Metadata) -> (Memories, Traced) {
     let reconstruction = Reconstruction::new(metadata);

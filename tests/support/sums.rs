@@ -192,7 +192,7 @@ fn check_instances(metadata: &Metadata, analysis: &Analysis<'_>) -> Result<(), S
     let sums = |table: &Table| {
         let texts = ["component", "statement", "kind", "file", "line"];
         let not_summed = ["cell", "min", "max", "avg"];
-        let mut sums: BTreeMap<Vec<String>, BTreeMap<String, u64>> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<String>, BTreeMap<String, Option<u64>>> = BTreeMap::new();
         for row in table.rows() {
             let values = || table.columns().iter().map(|column| &*column.name).zip(row);
             let id = values().filter(|(column, _)| texts.contains(column));
@@ -200,10 +200,11 @@ fn check_instances(metadata: &Metadata, analysis: &Analysis<'_>) -> Result<(), S
             let sums = sums.or_default();
             for (column, value) in values() {
                 if !texts.contains(&column) && !not_summed.contains(&column) {
-                    let sum = sums.entry(column.to_owned()).or_default();
+                    let sum = sums.entry(column.to_owned()).or_insert(Some(0));
                     match value {
-                        Value::Count(count) => *sum += count,
+                        Value::Count(count) => *sum = sum.map(|sum| sum + count),
                         Value::Empty => {}
+                        Value::Unknown => *sum = None,
                         other => panic!("{column} is {other:?}"),
                     }
                 }
@@ -215,8 +216,15 @@ fn check_instances(metadata: &Metadata, analysis: &Analysis<'_>) -> Result<(), S
     let mut instances = sums(&analysis.statements_per_instance());
     for (id, sums) in all {
         // A component without instances that ran has no rows, and nothing to add up.
-        let none = || sums.keys().map(|column| (column.clone(), 0)).collect();
-        let of_instances = instances.remove(&id).unwrap_or_else(none);
+        let none = || {
+            let columns = sums.keys().cloned();
+            columns.map(|column| (column, Some(0))).collect()
+        };
+        let mut of_instances = instances.remove(&id).unwrap_or_else(none);
+        // What is known of some instances may not be known of all.
+        for (column, _) in sums.iter().filter(|(_, sum)| sum.is_none()) {
+            of_instances.insert(column.clone(), None);
+        }
         same(&format!("the instances of {id:?}"), &of_instances, &sums)?;
     }
     same("statements of no component", &instances.len(), &0)?;

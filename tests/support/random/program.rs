@@ -20,7 +20,7 @@ pub struct Statement {
     pub iterations: u64,
     /// How often it ran.
     pub times: u64,
-    /// Whether each of its runs takes as long as any other: there is no `if` in it.
+    /// Whether each of its runs takes as long as any other: there is no `if` and no barrier in it.
     pub is_fixed: bool,
 }
 
@@ -124,12 +124,17 @@ impl Program {
         });
         let id = self.statements.len() - 1;
         if kind.ends_with("if") {
-            let above: Vec<StatementId> = self.ancestry(id).collect();
-            for above in above {
-                self.statements[above].is_fixed = false;
-            }
+            self.vary(id);
         }
         id
+    }
+
+    /// The runs of a statement, and of those around it, take different times.
+    fn vary(&mut self, statement: StatementId) {
+        let around: Vec<StatementId> = self.ancestry(statement).collect();
+        for statement in around {
+            self.statements[statement].is_fixed = false;
+        }
     }
 
     pub fn order(&mut self) -> usize {
@@ -247,6 +252,8 @@ impl Program {
                 let mut codes = Vec::new();
                 for (before, after) in arms {
                     let own = self.statement("seq", Some(id));
+                    // It waits for the other arms.
+                    self.vary(own);
                     self.line("seq {");
                     let before = self.write_shape(before, Some(own), around);
                     self.line(&format!("@sync({barrier});"));
