@@ -34,6 +34,8 @@ pub(crate) struct Shape {
     pub with: bool,
     /// Whether it gets a state machine of its own (`@new_fsm`).
     pub new_fsm: bool,
+    /// How often a `repeat` runs its body.
+    repeats: Option<u64>,
     /// The number of the static program that it is.
     static_program: Option<usize>,
     /// The run that an enable is, if its group has others.
@@ -50,6 +52,7 @@ impl Shape {
             identity: view.identity(),
             with: view.comb_group().is_some(),
             new_fsm: view.attributes().has(ir::BoolAttr::NewFSM),
+            repeats: view.repeats(),
             static_program: view.static_program(),
             run: view.run(),
             group: view.group().map(|group| group.name()),
@@ -218,14 +221,7 @@ fn repeat(before: &Shape, after: ViewMut<'_>, source: &SourceComponent) {
     let Some(key) = before.key() else {
         return assign_rest(before, after, source);
     };
-    let is_loop = {
-        let children = after.view().children();
-        children.len() == 2
-            && children[0].identity().is_none()
-            && children[1].kind() == ControlKind::While
-            && children[1].identity().is_none()
-    };
-    if !is_loop {
+    if before.repeats == Some(1) {
         return align(body_before, after, source);
     }
     let mut parts = after.children().into_iter();
