@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::ValueEnum;
-use petal_visualize::{Digest, Selection, SelectionError, Table};
+use petal_visualize::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
 use terminal_size::Width;
 
@@ -100,10 +100,17 @@ fn usage(error: SelectionError) -> Failure {
 
 /// A table as text, as wide as the terminal at most, if it is written to one.
 fn text(table: &Table) -> String {
-    match terminal_size::terminal_size_of(io::stdout()) {
+    let mut text = match terminal_size::terminal_size_of(io::stdout()) {
         Some((Width(room), _)) => table.text_within(room.into()),
         None => table.text(),
+    };
+    let mut values = table.rows().iter().flatten();
+    if values.any(|value| *value == Value::Unknown) {
+        text.push_str(
+            "–: nothing in the compiled design tells (`petal explain \"times entered\"`)\n",
+        );
     }
+    text
 }
 
 /// One JSON document: a table as it is, several by their names.

@@ -27,8 +27,48 @@ pub struct Schedule<S = ControlId> {
     pub iterations: u64,
     /// It runs only if this is high: it is in a branch of a `static if`.
     pub branch: Option<ProbeName>,
-    /// The statements in it.
-    pub parts: Vec<Self>,
+    /// The statements in it, by their start.
+    parts: Vec<Self>,
+    /// Cycles of the longest of them.
+    longest: u64,
+}
+
+impl<S> Schedule<S> {
+    /// What runs for so many cycles from the start of what contains it, with nothing in it.
+    pub fn new(statement: Option<S>, start: u64, latency: u64) -> Self {
+        Self {
+            statement,
+            start,
+            latency,
+            iterations: 1,
+            branch: None,
+            parts: Vec::new(),
+            longest: 0,
+        }
+    }
+
+    /// The same with these parts.
+    #[must_use]
+    pub fn with(mut self, mut parts: Vec<Self>) -> Self {
+        parts.sort_by_key(|part| part.start);
+        self.longest = parts.iter().map(|part| part.latency).max().unwrap_or(0);
+        self.parts = parts;
+        self
+    }
+
+    /// The statements in it, by their start.
+    pub fn parts(&self) -> &[Self] {
+        &self.parts
+    }
+
+    /// The same, or its only part if that is all of it.
+    #[must_use]
+    pub fn innermost(mut self) -> Self {
+        match self.parts[..] {
+            [ref only] if (only.start, only.latency) == (0, self.latency) => self.parts.remove(0),
+            _ => self,
+        }
+    }
 }
 
 /// How deep the parts of a program that is read from a file may nest.
@@ -79,15 +119,13 @@ impl<S> TryFrom<Vec<Part<S>>> for Schedule<S> {
             if depth > MAX_DEPTH {
                 return Err("a schedule nests too deep");
             }
+            let parts = parts.into_iter().rev().map(|(_, part)| part).collect();
             let schedule = Self {
-                statement: part.statement,
-                start: part.start,
-                latency: part.latency,
                 iterations: part.iterations,
                 branch: part.branch,
-                parts: parts.into_iter().rev().map(|(_, part)| part).collect(),
+                ..Self::new(part.statement, part.start, part.latency)
             };
-            built.push((depth, schedule));
+            built.push((depth, schedule.with(parts)));
         }
         let (_, schedule) = built.pop().ok_or("a schedule lacks parts")?;
         if built.is_empty() {
@@ -103,11 +141,19 @@ impl<S: Copy> Schedule<S> {
     fn running(&self, cycle: u64) -> impl Iterator<Item = (&Self, u64)> {
         let iteration = self.latency.checked_div(self.iterations);
         let cycle = iteration.and_then(|iteration| cycle.checked_rem(iteration));
-        let parts = self.parts.iter().filter_map(move |part| {
-            let cycle = cycle?.checked_sub(part.start)?;
+        let cycles = cycle.unwrap_or(0);
+        let started = self.parts.partition_point(|part| part.start <= cycles);
+        // What started earlier has ended.
+        let ended = self
+            .parts
+            .partition_point(|part| part.start.saturating_add(self.longest) <= cycles);
+        let parts = self.parts[ended..started]
+            .iter()
+            .filter(move |_| cycle.is_some());
+        parts.filter_map(move |part| {
+            let cycle = cycles - part.start;
             (cycle < part.latency).then_some((part, cycle))
-        });
-        parts
+        })
     }
 
     /// The innermost statement that certainly runs in this cycle of the program, whatever the branches. A program that
@@ -145,14 +191,14 @@ impl<S: Copy> Schedule<S> {
 
     /// The same schedule, with statements named by `name`.
     pub fn map<T>(&self, name: &impl Fn(S) -> Option<T>) -> Schedule<T> {
-        Schedule {
-            statement: self.statement.and_then(name),
-            start: self.start,
-            latency: self.latency,
+        let statement = self.statement.and_then(name);
+        let parts = self.parts.iter().map(|part| part.map(name)).collect();
+        let schedule = Schedule {
             iterations: self.iterations,
             branch: self.branch,
-            parts: self.parts.iter().map(|part| part.map(name)).collect(),
-        }
+            ..Schedule::new(statement, self.start, self.latency)
+        };
+        schedule.with(parts)
     }
 
     /// This schedule and all in it.
@@ -173,14 +219,7 @@ mod tests {
     use crate::probe::ProbeKind;
 
     fn part(name: char, start: u64, latency: u64, parts: Vec<Schedule<char>>) -> Schedule<char> {
-        Schedule {
-            statement: Some(name),
-            start,
-            latency,
-            iterations: 1,
-            branch: None,
-            parts,
-        }
+        Schedule::new(Some(name), start, latency).with(parts)
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod command;
 mod compare;
 mod corpus;
 mod docs;
+mod entries;
 mod errors;
 mod folders;
 mod front_ends;

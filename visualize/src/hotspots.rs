@@ -425,6 +425,10 @@ fn reason(statement: ControlKind, overhead: Overhead) -> (GuideSection, &'static
             GuideSection::StaticWaits,
             "waits for the longest arm of a static program",
         ),
+        (Overhead::StaticWait, ControlKind::Enable) => (
+            GuideSection::StaticWaits,
+            "keeps the time of a group of which the compiler has left nothing",
+        ),
         (Overhead::StaticWait, _) => (GuideSection::StaticWaits, "counter of a static program"),
         (Overhead::Barrier, _) => (GuideSection::Barriers, "waits at a barrier"),
         (Overhead::StartFinish, _) => (

@@ -239,11 +239,7 @@ impl Timetable<'_> {
                 inside.entry(holder).or_default().push(Holder::Frame(id));
             }
         }
-        let mut program = self.part_of(Holder::Frame(0), 0, &inside);
-        match &program.parts[..] {
-            [only] if (only.start, only.latency) == (0, program.latency) => program.parts.remove(0),
-            _ => program,
-        }
+        self.part_of(Holder::Frame(0), 0, &inside).innermost()
     }
 
     /// What holds a statement that runs in a frame: the innermost statement around it there, or the frame.
@@ -272,20 +268,19 @@ impl Timetable<'_> {
         let mut parts = inside.get(&holder).cloned().unwrap_or_default();
         parts.sort_by_key(|&part| (self.cycles(part), part));
         let from = if frame.is_some() { 0 } else { start };
-        Schedule {
-            statement: match holder {
-                Holder::Statement(key) => Some(key),
-                Holder::Frame(_) => None,
-            },
-            start: start - origin,
-            latency: end - start,
-            iterations: frame.map_or(1, |frame| frame.iterations),
-            branch: frame.and_then(|frame| frame.branch),
-            parts: parts
-                .into_iter()
-                .map(|part| self.part_of(part, from, inside))
-                .collect(),
+        let statement = match holder {
+            Holder::Statement(key) => Some(key),
+            Holder::Frame(_) => None,
+        };
+        let parts = parts
+            .into_iter()
+            .map(|part| self.part_of(part, from, inside));
+        let mut schedule = Schedule::new(statement, start - origin, end - start);
+        if let Some(frame) = frame {
+            schedule.iterations = frame.iterations;
+            schedule.branch = frame.branch;
         }
+        schedule.with(parts.collect())
     }
 
     /// From where to where a statement or frame runs in the frame around it.

@@ -343,16 +343,9 @@ fn a_static_program_is_charged_to_the_statement_that_waits() {
         (StaticEnable, Some(0)),
     ]);
     let root = program.leaf(0);
-    let part = |statement: usize, start, latency, parts| Schedule {
-        statement: Some(id(statement)),
-        start,
-        latency,
-        iterations: 1,
-        branch: None,
-        parts,
-    };
-    let steps = vec![part(1, 0, 1, vec![]), part(2, 1, 2, vec![])];
-    program.main().compiled[root.index()].schedule = Some(part(0, 0, 3, steps));
+    let part = |statement, start, latency| Schedule::new(Some(id(statement)), start, latency);
+    let steps = vec![part(1, 0, 1), part(2, 1, 2)];
+    program.main().compiled[root.index()].schedule = Some(part(0, 0, 3).with(steps));
     let statements = [1, 2, 2, 1];
     for (cycles, statement) in (1..).zip(statements) {
         let activity = program.after(cycles, &[], &[(root, true)], &[]);
