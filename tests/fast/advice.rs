@@ -1,5 +1,6 @@
 //! Edits that may make programs faster.
 
+mod adversary;
 mod groups;
 mod random;
 mod shapes;
