@@ -544,12 +544,12 @@ impl Writer<'_> {
     }
 
     fn kept(&mut self) -> Vec<String> {
-        let control = match self.dice.below(5) {
-            0 | 1 => "par { seq { use; keep; } if f { seq { temp; put; } } }",
-            2 => "seq { par { use; temp; } put; keep; }",
-            3 => "seq { temp; par { put; use; } keep; }",
-            _ => "seq { use; if f { seq { temp; put; } } keep; }",
-        };
+        let control = self.dice.of(&[
+            "par { seq { use; keep; } if f { seq { temp; put; } } }",
+            "par { seq { use; keep; } seq { temp; put; } }",
+            "seq { use; par { keep; seq { temp; put; } } }",
+            "seq { use; if f { seq { temp; put; } } keep; }",
+        ]);
         let _ = write!(
             self.components,
             "component keeper(x: 8, f: 1) -> () {{\n  cells {{\n    ref n = comb_mem_d1(8, 8, 3);\n    ref k = comb_mem_d1(8, 8, 3);\n    \
@@ -577,9 +577,9 @@ impl Writer<'_> {
 
     fn references(&mut self) -> Vec<String> {
         let control = self.dice.of(&[
-            "seq { read; write; }",
+            "seq { write; read; again; }",
             "seq { read; write; again; }",
-            "seq { write; read; }",
+            "seq { read; again; write; }",
         ]);
         let _ = write!(
             self.components,
@@ -630,12 +630,7 @@ impl Writer<'_> {
         let one = self.write("one", "r0", "v.left = r1.out; v.right = 8'd1;", "v.out");
         let two = self.write("two", "r2", "w.left = r3.out; w.right = 8'd2; ", "w.out");
         self.group("comb group is", "e.left = r0.out; e.right = 8'd3;");
-        let three = self.write(
-            "three",
-            "r3",
-            "e.left = r1.out; e.right = 8'd3; w.left = r2.out; w.right = 8'd5;",
-            "w.out",
-        );
+        let three = self.write("three", "r3", "w.left = r2.out; w.right = 8'd5;", "w.out");
         vec![one, two, format!("if e.out with is {{ {three} }}")]
     }
 }

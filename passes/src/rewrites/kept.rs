@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use calyx_ir as ir;
 
-use crate::dependences::{Cells, is_combinational, ports_of, ports_read};
+use crate::dependences::{Cells, cell_of, is_combinational, ports_of, ports_read};
 use crate::tree::{GroupRef, View};
 
 /// The components that may read in a run what an earlier one left in a cell that the compiler may share. The entry point
@@ -223,12 +223,14 @@ fn waits_for(group: &ir::Group, cell: ir::Id) -> bool {
             is_go(&assignment.dst) && of.borrow().name() != cell && !is_combinational(&of)
         })
     });
-    // What the cell itself is given, it is given before.
+    // What looks at it must be what waits for it, and not by way of a cell that gives it back.
     let is_given = group.assignments.iter().any(|assignment| {
-        parent(&assignment.dst) == Some(cell)
-            && ports_read(assignment)
-                .iter()
-                .any(|port| parent(port) == Some(cell) && !is_done(port))
+        let looks = ports_read(assignment)
+            .iter()
+            .any(|port| parent(port) == Some(cell) && !is_done(port));
+        let keeps = cell_of(&assignment.dst)
+            .is_some_and(|to| to.borrow().name() != cell && !is_combinational(&to));
+        looks && !keeps
     });
     !is_given
         && others.all(|assignment| {
@@ -239,5 +241,5 @@ fn waits_for(group: &ir::Group, cell: ir::Id) -> bool {
 
 /// The cell that a port belongs to.
 fn parent(port: &ir::RRC<ir::Port>) -> Option<ir::Id> {
-    crate::dependences::cell_of(port).map(|cell| cell.borrow().name())
+    cell_of(port).map(|cell| cell.borrow().name())
 }
