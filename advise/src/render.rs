@@ -6,8 +6,7 @@ use crate::advice::{Advice, Defect, Item};
 use crate::change::Class;
 
 /// What the figures of hardware leave out.
-const NOT_ESTIMATED: &str = "hardware is counted in the lowered design, registers with the bit of their `done`; the multiplexers that \
-     assignments become are not estimated";
+const NOT_ESTIMATED: &str = "hardware is told without multiplexers";
 
 /// Columns of sentences in a terminal.
 const WIDTH: usize = 100;
@@ -207,9 +206,7 @@ impl Advice {
         }
         let _ = writeln!(text, "\n{}\n{}", self.data(), self.tried());
         if !self.advice.is_empty() {
-            for line in textwrap::wrap(NOT_ESTIMATED, WIDTH) {
-                let _ = writeln!(text, "{line}");
-            }
+            let _ = writeln!(text, "{NOT_ESTIMATED}");
         }
         if !self.arguments.is_empty() {
             let _ = writeln!(text, "compile it with {}", self.arguments.join(" "));
