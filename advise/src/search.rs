@@ -584,3 +584,6 @@ impl<W: Workshop> Search<'_, W> {
         Ok(trials)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 
 mod adversary;
 mod groups;
+mod patches;
+mod premises;
 mod random;
 mod shapes;
 mod writer;

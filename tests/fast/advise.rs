@@ -250,7 +250,7 @@ fn what_the_compiler_gets_wrong_proves_nothing() {
     workshop.write("design.futil", COUNTERS);
     let advice = advice(&workshop, &["design.futil"]);
     // To keep the counters apart changes what they count: it is dropped, and no surprise.
-    assert_eq!(advice["notes"], Value::Array(Vec::new()), "{advice:#}");
+    assert_eq!(advice["defects"], Value::Array(Vec::new()), "{advice:#}");
     assert!(
         advice["tried"]["different"].as_u64().unwrap() > 0,
         "{advice:#}"

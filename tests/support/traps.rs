@@ -98,6 +98,28 @@ pub struct Program {
     pub memories: Memories,
 }
 
+/// Contents of memories: numbers, most of them small.
+pub fn words(memories: &Memories, dice: &mut Dice) -> Vec<(String, Vec<u64>)> {
+    let mut word = |width: u32| {
+        let most = if dice.one_in(4) { 256 } else { 7 };
+        dice.next() % most % (1 << width)
+    };
+    let memories = memories.iter();
+    memories
+        .map(|(name, (width, size))| (name.clone(), (0..*size).map(|_| word(*width)).collect()))
+        .collect()
+}
+
+/// The same as a data file.
+pub fn data(memories: &Memories, dice: &mut Dice) -> String {
+    let contents = words(memories, dice).into_iter().map(|(name, words)| {
+        let format = serde_json::json!({"numeric_type": "bitnum", "is_signed": false, "width": memories[&name].0});
+        (name, serde_json::json!({"data": words, "format": format}))
+    });
+    let contents: serde_json::Map<String, serde_json::Value> = contents.collect();
+    serde_json::Value::Object(contents).to_string()
+}
+
 struct Writer<'a> {
     dice: &'a mut Dice,
     cells: Vec<String>,

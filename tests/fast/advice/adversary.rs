@@ -14,7 +14,7 @@ use crate::support;
 use crate::support::traps::{self, Dice, Memories, TRAPS, Trap};
 
 /// How many programs of each kind are tried.
-const PROGRAMS: u32 = 8;
+const PROGRAMS: u32 = 6;
 
 /// The first data set is what a user may have had, the others are other data.
 const DATA_SETS: u64 = 9;
@@ -35,18 +35,6 @@ enum Outcome {
     OutOfBounds,
     Endless,
     Unsettled,
-}
-
-fn words(seed: u64, memories: &Memories) -> Vec<(String, Vec<u64>)> {
-    let mut dice = Dice::new(seed);
-    let mut word = |width: u32| {
-        let most = if dice.one_in(4) { 256 } else { 7 };
-        dice.next() % most % (1 << width)
-    };
-    let memories = memories.iter();
-    memories
-        .map(|(name, (width, size))| (name.clone(), (0..*size).map(|_| word(*width)).collect()))
-        .collect()
 }
 
 struct Trial<'a> {
@@ -83,7 +71,7 @@ impl Trial<'_> {
                     ..Options::default()
                 };
                 let mut simulation = compiled.simulation(options).map_err(|e| error(&e))?;
-                for (name, words) in words(self.seed + at, self.memories) {
+                for (name, words) in traps::words(self.memories, &mut Dice::new(self.seed + at)) {
                     let words = words.into_iter().enumerate();
                     let words = words.map(|(at, word)| (at as u64, word.into()));
                     simulation.write_memory(&name, &words.collect());
