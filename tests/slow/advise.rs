@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use std::os::unix::process::CommandExt as _;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use crate::support;
 use crate::support::advice::{advice, patched, ran};
 use crate::support::traps::{self, Dice, TRAPS};
-use crate::support::workshop::{Workshop, said, tells, wait_until};
+use crate::support::workshop::{Workshop, said, succeeds, tells, wait_until};
 
 /// Longer runs would take minutes for each change.
 const MOST_CYCLES: u64 = 100_000;
@@ -104,6 +105,14 @@ fn every_patch_saves_what_it_says() {
 /// Advises on a design for a short while, and holds what is advised to the same memories in Verilator.
 fn in_verilator(design: &Path) {
     let workshop = Workshop::empty();
+    let imported = design.with_file_name("lib");
+    if imported.exists() {
+        succeeds(
+            Command::new("cp")
+                .arg("-r")
+                .args([&imported, workshop.dir.path()]),
+        );
+    }
     workshop.write("design.futil", std::fs::read(design).unwrap());
     for data in ["design.futil.data", "patched.futil.data"] {
         workshop.write(

@@ -4,6 +4,7 @@
 //! it takes and whether it is combinational is what its declaration says, and a user's library may say anything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use calyx_frontend::{NamespaceDef, Primitive};
@@ -87,7 +88,7 @@ fn standard() -> &'static HashMap<String, Declaration> {
         let _alone = positions::parsing();
         let files = library::files().into_iter();
         let parsed = files
-            .filter(|(name, _)| name.ends_with(".futil"))
+            .filter(|(name, _)| Path::new(name).extension().is_some_and(|of| of == "futil"))
             .filter_map(|(_, text)| NamespaceDef::construct_from_str(&text).ok());
         let primitives = parsed
             .flat_map(|file| file.externs)

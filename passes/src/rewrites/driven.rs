@@ -143,7 +143,6 @@ impl When {
     /// Adds what follows if it holds, or does not.
     fn imply(&self, holds: bool, facts: &mut Facts) {
         match self {
-            Self::Always => {}
             Self::Atom(atom, _) => {
                 facts.insert(atom.clone(), holds);
             }
@@ -156,7 +155,7 @@ impl When {
                 a.imply(false, facts);
                 b.imply(false, facts);
             }
-            Self::And(..) | Self::Or(..) => {}
+            Self::Always | Self::And(..) | Self::Or(..) => {}
         }
     }
 

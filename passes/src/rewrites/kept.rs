@@ -65,10 +65,11 @@ impl<'a> Kept<'a> {
     /// Whether a statement may read what it has not written in this run. `written` are the cells that surely are, before it and
     /// then after it.
     fn reads_before(&self, view: View<'_>, written: &mut Cells) -> bool {
-        let (read, given) = ports_of(view);
+        // What it gives to a register, that takes only if something enables it.
+        let (read, _) = ports_of(view);
         let mut reads: Cells = read.iter().filter_map(parent).collect();
         if let Some(group) = view.comb_group() {
-            reads.extend(self.reads(&group.borrow().assignments));
+            reads.extend(Self::reads(&group.borrow().assignments));
         }
         for (_, actual) in view.handed_over() {
             reads.insert(actual);
@@ -125,11 +126,10 @@ impl<'a> Kept<'a> {
             }
             View::Dynamic(ir::Control::Invoke(_)) | View::Static(ir::StaticControl::Invoke(_)) => {
                 written.extend(view.invoked().map(|cell| cell.borrow().name()));
-                written.extend(given.iter().filter_map(parent));
             }
             View::Dynamic(_) | View::Static(_) => {
                 if let Some(group) = view.group() {
-                    written.extend(self.writes(&group));
+                    written.extend(Self::writes(&group));
                 }
             }
         }
@@ -137,7 +137,7 @@ impl<'a> Kept<'a> {
     }
 
     /// The cells that assignments read.
-    fn reads<T>(&self, assignments: &[ir::Assignment<T>]) -> Cells {
+    fn reads<T>(assignments: &[ir::Assignment<T>]) -> Cells {
         let ports = assignments.iter().flat_map(ports_read);
         let ports = ports.filter(|port| !port.borrow().attributes.has(ir::NumAttr::Done));
         ports.filter_map(|port| parent(&port)).collect()
@@ -147,16 +147,15 @@ impl<'a> Kept<'a> {
         let mut reads = match group {
             GroupRef::Dynamic(group) => {
                 let group = group.borrow();
-                let mut reads = self.reads(&group.assignments);
-                let first: Cells = self
-                    .started(&group)
+                let mut reads = Self::reads(&group.assignments);
+                let first: Cells = Self::started(&group)
                     .into_iter()
                     .filter(|cell| waits_for(&group, *cell))
                     .collect();
                 reads.retain(|cell| !first.contains(cell));
                 reads
             }
-            GroupRef::Static(group) => self.reads(&group.borrow().assignments),
+            GroupRef::Static(group) => Self::reads(&group.borrow().assignments),
         };
         for name in group.called() {
             if !seen.insert(name) {
@@ -172,9 +171,9 @@ impl<'a> Kept<'a> {
     }
 
     /// The cells that a group surely writes or runs.
-    fn writes(&self, group: &GroupRef) -> Cells {
+    fn writes(group: &GroupRef) -> Cells {
         match group {
-            GroupRef::Dynamic(group) => self.started(&group.borrow()),
+            GroupRef::Dynamic(group) => Self::started(&group.borrow()),
             GroupRef::Static(group) => {
                 let group = group.borrow();
                 let starts = group.assignments.iter().filter(|assignment| {
@@ -193,7 +192,7 @@ impl<'a> Kept<'a> {
     }
 
     /// The cells that a group starts in its first cycle, whatever holds then.
-    fn started(&self, group: &ir::Group) -> Cells {
+    fn started(group: &ir::Group) -> Cells {
         let starts = group.assignments.iter().filter(|assignment| {
             let cell = parent(&assignment.dst);
             let surely = assignment.guard.is_true()
