@@ -5,17 +5,16 @@ mod profiles;
 use std::fmt::Write as _;
 use std::fs;
 use std::num::NonZero;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use petal_advise::{Advice, Budget, Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_advise::{Advice, Budget, Defect, Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_embedded::{Compiled, Options, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
-use petal_passes::{
-    Certainty, Design, Joined, Library, Observed, Parsed, Pipeline, Program, Rewrite, Source,
-};
+use petal_passes::{Design, Library, Observed, Parsed, Pipeline, Program, Rewrite, Source};
 use petal_reconstruct::{ProbeSource as _, Reconstruction};
 use petal_visualize::{Analysis, Change, ControlView, thousands};
 
@@ -79,8 +78,8 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Failure> {
         summary.warnings.iter().for_each(messages::warning);
     }
     let file = match path.file_name() {
-        Some(file) if !design::is_standard_input(path) => file.to_string_lossy().into_owned(),
-        _ => format!("{name}.futil"),
+        Some(file) if !design::is_standard_input(path) => file.to_owned(),
+        _ => format!("{name}.futil").into(),
     };
     let threads = args.jobs.and_then(|jobs| NonZero::new(jobs as usize));
     let threads = threads.or_else(|| thread::available_parallelism().ok());
@@ -88,6 +87,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Failure> {
         time: args.budget,
         threads: threads.map_or(1, NonZero::get),
         search: args.search,
+        proved: args.proved,
     };
     let advice = petal_advise::advise(&shop, &name, &file, text.clone(), budget);
     shop.bar.finish_and_clear();
@@ -96,10 +96,17 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Failure> {
         Ok(()) => Failure::new(message),
     })?;
     write(&out, &advice, path)?;
-    if args.apply {
+    let is_sound = advice.defects.is_empty();
+    if args.apply && is_sound && !advice.interrupted {
         apply(path, &text, &advice)?;
     }
     outputs::print(&print(args, &advice, path, &out))?;
+    if !is_sound {
+        return Err(defective(&advice, path, &out));
+    }
+    if advice.interrupted {
+        return Err(Failure::new("interrupted"));
+    }
     let saved = advice.cycles - advice.with_proved;
     // A limit is a share of the run as it is.
     let change = Change {
@@ -114,6 +121,19 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// What to do where petal took for proved what is not so.
+fn defective(advice: &Advice, path: &Path, out: &Path) -> Failure {
+    let mut files = vec![path.display().to_string()];
+    files.extend(advice.data.iter().map(|data| data.name.clone()));
+    let programs = (0..advice.defects.len()).map(Defect::file);
+    files.extend(programs.map(|file| out.join(PATCHES).join(file).display().to_string()));
+    Failure::new(format!(
+        "petal took for proved what is not so, which is a defect of petal: trust none of this advice (nothing was applied), and please \
+         report it with {}",
+        files.join(", ")
+    ))
 }
 
 /// A run for each data file.
@@ -190,7 +210,9 @@ fn write(out: &Path, advice: &Advice, path: &Path) -> Result<(), Failure> {
     ];
     let front = advice.front.iter();
     let front = front.filter_map(|point| Some((point.patch.clone()?, &point.diff)));
-    for (name, patch) in patches.chain(whole).chain(front) {
+    let defects = advice.defects.iter().enumerate();
+    let defects = defects.map(|(at, defect)| (Defect::file(at), &defect.text));
+    for (name, patch) in patches.chain(whole).chain(front).chain(defects) {
         if !patch.is_empty() {
             let name = format!("{PATCHES}/{name}");
             staging.write(&name, patch)?;
@@ -213,6 +235,7 @@ pub fn files(out: &Path) -> Vec<String> {
     let is_ours = |name: &String| {
         let patch = name.strip_suffix(".patch");
         matches!(name.as_str(), "advice.md" | "advice.sarif")
+            || name.starts_with("defect-") && name.ends_with(".futil")
             || patch.is_some_and(|of| {
                 let of = of.strip_prefix("front-").unwrap_or(of);
                 matches!(of, "all" | "proved") || of.starts_with(|c: char| c.is_ascii_digit())
@@ -231,21 +254,30 @@ fn kept(path: &Path) -> PathBuf {
     PathBuf::from(kept)
 }
 
-/// Fails if the design's file can't be changed.
-fn check_apply(path: &Path) -> Result<(), Failure> {
+/// The design's file itself, where the path leads to it by symbolic links. Fails if it can't be changed.
+fn check_apply(path: &Path) -> Result<PathBuf, Failure> {
     if design::is_standard_input(path) {
         return Err(Failure::usage(
             "`--apply` changes a file: give the design as one, not on standard input",
         ));
     }
     let kept = kept(path);
-    if kept.exists() {
+    // A link that leads nowhere is there, too.
+    if kept.symlink_metadata().is_ok() {
         return Err(Failure::usage(format!(
             "{} is there already, and `--apply` would lose it: move it away",
             kept.display()
         )));
     }
-    Ok(())
+    let real = fs::canonicalize(path).map_err(Failure::io("read the design", path))?;
+    let metadata = fs::metadata(&real).map_err(Failure::io("read the design", path))?;
+    if metadata.permissions().readonly() {
+        return Err(Failure::usage(format!(
+            "{} is read-only, and `--apply` would change it: make it writable, or apply the patch to a copy",
+            path.display()
+        )));
+    }
+    Ok(real)
 }
 
 /// Changes the design's file, whose text was `text`, and keeps it as it was.
@@ -253,8 +285,7 @@ fn apply(path: &Path, text: &str, advice: &Advice) -> Result<(), Failure> {
     if advice.all_patch.is_empty() {
         return Ok(());
     }
-    check_apply(path)?;
-    let kept = kept(path);
+    let real = check_apply(path)?;
     let before = petal_files::read(path).map_err(Failure::io("read the design", path))?;
     if before != text.as_bytes() {
         return Err(Failure::new(format!(
@@ -262,8 +293,17 @@ fn apply(path: &Path, text: &str, advice: &Advice) -> Result<(), Failure> {
             path.display()
         )));
     }
-    folder::write_whole(&kept, &before)?;
-    folder::write_whole(path, advice.text.as_bytes())
+    let metadata = fs::metadata(&real).map_err(Failure::io("read the design", path))?;
+    // With the same mode, and as far as that is allowed of the same owner.
+    let write = |to: &Path, content: &[u8]| {
+        let draft = folder::Draft::of(to, content)?;
+        let _ = std::os::unix::fs::chown(draft.path(), Some(metadata.uid()), Some(metadata.gid()));
+        fs::set_permissions(draft.path(), metadata.permissions())
+            .map_err(Failure::io("write", to))?;
+        draft.finish()
+    };
+    write(&kept(path), &before)?;
+    write(&real, advice.text.as_bytes())
 }
 
 /// Compiles, runs and compares programs.
@@ -393,11 +433,13 @@ impl Workshop for Shop<'_> {
     }
 
     fn try_out(&self, variant: &Variant, limit: u64) -> Trial {
-        let Ok(design) = self.compile(variant) else {
-            return Trial::Failed;
-        };
-        let Ok(compiled) = Compiled::new(design.program(), &[], Visible::Probes) else {
-            return Trial::Failed;
+        let compiled = self.compile(variant).and_then(|design| {
+            let compiled = Compiled::new(design.program(), &[], Visible::Probes)?;
+            Ok((design, compiled))
+        });
+        let (design, compiled) = match compiled {
+            Ok(compiled) => compiled,
+            Err(failure) => return Trial::Failed(failure.to_string()),
         };
         let mut cycles = Vec::new();
         let mut left = limit.min(self.args.cycle_limit.saturating_mul(self.data.len() as u64));
@@ -409,7 +451,8 @@ impl Workshop for Shop<'_> {
                 }
                 Ok(Ok(_)) => return Trial::Differs,
                 Ok(Err(Stopped::CycleLimit { .. })) => return Trial::TooLong,
-                Ok(Err(_)) | Err(_) => return Trial::Failed,
+                Ok(Err(stopped)) => return Trial::Failed(stopped.to_string()),
+                Err(failure) => return Trial::Failed(failure.to_string()),
             }
         }
         Trial::Ran(Ran {
@@ -420,12 +463,7 @@ impl Workshop for Shop<'_> {
 
     fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, String> {
         let program = self.program(variant).map_err(|error| error.to_string())?;
-        let mut rewrites =
-            petal_passes::rewrites(program, observed).map_err(|error| error.to_string())?;
-        if self.args.proved {
-            rewrites.retain(|rewrite| rewrite.certainty == Certainty::Proved);
-        }
-        Ok(rewrites)
+        petal_passes::rewrites(program, observed).map_err(|error| error.to_string())
     }
 
     fn profile(&self, variant: &Variant) -> Result<Profiles, String> {
@@ -443,19 +481,7 @@ impl Workshop for Shop<'_> {
         Ok(states(&metadata, metadata.main))
     }
 
-    fn joined(&self, variant: &Variant) -> Result<Joined, String> {
-        let instrument = || {
-            let pipeline = self.pipeline(variant.passes())?;
-            let (design, _) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
-            Ok::<Joined, Failure>(design.joined)
-        };
-        instrument().map_err(|failure| failure.to_string())
-    }
-
     fn pipelines(&self) -> Vec<Passes> {
-        if self.args.proved {
-            return Vec::new();
-        }
         let passes = self.pipeline(&Passes::default());
         let passes = passes.map(|pipeline| pipeline.passes().to_vec());
         petal_advise::pipelines(&passes.unwrap_or_default(), &self.args.design.extra_opt)
@@ -470,8 +496,8 @@ impl Workshop for Shop<'_> {
         self.bar.tick();
     }
 
-    fn check(&self) -> Result<(), String> {
-        interrupt::check().map_err(|failure| failure.to_string())
+    fn is_interrupted(&self) -> bool {
+        interrupt::requested()
     }
 }
 
@@ -499,7 +525,7 @@ impl Shop<'_> {
                     Ok::<(), Failure>(())
                 })
                 .map_err(|error| Failure::new(error.to_string()))?;
-            profiles.add(&metadata, &design.joined, &analysis, at == 0);
+            profiles.add(&metadata, &analysis, at == 0);
         }
         Ok(profiles)
     }
@@ -515,7 +541,8 @@ fn hardware(design: &Design) -> Hardware {
         match width {
             Some(width) => {
                 hardware.registers += count;
-                hardware.register_bits += count * width;
+                // Each has one more for its `done`.
+                hardware.register_bits += count * (width + 1);
             }
             None => {
                 hardware.cells.insert(name, count);

@@ -114,10 +114,14 @@ impl Folder {
     ) -> Result<(), Failure> {
         let compiled = (view == ControlArg::Compiled).then(|| CompiledView::new(metadata));
         let mut checker = check::Checker::new(metadata);
+        // The advice that was found is written although there was an interrupt.
+        let asked_before = interrupt::requested();
         for event in reader {
             let event = event?;
             checker.event(&event)?;
-            interrupt::check()?;
+            if !asked_before {
+                interrupt::check()?;
+            }
             let event = match &compiled {
                 Some(view) => view.event(event),
                 None => event,

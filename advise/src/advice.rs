@@ -1,6 +1,7 @@
 //! What came out: the changes that save cycles, with what each saves and costs.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
@@ -41,8 +42,10 @@ pub struct Advice {
     pub text: String,
     /// The arguments of the command that compile it as advised.
     pub arguments: Vec<String>,
-    /// What the user should know.
-    pub notes: Vec<String>,
+    /// Proved changes that were none: each is a defect of petal.
+    pub defects: Vec<Defect>,
+    /// Whether the user ended the search, so that this is what was found until then.
+    pub interrupted: bool,
     /// With a search of combinations: the programs that none beats in cycles, bits of registers and cells, by cycles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub front: Vec<Point>,
@@ -50,6 +53,25 @@ pub struct Advice {
     pub hardware: Hardware,
     /// The hardware with all advice.
     pub hardware_with_all: Hardware,
+}
+
+/// A change that petal took for proved although the design is not the same with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Defect {
+    /// What to do.
+    pub what: String,
+    /// What came of it.
+    pub problem: String,
+    /// The program with it.
+    #[serde(skip)]
+    pub text: String,
+}
+
+impl Defect {
+    /// The name of the file with the program, for the defect at an index.
+    pub fn file(at: usize) -> String {
+        format!("defect-{:02}.futil", at + 1)
+    }
 }
 
 /// Data that a design was tried on.
@@ -122,12 +144,12 @@ pub struct Tried {
     pub not_tried: usize,
 }
 
-/// The hardware of a lowered design, in all of its instances.
+/// The hardware of a lowered design, in all of its instances, but for the multiplexers that assignments become.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hardware {
     /// Registers.
     pub registers: u64,
-    /// Their bits.
+    /// Their bits, each with its `done`.
     pub register_bits: u64,
     /// States of state machines.
     pub states: u64,
@@ -225,7 +247,7 @@ impl<W: Workshop> Search<'_, W> {
     pub(crate) fn advice(
         self,
         design: &str,
-        file: &str,
+        file: &OsStr,
         original: &Variant,
         before: &Ran,
         kept: Vec<Kept>,
@@ -307,7 +329,7 @@ impl<W: Workshop> Search<'_, W> {
         });
         Ok(Advice {
             design: design.to_owned(),
-            file: file.to_owned(),
+            file: file.to_string_lossy().into_owned(),
             data: data.collect(),
             cycles,
             with_proved: proved.1,
@@ -318,7 +340,8 @@ impl<W: Workshop> Search<'_, W> {
             all_patch: patch(file, original.text(), after.text()),
             text: after.text().to_owned(),
             arguments: after.passes().arguments(),
-            notes: self.notes,
+            defects: self.defects,
+            interrupted: false,
             front: Vec::new(),
             hardware,
             hardware_with_all,

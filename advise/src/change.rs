@@ -70,15 +70,6 @@ impl Change {
         }
     }
 
-    /// Takes back that it is proved: the compiler makes one cell of others with it.
-    pub(crate) fn doubt(&mut self) {
-        if let Self::Edit(rewrite) = self {
-            rewrite.certainty = Certainty::Checked;
-            "with it the compiler makes one cell of others that have to keep what they hold"
-                .clone_into(&mut rewrite.premise);
-        }
-    }
-
     /// A short name of its kind, for files and programs.
     pub fn kind(&self) -> &'static str {
         match self {

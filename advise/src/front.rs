@@ -3,12 +3,14 @@
 //! Owns the Pareto front: programs of which none is beaten by another one in cycles, bits of registers and other cells alike.
 //! From a program of the front the next ones are made by one change more, or one less.
 
+use std::ffi::OsStr;
+
 use serde::Serialize;
 
 use crate::advice::Hardware;
 use crate::change::{Change, Class, Key};
 use crate::patch::patch;
-use crate::search::{Failure, Profile as _, Ran, Search, Trial, Workshop, total};
+use crate::search::{Failure, Profile as _, Ran, Search, Trial, Try, Workshop, total};
 use crate::variant::Variant;
 
 /// After so many batches of programs that do not change the front, the search ends.
@@ -90,8 +92,9 @@ impl<W: Workshop> Search<'_, W> {
     /// each with what was changed.
     pub(crate) fn front(
         &mut self,
-        file: &str,
+        file: &OsStr,
         original: &Variant,
+        only_proved: bool,
         known: Vec<(Steps, Variant, Ran)>,
     ) -> Result<Vec<Point>, Failure> {
         let mut front = Vec::new();
@@ -105,6 +108,11 @@ impl<W: Workshop> Search<'_, W> {
                 },
             );
         }
+        let class = if only_proved {
+            Class::Proved
+        } else {
+            Class::Checked
+        };
         let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
         let mut seen: Vec<Variant> = front.iter().map(|tried| tried.variant.clone()).collect();
         let mut idle = 0;
@@ -112,7 +120,8 @@ impl<W: Workshop> Search<'_, W> {
             let mut batch = Vec::new();
             for _ in 0..self.threads * 2 {
                 let from = front[dice.below(front.len())].clone();
-                let Some((steps, variant)) = self.neighbour(original, &from, &mut dice)? else {
+                let Some((steps, variant)) = self.neighbour(original, class, &from, &mut dice)?
+                else {
                     continue;
                 };
                 if !seen.contains(&variant) {
@@ -120,7 +129,6 @@ impl<W: Workshop> Search<'_, W> {
                     batch.push((steps, variant));
                 }
             }
-            let variants: Vec<Variant> = batch.iter().map(|(_, variant)| variant.clone()).collect();
             let best = front
                 .iter()
                 .map(|tried| total(&tried.ran))
@@ -131,9 +139,20 @@ impl<W: Workshop> Search<'_, W> {
                 .map(|tried| total(&tried.ran))
                 .max()
                 .unwrap_or(0);
-            let trials = self.try_all(&variants, most, best, self.deadline)?;
+            let tries = batch.iter().map(|(_, variant)| Try {
+                variant: variant.clone(),
+                limit: most,
+            });
+            let tries: Vec<Try> = tries.collect();
+            let trials = self.try_all(&tries, best, self.deadline)?;
             let mut grew = false;
             for ((steps, variant), trial) in batch.into_iter().zip(trials) {
+                let is_proved = |(_, change): &(Key, Change)| change.class() == Class::Proved;
+                if let (Some(trial), Some((_, change))) = (&trial, steps.last())
+                    && steps.iter().all(is_proved)
+                {
+                    self.check_proved(change, &variant, trial);
+                }
                 if let Some(Trial::Ran(ran)) = trial {
                     grew |= add(
                         &mut front,
@@ -148,15 +167,6 @@ impl<W: Workshop> Search<'_, W> {
             idle = if grew { 0 } else { idle + 1 };
         }
         front.sort_by_key(Tried::costs);
-        let joined = self.workshop.joined(original)?;
-        let mut is_proved = Vec::new();
-        for tried in &front {
-            let mut steps = tried.steps.iter();
-            is_proved.push(
-                steps.all(|(_, change)| change.class() == Class::Proved)
-                    && self.workshop.joined(&tried.variant)? == joined,
-            );
-        }
         let point = |(at, tried): (usize, Tried)| {
             let diff = patch(file, original.text(), tried.variant.text());
             let [cycles, register_bits, cells] = tried.costs();
@@ -166,7 +176,10 @@ impl<W: Workshop> Search<'_, W> {
                 register_bits,
                 cells,
                 changes: changes.collect(),
-                proved: is_proved[at],
+                proved: tried
+                    .steps
+                    .iter()
+                    .all(|(_, change)| change.class() == Class::Proved),
                 arguments: tried.variant.passes().arguments(),
                 patch: (!diff.is_empty()).then(|| format!("front-{:02}.patch", at + 1)),
                 diff,
@@ -179,6 +192,7 @@ impl<W: Workshop> Search<'_, W> {
     fn neighbour(
         &self,
         original: &Variant,
+        class: Class,
         from: &Tried,
         dice: &mut Dice,
     ) -> Result<Option<(Steps, Variant)>, Failure> {
@@ -189,8 +203,10 @@ impl<W: Workshop> Search<'_, W> {
             let mut kept = Vec::new();
             for (key, change) in steps {
                 let class = change.class();
-                let observed = self.workshop.profile(&variant)?;
-                let again = self.again(&variant, &key, change, class, observed.observed())?;
+                let Some(profile) = self.profile(&variant)? else {
+                    return Ok(None);
+                };
+                let again = self.again(&variant, &key, change, class, profile.observed())?;
                 if let Some(change) = again {
                     variant = change.apply(&variant);
                     kept.push((key, change));
@@ -198,8 +214,10 @@ impl<W: Workshop> Search<'_, W> {
             }
             return Ok(Some((kept, variant)));
         }
-        let profile = self.workshop.profile(&from.variant)?;
-        let candidates = self.candidates(Class::Checked, &from.variant, &profile)?;
+        let Some(profile) = self.profile(&from.variant)? else {
+            return Ok(None);
+        };
+        let candidates = self.candidates(class, &from.variant, &profile)?;
         let mut fit = candidates;
         fit.retain(|(key, ..)| !self.is_hopeless(key));
         if fit.is_empty() {

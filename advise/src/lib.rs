@@ -13,7 +13,7 @@ mod sarif;
 mod search;
 mod variant;
 
-pub use advice::{Advice, DataSet, Hardware, HardwareChange, Item, Tried};
+pub use advice::{Advice, DataSet, Defect, Hardware, HardwareChange, Item, Tried};
 pub use change::{Change, Class};
 pub use front::Point;
 pub use pipeline::{Passes, pipelines};

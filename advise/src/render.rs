@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::advice::{Advice, Item};
+use crate::advice::{Advice, Defect, Item};
 use crate::change::Class;
+
+/// What the figures of hardware leave out.
+const NOT_ESTIMATED: &str = "hardware is told without multiplexers";
 
 /// Columns of sentences in a terminal.
 const WIDTH: usize = 100;
@@ -101,9 +104,29 @@ impl Advice {
         part(tried.failed, "could not be compiled or did not end");
         part(
             tried.not_tried,
-            "were not tried for want of time (`--budget`)",
+            if self.interrupted {
+                "were not tried, since it was interrupted"
+            } else {
+                "were not tried for want of time (`--budget`)"
+            },
         );
         text
+    }
+
+    /// What was wrongly taken for proved: loud, since nothing else of the list can be trusted then.
+    fn defects(&self) -> Option<String> {
+        let defects = self.defects.iter().enumerate();
+        let lines = defects.map(|(at, defect)| {
+            let Defect { what, problem, .. } = defect;
+            format!("- if you {what} ({}): {problem}", Defect::file(at))
+        });
+        let lines: Vec<String> = lines.collect();
+        (!lines.is_empty()).then(|| {
+            format!(
+                "DEFECT OF PETAL: it took for proved that the design stays the same, which is not so\n{}",
+                lines.join("\n")
+            )
+        })
     }
 
     fn headline(&self) -> String {
@@ -150,7 +173,14 @@ impl Advice {
 
     /// For a terminal.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.headline());
+        let mut text = String::new();
+        if let Some(defects) = self.defects() {
+            let _ = writeln!(text, "{defects}\n");
+        }
+        let _ = writeln!(text, "{}", self.headline());
+        if self.interrupted {
+            text.push_str("interrupted: this is what was found until then\n");
+        }
         for (class, items) in self.sections() {
             if !items.is_empty() {
                 let _ = writeln!(text, "\n{}", heading(class));
@@ -175,8 +205,8 @@ impl Advice {
             }
         }
         let _ = writeln!(text, "\n{}\n{}", self.data(), self.tried());
-        for note in &self.notes {
-            let _ = writeln!(text, "warning: {note}");
+        if !self.advice.is_empty() {
+            let _ = writeln!(text, "{NOT_ESTIMATED}");
         }
         if !self.arguments.is_empty() {
             let _ = writeln!(text, "compile it with {}", self.arguments.join(" "));
@@ -215,6 +245,12 @@ impl Advice {
     /// For a comment in a pull request.
     pub fn markdown(&self) -> String {
         let mut text = format!("### {}\n", markdown(&self.headline()));
+        if let Some(defects) = self.defects() {
+            let _ = writeln!(text, "\n**{}**", defects.replace('\n', "\n\n"));
+        }
+        if self.interrupted {
+            text.push_str("\ninterrupted: this is what was found until then\n");
+        }
         for (class, items) in self.sections() {
             if !items.is_empty() {
                 let _ = writeln!(
@@ -257,8 +293,8 @@ impl Advice {
             markdown(&self.data()),
             markdown(&self.tried())
         );
-        for note in &self.notes {
-            let _ = writeln!(text, "\n**Warning:** {}", markdown(note));
+        if !self.advice.is_empty() {
+            let _ = writeln!(text, "\n{NOT_ESTIMATED}");
         }
         text
     }

@@ -6,16 +6,20 @@
 //! again, until nothing more is found. What saved nothing is tried again when nothing else is left.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use petal_passes::{Joined, Observed, Rewrite};
+use petal_passes::{Observed, Rewrite};
 
-use crate::advice::{Advice, Hardware};
+use crate::advice::{Advice, Defect, Hardware};
 use crate::change::{Change, Class, Key};
 use crate::pipeline::Passes;
 use crate::variant::Variant;
+
+/// After so many cycles more, a run that does the same over and over is known to.
+const TIME_TO_REPEAT: u64 = 10_000;
 
 /// Why a search ended without a result: a message for the user.
 pub type Failure = String;
@@ -38,8 +42,8 @@ pub enum Trial {
     TooLong,
     /// It computed something else with one of the data sets.
     Differs,
-    /// The compiler refused it, or it came to no end.
-    Failed,
+    /// The compiler refused it, or it came to no end: why.
+    Failed(String),
 }
 
 /// Where a change is.
@@ -100,12 +104,6 @@ pub trait Workshop: Sync {
     /// When it can't be compiled.
     fn states(&self, variant: &Variant) -> Result<u64, Failure>;
 
-    /// The cells of a program that the compiler makes one although they have to keep what they hold.
-    ///
-    /// # Errors
-    /// When it can't be compiled.
-    fn joined(&self, variant: &Variant) -> Result<Joined, Failure>;
-
     /// Other ways to compile the program.
     fn pipelines(&self) -> Vec<Passes>;
 
@@ -113,10 +111,7 @@ pub trait Workshop: Sync {
     fn progress(&self, runs: usize, best: u64);
 
     /// Whether the user wants it to end.
-    ///
-    /// # Errors
-    /// When so.
-    fn check(&self) -> Result<(), Failure>;
+    fn is_interrupted(&self) -> bool;
 }
 
 /// How much time a search has.
@@ -128,6 +123,8 @@ pub struct Budget {
     pub threads: usize,
     /// Whether to spend what is left of the time on combinations.
     pub search: bool,
+    /// Whether to search what is proved and nothing else.
+    pub proved: bool,
 }
 
 /// A change that is kept.
@@ -152,10 +149,27 @@ pub(crate) struct Search<'a, W: Workshop> {
     pub not_tried: HashSet<Key>,
     /// A program, and the changes of it that save nothing.
     pub fruitless: (Variant, HashSet<Key>),
-    /// Changes that would be proved if the compiler did not join other cells with them.
-    pub joining: HashSet<Key>,
-    /// What the user should know.
-    pub notes: Vec<String>,
+    /// Proved changes that were none.
+    pub defects: Vec<Defect>,
+}
+
+/// A program to be tried.
+pub(crate) struct Try {
+    pub variant: Variant,
+    /// How many cycles it may take with all data sets together.
+    pub limit: u64,
+}
+
+impl Try {
+    /// With a change, if it takes at most `limit` cycles.
+    pub fn of(change: &Change, variant: Variant, limit: u64) -> Self {
+        // A proved one that never ends is not taken for a slow one: there is time to see it.
+        let limit = match change.class() {
+            Class::Proved => limit.saturating_mul(2).saturating_add(TIME_TO_REPEAT),
+            Class::Checked => limit,
+        };
+        Self { variant, limit }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,19 +182,21 @@ pub(crate) enum Outcome {
 
 /// Searches for changes of `text`, the file `file` of the design `design`, that save cycles.
 ///
+/// If the user wants no more, the result is what was found until then.
+///
 /// # Errors
-/// When the program as it is does not run to its end, or the user wants no more.
+/// When the program as it is does not run to its end.
 pub fn advise<W: Workshop>(
     workshop: &W,
     design: &str,
-    file: &str,
+    file: &OsStr,
     text: String,
     budget: Budget,
 ) -> Result<Advice, Failure> {
     let original = Variant::original(text);
     let before = match workshop.try_out(&original, u64::MAX) {
         Trial::Ran(ran) => ran,
-        Trial::TooLong | Trial::Differs | Trial::Failed => {
+        Trial::TooLong | Trial::Differs | Trial::Failed(_) => {
             return Err("the program does not run to its end as it is".to_owned());
         }
     };
@@ -194,18 +210,18 @@ pub fn advise<W: Workshop>(
         alone: HashMap::new(),
         not_tried: HashSet::new(),
         fruitless: (original.clone(), HashSet::new()),
-        joining: HashSet::new(),
-        notes: Vec::new(),
+        defects: Vec::new(),
     };
     let mut kept: Vec<Kept> = Vec::new();
-    for class in [Class::Proved, Class::Checked] {
+    let classes = [Class::Proved, Class::Checked];
+    for class in &classes[..if budget.proved { 1 } else { 2 }] {
         let mut again = true;
         loop {
             let (current, ran) = match kept.last() {
                 Some(last) => (last.after.clone(), last.ran.clone()),
                 None => (original.clone(), before.clone()),
             };
-            let more = search.round(class, again, &current, &ran)?;
+            let more = search.round(*class, again, &current, &ran)?;
             if more.is_empty() && again {
                 break;
             }
@@ -220,12 +236,13 @@ pub fn advise<W: Workshop>(
             steps.push((step.key.clone(), step.change.clone()));
             known.push((steps.clone(), step.after.clone(), step.ran.clone()));
         }
-        search.front(file, &original, known)?
+        search.front(file, &original, budget.proved, known)?
     } else {
         Vec::new()
     };
     let mut advice = search.advice(design, file, &original, &before, kept)?;
     advice.front = front;
+    advice.interrupted = workshop.is_interrupted();
     Ok(advice)
 }
 
@@ -235,7 +252,31 @@ pub(crate) fn total(ran: &Ran) -> u64 {
 
 impl<W: Workshop> Search<'_, W> {
     pub(crate) fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline
+        Instant::now() >= self.deadline || self.workshop.is_interrupted()
+    }
+
+    /// The profile of a program; `None` if the user wants no more.
+    pub(crate) fn profile(&self, variant: &Variant) -> Result<Option<W::Profile>, Failure> {
+        match self.workshop.profile(variant) {
+            Err(_) if self.workshop.is_interrupted() => Ok(None),
+            profile => profile.map(Some),
+        }
+    }
+
+    /// Keeps a proved change that was none: what came of `after`, the program with it, is no slower run.
+    pub(crate) fn check_proved(&mut self, change: &Change, after: &Variant, trial: &Trial) {
+        let problem = match trial {
+            Trial::Ran(_) | Trial::TooLong => return,
+            Trial::Differs => "it leaves something else in its memories".to_owned(),
+            Trial::Failed(why) => why.clone(),
+        };
+        if change.class() == Class::Proved {
+            self.defects.push(Defect {
+                what: change.what(),
+                problem,
+                text: after.text().to_owned(),
+            });
+        }
     }
 
     /// Whether a change was refused before, or changed what the program computes.
@@ -257,7 +298,9 @@ impl<W: Workshop> Search<'_, W> {
         if self.is_over() {
             return Ok(Vec::new());
         }
-        let profile = self.workshop.profile(current)?;
+        let Some(profile) = self.profile(current)? else {
+            return Ok(Vec::new());
+        };
         let is_original = current == self.original;
         if self.fruitless.0 != *current {
             self.fruitless = (current.clone(), HashSet::new());
@@ -268,49 +311,33 @@ impl<W: Workshop> Search<'_, W> {
             let is_fruitless = self.fruitless.1.contains(key);
             !self.is_hopeless(key) && !is_fruitless && (again || !saved_nothing)
         });
-        let variants: Vec<Variant> = candidates
-            .iter()
-            .map(|(_, change, _)| change.apply(current))
-            .collect();
         let best = total(ran);
-        let joined = self.workshop.joined(current)?;
+        let tries: Vec<Try> = candidates
+            .iter()
+            .map(|(_, change, _)| Try::of(change, change.apply(current), best))
+            .collect();
         // The other half is for what comes of them.
         let half = self.deadline.saturating_duration_since(Instant::now()) / 2;
-        let trials = self.try_all(&variants, best, best, Instant::now() + half)?;
+        let trials = self.try_all(&tries, best, Instant::now() + half)?;
         let mut saving = Vec::new();
-        for ((key, mut change, place), trial) in candidates.into_iter().zip(trials) {
+        for (((key, change, place), trial), tried) in candidates.into_iter().zip(trials).zip(&tries)
+        {
             let Some(trial) = trial else {
                 self.not_tried.insert(key);
                 continue;
             };
             self.not_tried.remove(&key);
+            self.check_proved(&change, &tried.variant, &trial);
             let outcome = match &trial {
                 Trial::Ran(after) if total(after) < best => Outcome::Saves,
                 Trial::Ran(_) | Trial::TooLong => Outcome::WithoutEffect,
-                Trial::Failed => Outcome::Failed,
+                Trial::Failed(_) => Outcome::Failed,
                 Trial::Differs => Outcome::Different,
             };
-            if outcome == Outcome::Different && change.class() == Class::Proved {
-                self.notes.push(format!(
-                    "petal took it for proved that the design computes the same if you {}, and it does not: please \
-                     report this with the design",
-                    change.what()
-                ));
-            }
             if outcome == Outcome::WithoutEffect {
                 self.fruitless.1.insert(key.clone());
             }
             self.outcomes.insert(key.clone(), outcome);
-            if outcome == Outcome::Saves && change.class() == Class::Proved {
-                let after = self.workshop.joined(&change.apply(current))?;
-                if after != joined {
-                    self.joining.insert(key.clone());
-                    change.doubt();
-                    if class == Class::Proved {
-                        continue;
-                    }
-                }
-            }
             if let (Trial::Ran(after), Outcome::Saves) = (trial, outcome) {
                 let saved = best - total(&after);
                 if is_original {
@@ -348,24 +375,6 @@ impl<W: Workshop> Search<'_, W> {
         )
     }
 
-    /// The edits that there are of a program, as they are told and as far as is known now how certain each is.
-    fn edits(
-        &self,
-        variant: &Variant,
-        observed: &Observed,
-    ) -> Result<Vec<(Rewrite, Change)>, Failure> {
-        let rewrites = self.workshop.rewrites(variant, observed)?.into_iter();
-        Ok(rewrites
-            .map(|rewrite| {
-                let mut change = Change::Edit(rewrite.clone());
-                if self.joining.contains(&change.key(variant)) {
-                    change.doubt();
-                }
-                (rewrite, change)
-            })
-            .collect())
-    }
-
     /// The changes of a class that there are of a program, with most to gain first.
     pub(crate) fn candidates(
         &self,
@@ -373,10 +382,10 @@ impl<W: Workshop> Search<'_, W> {
         current: &Variant,
         profile: &W::Profile,
     ) -> Result<Vec<(Key, Change, Site)>, Failure> {
-        let edits = self.edits(current, profile.observed())?;
-        let mut candidates: Vec<(u64, Change, Site)> = edits
+        let rewrites = self.workshop.rewrites(current, profile.observed())?;
+        let mut candidates: Vec<(u64, Change, Site)> = rewrites
             .into_iter()
-            .map(|(rewrite, change)| {
+            .map(|rewrite| {
                 let Place {
                     name,
                     at,
@@ -387,7 +396,7 @@ impl<W: Workshop> Search<'_, W> {
                     line: at.and_then(|at| current.original_line(at, self.original.text())),
                     front_end,
                 };
-                (profile.potential(&rewrite), change, site)
+                (profile.potential(&rewrite), Change::Edit(rewrite), site)
             })
             .filter(|(potential, change, _)| {
                 // What is proved of a changed program may be what makes a checked change worth it.
@@ -438,23 +447,29 @@ impl<W: Workshop> Search<'_, W> {
                 };
                 variant = change.apply(&variant);
                 chain.push((key, change, place, variant.clone()));
+                if self.workshop.is_interrupted() {
+                    break;
+                }
             }
-            let variants: Vec<Variant> = chain.iter().map(|(.., after)| after.clone()).collect();
             let mut best = total(ran);
-            let mut joined = self.workshop.joined(current)?;
-            let known = variants.first().filter(|first| **first == best_one.after);
-            let known = known.map(|_| Some(Trial::Ran(best_one.ran.clone())));
-            let rest = &variants[usize::from(known.is_some())..];
             // With a step that saves nothing it may still be better in the end.
             let limit = best.saturating_mul(2);
-            let tried = self.try_all(rest, limit, total(&best_one.ran), self.deadline)?;
+            let tries = chain.iter();
+            let tries = tries.map(|(_, change, _, after)| Try::of(change, after.clone(), limit));
+            let tries: Vec<Try> = tries.collect();
+            let known = tries
+                .first()
+                .filter(|first| first.variant == best_one.after);
+            let known = known.map(|_| Some(Trial::Ran(best_one.ran.clone())));
+            let rest = &tries[usize::from(known.is_some())..];
+            let tried = self.try_all(rest, total(&best_one.ran), self.deadline)?;
             let trials = known.into_iter().chain(tried);
             let mut kept: Vec<Kept> = Vec::new();
             // As many as were run without one that is to be left out.
             let mut good = None;
             let mut all_save = true;
             let mut steps = chain.into_iter().zip(trials);
-            for ((key, mut change, place, after), trial) in steps.by_ref() {
+            for ((key, change, place, after), trial) in steps.by_ref() {
                 let ran = match trial {
                     Some(Trial::Ran(ran)) if total(&ran) < best => ran,
                     Some(Trial::Ran(_)) => {
@@ -463,6 +478,7 @@ impl<W: Workshop> Search<'_, W> {
                         continue;
                     }
                     Some(trial) => {
+                        self.check_proved(&change, &after, &trial);
                         if trial == Trial::Differs {
                             self.outcomes.insert(key, Outcome::Different);
                         }
@@ -477,17 +493,6 @@ impl<W: Workshop> Search<'_, W> {
                         break;
                     }
                 };
-                let joined_after = self.workshop.joined(&after)?;
-                if change.class() == Class::Proved && joined_after != joined {
-                    self.joining.insert(key.clone());
-                    change.doubt();
-                    if class == Class::Proved {
-                        all_save = false;
-                        good.get_or_insert(kept.len());
-                        break;
-                    }
-                }
-                joined = joined_after;
                 best = total(&ran);
                 kept.push(Kept {
                     change,
@@ -522,46 +527,49 @@ impl<W: Workshop> Search<'_, W> {
         if let Change::Compile(_) = change {
             return Ok(Some(change));
         }
-        let mut edits = self.edits(variant, observed)?.into_iter();
-        let same = edits.find(|(_, change)| {
+        let rewrites = self.workshop.rewrites(variant, observed)?.into_iter();
+        let mut changes = rewrites.map(Change::Edit);
+        Ok(changes.find(|change| {
             (change.class() == class || class == Class::Checked) && change.key(variant) == *key
-        });
-        Ok(same.map(|(_, change)| change))
+        }))
     }
 
     /// Runs all these programs; `None` for those that there was no time for.
     pub(crate) fn try_all(
         &self,
-        variants: &[Variant],
-        limit: u64,
+        tries: &[Try],
         best: u64,
         until: Instant,
     ) -> Result<Vec<Option<Trial>>, Failure> {
-        self.workshop.check()?;
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(variant) = variants.get(at) else {
+                let Some(Try { variant, limit }) = tries.get(at) else {
                     break;
                 };
-                if Instant::now() >= until || self.workshop.check().is_err() {
+                if Instant::now() >= until || self.workshop.is_interrupted() {
                     break;
                 }
-                done.push((at, self.workshop.try_out(variant, limit)));
+                let trial = self.workshop.try_out(variant, *limit);
+                // It may have failed for that.
+                if self.workshop.is_interrupted() {
+                    break;
+                }
+                done.push((at, trial));
                 let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
                 self.workshop.progress(runs, best);
             }
             done
         };
-        let mut trials: Vec<Option<Trial>> = vec![None; variants.len()];
+        let mut trials: Vec<Option<Trial>> = vec![None; tries.len()];
         thread::scope(|scope| {
             let start = |_| {
                 let builder = thread::Builder::new().stack_size(petal_passes::STACK);
                 builder.spawn_scoped(scope, work)
             };
-            let threads: Vec<_> = (0..self.threads.min(variants.len())).map(start).collect();
+            let threads: Vec<_> = (0..self.threads.min(tries.len())).map(start).collect();
             for thread in threads {
                 let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
                 let done = thread
@@ -573,7 +581,9 @@ impl<W: Workshop> Search<'_, W> {
             }
             Ok::<(), Failure>(())
         })?;
-        self.workshop.check()?;
         Ok(trials)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,7 @@ use petal_metadata::{Contention, ControlId, ControlKind, Sequence, Step};
 use crate::exclusion::Condition;
 use crate::tree::{GroupRef, NodeKey, View};
 use uses::{Uses, name_of};
-pub(crate) use uses::{cell_of, is_combinational, ports_read};
+pub(crate) use uses::{cell_of, is_combinational, ports_of, ports_read};
 
 /// Longer sequences are left out, since the work grows with the square of the length.
 const MAX_STEPS: usize = 512;
@@ -165,7 +165,7 @@ impl Dependences {
 }
 
 /// These components, and all that they run.
-fn with_called(
+pub(crate) fn with_called(
     components: BTreeSet<ir::Id>,
     calls: &BTreeMap<ir::Id, BTreeSet<ir::Id>>,
 ) -> BTreeSet<ir::Id> {

@@ -100,7 +100,7 @@ fn link(folder: &Path, into: &Path) -> Result<(), PassesError> {
 }
 
 /// All files of the library, by their names in `primitives`.
-fn files() -> BTreeMap<String, String> {
+pub(crate) fn files() -> BTreeMap<String, String> {
     let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&ADDED) {

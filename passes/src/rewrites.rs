@@ -6,10 +6,15 @@
 
 mod branches;
 mod conditions;
+mod declared;
+mod driven;
+mod ends;
 mod inline;
+mod kept;
 mod latency;
 mod merged;
 mod parallel;
+mod premises;
 mod settled;
 mod sharing;
 mod state;
@@ -28,13 +33,14 @@ use crate::dependences::Dependences;
 use crate::error::PassesError;
 use crate::frontend::Program;
 use crate::guard::guarded;
-use crate::kept_state::Joined;
 use crate::plugin::EncodeControl;
 use crate::positions;
 use crate::session::Session;
 use crate::tree::{NodeKey, View};
 
 use calyx_opt::traversal::Named as _;
+use ends::Ends;
+use premises::Premises;
 use text::Text;
 
 /// What an edit does.
@@ -111,8 +117,6 @@ pub struct Observed {
     pub iterations: HashMap<(String, ControlId), u64>,
     /// Cells that share hardware with others, by component and cell.
     pub shared: BTreeSet<(String, String)>,
-    /// Cells that share hardware although they have to keep what they hold.
-    pub joined: Joined,
 }
 
 /// The edits of a program's own file that there are, in the order of the file. What the program imports is not edited.
@@ -120,6 +124,7 @@ pub struct Observed {
 /// # Errors
 /// When the compiler fails on the program.
 pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, PassesError> {
+    declared::read_standard();
     let _reading = positions::compiling();
     let Program {
         mut ctx,
@@ -135,8 +140,9 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let session = Session::of(&mut ctx, Arc::new(texts));
         let text = Text::new(&text);
         let handed_over = handed_over(&ctx);
-        let unsettled = settled::is_unsettled(&ctx);
         let outputs = state::outputs(&ctx, &handed_over);
+        let premises = Premises::of(&ctx, &handed_over, &outputs);
+        let ends = Ends::of(&ctx);
         let has_slice = ctx.lib.find_primitive("std_slice").is_some();
         let mut found = Vec::new();
         let none = Dependences::default();
@@ -153,8 +159,8 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 dependences: session.dependences.get(&component.name).unwrap_or(&none),
                 ids: ids.collect(),
                 handed_over: &handed_over,
-                unsettled,
-                steady: state::is_steady(component, &handed_over, &outputs),
+                premises: &premises,
+                ends: &ends,
                 outputs: &outputs,
                 has_slice,
                 observed,
@@ -180,6 +186,9 @@ fn handed_over(ctx: &ir::Context) -> BTreeSet<(ir::Id, ir::Id)> {
     cells
 }
 
+/// What the wires of a group end with in Verilog.
+const GROUP_PORTS: [&str; 6] = ["go", "go_in", "go_out", "done", "done_in", "done_out"];
+
 /// A component in which edits are looked for.
 struct Scope<'a> {
     component: &'a ir::Component,
@@ -189,10 +198,8 @@ struct Scope<'a> {
     dependences: &'a Dependences,
     ids: HashMap<NodeKey, ControlId>,
     handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
-    /// Whether some group of the program may be done before all that it writes is written.
-    unsettled: bool,
-    /// Whether no condition changes with what runs while it is looked at.
-    steady: bool,
+    premises: &'a Premises,
+    ends: &'a Ends,
     /// Outputs of components that depend on state alone.
     outputs: &'a state::Outputs,
     /// Whether the program has `std_slice`.
@@ -240,31 +247,47 @@ impl Scope<'_> {
         self.ids.get(&key).copied()
     }
 
-    /// A name like this one that nothing in the component has.
-    fn free_name(&self, name: &str) -> String {
+    /// A name like this one that nothing in the component has, for a cell or group with these ports. In Verilog a cell has a
+    /// wire `CELL_PORT` for each of its ports, and so has a group for its `go` and `done`: these clash neither.
+    fn free_name<'b>(&self, name: &str, ports: impl IntoIterator<Item = &'b str>) -> String {
         let component = self.component;
-        let is_taken = |name: &str| {
-            let ports = component.signature.borrow();
-            let mut ports = ports.ports.iter();
-            component.find_cell(name).is_some()
-                || component.find_group(name).is_some()
-                || component.find_static_group(name).is_some()
-                || component.comb_groups.find(name).is_some()
-                || ports.any(|port| port.borrow().name == name)
-        };
-        if !is_taken(name) {
-            return name.to_owned();
+        let plain = |name: ir::Id| name.as_ref().replace(['-', '\''], "_");
+        let mut taken = BTreeSet::new();
+        for cell in component.cells.iter() {
+            let cell = cell.borrow();
+            let name = plain(cell.name());
+            let wires = cell.ports.iter();
+            taken.extend(wires.map(|port| format!("{name}_{}", plain(port.borrow().name))));
+            taken.insert(name);
         }
-        let mut numbered = (2..).map(|number| format!("{name}_{number}"));
-        numbered
-            .find(|name| !is_taken(name))
+        let signature = component.signature.borrow();
+        taken.extend(signature.ports.iter().map(|port| plain(port.borrow().name)));
+        let groups = component
+            .get_groups()
+            .iter()
+            .map(|group| group.borrow().name());
+        let statics = component.get_static_groups().iter();
+        let combs = component.comb_groups.iter();
+        let groups = groups
+            .chain(statics.map(|group| group.borrow().name()))
+            .chain(combs.map(|group| group.borrow().name()));
+        for group in groups {
+            let name = plain(group);
+            taken.extend(GROUP_PORTS.map(|port| format!("{name}_{port}")));
+            taken.insert(name);
+        }
+        let ports: Vec<&str> = ports.into_iter().collect();
+        let is_free = |name: &String| {
+            let wires = ports.iter().map(|port| format!("{name}_{port}"));
+            wires
+                .chain([name.clone()])
+                .all(|name| !taken.contains(&name))
+        };
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        names
+            .find(is_free)
             .expect("there are more numbers than names")
-    }
-
-    /// Whether the compiler makes something else of the component than what it says.
-    fn is_joined(&self) -> bool {
-        let mut joined = self.observed.joined.iter();
-        joined.any(|(component, _)| self.component.name == component.as_str())
     }
 
     fn rewrite(
@@ -276,6 +299,11 @@ impl Scope<'_> {
         (certainty, premise): (Certainty, String),
         mut edits: Vec<Edit>,
     ) -> Rewrite {
+        for edit in &mut edits {
+            if self.text.line_end(edit.range.start) == "\r\n" {
+                edit.text = edit.text.replace("\r\n", "\n").replace('\n', "\r\n");
+            }
+        }
         // What is inserted at one place stays in the order in which it was asked for.
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         let (certainty, premise) = match certainty {
@@ -284,22 +312,11 @@ impl Scope<'_> {
                 "results may depend on how long something takes, for what runs beside it or by itself"
                     .to_owned(),
             ),
-            Certainty::Proved if self.unsettled => (
-                Certainty::Checked,
-                "some group of the program may be done before all that it writes is written"
-                    .to_owned(),
-            ),
-            Certainty::Proved if self.is_joined() => (
-                Certainty::Checked,
-                "the compiler makes one cell of several in the component that have to keep what they hold"
-                    .to_owned(),
-            ),
-            Certainty::Proved if !self.steady => (
-                Certainty::Checked,
-                "a condition of the component may change with what runs while it is looked at"
-                    .to_owned(),
-            ),
-            _ => (certainty, premise),
+            Certainty::Proved => match self.premises.doubt(self.component.name) {
+                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+                None => (certainty, premise),
+            },
+            Certainty::Checked => (certainty, premise),
         };
         Rewrite {
             kind,

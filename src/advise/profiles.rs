@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use petal_advise::{Place, Profile};
 use petal_metadata::{ComponentId, ControlId, Metadata};
-use petal_passes::{Joined, Observed, Rewrite, RewriteKind};
+use petal_passes::{Observed, Rewrite, RewriteKind};
 use petal_visualize::{Analysis, StatementId};
 
 /// What is known of the runs of a program with all data sets.
@@ -26,13 +26,7 @@ struct Statement {
 
 impl Profiles {
     /// Takes in a run.
-    pub fn add(
-        &mut self,
-        metadata: &Metadata,
-        joined: &Joined,
-        analysis: &Analysis<'_>,
-        first: bool,
-    ) {
+    pub fn add(&mut self, metadata: &Metadata, analysis: &Analysis<'_>, first: bool) {
         let component = |id: ComponentId| metadata.component(id).name.clone();
         for (&(id, statement), costs) in &analysis.ledger().statements {
             let entry = self
@@ -71,7 +65,6 @@ impl Profiles {
                 .map(of_statement)
                 .collect(),
             shared: shared(metadata),
-            joined: joined.clone(),
         };
         if first {
             self.observed = seen;

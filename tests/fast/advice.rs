@@ -1,6 +1,9 @@
 //! Edits that may make programs faster.
 
+mod adversary;
 mod groups;
+mod patches;
+mod premises;
 mod random;
 mod shapes;
 mod writer;

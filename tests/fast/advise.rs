@@ -26,7 +26,7 @@ fn a_switch_is_advised_to_be_one_if() {
            1  make one `if` with `else` of the 3 `if`s in this `par`
               saves 3 cycles (33.33 %)
               at main.if@L119 (design.futil:119)
-              hardware: -6 registers, -8 register bits, -7 states
+              hardware: -6 registers, -14 register bits, -7 states
               A `par` waits for all of its arms, and adds a cycle to learn that they are done, although at most
               one of these has anything to do. It computes the same: their conditions exclude one another, and no
               branch writes what a condition reads.
@@ -42,6 +42,7 @@ fn a_switch_is_advised_to_be_one_if() {
 
         tried on: design.futil.data
         tried 8 changes in 16 runs; 6 saved nothing
+        hardware is told without multiplexers
 
           petal-out/design/advice/        patches: one each, proved.patch and all.patch
           petal-out/design/report.html   open in a browser
@@ -55,7 +56,7 @@ fn a_switch_is_advised_to_be_one_if() {
 
         | | what to do | saves | alone | hardware |
         | ---: | --- | ---: | ---: | --- |
-        | 1 | make one `if` with `else` of the 3 `if`s in this `par` (main.if@L119 (design.futil:119)) | 3 (33.33 %) | 3 | -6 registers, -8 register bits, -7 states |
+        | 1 | make one `if` with `else` of the 3 `if`s in this `par` (main.if@L119 (design.futil:119)) | 3 (33.33 %) | 3 | -6 registers, -14 register bits, -7 states |
 
         <details><summary>All of it as a patch</summary>
 
@@ -80,6 +81,8 @@ fn a_switch_is_advised_to_be_one_if() {
         </details>
 
         tried on: design.futil.data; tried 8 changes in 16 runs; 6 saved nothing
+
+        hardware is told without multiplexers
     "#]];
     expected.assert_eq(&workshop.succeeds(&markdown));
 }
@@ -250,7 +253,7 @@ fn what_the_compiler_gets_wrong_proves_nothing() {
     workshop.write("design.futil", COUNTERS);
     let advice = advice(&workshop, &["design.futil"]);
     // To keep the counters apart changes what they count: it is dropped, and no surprise.
-    assert_eq!(advice["notes"], Value::Array(Vec::new()), "{advice:#}");
+    assert_eq!(advice["defects"], Value::Array(Vec::new()), "{advice:#}");
     assert!(
         advice["tried"]["different"].as_u64().unwrap() > 0,
         "{advice:#}"

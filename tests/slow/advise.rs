@@ -1,14 +1,21 @@
-//! Every piece of advice for every example, applied and run.
+//! Every piece of advice for every example, applied and run; what is advised in Verilator; and a search that is interrupted.
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
+
+use std::os::unix::process::CommandExt as _;
+use std::time::Duration;
 
 use expect_test::expect;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::support;
 use crate::support::advice::{advice, patched, ran};
-use crate::support::workshop::Workshop;
+use crate::support::traps::{self, Dice, TRAPS};
+use crate::support::workshop::{Workshop, said, succeeds, tells, wait_until};
 
 /// Longer runs would take minutes for each change.
 const MOST_CYCLES: u64 = 100_000;
@@ -28,7 +35,7 @@ fn check(design: &Path) -> Option<[u64; 3]> {
     }
     let advice = advice(&workshop, &["design.futil"]);
     assert_eq!(advice["cycles"], before.0);
-    assert_eq!(advice["notes"], none, "{}", design.display());
+    assert_eq!(advice["defects"], none, "{}", design.display());
     assert_eq!(advice["tried"]["not_tried"], 0, "{}", design.display());
     let mut left = before.0;
     for item in advice["advice"].as_array().unwrap() {
@@ -93,4 +100,186 @@ fn every_patch_saves_what_it_says() {
         while-reg: 16, proved 13, all 11
     "#]]
     .assert_eq(&text);
+}
+
+/// Advises on a design for a short while, and holds what is advised to the same memories in Verilator.
+fn in_verilator(design: &Path) {
+    let workshop = Workshop::empty();
+    let imported = design.with_file_name("lib");
+    if imported.exists() {
+        succeeds(
+            Command::new("cp")
+                .arg("-r")
+                .args([&imported, workshop.dir.path()]),
+        );
+    }
+    workshop.write("design.futil", std::fs::read(design).unwrap());
+    for data in ["design.futil.data", "patched.futil.data"] {
+        workshop.write(
+            data,
+            std::fs::read(format!("{}.data", design.display())).unwrap(),
+        );
+    }
+    let args = [
+        "advise",
+        "design.futil",
+        "--budget",
+        "10s",
+        "--format",
+        "json",
+        "--quiet",
+    ];
+    let output = workshop.petal(&args);
+    // What the compiler can't compile with all passes, other tests have.
+    if !output.status.success() {
+        tells(&said(&output), &["Calyx"]);
+        return;
+    }
+    let advice: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        advice["defects"],
+        Value::Array(Vec::new()),
+        "{}",
+        design.display()
+    );
+    if !workshop.path("petal-out/design/advice/all.patch").exists() {
+        return;
+    }
+    patched(&workshop, "all.patch");
+    let (_, before) = ran(&workshop, "design.futil", &Value::Array(Vec::new()));
+    let mut args = vec![
+        "run",
+        "patched.futil",
+        "--simulator",
+        "verilator",
+        "--out",
+        "verilated",
+        "-q",
+    ];
+    let arguments = advice["arguments"].as_array().unwrap().iter();
+    args.extend(arguments.flat_map(|argument| argument.as_str().unwrap().split(' ')));
+    workshop.succeeds(&args);
+    assert_eq!(
+        workshop.read("verilated/memories.json"),
+        before,
+        "{}",
+        design.display()
+    );
+}
+
+#[test]
+fn what_is_advised_runs_in_verilator() {
+    for folder in ["calyx-examples", "calyx-examples/adl", "tests/corpus"] {
+        for design in support::designs(folder) {
+            in_verilator(&design);
+        }
+    }
+}
+
+/// The programs that the guide shows are given to Verilator as they are advised.
+#[test]
+fn what_the_guide_advises_runs_in_verilator() {
+    let mut count = 0;
+    for page in std::fs::read_dir(support::root().join("docs/guide/advice")).unwrap() {
+        let text = std::fs::read_to_string(page.unwrap().path()).unwrap();
+        let mut rest = text.as_str();
+        while let Some((_, begun)) = rest.split_once("<<'FUTIL'\n") {
+            let (program, after) = begun.split_once("FUTIL\n").unwrap();
+            let workshop = Workshop::empty();
+            workshop.write("design.futil", program);
+            let args = ["advise", "design.futil", "--proved", "--apply", "--quiet"];
+            workshop.succeeds(&args);
+            let run = |simulator: &str| {
+                let args = [
+                    "run",
+                    "design.futil",
+                    "--simulator",
+                    simulator,
+                    "--out",
+                    simulator,
+                    "-q",
+                ];
+                workshop.succeeds(&args);
+                workshop.read(&format!("{simulator}/memories.json"))
+            };
+            assert_eq!(run("embedded"), run("verilator"), "{program}");
+            count += 1;
+            rest = after;
+        }
+    }
+    assert!(count > 5, "only {count} programs");
+}
+
+/// Programs with traps, with something that is proved of each: Verilator computes what petal's simulator does of the
+/// program as it was.
+#[test]
+fn no_trap_breaks_a_proof_in_verilator() {
+    let mut tried = 0;
+    for trap in TRAPS {
+        let mut dice = Dice::new(trap as u64 + 77);
+        let program = traps::program(trap, &mut dice);
+        let workshop = Workshop::empty();
+        workshop.write("design.futil", &program.text);
+        let data = traps::data(&program.memories, &mut dice);
+        workshop.write("data.json", data);
+        let run = |simulator: &str| {
+            let args = [
+                "run",
+                "design.futil",
+                "--data",
+                "data.json",
+                "--simulator",
+                simulator,
+                "--out",
+                simulator,
+                "-q",
+            ];
+            let ends = workshop.petal(&args).status.success();
+            ends.then(|| workshop.read(&format!("{simulator}/memories.json")))
+        };
+        let Some(before) = run("embedded") else {
+            continue;
+        };
+        let args = [
+            "advise",
+            "design.futil",
+            "--data",
+            "data.json",
+            "--proved",
+            "--apply",
+            "--quiet",
+        ];
+        workshop.succeeds(&args);
+        assert_eq!(run("verilator"), Some(before), "{trap:?}\n{}", program.text);
+        tried += 1;
+    }
+    assert!(tried * 2 > TRAPS.len(), "only {tried} programs end");
+}
+
+#[test]
+fn what_was_found_is_written_at_an_interrupt() {
+    let workshop = Workshop::empty();
+    workshop.edited("design.futil", "packet-scheduler.futil", &[]);
+    let mut advise = workshop.command(&["advise", "design.futil", "--budget", "10m"]);
+    let advise = advise.process_group(0).spawn().unwrap();
+    wait_until("there is a profile", || {
+        workshop.path("petal-out/design/summary.json").exists()
+    });
+    // Long enough for some trials, and too short for all.
+    std::thread::sleep(Duration::from_secs(20));
+    let group = Pid::from_raw(i32::try_from(advise.id()).unwrap());
+    killpg(group, Signal::SIGINT).unwrap();
+    let output = advise.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    tells(
+        &text,
+        &[
+            "interrupted: this is what was found until then",
+            "1  make the comb group",
+            "since it was interrupted",
+        ],
+    );
+    let patch = workshop.read("petal-out/design/advice/all.patch");
+    tells(&patch, &["--- a/design.futil"]);
 }

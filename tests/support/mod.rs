@@ -14,6 +14,7 @@ pub mod random;
 pub mod simulators;
 pub mod source;
 pub mod sums;
+pub mod traps;
 pub mod waits;
 pub mod workshop;
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use calyx_ir as ir;
 
 use super::Cells;
-use super::uses::{Uses, cell_of, is_combinational, name_of, ports_read};
-use crate::tree::{GroupRef, View};
+use super::uses::{Uses, cell_of, is_combinational, name_of, ports_of, ports_read};
+use crate::tree::{GroupRef, View, called_group};
 
 /// Whether the latency of the component was promised to those that run it.
 pub(super) fn is_promised(component: &ir::Component) -> bool {
@@ -67,7 +67,61 @@ pub(super) fn is_clocked(component: &ir::Component) -> bool {
             primitive && !has_go && cell.ports.len() > 1
         })
     };
-    runs || runs_by_itself() || reads_moments(component)
+    runs || runs_by_itself() || reads_moments(component) || reads_control(component)
+}
+
+/// Whether something reads when a group or the component itself runs or is done, other than to run another group.
+fn reads_control(component: &ir::Component) -> bool {
+    let is_own = |port: &ir::RRC<ir::Port>| {
+        let port = port.borrow();
+        let of_this = !port.is_hole() && port.cell_parent().borrow().is_this();
+        of_this && (port.attributes.has(ir::NumAttr::Go) || port.attributes.has(ir::NumAttr::Done))
+    };
+    let is_control = |port: &ir::RRC<ir::Port>| port.borrow().is_hole() || is_own(port);
+    let by_wires = |assignments: &[ir::Assignment<ir::Nothing>]| {
+        assignments
+            .iter()
+            .flat_map(ports_read)
+            .any(|port| is_control(&port))
+    };
+    let mut in_control = false;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        let (read, _) = ports_of(view);
+        in_control |= read.iter().any(is_control);
+    });
+    in_control
+        || by_wires(&component.continuous_assignments)
+        || component
+            .comb_groups
+            .iter()
+            .any(|group| by_wires(&group.borrow().assignments))
+        || component.get_groups().iter().any(|group| {
+            let group = group.borrow();
+            in_group(group.name(), &group.assignments, &is_control)
+        })
+        || component.get_static_groups().iter().any(|group| {
+            let group = group.borrow();
+            in_group(group.name(), &group.assignments, &is_control)
+        })
+}
+
+/// Whether a group reads when something runs or is done, other than to run groups and to be done with those that it runs.
+fn in_group<T>(
+    name: ir::Id,
+    assignments: &[ir::Assignment<T>],
+    is_control: &impl Fn(&ir::RRC<ir::Port>) -> bool,
+) -> bool {
+    let mut run: Cells = assignments.iter().filter_map(called_group).collect();
+    run.insert(name);
+    assignments.iter().any(|assignment| {
+        let runs = assignment.dst.borrow().is_hole();
+        let is_of_run = |port: &ir::RRC<ir::Port>| {
+            let port = port.borrow();
+            port.is_hole() && run.contains(&port.get_parent_name())
+        };
+        let mut read = ports_read(assignment).into_iter();
+        read.any(|port| is_control(&port) && !(runs && is_of_run(&port)))
+    })
 }
 
 /// Whether a port of state takes what it is given only when something else says so.
@@ -100,19 +154,8 @@ fn reads_moments(component: &ir::Component) -> bool {
     };
     let mut in_control = false;
     View::of(&component.control.borrow()).walk(&mut |view| {
-        let port = match view {
-            View::Dynamic(ir::Control::If(node)) => Some(&node.port),
-            View::Dynamic(ir::Control::While(node)) => Some(&node.port),
-            View::Static(ir::StaticControl::If(node)) => Some(&node.port),
-            _ => None,
-        };
-        in_control |= port.is_some_and(|port| is_moment(port, &none));
-        let inputs = match view {
-            View::Dynamic(ir::Control::Invoke(node)) => node.inputs.as_slice(),
-            View::Static(ir::StaticControl::Invoke(node)) => node.inputs.as_slice(),
-            _ => &[],
-        };
-        in_control |= inputs.iter().any(|(_, port)| is_moment(port, &none));
+        let (read, _) = ports_of(view);
+        in_control |= read.iter().any(|port| is_moment(port, &none));
     });
     in_control
         || in_any(&component.continuous_assignments)

@@ -114,3 +114,25 @@ pub(crate) fn is_combinational(cell: &ir::RRC<ir::Cell>) -> bool {
         ir::CellType::Primitive { is_comb: true, .. }
     )
 }
+
+/// The ports that a statement reads, and those that it drives, without its groups.
+pub(crate) fn ports_of(view: View<'_>) -> (Vec<ir::RRC<ir::Port>>, Vec<ir::RRC<ir::Port>>) {
+    let port = match view {
+        View::Dynamic(ir::Control::If(node)) => Some(&node.port),
+        View::Dynamic(ir::Control::While(node)) => Some(&node.port),
+        View::Static(ir::StaticControl::If(node)) => Some(&node.port),
+        _ => None,
+    };
+    let (inputs, outputs) = match view {
+        View::Dynamic(ir::Control::Invoke(node)) => {
+            (node.inputs.as_slice(), node.outputs.as_slice())
+        }
+        View::Static(ir::StaticControl::Invoke(node)) => {
+            (node.inputs.as_slice(), node.outputs.as_slice())
+        }
+        _ => (&[][..], &[][..]),
+    };
+    let read = inputs.iter().map(|(_, port)| port).chain(port);
+    let driven = outputs.iter().map(|(_, port)| port);
+    (read.cloned().collect(), driven.cloned().collect())
+}

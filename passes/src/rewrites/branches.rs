@@ -88,6 +88,7 @@ impl Scope<'_> {
         }
         // One after the other, conditions with cycles of their own would cost more than they did at once.
         let mut continuous = Vec::new();
+        let mut doubted = None;
         for group in arms.iter().filter_map(|arm| arm.comb_group.as_ref()) {
             let group = group.borrow();
             if continuous.contains(&group.name()) {
@@ -99,6 +100,7 @@ impl Scope<'_> {
                 return None;
             }
             edits.extend(condition.edits);
+            doubted = doubted.or(condition.doubt);
             continuous.push(group.name());
         }
         // They do not race with one another, but they may with other arms, and with what is around the `par`.
@@ -114,7 +116,8 @@ impl Scope<'_> {
         let changes = all.any(|(arm, other)| !arm.writes.is_disjoint(&other.reads));
         let doubt = timed
             .then(|| "what they do may depend on when they run".to_owned())
-            .or_else(|| changes.then(|| "a branch writes what a condition reads".to_owned()));
+            .or_else(|| changes.then(|| "a branch writes what a condition reads".to_owned()))
+            .or_else(|| doubted.map(str::to_owned));
         let certainty = match doubt {
             Some(doubt) => (Certainty::Checked, doubt),
             None => (

@@ -6,9 +6,10 @@ use std::ops::Range;
 use calyx_ir as ir;
 use petal_metadata::ControlId;
 
-use super::state::{Others, is_memory, named_by, port_of};
+use super::ends::may_stop;
+use super::state::{Others, is_memory, port_of};
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
-use crate::dependences::{cell_of, ports_read};
+use crate::dependences::{cell_of, ports_of, ports_read};
 use crate::tree::View;
 
 /// A comb group that can be made continuous.
@@ -19,8 +20,8 @@ pub(super) struct Condition {
     pub edits: Vec<Edit>,
     /// The cells of which it needs copies, since something else has to do with them.
     copies: Vec<ir::Id>,
-    /// Whether what they do may depend on when they run.
-    timed: bool,
+    /// Why it is not certain that the program computes the same with it continuous.
+    pub doubt: Option<&'static str>,
 }
 
 impl Scope<'_> {
@@ -52,18 +53,14 @@ impl Scope<'_> {
                     "nothing else drives the cells of the condition, of which some are copies",
                 )
             };
-            let certainty = if condition.timed {
-                (
-                    Certainty::Checked,
-                    "what it does may depend on when it runs".to_owned(),
-                )
-            } else {
-                (
+            let certainty = match condition.doubt {
+                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+                None => (
                     Certainty::Proved,
                     format!(
                         "{cells}, and every register that it reads is written by groups that are done after that"
                     ),
-                )
+                ),
             };
             found.push(self.rewrite(
                 RewriteKind::ContinuousCondition,
@@ -111,7 +108,14 @@ impl Scope<'_> {
             let of = self.component.find_cell(*cell)?;
             let declared = self.span(&of.borrow().attributes)?;
             let prototype = self.text.of(declared.clone()).split_once('=')?.1;
-            let copy = self.free_name(&format!("{cell}_for_{name}"));
+            let ports: Vec<ir::Id> = of
+                .borrow()
+                .ports
+                .iter()
+                .map(|port| port.borrow().name)
+                .collect();
+            let ports = ports.iter().map(AsRef::as_ref);
+            let copy = self.free_name(&format!("{cell}_for_{name}"), ports);
             let declaration = format!("{copy} = {};", prototype.trim());
             edits.push(self.text.behind(&declared, &declaration));
             let mut named = self.text.references(inner.clone(), cell.as_ref());
@@ -132,12 +136,22 @@ impl Scope<'_> {
             let (key, _) = view.identity()?;
             timed |= self.dependences.effects(key)?.timed;
         }
+        let mut assignments = group.assignments.iter();
+        // Without the statement around it, which may keep it from being looked at.
+        let may_stop = assignments.any(|assignment| may_stop(&assignment.dst, &assignment.src));
+        let doubt = if timed {
+            Some("what it does may depend on when it runs")
+        } else {
+            may_stop.then_some(
+                "it reads a memory with an address that may be out of bounds while nobody asks for the condition",
+            )
+        };
         Some(Condition {
             span,
             statements,
             edits,
             copies,
-            timed,
+            doubt,
         })
     }
 
@@ -190,7 +204,7 @@ impl Scope<'_> {
             ports.extend(ports_read(assignment));
         }
         for view in uses {
-            let (read, _) = named_by(*view);
+            let (read, _) = ports_of(*view);
             // Its inputs would have to be renamed, too.
             let is_copied = |port: &ir::RRC<ir::Port>| {
                 port_of(port).is_some_and(|(cell, _)| copies.contains(&cell))

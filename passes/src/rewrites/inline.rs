@@ -34,8 +34,13 @@ impl Scope<'_> {
                 return None;
             }
             let prototype = self.text.of(span.clone()).split_once('=')?.1.trim();
+            let ports = cell.ports.iter();
+            let ports: Vec<ir::Id> = ports.map(|port| port.borrow().name).collect();
             for (at, (_, places)) in ways.iter().enumerate().skip(1) {
-                let copy = self.free_name(&format!("{name}_{}", at + 1));
+                let copy = self.free_name(
+                    &format!("{name}_{}", at + 1),
+                    ports.iter().map(AsRef::as_ref),
+                );
                 edits.push(
                     self.text
                         .behind(&span, &format!("@inline {copy} = {prototype};")),

@@ -100,7 +100,8 @@ impl Scope<'_> {
         let name = {
             let (first, last) = (first.group.borrow(), last.group.borrow());
             let link = if steps.len() == 2 { "and" } else { "to" };
-            self.free_name(&format!("{}_{link}_{}", first.name(), last.name()))
+            let name = format!("{}_{link}_{}", first.name(), last.name());
+            self.free_name(&name, super::GROUP_PORTS)
         };
         let mut edits = Vec::new();
         let mut bodies = Vec::new();

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use petal_metadata::{ControlId, ControlKind};
 
+use super::ends::End;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 use crate::dependences::Effects;
 use crate::tree::View;
@@ -16,6 +17,7 @@ pub(super) struct Part<'a> {
     pub id: ControlId,
     pub span: Range<usize>,
     effects: &'a Effects,
+    end: End,
 }
 
 impl Part<'_> {
@@ -24,6 +26,22 @@ impl Part<'_> {
         let (a, b) = (self.effects, other.effects);
         a.is_independent_of(b) && a.drives.is_disjoint(&b.drives)
     }
+}
+
+/// How certain it is that it does not matter whether independent parts run at once or in this order.
+fn in_any_order(parts: &[Part<'_>], premise: &str) -> (Certainty, String) {
+    let mut before = parts.iter().scan(false, |hangs, part| {
+        let may_never_come = *hangs && part.end.may_stop;
+        *hangs |= part.end.may_hang;
+        Some(may_never_come)
+    });
+    if before.any(|may_never_come| may_never_come) {
+        return (
+            Certainty::Checked,
+            "one may have an address out of bounds, and one before it may never end".to_owned(),
+        );
+    }
+    (Certainty::Proved, premise.to_owned())
 }
 
 impl Scope<'_> {
@@ -39,6 +57,7 @@ impl Scope<'_> {
                 id: self.id(child)?,
                 span: self.statement(child)?,
                 effects: self.dependences.effects(key)?,
+                end: self.ends.statement(self.component, child),
             })
         };
         children.into_iter().map(part).collect()
@@ -127,9 +146,9 @@ impl Scope<'_> {
             arms.iter().map(ids).collect(),
             region,
             format!("run {} at once, in a `par`", join(&names)),
-            (
-                Certainty::Proved,
-                "none of them writes what another one reads or writes".to_owned(),
+            in_any_order(
+                &parts[first.start..last.end],
+                "none of them writes what another one reads or writes",
             ),
             edits,
         ))
@@ -157,10 +176,7 @@ impl Scope<'_> {
             parts.iter().map(|part| vec![part.id]).collect(),
             span,
             "run the arms of this `par` one after the other, in a `seq`".to_owned(),
-            (
-                Certainty::Proved,
-                "no arm writes what another one reads or writes".to_owned(),
-            ),
+            in_any_order(&parts, "no arm writes what another one reads or writes"),
             vec![Edit::replace(keyword, "seq")],
         ));
     }

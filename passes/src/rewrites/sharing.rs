@@ -53,7 +53,7 @@ impl Scope<'_> {
         let wires = self
             .text
             .section(self.span(&self.component.attributes)?, "wires")?;
-        let slice = self.free_name(&format!("{name}_{port}"));
+        let slice = self.free_name(&format!("{name}_apart"), ["in", "out"]);
         let declaration = format!("{slice} = std_slice({width}, {width});");
         let assignment = format!("{slice}.in = {name}.{port};");
         let edits = vec![

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
-use crate::dependences::{cell_of, is_combinational, ports_read};
+use crate::dependences::{cell_of, is_combinational, ports_of, ports_read};
 use crate::tree::View;
 
 /// A port of a component: its cell and its name.
@@ -56,7 +56,7 @@ impl Others {
             }
         }
         View::of(&component.control.borrow()).walk(&mut |view| {
-            let (read, driven) = named_by(view);
+            let (read, driven) = ports_of(view);
             others.driven.extend(driven.iter().filter_map(port_of));
             let with = view.comb_group().map(|group| group.borrow().name());
             if with.is_none() || with != apart_from {
@@ -137,11 +137,7 @@ impl Others {
                 }
                 continue;
             } else {
-                // Those of the library keep what they give, whatever they are given meanwhile.
-                let is_of_library = cell.type_name().is_some_and(|of| {
-                    of.as_ref().starts_with("std_") || of.as_ref().starts_with("seq_mem_d")
-                });
-                if !is_of_library {
+                if !cell.type_name().is_some_and(|of| keeps(of.as_ref())) {
                     return false;
                 }
                 continue;
@@ -212,11 +208,17 @@ pub(super) fn is_steady(
     let mut conditions = Vec::new();
     View::of(&component.control.borrow()).walk(&mut |view| {
         if view.comb_group().is_none() && view.invoked().is_none() {
-            conditions.extend(named_by(view).0);
+            conditions.extend(ports_of(view).0);
         }
     });
     let others = Others::of(component, handed_over, None);
     others.is_of_state(component, &conditions, outputs)
+}
+
+/// Whether cells of a primitive give the same in all of a cycle, whatever they are given meanwhile.
+fn keeps(primitive: &str) -> bool {
+    let is_pipe = primitive.starts_with("std_") && primitive.ends_with("_pipe");
+    primitive == "std_reg" || primitive.starts_with("seq_mem_d") || is_pipe
 }
 
 pub(super) fn port_of(port: &ir::RRC<ir::Port>) -> Option<Port> {
@@ -234,26 +236,4 @@ fn cells(ports: &[ir::RRC<ir::Port>]) -> Vec<ir::Id> {
 pub(super) fn is_memory(cell: &ir::Cell) -> bool {
     let of = cell.type_name();
     of.is_some_and(|of| of.as_ref().starts_with("comb_mem_d"))
-}
-
-/// The ports that a statement reads, and those that it drives, without its groups.
-pub(super) fn named_by(view: View<'_>) -> (Vec<ir::RRC<ir::Port>>, Vec<ir::RRC<ir::Port>>) {
-    let port = match view {
-        View::Dynamic(ir::Control::If(node)) => Some(&node.port),
-        View::Dynamic(ir::Control::While(node)) => Some(&node.port),
-        View::Static(ir::StaticControl::If(node)) => Some(&node.port),
-        _ => None,
-    };
-    let (inputs, outputs) = match view {
-        View::Dynamic(ir::Control::Invoke(node)) => {
-            (node.inputs.as_slice(), node.outputs.as_slice())
-        }
-        View::Static(ir::StaticControl::Invoke(node)) => {
-            (node.inputs.as_slice(), node.outputs.as_slice())
-        }
-        _ => (&[][..], &[][..]),
-    };
-    let read = inputs.iter().map(|(_, port)| port).chain(port);
-    let driven = outputs.iter().map(|(_, port)| port);
-    (read.cloned().collect(), driven.cloned().collect())
 }

@@ -255,18 +255,31 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// What ends the line of an offset, or if it is the last one the line before it.
+    pub fn line_end(&self, offset: usize) -> &'static str {
+        let after = self.text[offset..].find('\n').map(|at| offset + at);
+        let end = after.or_else(|| self.text[..offset].rfind('\n'));
+        let has_return = end.is_some_and(|end| self.text[..end].ends_with('\r'));
+        if has_return { "\r\n" } else { "\n" }
+    }
+
     /// Whether there is nothing before an offset on its line.
     fn is_first(&self, offset: usize) -> bool {
         self.line(offset) + self.indent(offset).len() == offset
     }
 
-    /// A part of the text with the white space before it: a whole line, if it has that for itself.
+    /// A part of the text with the white space before it: a whole line, if it has that for itself. What stands behind it on its
+    /// line, such as a comment, takes its place.
     pub fn with_space(&self, range: Range<usize>) -> Range<usize> {
         let after = &self.text[range.end..];
         let rest = after.lines().next().unwrap_or_default();
-        if self.is_first(range.start) && rest.trim().is_empty() {
-            let end = range.end + usize::from(after.starts_with('\r'));
-            return self.line(range.start).saturating_sub(1)..end;
+        if self.is_first(range.start) {
+            if rest.trim().is_empty() {
+                let end =
+                    range.end + rest.len() + usize::from(after[rest.len()..].starts_with('\r'));
+                return self.line(range.start).saturating_sub(1)..end;
+            }
+            return range.start..range.end + rest.len() - rest.trim_start().len();
         }
         let before = self.text[..range.start].trim_end_matches([' ', '\t']);
         before.len()..range.end

@@ -1,0 +1,149 @@
+//! A search whose proofs are wrong: programs are lists of words, each of which takes a cycle, and the result is all that is not `idle`.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use petal_passes::{Certainty, Edit, Observed, Rewrite, RewriteKind};
+
+use super::{Budget, Place, Profile, Ran, Trial, Workshop, advise};
+use crate::advice::{Advice, Hardware};
+use crate::pipeline::Passes;
+use crate::variant::Variant;
+
+struct Words;
+
+struct Seen(Observed);
+
+impl Profile for Seen {
+    fn observed(&self) -> &Observed {
+        &self.0
+    }
+
+    fn potential(&self, _: &Rewrite) -> u64 {
+        1
+    }
+
+    fn place(&self, _: &Rewrite) -> Place {
+        Place::default()
+    }
+}
+
+fn result(text: &str) -> Vec<&str> {
+    text.split(' ')
+        .filter(|word| !word.starts_with("idle"))
+        .collect()
+}
+
+impl Workshop for Words {
+    type Profile = Seen;
+
+    fn data(&self) -> Vec<String> {
+        vec!["data".to_owned()]
+    }
+
+    fn try_out(&self, variant: &Variant, _: u64) -> Trial {
+        let text = variant.text();
+        if !text.contains("idle_end") {
+            return Trial::Failed("it never ends".to_owned());
+        }
+        if result(text) != ["sum", "product"] {
+            return Trial::Differs;
+        }
+        Trial::Ran(Ran {
+            cycles: vec![text.split(' ').count() as u64],
+            hardware: Hardware::default(),
+        })
+    }
+
+    /// To take away any word is said to be proved.
+    fn rewrites(&self, variant: &Variant, _: &Observed) -> Result<Vec<Rewrite>, String> {
+        let mut at = 0;
+        let words = variant.text().split_inclusive(' ').map(|word| {
+            let range = at..at + word.len();
+            at = range.end;
+            Rewrite {
+                kind: RewriteKind::MergedGroups,
+                certainty: Certainty::Proved,
+                component: "main".to_owned(),
+                arms: Vec::new(),
+                region: range.clone(),
+                what: format!("take away `{}`", word.trim()),
+                premise: "nobody needs it".to_owned(),
+                edits: vec![Edit {
+                    range,
+                    text: String::new(),
+                }],
+            }
+        });
+        Ok(words.collect())
+    }
+
+    fn profile(&self, _: &Variant) -> Result<Seen, String> {
+        Ok(Seen(Observed::default()))
+    }
+
+    fn states(&self, _: &Variant) -> Result<u64, String> {
+        Ok(0)
+    }
+
+    fn pipelines(&self) -> Vec<Passes> {
+        Vec::new()
+    }
+
+    fn progress(&self, _: usize, _: u64) {}
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+fn advised() -> Advice {
+    let budget = Budget {
+        time: Duration::from_secs(60),
+        threads: 1,
+        search: false,
+        proved: true,
+    };
+    let text = "idle_wait sum product idle_end".to_owned();
+    advise(&Words, "words", OsStr::new("words.futil"), text, budget).unwrap()
+}
+
+#[test]
+fn a_proof_that_fails_is_a_defect_and_loud() {
+    let advice = advised();
+    let defects = advice.defects.iter();
+    let defects: Vec<(&str, &str)> = defects
+        .map(|defect| (defect.what.as_str(), defect.problem.as_str()))
+        .collect();
+    assert_eq!(
+        defects,
+        [
+            (
+                "take away `sum`",
+                "it leaves something else in its memories"
+            ),
+            (
+                "take away `product`",
+                "it leaves something else in its memories"
+            ),
+            ("take away `idle_end`", "it never ends"),
+        ]
+    );
+    assert_eq!(advice.defects[0].text, "idle_wait product idle_end");
+    let text = advice.text();
+    assert!(
+        text.starts_with("DEFECT OF PETAL: it took for proved"),
+        "{text}"
+    );
+    assert!(
+        text.contains("if you take away `idle_end` (defect-03.futil): it never ends"),
+        "{text}"
+    );
+    assert!(advice.markdown().contains("DEFECT OF PETAL"));
+    let saved: Vec<&str> = advice
+        .advice
+        .iter()
+        .map(|item| item.what.as_str())
+        .collect();
+    assert_eq!(saved, ["take away `idle_wait`"]);
+}

@@ -1,0 +1,264 @@
+//! What is said to be proved holds where premises are made to fail: each program has a trap.
+//!
+//! `PETAL_SEED=7 PETAL_PROGRAMS=200 cargo test --test fast adversary` tries other programs of each kind, and more.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use petal_embedded::{Compiled, Options, Stopped, Visible};
+use petal_passes::{Certainty, Library, Pipeline, Program, Rewrite, RewriteKind, rewrites};
+use petal_reconstruct::ProbeSource as _;
+
+use super::random::{OPTIMISATIONS, edited, observed};
+use crate::support;
+use crate::support::traps::{self, Dice, Memories, TRAPS, Trap};
+
+/// How many programs of each kind are tried.
+const PROGRAMS: u32 = 6;
+
+/// The first data set is what a user may have had, the others are other data.
+const DATA_SETS: u64 = 9;
+
+/// How many edits of one kind are tried of each program.
+const MOST_OF_A_KIND: usize = 2;
+
+/// How many edits are made one after the other.
+const STEPS: usize = 3;
+
+/// A program that has not finished by then is taken to hang.
+const CYCLE_LIMIT: u64 = 2_000;
+
+/// What comes of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Outcome {
+    Ends(Vec<Vec<u64>>),
+    OutOfBounds,
+    Endless,
+    Unsettled,
+}
+
+struct Trial<'a> {
+    file: &'a Path,
+    library: &'a Library,
+    memories: &'a Memories,
+    pipelines: Vec<(String, Pipeline)>,
+    seed: u64,
+}
+
+impl Trial<'_> {
+    fn outcomes(
+        &self,
+        text: &str,
+        pipeline: &Pipeline,
+        limit: u64,
+    ) -> Result<Vec<Outcome>, String> {
+        std::fs::write(self.file, text).expect("the temporary folder can be written");
+        let error = |error: &dyn std::fmt::Display| error.to_string();
+        let program = Program::read(self.file, self.library).map_err(|e| error(&e))?;
+        let design = petal_passes::compile(program, pipeline).map_err(|e| error(&e))?;
+        let verilog = design.verilog().map_err(|e| error(&e))?;
+        if let Some(name) = declared_twice(&verilog) {
+            return Err(format!("in Verilog, `{name}` is declared twice"));
+        }
+        let compiled =
+            Compiled::new(design.program(), &[], Visible::Probes).map_err(|e| error(&e))?;
+        (0..DATA_SETS)
+            .map(|at| {
+                let options = Options {
+                    cycle_limit: limit,
+                    partial: true,
+                    interrupt: Arc::default(),
+                    ..Options::default()
+                };
+                let mut simulation = compiled.simulation(options).map_err(|e| error(&e))?;
+                for (name, words) in traps::words(self.memories, &mut Dice::new(self.seed + at)) {
+                    let words = words.into_iter().enumerate();
+                    let words = words.map(|(at, word)| (at as u64, word.into()));
+                    simulation.write_memory(&name, &words.collect());
+                }
+                while simulation.next_cycle().map_err(|e| error(&e))? {}
+                Ok(match simulation.stopped() {
+                    None => Outcome::Ends(
+                        self.memories
+                            .iter()
+                            .map(|(name, (_, size))| {
+                                let words = simulation.read_memory(name).unwrap_or_default();
+                                let word = |at| {
+                                    words
+                                        .get(&at)
+                                        .and_then(|word| u64::try_from(word).ok())
+                                        .unwrap_or(0)
+                                };
+                                (0..*size).map(word).collect()
+                            })
+                            .collect(),
+                    ),
+                    Some(Stopped::Check { .. }) => Outcome::OutOfBounds,
+                    Some(Stopped::Loop { .. }) => Outcome::Unsettled,
+                    Some(_) => Outcome::Endless,
+                })
+            })
+            .collect()
+    }
+
+    fn proved(&self, text: &str) -> Result<Vec<Rewrite>, String> {
+        std::fs::write(self.file, text).expect("the temporary folder can be written");
+        let program = Program::read(self.file, self.library).map_err(|error| error.to_string())?;
+        let mut all = rewrites(program, &observed(text)).map_err(|error| error.to_string())?;
+        all.retain(|rewrite| rewrite.certainty == Certainty::Proved);
+        Ok(all)
+    }
+
+    /// Holds an edited text to what the program does, under all pipelines.
+    fn check(&self, before: &[Option<Vec<Outcome>>], after: &str) -> Result<(), String> {
+        for ((told, pipeline), before) in self.pipelines.iter().zip(before) {
+            let Some(before) = before else { continue };
+            // An edit that costs cycles is as well as one that saves them.
+            let outcomes = self
+                .outcomes(after, pipeline, CYCLE_LIMIT * 10)
+                .map_err(|error| format!("{told}: {error}"))?;
+            for (at, (before, after)) in before.iter().zip(&outcomes).enumerate() {
+                if before != after {
+                    return Err(format!("{told}, data {at}: {before:?} became {after:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries what is proved of a program: each edit by itself, and some one after the other. Gives how many there were.
+    fn run(&self, text: &str, dice: &mut Dice) -> Result<usize, String> {
+        let before = self.pipelines.iter();
+        let before = before.map(|(_, pipeline)| self.outcomes(text, pipeline, CYCLE_LIMIT));
+        let before: Vec<_> = before.collect();
+        if let (Some(Err(error)), true) = (before.first(), before.iter().all(Result::is_err)) {
+            return Err(format!("refused: {error}"));
+        }
+        let before: Vec<_> = before.into_iter().map(Result::ok).collect();
+        let told = |rewrite: &Rewrite, problem: String, after: &str| {
+            format!(
+                "{problem}\n{:?}: {}\nEDITED:\n{after}",
+                rewrite.kind, rewrite.what
+            )
+        };
+        let mut count = 0;
+        let mut proved = self.proved(text)?;
+        let all = proved.clone();
+        let mut kinds: Vec<RewriteKind> = Vec::new();
+        while !proved.is_empty() {
+            let rewrite = proved.swap_remove(dice.below(proved.len()));
+            if kinds.iter().filter(|kind| **kind == rewrite.kind).count() == MOST_OF_A_KIND {
+                continue;
+            }
+            kinds.push(rewrite.kind);
+            count += 1;
+            let after = edited(text, &rewrite);
+            self.check(&before, &after)
+                .map_err(|problem| told(&rewrite, problem, &after))?;
+        }
+        let (mut text, mut proved) = (text.to_owned(), all);
+        for _ in 0..STEPS {
+            if proved.is_empty() {
+                break;
+            }
+            let rewrite = proved.swap_remove(dice.below(proved.len()));
+            let after = edited(&text, &rewrite);
+            self.check(&before, &after)
+                .map_err(|problem| format!("{}\nof\n{text}", told(&rewrite, problem, &after)))?;
+            proved = self.proved(&after)?;
+            text = after;
+        }
+        Ok(count)
+    }
+}
+
+/// A name that a module of a Verilog text declares twice.
+fn declared_twice(verilog: &str) -> Option<String> {
+    let mut names = std::collections::BTreeSet::new();
+    for line in verilog.lines() {
+        let line = line.trim();
+        if line.starts_with("module ") {
+            names.clear();
+        }
+        let declared = match line.split_once(' ') {
+            Some(("logic" | "wire" | "reg" | "input" | "output", rest)) => {
+                let declared = rest.split(" = ").next().unwrap_or_default();
+                declared.trim_end_matches([',', ';']).rsplit(' ').next()
+            }
+            // An instance: `) name (`.
+            Some((")", rest)) => rest.strip_suffix(" ("),
+            _ => None,
+        };
+        if let Some(name) = declared.filter(|name| !name.is_empty())
+            && !names.insert(name.to_owned())
+        {
+            return Some(name.to_owned());
+        }
+    }
+    None
+}
+
+/// Tries programs with a trap; gives the first that fails, with its number.
+fn adversary(trap: Trap) -> Result<usize, String> {
+    let library = Library::new(&[]).expect("the library can be set up");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = folder.path().join("trap.futil");
+    let start: u64 = std::env::var("PETAL_SEED").map_or(0, |seed| seed.parse().expect("a number"));
+    let mut count = 0;
+    for number in 0..u64::from(support::programs(PROGRAMS)) {
+        let seed = (start << 32) + (number << 8) + trap as u64;
+        let mut dice = Dice::new(seed);
+        let program = traps::program(trap, &mut dice);
+        let parse = |name: &str, without: Vec<String>| {
+            let told = format!("{name} without [{}]", without.join(", "));
+            (
+                told,
+                Pipeline::parse(name, &without).expect("the passes are known"),
+            )
+        };
+        let mut some = || {
+            let passes = OPTIMISATIONS.iter();
+            let passes = passes.filter(|_| dice.one_in(3));
+            passes.map(|pass| (*pass).to_owned()).collect::<Vec<_>>()
+        };
+        let lists = [some(), some()];
+        let [first, second] = lists.map(|list| parse("all", list));
+        let trial = Trial {
+            file: &file,
+            library: &library,
+            memories: &program.memories,
+            pipelines: vec![
+                parse("all", Vec::new()),
+                parse("no-opt", Vec::new()),
+                first,
+                second,
+            ],
+            seed: seed + 1,
+        };
+        count += trial.run(&program.text, &mut dice).map_err(|problem| {
+            format!(
+                "{trap:?}: program {number}: {problem}\nORIGINAL:\n{}",
+                program.text
+            )
+        })?;
+    }
+    Ok(count)
+}
+
+#[test]
+fn no_trap_breaks_a_proof() {
+    let tried = TRAPS.map(|trap| (trap, adversary(trap)));
+    let mut edits = 0;
+    let mut failures = Vec::new();
+    for (trap, result) in tried {
+        match result {
+            Ok(count) => {
+                println!("{trap:?}: {count} edits");
+                edits += count;
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(edits > TRAPS.len(), "only {edits} edits are proved");
+}

@@ -1,0 +1,131 @@
+//! Premises of proofs, each with a program in which one does not hold.
+
+use serde_json::Value;
+
+use crate::support::advice::advice;
+use crate::support::root;
+use crate::support::workshop::Workshop;
+
+/// What is advised for a program under some passes: for each change what to do, and whether that is proved.
+fn advised(program: &str, more: &[&str]) -> Vec<(String, bool)> {
+    let folder = root().join("tests/fast/advice/premises");
+    let workshop = Workshop::empty();
+    let text = std::fs::read(folder.join(format!("{program}.futil"))).unwrap();
+    workshop.write("design.futil", text);
+    if let Ok(data) = std::fs::read(folder.join(format!("{program}.json"))) {
+        workshop.write("design.futil.data", data);
+    }
+    let advice = advice(&workshop, &[&["design.futil"], more].concat());
+    let items = advice["advice"].as_array().unwrap().iter();
+    let items = items.map(|item| {
+        let what = item["what"].as_str().unwrap().to_owned();
+        (what, item["class"] == "proved")
+    });
+    items.collect()
+}
+
+#[test]
+fn nothing_is_proved_where_a_premise_does_not_hold() {
+    for (program, passes) in [
+        ("undriven-comparison", "all"),
+        ("undriven-comparison", "no-opt"),
+        ("undriven-adder", "all"),
+        ("undriven-adder", "no-opt"),
+        ("bypass-register", "all"),
+        ("bypass-register", "no-opt"),
+        ("go-read-by-wires", "no-opt"),
+        ("done-read-by-wires", "no-opt"),
+    ] {
+        let proved = advised(program, &["--passes", passes, "--proved"]);
+        assert_eq!(proved, [], "{program} under {passes}");
+    }
+}
+
+#[test]
+fn a_bound_around_a_read_is_not_lost() {
+    let advised = advised("guarded-read", &[]);
+    let class = |group: &str| {
+        let mut of_group = advised.iter().filter(|(what, _)| what.contains(group));
+        of_group.next().map(|(_, is_proved)| *is_proved)
+    };
+    assert_eq!(class("`in_range`"), Some(true), "{advised:?}");
+    assert_ne!(class("`is_zero`"), Some(true), "{advised:?}");
+}
+
+#[test]
+fn what_a_run_keeps_is_not_lost_whatever_the_passes() {
+    for passes in ["all", "no-opt"] {
+        for (what, is_proved) in advised("run-keeps-register", &["--passes", passes]) {
+            let is_of_caller = what.contains("`load`");
+            assert!(is_of_caller || !is_proved, "{what} under {passes}");
+        }
+    }
+}
+
+/// Registers of a primitive that is the library's `std_bypass_reg` but for its declaration.
+fn with_declaration(more: &str) -> Vec<String> {
+    let workshop = Workshop::empty();
+    workshop.write(
+        "design.futil",
+        format!(
+            r#"import "primitives/compile.futil";
+import "primitives/memories/comb.futil";
+primitive std_bypass_reg[WIDTH](
+  @write_together(1) @data in: WIDTH, @write_together(1) @interval(1) @go write_en: 1, @clk clk: 1, @reset reset: 1
+) -> ({more} out: WIDTH, @done done: 1) {{
+  logic [WIDTH-1:0] value;
+  assign out = write_en ? in : value;
+  always_ff @(posedge clk) begin
+    done <= ~reset & write_en;
+    if (reset) value <= 0;
+    else if (write_en) value <= in;
+  end
+}}
+component main() -> () {{
+  cells {{ @external m = comb_mem_d1(8, 2, 1); a = std_reg(8); b = std_reg(8); s = std_add(8); c = std_bypass_reg(8); }}
+  wires {{
+    group first {{ a.in = 8'd1; a.write_en = 1'd1; first[done] = a.done; }}
+    group second {{ b.in = 8'd2; b.write_en = 1'd1; second[done] = b.done; }}
+    group third {{ c.in = 8'd3; c.write_en = 1'd1; third[done] = c.done; }}
+    group store {{
+      s.left = a.out; s.right = b.out; m.addr0 = 1'd0; m.write_data = s.out; m.write_en = 1'd1; store[done] = m.done;
+    }}
+  }}
+  control {{ seq {{ first; second; third; store; }} }}
+}}
+"#
+        ),
+    );
+    let advice = advice(
+        &workshop,
+        &["design.futil", "--proved", "--passes", "no-opt"],
+    );
+    let items = advice["advice"].as_array().unwrap().iter();
+    let kinds = items.map(|item| item["kind"].as_str().unwrap().to_owned());
+    kinds.collect()
+}
+
+#[test]
+fn declarations_are_not_believed() {
+    assert_ne!(with_declaration(""), [""; 0]);
+    assert_eq!(with_declaration("@stable"), [""; 0]);
+}
+
+#[test]
+fn with_proved_nothing_checked_is_applied() {
+    let folder = root().join("tests/fast/advice/premises");
+    let workshop = Workshop::empty();
+    let text = std::fs::read_to_string(folder.join("run-keeps-register.futil")).unwrap();
+    workshop.write("design.futil", &text);
+    let data = std::fs::read(folder.join("run-keeps-register.json")).unwrap();
+    workshop.write("design.futil.data", data);
+    let said = workshop.succeeds(&["advise", "design.futil", "--proved", "--apply"]);
+    assert!(!said.contains("checked:"), "{said}");
+    let summary: Value =
+        serde_json::from_str(&workshop.read("petal-out/design/summary.json")).unwrap();
+    let items = summary["advice"]["advice"].as_array().unwrap();
+    assert!(items.iter().all(|item| item["class"] == "proved"), "{said}");
+    // The component that keeps a register is as it was.
+    let component = |text: &str| text[..text.find("component main").unwrap()].to_owned();
+    assert_eq!(component(&workshop.read("design.futil")), component(&text));
+}
