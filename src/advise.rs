@@ -129,6 +129,7 @@ fn runs(args: &AdviseArgs) -> Vec<RunArgs> {
         cycle_limit: args.cycle_limit,
         max_memory: args.max_memory,
         partial: false,
+        strict: false,
         vcd: None,
         fst: None,
         tables: false,
