@@ -9,8 +9,8 @@ use crate::labels::{FrameLabels, actual_path, cell_path};
 use crate::model::{Event, Instance, Node, Warning};
 
 impl Engine<'_> {
-    /// Hands out the warnings of cycles up to the latest one.
-    pub(super) fn warn(&mut self, warnings: &mut Vec<Warning>) {
+    /// Hands out the warnings of cycles up to the latest one, of which the events begin with this one.
+    pub(super) fn warn(&mut self, warnings: &mut Vec<Warning>, mut first: usize) {
         let passed = |warning: &mut Warning| warning.cycle.cycles() < self.emitter.cycle;
         for mut warning in warnings.extract_if(.., passed) {
             let is_latest = warning.cycle.cycles() + 1 == self.emitter.cycle;
@@ -21,7 +21,8 @@ impl Engine<'_> {
                 name_users(self.metadata, &instances, nodes, &mut warning);
             }
             let event = Event::Warning(Box::new(warning));
-            self.emitter.events.push(event);
+            self.emitter.events.insert(first, event);
+            first += 1;
         }
     }
 

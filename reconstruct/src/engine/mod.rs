@@ -124,10 +124,11 @@ impl<'a> Reconstruction<'a> {
             engine.step();
             running = source.next_cycle()?;
             engine.take(source.changes());
+            let told = engine.emitter.events.len();
             engine.cycle();
             warnings.append(&mut source.take_warnings());
             if !warnings.is_empty() {
-                engine.warn(&mut warnings);
+                engine.warn(&mut warnings, told);
             }
             let stops = observer
                 .as_deref_mut()
