@@ -48,10 +48,10 @@ use std::thread::JoinHandle;
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::args::{CacheCommand, Cli, Command};
+use crate::call::Streams;
 
-pub use crate::call::call;
+pub use crate::call::{Interrupt, call, call_until};
 pub use crate::failure::Failure;
-pub use crate::interrupt::interrupt;
 
 /// Does what the arguments of this process ask for, tells on standard error what went wrong, and gives what to exit with.
 pub fn main() -> ExitCode {
@@ -93,8 +93,12 @@ fn on_large_stack<T: Send + 'static>(
     act: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Failure> {
     let thread = std::thread::Builder::new().stack_size(petal_passes::STACK);
+    let streams = Streams::of_command();
     thread
-        .spawn(act)
+        .spawn(move || {
+            Streams::enter(streams);
+            act()
+        })
         .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ArrowError;
-use petal::Failure;
+use petal::{Failure, Interrupt};
 use petal::tables::Table as Name;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 create_exception!(
-    _petal,
+    petal._petal,
     Error,
     PyException,
     "What a command of petal ends with: its message, and in `code` what the command exits with."
@@ -31,11 +31,13 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Runs `act` without the interpreter's lock. Ctrl-C asks it to stop, and waits until it has.
 fn unlocked<T: Send + 'static>(
     py: Python<'_>,
-    act: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+    act: impl FnOnce(&Interrupt) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     let (give, take) = sync_channel(1);
+    let interrupt = Interrupt::default();
+    let asked = interrupt.clone();
     let thread = thread::spawn(move || {
-        let _ = give.send(act());
+        let _ = give.send(act(&asked));
     });
     let mut interrupted = None;
     let mut take = take;
@@ -46,7 +48,7 @@ fn unlocked<T: Send + 'static>(
             Ok(result) => break result,
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(signal) = py.check_signals() {
-                    petal::interrupt();
+                    interrupt.request();
                     interrupted = Some(signal);
                 }
             }
@@ -72,7 +74,7 @@ fn error(py: Python<'_>, failure: &Failure) -> PyErr {
 /// Runs a command of petal with these arguments, and gives what it prints; `-` stands for `input` there.
 #[pyfunction]
 fn call(py: Python<'_>, arguments: Vec<String>, input: String) -> PyResult<String> {
-    unlocked(py, move || petal::call(arguments, input))
+    unlocked(py, move |interrupt| petal::call_until(interrupt, arguments, input))
 }
 
 /// The names of all tables.
@@ -84,7 +86,7 @@ fn table_names() -> Vec<&'static str> {
 /// The tables of a profile that do not grow with the length of the run, by name.
 #[pyfunction]
 fn small_tables(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(&'static str, Table)>> {
-    let tables = unlocked(py, move || petal::tables::tables(&folder))?;
+    let tables = unlocked(py, move |_| petal::tables::tables(&folder))?;
     let tables = tables.into_iter();
     Ok(tables
         .map(|(table, batch)| (table.name(), Table(Rows::There(batch))))
@@ -127,7 +129,7 @@ impl Table {
             }
             Rows::Made(folder, table) => {
                 let (folder, table) = (folder.clone(), *table);
-                let rows = unlocked(py, move || petal::tables::rows(&folder, table))?;
+                let rows = unlocked(py, move |_| petal::tables::rows(&folder, table))?;
                 let rows = rows.into_iter().flatten().map(|batch| {
                     batch.map_err(|failure| ArrowError::ExternalError(failure.to_string().into()))
                 });
