@@ -3,6 +3,8 @@
 //! Owns what Python cannot do: calling the command without the interpreter's lock, while Ctrl-C is looked for, and handing over
 //! Arrow's streams. What users see is in `petal/`.
 
+mod shown;
+
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -75,6 +77,15 @@ fn error(py: Python<'_>, failure: &Failure) -> PyErr {
 #[pyfunction]
 fn call(py: Python<'_>, arguments: Vec<String>, input: String) -> PyResult<String> {
     unlocked(py, move |interrupt| petal::call_until(interrupt, arguments, input))
+}
+
+/// The command as a process: it prints, and gives what the process is to exit with.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| {
+        let program = std::iter::once("petal".to_owned());
+        petal::main(program.chain(arguments))
+    })
 }
 
 /// The names of all tables.
@@ -150,6 +161,23 @@ impl Table {
         let schema = schema.map_err(|error| PyValueError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
+
+    /// The first rows, as notebooks show them.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let (names, rows, count) = match &self.0 {
+            Rows::There(batch) => shown::first(batch),
+            Rows::Made(folder, table) => {
+                let (folder, table) = (folder.clone(), *table);
+                let first = unlocked(py, move |_| {
+                    let mut batches = petal::tables::rows(&folder, table)?.into_iter().flatten();
+                    batches.next().transpose()
+                })?;
+                first.map_or_else(Default::default, |batch| shown::first(&batch))
+            }
+        };
+        let notebook = py.import("petal._notebook")?;
+        notebook.call_method1("table", (names, rows, count))?.extract()
+    }
 }
 
 /// The native part of petal.
@@ -159,6 +187,7 @@ fn _petal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Table>()?;
     module.add_function(wrap_pyfunction!(call, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(table_names, module)?)?;
     module.add_function(wrap_pyfunction!(small_tables, module)?)?;
     module.add_function(wrap_pyfunction!(long_table, module)?)
