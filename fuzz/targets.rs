@@ -11,8 +11,9 @@ use petal_observe::{Directory, Observations, Request};
 use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
 use petal_reconstruct::check::Checker;
 use petal_reconstruct::{
-    Change, CompiledView, Event, FrameLabels, FstHeader, Id as _, Instance, ProbeSource, Reconstruction,
-    Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource, Warning,
+    Change, CompiledView, Event, FrameLabels, FstHeader, Id as _, Instance, ProbeSource,
+    Reconstruction, Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource,
+    Warning,
 };
 use petal_simulate::{Data, MemoryLayout};
 use petal_sweep::SweepFile;
@@ -373,7 +374,12 @@ pub fn expression(input: &[u8]) {
 fn directory() -> Directory {
     let mut directory = Directory::with_memories();
     let scope = ["toplevel", "main"].map(str::to_owned).to_vec();
-    let ports = [("n_out", 8), ("first_out", 8), ("wide_out", 100), ("done", 1)];
+    let ports = [
+        ("n_out", 8),
+        ("first_out", 8),
+        ("wide_out", 100),
+        ("done", 1),
+    ];
     let ports = ports.map(|(name, width)| (name.to_owned(), width));
     directory.add(scope.clone(), ports);
     let memory = Signal {

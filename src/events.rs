@@ -114,7 +114,10 @@ impl Reader {
         let (name, out) = if path == Path::new("-") {
             let name = Path::new("standard output");
             let out = io::stdout().as_fd().try_clone_to_owned();
-            (name, out.map(File::from).map_err(Failure::io("write", name))?)
+            (
+                name,
+                out.map(File::from).map_err(Failure::io("write", name))?,
+            )
         } else {
             (path, create(path)?)
         };
@@ -186,7 +189,9 @@ impl Write for Reader {
                 Ok(bytes.len())
             }
             // Somebody else filled it meanwhile: asked again, it is waited for.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(ErrorKind::Interrupted.into()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                Err(ErrorKind::Interrupted.into())
+            }
             written => written.map_err(|error| self.unwritten(error)),
         }
     }

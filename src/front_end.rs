@@ -37,9 +37,7 @@ impl SourceRoots {
             folder => folder,
         });
         let usual = beside.into_iter().chain([Path::new(".")]);
-        roots
-            .folders
-            .extend(usual.filter_map(usual_folder));
+        roots.folders.extend(usual.filter_map(usual_folder));
         roots.usual = roots.folders.len();
         for option in options {
             let folder = match option.split_once('=') {

@@ -571,7 +571,10 @@ pub fn warn(summary: &Summary, quiet: bool) {
 fn strict(summary: &Summary, quiet: bool) -> Failure {
     let told = if quiet { &summary.warnings[..] } else { &[] };
     let first = "the run has warnings, and `--strict` makes them errors".to_owned();
-    Failure::new(told.iter().fold(first, |text, warning| format!("{text}\n  {warning}")))
+    Failure::new(
+        told.iter()
+            .fold(first, |text, warning| format!("{text}\n  {warning}")),
+    )
 }
 
 pub fn report(

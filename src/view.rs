@@ -187,7 +187,9 @@ fn answer(mut stream: &TcpStream, path: &Path, address: SocketAddr) -> io::Resul
 /// What somebody asks for.
 enum Asked {
     /// A page that is not the viewer's can ask, too, though its browser does not let it read the answer.
-    Timeline { by_viewer: bool },
+    Timeline {
+        by_viewer: bool,
+    },
     /// Whether the viewer may ask for the timeline.
     Whether,
     Other,

@@ -84,14 +84,27 @@ impl Op {
     /// The operands that may not be wider than the result.
     fn of_result<T>(self, operands: &[T]) -> &[T] {
         match self {
-            Self::And | Self::Or | Self::Xor | Self::Not => operands,
-            Self::Add | Self::Sub | Self::Mul => operands,
-            Self::Div | Self::Rem | Self::SDiv | Self::SRem => operands,
+            Self::And
+            | Self::Or
+            | Self::Xor
+            | Self::Not
+            | Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Rem
+            | Self::SDiv
+            | Self::SRem => operands,
             Self::Shl | Self::Shr | Self::Sar | Self::Pad => &operands[..1],
             Self::Mux => &operands[1..],
             // One bit, or cut in any case.
-            Self::Eq | Self::Lt | Self::SLt | Self::NotSqrt => &[],
-            Self::Slice(_) | Self::SignExtend | Self::Cat => &[],
+            Self::Eq
+            | Self::Lt
+            | Self::SLt
+            | Self::NotSqrt
+            | Self::Slice(_)
+            | Self::SignExtend
+            | Self::Cat => &[],
         }
     }
 

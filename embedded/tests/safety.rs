@@ -75,7 +75,10 @@ fn chasing(from: &Memory, to: &Memory) -> String {
 
 fn memory() -> impl Strategy<Value = Memory> {
     let kinds = prop::sample::select(vec!["seq", "seq", "comb", "dyn"]);
-    let widths = prop_oneof![1..10_u32, prop::sample::select(vec![31, 32, 63, 64, 65, 130])];
+    let widths = prop_oneof![
+        1..10_u32,
+        prop::sample::select(vec![31, 32, 63, 64, 65, 130])
+    ];
     (kinds, widths, 1..20_u64, 0..8_u32).prop_map(|(kind, width, size, more)| Memory {
         kind,
         width,
@@ -224,7 +227,10 @@ fn a_word_that_is_too_wide_is_cut_before_it_is_an_address() {
     simulation.write_memory("from", &ten);
     let table = (0..8).map(|at| (at, BigUint::from(100 + at)));
     simulation.write_memory("to", &table.collect());
-    assert_eq!(simulation.read_memory("from").unwrap()[&0], BigUint::from(2_u32));
+    assert_eq!(
+        simulation.read_memory("from").unwrap()[&0],
+        BigUint::from(2_u32)
+    );
     simulation.next_cycle().unwrap();
     simulation.next_cycle().unwrap();
     assert_eq!(simulation.changes()[0].value, 102);

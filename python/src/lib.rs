@@ -13,8 +13,8 @@ use std::time::Duration;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ArrowError;
-use petal::{Failure, Interrupt};
 use petal::tables::Table as Name;
+use petal::{Failure, Interrupt};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -76,7 +76,9 @@ fn error(py: Python<'_>, failure: &Failure) -> PyErr {
 /// Runs a command of petal with these arguments, and gives what it prints; `-` stands for `input` there.
 #[pyfunction]
 fn call(py: Python<'_>, arguments: Vec<String>, input: String) -> PyResult<String> {
-    unlocked(py, move |interrupt| petal::call_until(interrupt, arguments, input))
+    unlocked(py, move |interrupt| {
+        petal::call_until(interrupt, arguments, input)
+    })
 }
 
 /// The command as a process: it prints, and gives what the process is to exit with.
@@ -176,7 +178,9 @@ impl Table {
             }
         };
         let notebook = py.import("petal._notebook")?;
-        notebook.call_method1("table", (names, rows, count))?.extract()
+        notebook
+            .call_method1("table", (names, rows, count))?
+            .extract()
     }
 }
 

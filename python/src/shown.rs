@@ -12,7 +12,7 @@ const ROWS: usize = 20;
 pub fn first(batch: &RecordBatch) -> (Vec<String>, Vec<Vec<String>>, usize) {
     let names = batch.schema();
     let names = names.fields().iter().map(|field| field.name().clone());
-    let row = |at: usize| batch.columns().iter().map(|column| text(column, at));
+    let row = |at: usize| batch.columns().iter().map(move |column| text(column, at));
     let rows = (0..batch.num_rows().min(ROWS)).map(|at| row(at).collect());
     (names.collect(), rows.collect(), batch.num_rows())
 }

@@ -152,7 +152,13 @@ fn run(workshop: &Workshop, inputs: &[(&str, &str)]) -> Output {
 fn folders(workshop: &Workshop, start: &str) -> Vec<PathBuf> {
     let all = fs::read_dir(workshop.path("tmp")).unwrap();
     let all = all.map(|folder| folder.unwrap().path());
-    let is_one = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(start);
+    let is_one = |path: &PathBuf| {
+        path.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with(start)
+    };
     all.filter(is_one).collect()
 }
 

@@ -33,11 +33,20 @@ fn a_write_that_is_lost_is_told_with_its_group() {
         if passes == "all" {
             assert_eq!(said, format!("warning: {told}\n"));
         } else {
-            tells(&said, &["a write to address 6 is lost", "the group `wr` uses it"]);
+            tells(
+                &said,
+                &["a write to address 6 is lost", "the group `wr` uses it"],
+            );
         }
         let strict = [&run[..], &["--strict"]].concat();
         let said = workshop.ends(1, &strict);
-        tells(&said, &["address 6 is lost", "error: the run has warnings, and `--strict`"]);
+        tells(
+            &said,
+            &[
+                "address 6 is lost",
+                "error: the run has warnings, and `--strict`",
+            ],
+        );
         let quiet = [&strict[..], &["--quiet"]].concat();
         tells(&workshop.ends(1, &quiet), &["error: ", "address 6 is lost"]);
         // The profile is there nevertheless.
@@ -64,7 +73,10 @@ fn what_stops_the_design_is_told_with_its_group() {
         let said = workshop.ends(1, &["run", "design.futil", "--out", "out"]);
         tells(
             &said,
-            &["Out of bounds access", "main.d: it stops the design; the group `wr` uses it"],
+            &[
+                "Out of bounds access",
+                "main.d: it stops the design; the group `wr` uses it",
+            ],
         );
     }
 }

@@ -75,9 +75,23 @@ fn events_are_what_a_call_prints() {
     let design = workshop.path("design.futil");
     let design = design.to_str().unwrap();
     let out = workshop.path("of-call");
-    let args = ["run", design, "--events", "-", "--out", out.to_str().unwrap()];
+    let args = [
+        "run",
+        design,
+        "--events",
+        "-",
+        "--out",
+        out.to_str().unwrap(),
+    ];
     let printed = petal::call(args, "").unwrap();
-    let command = workshop.succeeds(&["run", "design.futil", "--events", "-", "--out", "of-command"]);
+    let command = workshop.succeeds(&[
+        "run",
+        "design.futil",
+        "--events",
+        "-",
+        "--out",
+        "of-command",
+    ]);
     assert_eq!(printed.lines().count(), command.lines().count());
     for line in printed.lines() {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
@@ -90,7 +104,14 @@ fn a_call_is_interrupted_alone() {
     let args = |out: &str| {
         let design = workshop.path("design.futil");
         let out = workshop.path(out);
-        ["run", design.to_str().unwrap(), "-q", "--out", out.to_str().unwrap()].map(str::to_owned)
+        [
+            "run",
+            design.to_str().unwrap(),
+            "-q",
+            "--out",
+            out.to_str().unwrap(),
+        ]
+        .map(str::to_owned)
     };
     let [one, other] = [(); 2].map(|()| petal::Interrupt::default());
     thread::scope(|scope| {

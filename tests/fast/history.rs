@@ -142,8 +142,16 @@ fn a_commit_is_no_option_of_git() {
     let script = "cd repo && petal history ../profile --out ../history --commit=--output=written";
     let output = workshop.bash(script).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    tells(&said(&output), &["git does not find the commit --output=written"]);
-    assert!(workshop.files("repo").keys().all(|name| !name.to_string_lossy().contains("written")));
+    tells(
+        &said(&output),
+        &["git does not find the commit --output=written"],
+    );
+    assert!(
+        workshop
+            .files("repo")
+            .keys()
+            .all(|name| !name.to_string_lossy().contains("written"))
+    );
 }
 
 #[test]
@@ -153,5 +161,12 @@ fn a_shallow_clone_is_refused() {
     let script = "cd shallow && petal history ../profile --out ../history";
     let output = workshop.bash(script).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    tells(&said(&output), &["is a shallow clone", "git fetch --unshallow", "fetch-depth: 0"]);
+    tells(
+        &said(&output),
+        &[
+            "is a shallow clone",
+            "git fetch --unshallow",
+            "fetch-depth: 0",
+        ],
+    );
 }

@@ -145,10 +145,22 @@ fn texts_are_taken_from_where_they_may_be() {
     assert_eq!(text(&[]), None);
     // All is below the topmost folder, so that it allows nothing although it is the current one.
     let [design, out] = ["design.futil", "out"].map(|name| workshop.path(name));
-    let args = ["run", design.to_str().unwrap(), "--out", out.to_str().unwrap(), "-q"];
+    let args = [
+        "run",
+        design.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+        "-q",
+    ];
     succeeds(workshop.command(&args).current_dir("/"));
     let metadata = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
-    assert!(metadata.front_end.files.iter().all(|file| file.text.is_none()));
+    assert!(
+        metadata
+            .front_end
+            .files
+            .iter()
+            .all(|file| file.text.is_none())
+    );
     let elsewhere = text(&["--source-root", "elsewhere"]);
     assert_eq!(elsewhere.as_deref(), Some("one\ntwo\n"));
     let said = workshop.ends(1, &["run", "design.futil", "--source-root", "gone"]);

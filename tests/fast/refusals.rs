@@ -178,14 +178,25 @@ component main() -> () {
 }
 "#;
     let workshop = Workshop::empty();
-    let run = ["run", "design.futil", "--out", "out", "--cycle-limit", "100000"];
+    let run = [
+        "run",
+        "design.futil",
+        "--out",
+        "out",
+        "--cycle-limit",
+        "100000",
+    ];
     for times in ["4294967295", "100000000"] {
         workshop.write("design.futil", design.replace("TIMES", times));
         let began = std::time::Instant::now();
         let said = workshop.ends(1, &run);
         tells(
             &said,
-            &["component main", "`cell-share`", "--disable-pass cell-share"],
+            &[
+                "component main",
+                "`cell-share`",
+                "--disable-pass cell-share",
+            ],
         );
         assert!(began.elapsed() < std::time::Duration::from_secs(20));
     }

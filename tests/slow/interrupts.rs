@@ -302,9 +302,16 @@ fn nobody_reads_the_events() {
             assert!(command.try_wait().unwrap().is_none());
             let asked = Instant::now();
             kill(Pid::from_raw(command.id().cast_signed()), signal).unwrap();
-            assert_eq!(command.wait().unwrap().code(), Some(130), "{signal}, {opened}");
+            assert_eq!(
+                command.wait().unwrap().code(),
+                Some(130),
+                "{signal}, {opened}"
+            );
             let took = asked.elapsed();
-            assert!(took < Duration::from_secs(1), "{signal}, {opened}: {took:?}");
+            assert!(
+                took < Duration::from_secs(1),
+                "{signal}, {opened}: {took:?}"
+            );
             assert!(workshop.temporary().is_empty());
             drop(reader);
         }

@@ -55,7 +55,10 @@ pub(crate) fn load(words: &[u64]) -> BigUint {
 
 /// The bits that the highest word of a value may have.
 pub(super) fn top(width: u32) -> u64 {
-    u64::MAX >> (words(width) as u64 * 64).saturating_sub(u64::from(width)).min(63)
+    u64::MAX
+        >> (words(width) as u64 * 64)
+            .saturating_sub(u64::from(width))
+            .min(63)
 }
 
 /// Writes the lowest `width` bits of a value to its words.

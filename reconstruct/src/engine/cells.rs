@@ -2,6 +2,8 @@
 //!
 //! Whoever simulates a design knows cells and cycles; which groups are active in a cycle is known only here.
 
+use std::fmt::Write as _;
+
 use petal_metadata::Metadata;
 
 use super::Engine;
@@ -84,9 +86,9 @@ fn name_users(
             }
         }
     }
-    match &groups[..] {
-        [] => {}
-        [group] => warning.text += &format!("; the group {group} uses it"),
-        groups => warning.text += &format!("; the groups {} use it", groups.join(", ")),
-    }
+    let _ = match &groups[..] {
+        [] => Ok(()),
+        [group] => write!(warning.text, "; the group {group} uses it"),
+        groups => write!(warning.text, "; the groups {} use it", groups.join(", ")),
+    };
 }

@@ -4,8 +4,8 @@
 //! from equal values is computed once. `tree.rs` decides what is in a tree, `charge.rs` what a cell's
 //! cycle is for; `cells.rs` names the groups behind a warning; `statics.rs` follows static control; `samples.rs` numbers values; `memo.rs` remembers steps.
 
-mod charge;
 mod cells;
+mod charge;
 mod emitter;
 mod memo;
 mod samples;

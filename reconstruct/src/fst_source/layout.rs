@@ -104,7 +104,9 @@ pub(super) fn check(input: &mut (impl BufRead + Seek)) -> Result<(), SourceError
         // The names come last where a writer was interrupted.
         Some(signals) if has_names && parts >= all_parts => {
             if changing > signals {
-                return Err(damaged(format!("{changing} of its {signals} signals change")));
+                return Err(damaged(format!(
+                    "{changing} of its {signals} signals change"
+                )));
             }
             Ok(())
         }
