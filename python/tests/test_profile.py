@@ -335,7 +335,7 @@ def test_the_command_comes_with_the_package(tmp_path):
     ran = subprocess.run([command, "run", "nothing"], capture_output=True, text=True)
     assert ran.returncode == 1 and ran.stderr.startswith("error: ")
     assert subprocess.run([command, "stats"], capture_output=True).returncode == 2
-    (tmp_path / "sweep.toml").write_text(f'[[design]]\nfile = "{design}"\n')
+    (tmp_path / "sweep.toml").write_text(f'[[design]]\nfiles = ["{design}"]\n')
     ran = subprocess.run([command, "sweep", "sweep.toml", "--out", "rows"], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     events = subprocess.run([command, "run", design, "--events", "-", "--out", str(tmp_path / "of")], capture_output=True, text=True)
