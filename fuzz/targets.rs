@@ -7,16 +7,19 @@ use std::sync::OnceLock;
 
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
+use petal_observe::{Directory, Observations, Request};
 use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
 use petal_reconstruct::check::Checker;
 use petal_reconstruct::{
-    Change, CompiledView, Event, FrameLabels, Id as _, Instance, ProbeSource, Reconstruction,
-    Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource, Warning,
+    Change, CompiledView, Event, FrameLabels, FstHeader, Id as _, Instance, ProbeSource,
+    Reconstruction, Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource,
+    Warning,
 };
 use petal_simulate::{Data, MemoryLayout};
+use petal_sweep::SweepFile;
 use petal_visualize::outputs::{Make, OUTPUTS};
 use petal_visualize::timeline::Format;
-use petal_visualize::{Analysis, ControlView, Section, Timeline};
+use petal_visualize::{Analysis, Baseline, ControlView, Section, Timeline};
 
 /// Waveforms: the scan and the `vcd` crate read the same, whatever pieces the file comes in.
 ///
@@ -235,7 +238,7 @@ pub fn data(input: &[u8]) {
         return;
     };
     let layout = MemoryLayout {
-        name: "mem".to_owned(),
+        name: "points".to_owned(),
         width: 8,
         dims: vec![2],
     };
@@ -252,18 +255,7 @@ pub fn data(input: &[u8]) {
 ///
 /// An input that does not begin with a `p` is the records of a file, without head and checksums.
 pub fn trace(input: &[u8]) {
-    static METADATA: OnceLock<Metadata> = OnceLock::new();
-    let metadata = METADATA.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let design = folder.ancestors().take(2).find_map(|folder| {
-            let design = folder.join("calyx-examples/nested-components.futil");
-            design.exists().then_some(design)
-        });
-        let program = Program::read(&design.expect("it is there"), library());
-        let passes = Pipeline::parse("all", &[]).expect("it is an alias");
-        let compiled = petal_passes::instrument(program.expect("it is Calyx"), &passes);
-        compiled.expect("it compiles").1
-    });
+    let metadata = nested();
     let mut file = Vec::new();
     let mut fingerprint = &*metadata.fingerprint;
     if input.first() == Some(&b'p') {
@@ -297,6 +289,127 @@ pub fn trace(input: &[u8]) {
         again.is_ok_and(|again| again == events),
         "it reads otherwise"
     );
+}
+
+/// The metadata of a design with components in components.
+fn nested() -> &'static Metadata {
+    static METADATA: OnceLock<Metadata> = OnceLock::new();
+    METADATA.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let design = folder.ancestors().take(2).find_map(|folder| {
+            let design = folder.join("calyx-examples/nested-components.futil");
+            design.exists().then_some(design)
+        });
+        let program = Program::read(&design.expect("it is there"), library());
+        let passes = Pipeline::parse("all", &[]).expect("it is an alias");
+        let compiled = petal_passes::instrument(program.expect("it is Calyx"), &passes);
+        compiled.expect("it compiles").1
+    })
+}
+
+/// FST files: each is refused with an error, or read to its end.
+pub fn fst(input: &[u8]) {
+    let Ok(header) = FstHeader::read(Cursor::new(input.to_vec())) else {
+        return;
+    };
+    let signals: Vec<Signal> = header.signals().map(|(signal, _)| signal).collect();
+    let named = |name: &str| {
+        let signal = signals.iter().find(|signal| signal.name == name);
+        signal.or(signals.first()).cloned()
+    };
+    let (Some(marker), Some(clock), Some(tick)) = (named(""), named("clk"), named("tick")) else {
+        return;
+    };
+    let [Some(reset), Some(go), Some(done)] = ["reset", "go", "done"].map(named) else {
+        return;
+    };
+    let table = SignalTable {
+        watched: signals.iter().take(100).cloned().collect(),
+        clock,
+        tick,
+        reset,
+        go,
+        done,
+        marker,
+    };
+    let Ok(mut source) = header.source(&table) else {
+        return;
+    };
+    for _ in 0..1000 {
+        if !source.next_cycle().is_ok_and(|goes_on| goes_on) {
+            return;
+        }
+    }
+}
+
+/// Files of observations: each is refused with an error, or made ready.
+pub fn observations(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else {
+        return;
+    };
+    if let Ok(request) = Request::parse(text) {
+        let _ = Observations::new(nested(), &directory(), &request);
+    }
+}
+
+/// Expressions and events of observations, the same.
+pub fn expression(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else {
+        return;
+    };
+    // A string of JSON is one of TOML.
+    let quoted = serde_json::to_string(text).expect("a text can be written");
+    for kind in [
+        "[[checkpoint]]\nwhen",
+        "[[watch]]\nvalue",
+        "[[never]]\nwhen",
+        "[[count]]\nvalue",
+        "[[latency]]\nto = \"main.x0\"\nfrom",
+    ] {
+        observations(format!("{kind} = {quoted}\nname = \"it\"\n").as_bytes());
+    }
+}
+
+/// Some ports and a memory.
+fn directory() -> Directory {
+    let mut directory = Directory::with_memories();
+    let scope = ["toplevel", "main"].map(str::to_owned).to_vec();
+    let ports = [
+        ("n_out", 8),
+        ("first_out", 8),
+        ("wide_out", 100),
+        ("done", 1),
+    ];
+    let ports = ports.map(|(name, width)| (name.to_owned(), width));
+    directory.add(scope.clone(), ports);
+    let memory = Signal {
+        scope,
+        name: "mem".to_owned(),
+    };
+    let parameters = [("WIDTH", 8), ("SIZE", 5), ("IDX_SIZE", 3)];
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
+    directory.add_cell(memory, "seq_mem_d1", &parameters);
+    directory
+}
+
+/// Files of sweeps: reading them must not fail but with an error.
+pub fn sweep(input: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(input) {
+        let _ = SweepFile::parse(text);
+    }
+}
+
+/// Baselines: what is accepted is written and read back the same.
+pub fn baseline(input: &[u8]) {
+    let file = Path::new("baseline.json");
+    let Ok(text) = std::str::from_utf8(input) else {
+        return;
+    };
+    let Ok(baseline) = Baseline::from_json(text, file) else {
+        return;
+    };
+    let again = Baseline::from_json(&baseline.to_json(), file);
+    assert_eq!(baseline, again.expect("it was just written"));
 }
 
 /// The events of a trace file.

@@ -149,6 +149,7 @@ fn runs(args: &AdviseArgs) -> Vec<RunArgs> {
         cycle_limit: args.cycle_limit,
         max_memory: args.max_memory,
         partial: false,
+        strict: false,
         vcd: None,
         fst: None,
         tables: false,
@@ -186,7 +187,10 @@ fn print(args: &AdviseArgs, advice: &Advice, path: &Path, out: &Path) -> String 
 }
 
 fn sarif(advice: &Advice, path: &Path) -> serde_json::Value {
-    advice.sarif(&path.to_string_lossy(), versions::PETAL)
+    // Who shows it looks for the file below the root of the sources, where the command runs.
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).ok());
+    advice.sarif(below.unwrap_or(path), versions::PETAL)
 }
 
 fn with_newline(json: &serde_json::Value) -> String {

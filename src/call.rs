@@ -5,10 +5,12 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::args::Cli;
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::{joined, on_large_stack, run};
 
 thread_local! {
@@ -16,11 +18,50 @@ thread_local! {
     static STREAMS: RefCell<Option<Streams>> = const { RefCell::new(None) };
 }
 
-/// What stands for the standard streams of a command.
-#[derive(Debug, Default)]
-struct Streams {
-    input: String,
-    output: String,
+/// What stands for the standard streams of a command, and for Ctrl-C. Copies are the same ones.
+#[derive(Debug, Default, Clone)]
+pub struct Streams {
+    input: Arc<str>,
+    output: Output,
+    interrupt: Interrupt,
+}
+
+impl Streams {
+    /// Those of the command on this thread, for another thread of it; `None` if they are those of the process.
+    pub fn of_command() -> Option<Self> {
+        STREAMS.with_borrow(Clone::clone)
+    }
+
+    /// Makes them those of this thread.
+    pub fn enter(streams: Option<Self>) {
+        STREAMS.set(streams);
+    }
+}
+
+/// What a command prints.
+#[derive(Debug, Default, Clone)]
+pub struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        printed.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Asks the command inside of another program that it was handed to to stop, and no other one.
+#[derive(Debug, Default, Clone)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Asks.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Does what `arguments`, without the program's name, ask for, and gives what it prints; `-` stands for `input` there.
@@ -36,6 +77,21 @@ pub fn call(
     arguments: impl IntoIterator<Item = impl Into<OsString>>,
     input: impl Into<String>,
 ) -> Result<String, Failure> {
+    call_until(&Interrupt::default(), arguments, input)
+}
+
+/// The same; it ends with an error once `interrupt` is requested.
+///
+/// # Errors
+/// Whatever the command ends with.
+///
+/// # Panics
+/// If the command does, which is a bug.
+pub fn call_until(
+    interrupt: &Interrupt,
+    arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    input: impl Into<String>,
+) -> Result<String, Failure> {
     let all = std::iter::once(OsString::from("petal"));
     let all: Vec<OsString> = all.chain(arguments.into_iter().map(Into::into)).collect();
     let cli = match Cli::read(&all) {
@@ -43,16 +99,20 @@ pub fn call(
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::arguments(error)),
     };
-    let input = input.into();
-    let _called = interrupt::Called::new();
+    let input = Arc::from(input.into());
+    let output = Output::default();
+    let streams = Streams {
+        input,
+        output: output.clone(),
+        interrupt: interrupt.clone(),
+    };
     let command = on_large_stack(move || {
-        STREAMS.set(Some(Streams {
-            input,
-            output: String::new(),
-        }));
-        run(cli.command).map(|()| STREAMS.take().unwrap_or_default().output)
+        Streams::enter(Some(streams));
+        run(cli.command)
     })?;
-    joined(command)
+    joined(command)?;
+    let printed = std::mem::take(&mut *output.0.lock().unwrap_or_else(PoisonError::into_inner));
+    String::from_utf8(printed).map_err(|_| Failure::new("what the command prints is no text"))
 }
 
 /// Whether the command on this thread is inside of another program.
@@ -62,16 +122,15 @@ pub fn is_called() -> bool {
 
 /// Its standard input, if it is.
 pub fn input() -> Option<String> {
-    STREAMS.with_borrow(|streams| Some(streams.as_ref()?.input.clone()))
+    STREAMS.with_borrow(|streams| Some(streams.as_ref()?.input.to_string()))
 }
 
-/// Takes what it prints, if it is.
-pub fn take_output(text: &str) -> bool {
-    STREAMS.with_borrow_mut(|streams| {
-        let streams = streams.as_mut();
-        streams.is_some_and(|streams| {
-            streams.output.push_str(text);
-            true
-        })
-    })
+/// Where it prints, if it is.
+pub fn output() -> Option<Output> {
+    STREAMS.with_borrow(|streams| Some(streams.as_ref()?.output.clone()))
+}
+
+/// What becomes true once it is to stop, if it is.
+pub fn interrupt() -> Option<Arc<AtomicBool>> {
+    STREAMS.with_borrow(|streams| Some(Arc::clone(&streams.as_ref()?.interrupt.0)))
 }

@@ -275,6 +275,7 @@ fn of_program(
         cycle_limit: CYCLE_LIMIT,
         max_memory: args.max_memory,
         partial: false,
+        strict: false,
         fst: None,
         vcd: None,
         tables: false,

@@ -1,9 +1,19 @@
 //! `--events`: tells of a run while it goes on, as lines of JSON.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::libc::PIPE_BUF;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use petal_metadata::Metadata;
 use petal_observe::{Observations, Told};
@@ -11,7 +21,9 @@ use petal_visualize::stream::{EventLines, Observed, Site, Stream};
 use petal_visualize::timeline::Format;
 
 use crate::args::{ControlArg, ObserveArgs};
+use crate::call;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::places::Places;
 
 /// Whether events go to standard output, where nothing else may be then.
@@ -52,12 +64,11 @@ pub fn stream(
     metadata: &Metadata,
     observations: Option<&mut Observations<'_>>,
 ) -> Result<Box<dyn Format + Send>, Failure> {
-    let out: Box<dyn Write + Send> = if path == Path::new("-") {
-        Box::new(io::stdout())
-    } else {
-        Box::new(File::create(path).map_err(Failure::io("write", path))?)
+    let out: Box<dyn Write + Send> = match call::output() {
+        Some(output) if path == Path::new("-") => Box::new(output),
+        _ => Box::new(Reader::of(path)?),
     };
-    let out = BufWriter::with_capacity(1 << 16, UntilGone { out: Some(out) });
+    let out = BufWriter::with_capacity(1 << 16, out);
     let lines = EventLines::new(design, out).map_err(Failure::io("write", path))?;
     let (sites, observed) = match observations {
         None => (Vec::new(), None),
@@ -84,29 +95,123 @@ pub fn stream(
     Ok(Box::new(stream.map_err(Failure::io("write", path))?))
 }
 
-/// Writes as long as somebody reads: that a reader has gone away (`| head`) is no error of the run.
-struct UntilGone<W> {
-    out: Option<W>,
+/// How long to wait between looks for Ctrl-C.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Who reads the events: a file, or whoever is at the other end of a pipe, who may take his time. That he has gone away (`| head`) is no
+/// error of the run.
+struct Reader {
+    name: PathBuf,
+    /// `None` once he has gone away.
+    out: Option<File>,
+    /// Whether a write may wait for him.
+    waits: bool,
+    interrupt: Arc<AtomicBool>,
 }
 
-impl<W: Write> Write for UntilGone<W> {
+impl Reader {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        let (name, out) = if path == Path::new("-") {
+            let name = Path::new("standard output");
+            let out = io::stdout().as_fd().try_clone_to_owned();
+            (
+                name,
+                out.map(File::from).map_err(Failure::io("write", name))?,
+            )
+        } else {
+            (path, create(path)?)
+        };
+        let kind = out.metadata().map_err(Failure::io("write", name))?;
+        Ok(Self {
+            name: name.to_owned(),
+            waits: !kind.is_file(),
+            out: Some(out),
+            interrupt: interrupt::flag(),
+        })
+    }
+
+    /// The file as an error of it is told.
+    fn unwritten(&self, error: io::Error) -> io::Error {
+        let file = self.name.clone();
+        io::Error::new(error.kind(), Unwritten { file, error })
+    }
+}
+
+/// Creates a file. A pipe that nobody reads yet is waited for.
+fn create(path: &Path) -> Result<File, Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    // A pipe without a reader is an error then, and no wait that only a second signal ends.
+    options.custom_flags(OFlag::O_NONBLOCK.bits());
+    loop {
+        let error = match options.open(path) {
+            Ok(file) => return Ok(file),
+            Err(error) => error,
+        };
+        let is_pipe = || path.metadata().is_ok_and(|file| file.file_type().is_fifo());
+        if error.raw_os_error() != Some(Errno::ENXIO as i32) || !is_pipe() {
+            return Err(Failure::io("write", path)(error));
+        }
+        interrupt::check()?;
+        std::thread::sleep(PATIENCE);
+    }
+}
+
+/// Waits until a pipe takes [`PIPE_BUF`] bytes.
+fn wait(out: &File, interrupt: &AtomicBool) -> io::Result<()> {
+    let patience = PollTimeout::try_from(PATIENCE).unwrap_or(PollTimeout::ZERO);
+    loop {
+        let mut ready = [PollFd::new(out.as_fd(), PollFlags::POLLOUT)];
+        match poll(&mut ready, patience) {
+            Ok(0) | Err(Errno::EINTR) if interrupt.load(Ordering::Relaxed) => {
+                return Err(io::Error::other("interrupted"));
+            }
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+impl Write for Reader {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(out) = &mut self.out else {
             return Ok(bytes.len());
         };
-        match out.write(bytes) {
+        let written = if self.waits {
+            wait(out, &self.interrupt).and_then(|()| out.write(&bytes[..bytes.len().min(PIPE_BUF)]))
+        } else {
+            out.write(bytes)
+        };
+        match written {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
                 self.out = None;
                 Ok(bytes.len())
             }
-            written => written,
+            // Somebody else filled it meanwhile: asked again, it is waited for.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                Err(ErrorKind::Interrupted.into())
+            }
+            written => written.map_err(|error| self.unwritten(error)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self.out.as_mut().map(Write::flush) {
-            Some(Err(error)) if error.kind() != ErrorKind::BrokenPipe => Err(error),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
+
+/// Events could not be written.
+#[derive(Debug)]
+pub struct Unwritten {
+    file: PathBuf,
+    error: io::Error,
+}
+
+impl std::fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot write {}: {}", self.file.display(), self.error)
+    }
+}
+
+impl std::error::Error for Unwritten {}

@@ -265,5 +265,9 @@ fn in_waveform(name: &Path) -> impl Fn(SourceError) -> Failure {
 }
 
 fn cannot_write(error: &io::Error) -> Failure {
+    let of_events = error.get_ref();
+    if let Some(error) = of_events.and_then(|error| error.downcast_ref::<events::Unwritten>()) {
+        return Failure::new(error.to_string());
+    }
     Failure::new(format!("cannot write to the output folder: {error}"))
 }

@@ -37,9 +37,7 @@ impl SourceRoots {
             folder => folder,
         });
         let usual = beside.into_iter().chain([Path::new(".")]);
-        roots
-            .folders
-            .extend(usual.filter_map(|folder| folder.canonicalize().ok()));
+        roots.folders.extend(usual.filter_map(usual_folder));
         roots.usual = roots.folders.len();
         for option in options {
             let folder = match option.split_once('=') {
@@ -122,4 +120,11 @@ impl SourceRoots {
         });
         moved.chain(joined).chain(below).collect()
     }
+}
+
+/// A folder that texts are taken from although nobody named it. The topmost one, in which a container's processes may be, is not: all
+/// files of the machine are below it.
+fn usual_folder(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    folder.parent().is_some().then_some(folder)
 }

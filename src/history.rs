@@ -106,6 +106,7 @@ fn entry(args: &HistoryArgs, dir: &Path) -> Result<Entry, Failure> {
         )));
     }
     let metadata = Metadata::read(&dir.join(METADATA))?;
+    refuse_shallow(args)?;
     let commit = git(args, &["show", "--no-patch", "--format=%H%n%ct%n%s"])?;
     let ancestors = git(args, &["rev-list", "--count"])?;
     let mut lines = commit.lines();
@@ -132,11 +133,32 @@ fn entry(args: &HistoryArgs, dir: &Path) -> Result<Entry, Failure> {
     })
 }
 
+/// Refuses a repository that has only the latest commits: how many there were before one is what orders those of the same time, or
+/// of times that nobody should believe.
+fn refuse_shallow(args: &HistoryArgs) -> Result<(), Failure> {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(&args.repository);
+    let output = command
+        .args(["rev-parse", "--is-shallow-repository"])
+        .output();
+    // Whatever else is wrong, asking for the commit tells.
+    if output.is_ok_and(|output| output.stdout.trim_ascii() == b"true") {
+        return Err(Failure::new(format!(
+            "{} is a shallow clone, so nobody knows how many commits come before this one: get them with `git fetch \
+             --unshallow`, or check out with `fetch-depth: 0`",
+            args.repository.display()
+        )));
+    }
+    Ok(())
+}
+
 /// What git tells of the commit.
 fn git(args: &HistoryArgs, words: &[&str]) -> Result<String, Failure> {
     let mut command = Command::new("git");
     command.arg("-C").arg(&args.repository).args(words);
-    command.args([&format!("{}^{{commit}}", args.commit), "--"]);
+    // What begins with a dash is no option of git's.
+    let commit = format!("{}^{{commit}}", args.commit);
+    command.args(["--end-of-options", &commit, "--"]);
     let output = command.output().map_err(|error| {
         Failure::new(format!(
             "cannot ask git for the commit of the profile: {error}"

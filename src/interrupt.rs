@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use petal_reconstruct::{Change, ProbeSource, SourceError, Warning};
 
+use crate::call;
 use crate::failure::Failure;
 use crate::messages;
 
@@ -15,41 +16,9 @@ pub const EXIT_CODE: u8 = 130;
 
 static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// How many commands run inside of another program.
-static CALLED: Mutex<usize> = Mutex::new(0);
-
-/// Becomes true when the user asks to stop.
+/// Becomes true when the user asks to stop: the whole process, or only the command of this thread inside of another program.
 pub fn flag() -> Arc<AtomicBool> {
-    Arc::clone(REQUESTED.get_or_init(Arc::default))
-}
-
-/// Asks all commands that run inside of this program to stop; without one, nothing happens.
-pub fn interrupt() {
-    let called = CALLED.lock().unwrap_or_else(PoisonError::into_inner);
-    if *called > 0 {
-        flag().store(true, Ordering::Relaxed);
-    }
-}
-
-/// A command inside of another program, as long as it runs.
-pub struct Called(());
-
-impl Called {
-    pub fn new() -> Self {
-        *CALLED.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        Self(())
-    }
-}
-
-impl Drop for Called {
-    fn drop(&mut self) {
-        let mut called = CALLED.lock().unwrap_or_else(PoisonError::into_inner);
-        *called -= 1;
-        if *called == 0 {
-            // All have stopped; later ones are not meant.
-            flag().store(false, Ordering::Relaxed);
-        }
-    }
+    call::interrupt().unwrap_or_else(|| Arc::clone(REQUESTED.get_or_init(Arc::default)))
 }
 
 /// What to remove at an interrupt that ends the command at once; `None` if it does not.
@@ -144,8 +113,7 @@ pub fn of_simulation(error: petal_simulate::Error) -> Failure {
 
 /// Whether the user asked to stop.
 pub fn requested() -> bool {
-    let flag = REQUESTED.get();
-    flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    flag().load(Ordering::Relaxed)
 }
 
 /// Fails if the user asked to stop.

@@ -42,20 +42,21 @@ mod versions;
 mod view;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 use std::thread::JoinHandle;
 
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::args::{CacheCommand, Cli, Command};
+use crate::call::Streams;
 
-pub use crate::call::call;
+pub use crate::call::{Interrupt, call, call_until};
 pub use crate::failure::Failure;
-pub use crate::interrupt::interrupt;
 
-/// Does what the arguments of this process ask for, tells on standard error what went wrong, and gives what to exit with.
-pub fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+/// Does what the arguments of a process ask for, tells on standard error what went wrong, and gives what to exit with.
+///
+/// The arguments begin with the program's name.
+pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let cli = match Cli::read(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -72,10 +73,10 @@ pub fn main() -> ExitCode {
     debug_assert!(blocked.is_ok(), "the signal exists");
     let command = on_large_stack(move || interrupt::listen().and_then(|()| run(cli.command)));
     let failure = match command.map(joined) {
-        Ok(Ok(())) => return ExitCode::SUCCESS,
+        Ok(Ok(())) => return 0,
         Ok(Err(_)) if interrupt::requested() => {
             messages::error("interrupted");
-            return ExitCode::from(interrupt::EXIT_CODE);
+            return interrupt::EXIT_CODE;
         }
         Ok(Err(failure)) | Err(failure) => failure,
     };
@@ -83,7 +84,7 @@ pub fn main() -> ExitCode {
         Ok(error) => error.exit(),
         Err(failure) => {
             messages::error(&failure);
-            ExitCode::from(failure.code())
+            failure.code()
         }
     }
 }
@@ -93,8 +94,12 @@ fn on_large_stack<T: Send + 'static>(
     act: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Failure> {
     let thread = std::thread::Builder::new().stack_size(petal_passes::STACK);
+    let streams = Streams::of_command();
     thread
-        .spawn(act)
+        .spawn(move || {
+            Streams::enter(streams);
+            act()
+        })
         .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
 }
 

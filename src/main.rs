@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    petal::main()
+    ExitCode::from(petal::main(std::env::args_os()))
 }

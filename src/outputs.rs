@@ -81,10 +81,10 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
-    if call::take_output(text) {
-        return Ok(());
-    }
-    let mut out = anstream::stdout().lock();
+    let mut out: Box<dyn Write> = match call::output() {
+        Some(output) => Box::new(output),
+        None => Box::new(anstream::stdout().lock()),
+    };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
             "cannot write to standard output: {error}"

@@ -80,9 +80,10 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         outputs::print(&memories)?;
     }
     warn(&summary, args.quiet);
-    let broken = match &results {
-        Some(results) => observe::judge(results, args.observe.fail_on_violation, args.quiet),
-        None => Ok(()),
+    let judge = |results| observe::judge(results, args.observe.fail_on_violation, args.quiet);
+    let broken = match summary.warnings.len() {
+        count if args.strict && count > 0 => Err(strict(&summary, args.quiet)),
+        _ => results.as_ref().map_or(Ok(()), judge),
     };
     let Some(early) = summary.early_end() else {
         return broken;
@@ -386,7 +387,10 @@ impl<'a> Job<'a> {
         let period = match simulation.stopped() {
             Some(Stopped::Endless { period, .. }) => Some(*period),
             None | Some(Stopped::CycleLimit { .. }) => None,
-            Some(stopped) if !self.args.partial => return Err(Failure::new(stopped.to_string())),
+            Some(stopped) if !self.args.partial => {
+                warn(&analysis.summary(&self.name, Vec::new()), self.args.quiet);
+                return Err(Failure::new(stopped.to_string()));
+            }
             Some(_) => None,
         };
         let versions = vec![("cranelift".to_owned(), CRANELIFT_VERSION.to_owned())];
@@ -561,6 +565,16 @@ pub fn warn(summary: &Summary, quiet: bool) {
     if !quiet {
         summary.warnings.iter().for_each(messages::warning);
     }
+}
+
+/// The failure of a run with warnings that may have none. They are told already, unless nothing is.
+fn strict(summary: &Summary, quiet: bool) -> Failure {
+    let told = if quiet { &summary.warnings[..] } else { &[] };
+    let first = "the run has warnings, and `--strict` makes them errors".to_owned();
+    Failure::new(
+        told.iter()
+            .fold(first, |text, warning| format!("{text}\n  {warning}")),
+    )
 }
 
 pub fn report(

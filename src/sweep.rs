@@ -20,6 +20,7 @@ use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
 
 use self::shop::{Memo, Shop};
 use crate::args::{SweepArgs, parse_size};
+use crate::call::Streams;
 use crate::design;
 use crate::failure::Failure;
 use crate::folder;
@@ -228,7 +229,9 @@ fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Failure
     let failed = AtomicUsize::new(0);
     let broken: Mutex<Option<Failure>> = Mutex::new(None);
     let rows: Vec<Mutex<Option<Row>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    let streams = Streams::of_command();
     let work = || {
+        Streams::enter(streams.clone());
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(at) else { return };

@@ -120,7 +120,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Answers everybody until the timeline got to somebody. Each on a thread of its own, so that nobody
+/// Answers everybody until the timeline got to the viewer. Each on a thread of its own, so that nobody
 /// waits for those who ask slowly, or never do.
 fn serve(listener: &TcpListener, path: &Path, address: SocketAddr) -> Result<(), Failure> {
     let (done, sent) = mpsc::channel();
@@ -158,20 +158,20 @@ fn open(what: impl AsRef<OsStr>) {
     }
 }
 
-/// Answers the request that comes; whether with the timeline, and it got there. What a request may
+/// Answers the request that comes; whether with the timeline, and it got to the viewer. What a request may
 /// have beside its headers is not read.
 fn answer(mut stream: &TcpStream, path: &Path, address: SocketAddr) -> io::Result<bool> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     match asked(stream, address)? {
-        Asked::Timeline => {
+        Asked::Timeline { by_viewer } => {
             let mut file = File::open(path)?;
             let length = file.metadata()?.len();
             let head = format!("200 OK\r\n{HEADERS}Content-Length: {length}");
             respond(stream, &head)?;
             let sent = io::copy(&mut file, &mut stream)?;
-            Ok(sent == length)
+            Ok(by_viewer && sent == length)
         }
         Asked::Whether => {
             respond(stream, &format!("204 No Content\r\n{}", HEADERS.trim_end()))?;
@@ -186,7 +186,10 @@ fn answer(mut stream: &TcpStream, path: &Path, address: SocketAddr) -> io::Resul
 
 /// What somebody asks for.
 enum Asked {
-    Timeline,
+    /// A page that is not the viewer's can ask, too, though its browser does not let it read the answer.
+    Timeline {
+        by_viewer: bool,
+    },
     /// Whether the viewer may ask for the timeline.
     Whether,
     Other,
@@ -214,13 +217,17 @@ fn asked(mut stream: &TcpStream, address: SocketAddr) -> io::Result<Asked> {
 }
 
 fn known(request: &Request<'_, '_>, address: SocketAddr) -> Asked {
-    let mut headers = request.headers.iter();
-    let host = headers.find(|header| header.name.eq_ignore_ascii_case("Host"));
+    let header = |name: &str| {
+        let mut headers = request.headers.iter();
+        let header = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
+        Some(header.value)
+    };
     // A foreign page that has its name point here gets nothing.
-    let here = host.is_some_and(|host| host.value == address.to_string().as_bytes());
+    let here = header("Host") == Some(address.to_string().as_bytes());
+    let by_viewer = header("Origin") == Some(VIEWER.as_bytes());
     let timeline = request.path.and_then(|path| path.strip_prefix('/')) == Some(TIMELINE);
     match request.method {
-        Some("GET") if here && timeline => Asked::Timeline,
+        Some("GET") if here && timeline => Asked::Timeline { by_viewer },
         Some("OPTIONS") if here && timeline => Asked::Whether,
         _ => Asked::Other,
     }

@@ -1,13 +1,18 @@
 //! Advice as SARIF 2.1.0, which code scanning reads.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 
 use crate::advice::{Advice, Item};
 use crate::change::Class;
 
 impl Advice {
-    /// As a SARIF log; `uri` is the file, relative to the root of the sources, and `version` that of petal.
-    pub fn sarif(&self, uri: &str, version: &str) -> Json {
+    /// As a SARIF log; `path` is the file, relative to the root of the sources (of one that is elsewhere, nothing but the name can be
+    /// told), and `version` that of petal.
+    pub fn sarif(&self, path: &Path, version: &str) -> Json {
+        let uri = &uri(path);
         let mut kinds: Vec<&Item> = Vec::new();
         for item in &self.advice {
             if !kinds.iter().any(|known| known.kind == item.kind) {
@@ -21,6 +26,7 @@ impl Advice {
                     "id": item.kind,
                     "shortDescription": { "text": item.kind.replace('-', " ") },
                     "fullDescription": { "text": item.why },
+                    "help": { "text": help(item) },
                 })
             })
             .collect();
@@ -34,6 +40,34 @@ impl Advice {
             }],
         })
     }
+}
+
+/// What to do with advice of such a kind.
+fn help(item: &Item) -> String {
+    format!(
+        "{} The result has the number of its patch: `petal advise --apply` makes the change, and petal's guide (docs/guide/advice) tells \
+         what each kind of advice does and how it is proved or checked.",
+        item.why
+    )
+}
+
+/// A relative URI of a file (RFC 3986): what is no letter, digit or one of `-._~` is written in percent.
+fn uri(path: &Path) -> String {
+    let path = match path.file_name() {
+        Some(name) if path.is_absolute() => Path::new(name),
+        _ => path,
+    };
+    let mut uri = String::new();
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
+            byte if byte.is_ascii_alphanumeric() => uri.push(byte.into()),
+            byte => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
 }
 
 fn result(item: &Item, uri: &str) -> Json {
@@ -63,4 +97,20 @@ fn result(item: &Item, uri: &str) -> Json {
             "patch": item.patch,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_is_relative_and_has_no_odd_characters() {
+        for (path, expected) in [
+            ("designs/a-b_c.futil", "designs/a-b_c.futil"),
+            ("a b%.futil", "a%20b%25.futil"),
+            ("/home/somebody/ü.futil", "%C3%BC.futil"),
+        ] {
+            assert_eq!(uri(Path::new(path)), expected);
+        }
+    }
 }

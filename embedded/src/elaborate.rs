@@ -4,7 +4,6 @@
 //! `primitives` describes what a cell of a primitive does.
 
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 
 use petal_reconstruct::{Id as _, ids};
 use petgraph::algo::kosaraju_scc;
@@ -13,7 +12,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::error::Error;
 use crate::exclusion;
 use crate::graph::{Check, Graph, Input, MemId, NodeId, Op};
-use crate::primitives::{self, Inputs, Unit};
+use crate::primitives::{self, Inputs, Unit, WIDTHS};
 use crate::program::{
     Cell, CellKind, Comparison, Component, ComponentId, Definition, Guard, Operand, Primitive,
     Program, Role, Target,
@@ -38,6 +37,8 @@ pub(crate) struct Design {
     pub done: NodeId,
     /// The instance of the entry point.
     pub main: Scope,
+    /// The path of each memory's cell.
+    pub memory_paths: Vec<String>,
     /// The external memories: the entry point may be a wrapper that the compiler made.
     pub memories: Vec<(String, MemId)>,
     /// The ports on each combinational loop.
@@ -55,6 +56,7 @@ pub(crate) fn elaborate(program: &Program) -> Result<Design, Error> {
         ports: Vec::new(),
         units: Vec::new(),
         instances: Vec::new(),
+        memory_paths: Vec::new(),
     };
     let main = elaborator.enter()?;
     let loops = elaborator.resolve();
@@ -65,13 +67,11 @@ pub(crate) fn elaborate(program: &Program) -> Result<Design, Error> {
         done,
         main: elaborator.scope(main, "main".to_owned()),
         memories,
+        memory_paths: elaborator.memory_paths,
         loops,
         graph: elaborator.graph,
     })
 }
-
-/// How wide ports may be.
-const WIDTHS: RangeInclusive<u32> = 1..=65_536;
 
 ids! {
     /// A port of the design. A port of a component's cell and the port of the instance behind it are one.
@@ -122,6 +122,8 @@ struct Elaborator<'a> {
     ports: Vec<Port<'a>>,
     units: Vec<UnitCell<'a>>,
     instances: Vec<Instance<'a>>,
+    /// The path of each memory's cell.
+    memory_paths: Vec<String>,
 }
 
 impl<'a> Elaborator<'a> {
@@ -237,6 +239,7 @@ impl<'a> Elaborator<'a> {
         if let Some(memory) = unit.memory {
             let memory = (cell.name.clone(), memory, primitive.is_external);
             holder.memories.push(memory);
+            self.memory_paths.push(path.clone());
         }
         let number = UnitId::from_index(self.units.len());
         let mut inputs = Vec::new();
@@ -364,7 +367,7 @@ impl<'a> Elaborator<'a> {
         let Port { width, driver, .. } = self.ports[port.index()];
         match driver {
             Driver::Nothing => self.graph.constant(0u8, width),
-            Driver::Node(node) => node,
+            Driver::Node(node) => self.graph.resize(node, width),
             Driver::Unit(unit, output) => {
                 let combs = &mut self.units[unit.index()].unit.combs;
                 let Some(at) = combs.iter().position(|comb| comb.output == output) else {
@@ -445,6 +448,7 @@ impl<'a> Elaborator<'a> {
             message: format!("multiple assignments to port `{port}`"),
             values: Vec::new(),
             at_edge: false,
+            cell: None,
         });
     }
 

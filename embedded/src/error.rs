@@ -31,6 +31,9 @@ pub enum Error {
     /// A signal that is to be watched is not there.
     #[error("the design has no signal `{0}`: compile it with petal's passes")]
     NoSignal(String),
+    /// A value that is to be observed can't be.
+    #[error("a value can't be observed: {0}")]
+    Value(String),
     /// There is to be a waveform of a design of which only the probes can be seen.
     #[error(
         "only the probes of the design can be seen: compile it with `Visible::All` for a waveform"

@@ -81,6 +81,33 @@ impl Op {
         )
     }
 
+    /// The operands that may not be wider than the result.
+    fn of_result<T>(self, operands: &[T]) -> &[T] {
+        match self {
+            Self::And
+            | Self::Or
+            | Self::Xor
+            | Self::Not
+            | Self::Add
+            | Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Rem
+            | Self::SDiv
+            | Self::SRem => operands,
+            Self::Shl | Self::Shr | Self::Sar | Self::Pad => &operands[..1],
+            Self::Mux => &operands[1..],
+            // One bit, or cut in any case.
+            Self::Eq
+            | Self::Lt
+            | Self::SLt
+            | Self::NotSqrt
+            | Self::Slice(_)
+            | Self::SignExtend
+            | Self::Cat => &[],
+        }
+    }
+
     /// The result of `width` bits. Operands are values with their widths.
     pub fn eval(self, width: u32, args: &[(BigUint, u32)]) -> BigUint {
         let a = &args[0].0;
@@ -225,6 +252,8 @@ pub(crate) struct Check {
     pub values: Vec<(&'static str, NodeId)>,
     /// Whether it is looked at on the clock's edge only.
     pub at_edge: bool,
+    /// The path of the cell that looks; `None` if it is no cell.
+    pub cell: Option<String>,
 }
 
 /// The graph of a design.
@@ -313,6 +342,7 @@ impl Graph {
     }
 
     fn intern(&mut self, node: Node) -> NodeId {
+        assert!(node.width > 0, "a value has bits");
         if let Some(&id) = self.interned.get(&node) {
             return id;
         }
@@ -353,8 +383,19 @@ impl Graph {
         let Kind::Reg(id) = self.node(reg).kind else {
             unreachable!("only registers are set");
         };
-        debug_assert_eq!(self.width(reg), self.width(next));
+        let next = self.resize(next, self.width(reg));
         self.regs[id.index()].next = next;
+    }
+
+    /// What is written to a memory at the edge, while `enable` is high.
+    pub fn write(&mut self, memory: MemId, enable: NodeId, address: NodeId, data: NodeId) {
+        let data = self.resize(data, self.mems[memory.index()].width);
+        self.writes.push(Write {
+            memory,
+            enable,
+            address,
+            data,
+        });
     }
 
     pub fn mem(&mut self, width: u32, size: u64) -> MemId {
@@ -399,6 +440,15 @@ impl Graph {
 
     /// The result of an operation, `width` bits wide.
     pub fn op(&mut self, op: Op, width: u32, operands: &[NodeId]) -> NodeId {
+        // Machine code cuts no result that its operands can't make too wide.
+        let wide = op.of_result(operands).iter().map(|&id| self.width(id));
+        if let Some(wide) = wide.max().filter(|&wide| wide > width) {
+            let result = match op {
+                Op::Pad => operands[0],
+                _ => self.op(op, wide, operands),
+            };
+            return self.slice(result, 0, width);
+        }
         let mut args = [operands[0]; 3];
         args[..operands.len()].copy_from_slice(operands);
         if op.commutes() && args[1] < args[0] {
@@ -412,7 +462,10 @@ impl Graph {
             return self.constant(op.eval(width, &values), width);
         }
         if let Some(same) = self.simpler(op, width, args) {
-            return same;
+            if self.width(same) == width {
+                return same;
+            }
+            return self.resize(same, width);
         }
         self.intern(Node {
             kind: Kind::Op(op, args),
@@ -443,6 +496,7 @@ impl Graph {
             Op::Mux => match self.value(a) {
                 Some(condition) if *condition == BigUint::ZERO => Some(c),
                 Some(_) => Some(b),
+                None if self.width(a) > 1 => None,
                 None if width == 1 && self.is(b, 1) => Some(self.or(a, c)),
                 None if width == 1 && self.is(c, 0) => Some(self.and(a, b)),
                 None => None,

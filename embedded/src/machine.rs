@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_bigint::BigUint;
-use petal_reconstruct::{Change, Id as _};
+use petal_reconstruct::{Change, Cycle, Id as _, Warning};
 
-use crate::code::{self, Code, Instance, Layout, word};
+use crate::code::{self, Code, Instance, Layout, Place, word};
 use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
-use crate::graph::{Check, Graph, Input, Kind, NodeId};
+use crate::graph::{Check, Graph, Input, Kind, MemId, NodeId, RegId, WireId};
 use crate::repetition::{Loop, Repetition, State};
 
 /// Clock cycles in which `reset` is high before the run.
@@ -47,7 +47,7 @@ impl Compiled {
     }
 
     fn layout(&self) -> &Layout {
-        &self.code.layout
+        self.code.layout()
     }
 }
 
@@ -60,6 +60,9 @@ pub(crate) struct Machine {
     limit: u64,
     interrupt: Arc<AtomicBool>,
     repetition: Repetition,
+    /// Whether something was written beyond the end of each memory.
+    missed: Vec<bool>,
+    warnings: Vec<Warning>,
 }
 
 impl Machine {
@@ -71,6 +74,8 @@ impl Machine {
     ) -> Result<Self, Error> {
         Ok(Self {
             instance: Instance::new(Arc::clone(&compiled.code))?,
+            missed: vec![false; compiled.design.graph.mems.len()],
+            warnings: Vec::new(),
             compiled,
             cycle: None,
             limit,
@@ -83,37 +88,24 @@ impl Machine {
     pub fn write_memory(&mut self, name: &str, contents: &BTreeMap<u64, BigUint>) {
         // What is written from outside, no state tells.
         self.repetition = Repetition::default();
-        if let Some((width, memory)) = self.memory(name) {
-            let mut words = memory.chunks_exact_mut(code::words(width));
-            let mut next = 0;
+        if let Some(memory) = self.memory(name) {
+            let memory = self.instance.memory_mut(memory);
             for (&index, value) in contents {
-                let between = usize::try_from(index - next).unwrap_or(usize::MAX);
-                let Some(word) = words.nth(between) else {
-                    break;
-                };
-                code::store(value, word);
-                next = index + 1;
+                memory.set(index, value);
             }
         }
     }
 
     /// The words of an external memory that are not 0, by their indices; `None` if it has no such
     /// memory.
-    pub fn read_memory(&mut self, name: &str) -> Option<BTreeMap<u64, BigUint>> {
-        /// Elements that are looked at together: most of a large memory is 0.
-        const BLOCK: usize = 512;
-        let (width, memory) = self.memory(name)?;
-        let size = code::words(width);
-        let zeros = vec![0; BLOCK * size];
-        let blocks = memory.chunks(zeros.len()).zip((0..).step_by(BLOCK));
-        let used = blocks.filter(|(block, _)| **block != zeros[..block.len()]);
-        let words = used.flat_map(|(block, first)| (first..).zip(block.chunks_exact(size)));
-        let nonzero = words.filter(|(_, words)| words.iter().any(|word| *word != 0));
-        Some(
-            nonzero
-                .map(|(index, words)| (index, code::load(words)))
-                .collect(),
-        )
+    pub fn read_memory(&self, name: &str) -> Option<BTreeMap<u64, BigUint>> {
+        let memory = self.memory(name)?;
+        Some(self.instance.memories()[memory.index()].nonzero().collect())
+    }
+
+    /// What was odd since this was asked before.
+    pub fn take_warnings(&mut self) -> Vec<Warning> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// The ports on each combinational loop.
@@ -121,11 +113,11 @@ impl Machine {
         &self.compiled.design.loops
     }
 
-    fn memory(&mut self, name: &str) -> Option<(u32, &mut [u64])> {
-        let design = &self.compiled.design;
-        let &(_, id) = design.memories.iter().find(|(memory, _)| memory == name)?;
-        let width = design.graph.mems[id.index()].width;
-        Some((width, self.instance.memory_mut(id.index())))
+    /// An external memory.
+    fn memory(&self, name: &str) -> Option<MemId> {
+        let memories = &self.compiled.design.memories;
+        let &(_, id) = memories.iter().find(|(memory, _)| memory == name)?;
+        Some(id)
     }
 
     /// The words of the watched values one after the other, the lowest of a value first.
@@ -170,26 +162,24 @@ impl Machine {
                 return Err(failed(message));
             }
             let compiled = Arc::clone(&self.compiled);
-            let (graph, layout) = (&compiled.design.graph, compiled.layout());
-            self.instance.fill(layout.changed.clone(), u64::MAX);
-            let mut at = layout.watched.start;
-            for &node in &compiled.watched {
-                self.instance.set(at, graph.width(node), values.get(node));
-                at += code::words(graph.width(node));
-            }
+            let graph = &compiled.design.graph;
+            let watched = compiled.watched.iter();
+            let watched = watched.map(|&node| (values.get(node), graph.width(node)));
+            self.instance.set_watched(watched);
             look(self);
             if let Some(message) = self.failure(&values, true) {
                 return Err(failed(message));
             }
             moves = false;
-            for (reg, &at) in graph.regs.iter().zip(&layout.regs) {
-                moves |= self.instance.set(at, reg.width, values.get(reg.next));
+            for (at, reg) in graph.regs.iter().enumerate() {
+                let value = values.get(reg.next);
+                moves |= self.instance.set_reg(RegId::from_index(at), value);
             }
             for write in &graph.writes {
                 if *values.get(write.enable) != BigUint::ZERO {
                     let (address, data) = (values.get(write.address), values.get(write.data));
-                    let width = graph.width(write.data);
-                    moves |= self.instance.write(write.memory, address, data, width);
+                    let changes = self.instance.write(write.memory, address, data);
+                    moves |= changes == Some(true);
                 }
             }
         }
@@ -200,12 +190,12 @@ impl Machine {
     /// Computes the values of a cycle without machine code.
     fn interpret(&mut self) -> Result<Values, Stopped> {
         let compiled = Arc::clone(&self.compiled);
-        let layout = compiled.layout();
         for _ in 0..MAX_EVALUATIONS {
             let values = Values::of(self);
             let mut settled = true;
-            for (&(width, node), &at) in compiled.design.graph.wires.iter().zip(&layout.wires) {
-                settled &= !self.instance.set(at, width, values.get(node));
+            for (at, &(_, node)) in compiled.design.graph.wires.iter().enumerate() {
+                let wire = WireId::from_index(at);
+                settled &= !self.instance.set_wire(wire, values.get(node));
             }
             if settled {
                 return Ok(values);
@@ -238,10 +228,7 @@ impl Machine {
             Some(cycle) => cycle + 1,
         };
         self.cycle = Some(cycle);
-        let changed = self.compiled.layout().changed.clone();
-        if !changed.is_empty() {
-            self.instance.fill(changed, 0);
-        }
+        self.instance.forget_changes();
         self.settle()?;
         edge.map_err(|message| Stopped::Check {
             cycle: self.cycle,
@@ -286,21 +273,41 @@ impl Machine {
     fn edge(&mut self) -> Result<(), String> {
         let failed = self.instance.word(word::FAILED_AT_EDGE) != 0;
         let failure = failed.then(|| self.failed(true));
-        self.instance.commit();
+        let (missed, warnings) = (&mut self.missed, &mut self.warnings);
+        let (design, cycle) = (&self.compiled.design, self.cycle.unwrap_or_default());
+        self.instance.commit(&mut |memory, address| {
+            if !std::mem::replace(&mut missed[memory.index()], true) {
+                let size = design.graph.mems[memory.index()].size;
+                warnings.push(Warning {
+                    cycle: Cycle::from_cycles(cycle),
+                    signal: design.memory_paths[memory.index()].clone(),
+                    text: format!(
+                        "a write to address {address} is lost, since the memory has {size} words"
+                    ),
+                });
+            }
+        });
         failure.map_or(Ok(()), Err)
     }
 
     /// What failed in the cycle that was evaluated last.
-    fn failed(&self, at_edge: bool) -> String {
+    fn failed(&mut self, at_edge: bool) -> String {
         let failure = self.failure(&Values::of(self), at_edge);
         failure.unwrap_or_else(|| "a check failed".to_owned())
     }
 
     /// What fails with these values, if anything does.
-    fn failure(&self, values: &Values, at_edge: bool) -> Option<String> {
+    fn failure(&mut self, values: &Values, at_edge: bool) -> Option<String> {
         let failed =
             |check: &&Check| check.at_edge == at_edge && *values.get(check.fails) != BigUint::ZERO;
         let check = self.compiled.design.graph.checks.iter().find(failed)?;
+        if let (Some(cycle), Some(cell)) = (self.cycle, &check.cell) {
+            self.warnings.push(Warning {
+                cycle: Cycle::from_cycles(cycle),
+                signal: cell.clone(),
+                text: "it stops the design".to_owned(),
+            });
+        }
         let operands = check.values.iter();
         Some(
             operands.fold(check.message.clone(), |message, (name, node)| {
@@ -328,7 +335,7 @@ impl Values {
         for index in 0..graph.len() {
             let id = NodeId::from_index(index);
             let node = graph.node(id);
-            let stored = |at: usize| code::load(instance.words(at..at + code::words(node.width)));
+            let stored = |place: Place| code::load(instance.words(place.words()));
             let value = match &node.kind {
                 Kind::Const(value) => value.clone(),
                 Kind::Input(Input::Go) => BigUint::from(u8::from(machine.cycle.is_some())),
@@ -337,12 +344,8 @@ impl Values {
                 Kind::Reg(reg) => stored(layout.regs[reg.index()]),
                 Kind::Wire(wire) => stored(layout.wires[wire.index()]),
                 Kind::Read(memory, address) => {
-                    let words = code::words(node.width);
                     let memory = &instance.memories()[memory.index()];
-                    usize::try_from(&values[address.index()])
-                        .ok()
-                        .and_then(|at| memory.chunks_exact(words).nth(at))
-                        .map_or(BigUint::ZERO, code::load)
+                    memory.word(&values[address.index()]).unwrap_or_default()
                 }
                 Kind::Op(op, _) => {
                     let args: Vec<(BigUint, u32)> = node

@@ -9,11 +9,23 @@ use crate::graph::{Graph, NodeId, Op};
 /// Adds the nodes that compute `values`; returns the node of each.
 ///
 /// # Errors
-/// [`Error::NoSignal`] if there is no such signal or memory.
+/// [`Error::NoSignal`] if there is no such signal or memory, [`Error::Value`] if a value is wider than 64 bits or can't be computed.
 pub(crate) fn add(design: &mut Design, values: &[Value]) -> Result<Vec<NodeId>, Error> {
     let Design { graph, main, .. } = design;
-    let values = values.iter();
-    values.map(|value| node(graph, main, value)).collect()
+    let value = |value| {
+        let node = node(graph, main, value)?;
+        width(graph.width(node)).map(|_| node)
+    };
+    values.iter().map(value).collect()
+}
+
+/// The bits of a value that can be computed or looked at.
+fn width(bits: u32) -> Result<u32, Error> {
+    if (1..=64).contains(&bits) {
+        Ok(bits)
+    } else {
+        Err(Error::Value(format!("it has {bits} bits")))
+    }
 }
 
 fn node(graph: &mut Graph, main: &Scope, value: &Value) -> Result<NodeId, Error> {
@@ -25,7 +37,7 @@ fn node(graph: &mut Graph, main: &Scope, value: &Value) -> Result<NodeId, Error>
             let (_, node) = signal.map_err(missing)?;
             Ok(*node)
         }
-        Value::Constant(value, width) => Ok(graph.constant(*value, *width)),
+        Value::Constant(value, bits) => Ok(graph.constant(*value, width(*bits)?)),
         Value::Word { memory, index, .. } => {
             let index = node(graph, main, index)?;
             let scope = scope(main, memory)?;
@@ -36,7 +48,16 @@ fn node(graph: &mut Graph, main: &Scope, value: &Value) -> Result<NodeId, Error>
             let (_, memory) = memory.map_err(missing)?;
             Ok(graph.read(*memory, index))
         }
-        Value::Op(op, width, operands) => {
+        Value::Op(op, bits, operands) => {
+            let count = match op {
+                ValueOp::Not | ValueOp::Slice(_) | ValueOp::Pad => 1,
+                ValueOp::Mux => 3,
+                _ => 2,
+            };
+            if operands.len() != count {
+                let given = operands.len();
+                return Err(Error::Value(format!("{op:?} has {given} operands")));
+            }
             let operands: Vec<NodeId> = operands
                 .iter()
                 .map(|operand| node(graph, main, operand))
@@ -59,7 +80,7 @@ fn node(graph: &mut Graph, main: &Scope, value: &Value) -> Result<NodeId, Error>
                 ValueOp::Pad => Op::Pad,
                 ValueOp::Mux => Op::Mux,
             };
-            Ok(graph.op(op, *width, &operands))
+            Ok(graph.op(op, width(*bits)?, &operands))
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Owns which earlier state is kept, and when it is compared. That equal states lead to equal states, the
 //! machine warrants: the inputs of a run are the same in every cycle. Knows nothing of what a state means.
 
+use crate::code::Memory;
+
 /// Words of memories that are looked at together: most of a large memory is 0.
 const BLOCK: usize = 512;
 
@@ -12,7 +14,7 @@ pub(crate) struct State<'a> {
     pub regs: &'a [u64],
     /// The wires on combinational loops: they begin a cycle with what they settled to in the one before.
     pub wires: &'a [u64],
-    pub memories: &'a [Box<[u64]>],
+    pub memories: &'a [Memory],
     /// A digest of what was written to the memories: the same if they are.
     pub digest: u64,
 }
@@ -113,10 +115,10 @@ impl Repetition {
 }
 
 /// The blocks of memories that have words other than 0, by memory and number.
-fn nonzero(memories: &[Box<[u64]>]) -> impl Iterator<Item = ((usize, usize), &[u64])> {
+fn nonzero(memories: &[Memory]) -> impl Iterator<Item = ((usize, usize), &[u64])> {
     let memories = memories.iter().enumerate();
     let blocks = memories.flat_map(|(memory, words)| {
-        let blocks = words.chunks(BLOCK).enumerate();
+        let blocks = words.contents().chunks(BLOCK).enumerate();
         blocks.map(move |(number, block)| ((memory, number), block))
     });
     blocks.filter(|(_, block)| block.iter().any(|word| *word != 0))
@@ -125,18 +127,23 @@ fn nonzero(memories: &[Box<[u64]>]) -> impl Iterator<Item = ((usize, usize), &[u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Mem;
 
     /// Feeds the states of a run, as registers and a memory, to the search. The memory's digest is its sum.
     fn first_loop(run: impl IntoIterator<Item = (u64, [u64; 2])>) -> Option<Loop> {
         let mut repetition = Repetition::default();
-        (0..).zip(run).find_map(|(cycle, (reg, memory))| {
-            let digest = memory.iter().sum();
+        (0..).zip(run).find_map(|(cycle, (reg, words))| {
+            let digest = words.iter().sum();
+            let mut memory = Memory::new(&Mem { width: 64, size: 2 }).expect("there is room");
+            for (index, word) in (0..).zip(words) {
+                memory.set(index, &word.into());
+            }
             repetition.take(
                 cycle,
                 State {
                     regs: &[7, reg],
                     wires: &[],
-                    memories: &[Box::new(memory)],
+                    memories: &[memory],
                     digest,
                 },
             )

@@ -167,15 +167,15 @@ impl Simulation {
         Compiled::new(program, probes, visible)?.simulation(options)
     }
 
-    /// Sets words of an external memory, by their indices in row-major order. Words that are not given
-    /// stay as they are: 0 at first.
+    /// Sets words of an external memory, by their indices in row-major order, to the lowest bits of what is given. Words that
+    /// are not given stay as they are: 0 at first. Indices that the memory does not have are nobody's.
     pub fn write_memory(&mut self, name: &str, words: &BTreeMap<u64, BigUint>) {
         self.machine.write_memory(name, words);
     }
 
     /// The words of an external memory that are not 0, by their indices in row-major order; `None` if
     /// there is no such memory.
-    pub fn read_memory(&mut self, name: &str) -> Option<BTreeMap<u64, BigUint>> {
+    pub fn read_memory(&self, name: &str) -> Option<BTreeMap<u64, BigUint>> {
         self.machine.read_memory(name)
     }
 
@@ -247,7 +247,7 @@ impl ProbeSource for Simulation {
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {
-        Vec::new()
+        self.machine.take_warnings()
     }
 }
 

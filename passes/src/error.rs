@@ -112,6 +112,17 @@ pub enum PassesError {
         /// What there is too much of.
         problem: String,
     },
+    /// A pass of the Calyx compiler would unroll too much.
+    #[error(
+        "component {component}: the pass `cell-share` goes through each iteration of a loop in a `static par`, here through {steps} \
+         statements; leave it out with `--disable-pass cell-share`, or write a `par` and a `repeat` that are not static"
+    )]
+    Unrolled {
+        /// The component.
+        component: String,
+        /// How many statements it would go through.
+        steps: u128,
+    },
     /// A pass of the Calyx compiler would not come to an end.
     #[error(
         "the pass `cell-share` goes twice through each loop, and so 2^{depth} times through this one:\n\

@@ -299,6 +299,7 @@ fn run(
     path: &Path,
     pass: &String,
 ) -> Result<(), PassesError> {
+    requirements::check_pass(ctx, pass)?;
     let stock =
         |ctx: &mut ir::Context| manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false);
     guarded(path, pass, || {

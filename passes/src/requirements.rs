@@ -123,6 +123,70 @@ fn check_inlining(ctx: &ir::Context) -> Result<(), PassesError> {
     Ok(())
 }
 
+/// How many intervals `cell-share` may list, in all: these take seconds and a quarter of a gigabyte.
+const MAX_INTERVALS: u128 = 1 << 24;
+
+/// Checks that a pass comes to an end with the control that it gets.
+///
+/// # Errors
+/// [`PassesError::Unrolled`] for the first component with which it does not.
+pub(crate) fn check_pass(ctx: &ir::Context, pass: &str) -> Result<(), PassesError> {
+    if pass != "cell-share" {
+        return Ok(());
+    }
+    for component in &ctx.components {
+        // It lists for each cell when it is in use.
+        let cells = component.cells.iter().count() as u128;
+        let steps = steps(&component.control.borrow());
+        if steps.saturating_mul(cells) > MAX_INTERVALS {
+            return Err(PassesError::Unrolled {
+                component: component.name.to_string(),
+                steps,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// How many statements `cell-share` goes through below the `static par`s: each iteration anew.
+fn steps(control: &ir::Control) -> u128 {
+    let all = |stmts: &[ir::Control]| stmts.iter().map(steps).fold(0, u128::saturating_add);
+    match control {
+        ir::Control::Static(control) => static_steps(control, false),
+        ir::Control::Seq(ir::Seq { stmts, .. }) | ir::Control::Par(ir::Par { stmts, .. }) => {
+            all(stmts)
+        }
+        ir::Control::If(ir::If {
+            tbranch, fbranch, ..
+        }) => steps(tbranch).saturating_add(steps(fbranch)),
+        ir::Control::While(ir::While { body, .. })
+        | ir::Control::Repeat(ir::Repeat { body, .. }) => steps(body),
+        ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => 0,
+    }
+}
+
+fn static_steps(control: &ir::StaticControl, in_par: bool) -> u128 {
+    let all = |stmts: &[ir::StaticControl], in_par| {
+        let steps = stmts.iter().map(|stmt| static_steps(stmt, in_par));
+        steps.fold(0, u128::saturating_add)
+    };
+    match control {
+        ir::StaticControl::Repeat(ir::StaticRepeat {
+            body, num_repeats, ..
+        }) => {
+            let times = if in_par { u128::from(*num_repeats) } else { 1 };
+            static_steps(body, in_par).saturating_mul(times)
+        }
+        ir::StaticControl::Seq(ir::StaticSeq { stmts, .. }) => all(stmts, in_par),
+        ir::StaticControl::Par(ir::StaticPar { stmts, .. }) => all(stmts, true),
+        ir::StaticControl::If(ir::StaticIf {
+            tbranch, fbranch, ..
+        }) => static_steps(tbranch, in_par).saturating_add(static_steps(fbranch, in_par)),
+        ir::StaticControl::Enable(_) | ir::StaticControl::Invoke(_) => u128::from(in_par),
+        ir::StaticControl::Empty(_) => 0,
+    }
+}
+
 /// How many loops may be around one another for `cell-share`: these take seconds.
 const MAX_LOOPS: u32 = 20;
 

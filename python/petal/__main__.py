@@ -1,18 +1,16 @@
-"""The command, for processes that have the package alone: `python -m petal run design.futil`."""
+"""The command, as `petal` and as `python -m petal`."""
 
 import sys
 
-from ._petal import Error, call
+from ._petal import main as _main
 
 
 def main() -> int:
     arguments = sys.argv[1:]
-    try:
-        sys.stdout.write(call(arguments, sys.stdin.read() if "-" in arguments else ""))
-    except Error as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.code
-    return 0
+    if arguments[:1] == ["sweep"]:
+        # What starts the processes of a sweep: the command is no program of its own here.
+        arguments[1:1] = [f"--program={word}" for word in (sys.executable, "-m", "petal")]
+    return _main(arguments)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+from ._petal import Error
+
 #: A Calyx program: the path of a file, its text, or an object that makes the text, such as calyx-py's builder.
 Design = Union[str, "os.PathLike[str]", Any]
 
@@ -44,8 +46,33 @@ def data(given: Optional[Data], scratch: Path) -> Iterator[List[str]]:
         yield ["--data", os.fspath(given)]
     else:
         path = scratch / "data.json"
-        path.write_text(json.dumps(given), encoding="utf-8")
-        yield ["--data", os.fspath(path)]
+        memories = {name: _memory(memory) for name, memory in given.items()}
+        path.write_text(json.dumps(memories, default=_plain), encoding="utf-8")
+        try:
+            yield ["--data", os.fspath(path)]
+        except Error as error:
+            # The user has no such file.
+            told = Error(str(error).replace(os.fspath(path), "data"))
+            told.code = error.code
+            raise told from None
+
+
+def _memory(given: Any) -> Any:
+    """A memory as a data file has it; numpy's arrays of integers tell their format."""
+    kind = getattr(getattr(given, "dtype", None), "kind", None)
+    if kind not in ("b", "u", "i"):
+        return given
+    width = 1 if kind == "b" else 8 * given.dtype.itemsize
+    form = {"numeric_type": "bitnum", "is_signed": kind == "i", "width": width}
+    return {"data": given, "format": form}
+
+
+def _plain(given: Any) -> Any:
+    """What JSON has no word for: arrays and numbers of numpy."""
+    if hasattr(given, "tolist"):
+        # JSON's truth values are no numbers.
+        return (given.astype(int) if getattr(given.dtype, "kind", "") == "b" else given).tolist()
+    raise TypeError(f"data has numbers, lists and numpy's arrays, and not a {type(given).__name__}")
 
 
 def several(option: str, values: Union[None, str, "os.PathLike[str]", Sequence[Any]]) -> List[str]:
@@ -64,6 +91,8 @@ def observe(given: Optional[Observe]) -> List[str]:
     if isinstance(given, (str, os.PathLike)):
         return ["--observe", os.fspath(given)]
     arguments = []
+    if given.get("events") == "-":
+        raise ValueError("events need a file to go to: nobody reads them here while the run goes on")
     for name, value in given.items():
         option = "--" + name.replace("_", "-")
         if isinstance(value, Mapping):

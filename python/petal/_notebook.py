@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, List, Sequence
 
 if TYPE_CHECKING:
     from ._profile import Profile
+    from ._results import Advice
 
 # Grey on any background: notebooks are light or dark.
 _STYLE = (
@@ -21,6 +22,32 @@ def image(svg: str) -> str:
     """An SVG as an image of its own: its scripts and names stay apart from those of the page."""
     coded = base64.b64encode(svg.encode()).decode()
     return f'<img alt="flame graph" style="max-width:100%;background:#fff" src="data:image/svg+xml;base64,{coded}">'
+
+
+def picture(svg: str) -> str:
+    """An SVG in a frame of its own, where its scripts run: a click makes a frame of the flame graph wider."""
+    coded = base64.b64encode(svg.encode()).decode()
+    size = 'style="width:100%;height:40em;border:1px solid #8888;background:#fff"'
+    return f'<iframe title="flame graph" sandbox="allow-scripts" {size} src="data:image/svg+xml;base64,{coded}"></iframe>'
+
+
+def table(names: Sequence[str], rows: Sequence[Sequence[str]], count: int) -> str:
+    """The first rows of a table."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return "<tr>" + "".join(f'<{tag} style="{_CELL}">{html.escape(cell)}</{tag}>' for cell in cells) + "</tr>"
+
+    more = f"<p>{count:,} rows</p>" if count > len(rows) else ""
+    return f'<div><table style="{_STYLE}">{line("th", names)}{"".join(line("td", row) for row in rows)}</table>{more}</div>'
+
+
+def advice(advice: "Advice") -> str:
+    """The changes that save cycles, and how many."""
+    rows: List[List[str]] = [
+        [str(change["number"]), change["what"], f"{change['on_top']:,}", change["class"]] for change in advice.changes
+    ]
+    told = f"{advice.data['design']}: {advice.cycles:,} cycles, {advice.data['with_all']:,} with all advice"
+    return f"<div><strong>{html.escape(told)}</strong>{table(['', 'change', 'cycles less', ''], rows, len(rows))}</div>"
 
 
 def page(text: str) -> str:

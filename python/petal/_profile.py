@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import threading
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _arguments, _notebook, _petal
 from ._petal import Error, Table
+from ._scratch import Scratch
 
 
 class Flame(str):
-    """A flame graph: the text of an SVG, which notebooks draw."""
+    """A flame graph: the text of an SVG. In notebooks a click on a frame makes it as wide as the picture."""
 
     def _repr_html_(self) -> str:
-        return _notebook.image(self)
+        return _notebook.picture(self)
 
 
 class Report(str):
@@ -28,15 +28,24 @@ class Report(str):
 
 
 class Profile:
-    """A run of a design. Its tables are `petal.Table`s: `polars.DataFrame(profile.statements)`."""
+    """A run of a design. Its tables are `petal.Table`s: `polars.DataFrame(profile.statements)`.
 
-    def __init__(self, folder: Union[str, "os.PathLike[str]"], *, _scratch: Any = None) -> None:
+    It can be pickled: one that nobody gave a place takes its files along, since its folder stays with it.
+    """
+
+    def __init__(self, folder: Union[str, "os.PathLike[str]"], *, _scratch: Optional[Scratch] = None) -> None:
         #: The folder of the profile. One that nobody gave a place is removed when the profile is no longer used.
         self.folder = Path(folder)
         self._scratch = _scratch
         self._summary: Optional[Dict[str, Any]] = None
         self._small: Optional[Dict[str, Table]] = None
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        if self._scratch is None:
+            return Profile, (self.folder,)
+        files = {file.relative_to(self.folder): file.read_bytes() for file in self.folder.rglob("*") if file.is_file()}
+        return _unpacked, (files,)
 
     @property
     def summary(self) -> Dict[str, Any]:
@@ -154,6 +163,16 @@ class Profile:
         return _notebook.profile(self)
 
 
+def _unpacked(files: Dict[Path, bytes]) -> Profile:
+    """A profile in a folder of its own, of the files of another one."""
+    scratch = Scratch()
+    folder = scratch.path / "profile"
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return Profile(folder, _scratch=scratch)
+
+
 def open(folder: Union[str, "os.PathLike[str]"]) -> Profile:
     """The profile in a folder that `petal run` wrote."""
     profile = Profile(folder)
@@ -170,28 +189,34 @@ def run(
     disable_pass: Union[None, str, Sequence[str]] = None,
     extra_opt: Union[None, str, Sequence[str]] = None,
     library: Union[None, str, "os.PathLike[str]", Sequence[Any]] = None,
+    source_root: Union[None, str, "os.PathLike[str]", Sequence[Any]] = None,
     observe: Optional[_arguments.Observe] = None,
     simulator: Optional[str] = None,
     cycle_limit: Optional[int] = None,
+    max_memory: Union[None, int, str] = None,
+    control: Optional[str] = None,
+    fst: Union[None, str, "os.PathLike[str]"] = None,
+    vcd: Union[None, str, "os.PathLike[str]"] = None,
     name: Optional[str] = None,
     out: Union[None, str, "os.PathLike[str]"] = None,
     exact: bool = False,
     partial: bool = False,
+    strict: bool = False,
     unverified: bool = False,
 ) -> Profile:
     """Profiles a design.
 
-    `design` is the path of a Calyx program, its text, or calyx-py's builder. `data` is the path of a data file or its contents
-    (default: `DESIGN.futil.data` if there is one, else zeros), `observe` the path of a file of observations or the options of
+    `design` is the path of a Calyx program, its text, or calyx-py's builder. `data` is the path of a data file or its contents, with
+    lists or numpy's arrays (default: `DESIGN.futil.data` if there is one, else zeros), `observe` the path of a file of observations or the options of
     `petal run` by name: `observe={"checkpoint": ["main.read"], "count": {"writes": "main.mem.write_en"}}`. The profile goes to
     `out`, or to a folder that is removed with it. The rest is as for `petal run`.
 
     Raises `Error` with the message of the command.
     """
-    scratch = tempfile.TemporaryDirectory(prefix="petal-")
-    folder = Path(out) if out is not None else Path(scratch.name) / "profile"
+    scratch = Scratch()
+    folder = Path(out) if out is not None else scratch.path / "profile"
     argument, text = _arguments.design(design)
-    with _arguments.data(data, Path(scratch.name)) as of_data:
+    with _arguments.data(data, scratch.path) as of_data:
         arguments = [
             "run",
             "--quiet",
@@ -200,10 +225,16 @@ def run(
             *_arguments.compiling(passes, disable_pass, extra_opt, library),
             *_arguments.observe(observe),
             *(["--simulator", simulator] if simulator is not None else []),
+            *_arguments.several("--source-root", source_root),
             *(["--cycle-limit", str(cycle_limit)] if cycle_limit is not None else []),
+            *(["--max-memory", str(max_memory)] if max_memory is not None else []),
+            *(["--control", control] if control is not None else []),
+            *_arguments.several("--fst", fst),
+            *_arguments.several("--vcd", vcd),
             *(["--name", name] if name is not None else []),
             *(["--exact"] if exact else []),
             *(["--partial"] if partial else []),
+            *(["--strict"] if strict else []),
             *(["--unverified"] if unverified else []),
             "--",
             argument,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from . import _arguments, _petal
+from . import _arguments, _notebook, _petal
 from ._profile import Profile
+from ._scratch import Scratch
 
 Side = Union[Profile, str, "os.PathLike[str]"]
 
@@ -77,6 +77,9 @@ class Advice:
             lines.append(f"{change['number']}. {change['what']} ({saved})")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        return _notebook.advice(self)
+
 
 def advise(
     design: _arguments.Design,
@@ -99,8 +102,8 @@ def advise(
 
     Raises `Error` with the message of the command.
     """
-    scratch = tempfile.TemporaryDirectory(prefix="petal-")
-    folder = Path(out) if out is not None else Path(scratch.name) / "profile"
+    scratch = Scratch()
+    folder = Path(out) if out is not None else scratch.path / "profile"
     argument, text = _arguments.design(design)
     arguments = [
         "advise",

@@ -3,6 +3,8 @@
 //! Owns what Python cannot do: calling the command without the interpreter's lock, while Ctrl-C is looked for, and handing over
 //! Arrow's streams. What users see is in `petal/`.
 
+mod shown;
+
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -11,15 +13,15 @@ use std::time::Duration;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ArrowError;
-use petal::Failure;
 use petal::tables::Table as Name;
+use petal::{Failure, Interrupt};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 create_exception!(
-    _petal,
+    petal._petal,
     Error,
     PyException,
     "What a command of petal ends with: its message, and in `code` what the command exits with."
@@ -31,11 +33,13 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Runs `act` without the interpreter's lock. Ctrl-C asks it to stop, and waits until it has.
 fn unlocked<T: Send + 'static>(
     py: Python<'_>,
-    act: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+    act: impl FnOnce(&Interrupt) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     let (give, take) = sync_channel(1);
+    let interrupt = Interrupt::default();
+    let asked = interrupt.clone();
     let thread = thread::spawn(move || {
-        let _ = give.send(act());
+        let _ = give.send(act(&asked));
     });
     let mut interrupted = None;
     let mut take = take;
@@ -46,7 +50,7 @@ fn unlocked<T: Send + 'static>(
             Ok(result) => break result,
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(signal) = py.check_signals() {
-                    petal::interrupt();
+                    interrupt.request();
                     interrupted = Some(signal);
                 }
             }
@@ -72,7 +76,18 @@ fn error(py: Python<'_>, failure: &Failure) -> PyErr {
 /// Runs a command of petal with these arguments, and gives what it prints; `-` stands for `input` there.
 #[pyfunction]
 fn call(py: Python<'_>, arguments: Vec<String>, input: String) -> PyResult<String> {
-    unlocked(py, move || petal::call(arguments, input))
+    unlocked(py, move |interrupt| {
+        petal::call_until(interrupt, arguments, input)
+    })
+}
+
+/// The command as a process: it prints, and gives what the process is to exit with.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<String>) -> u8 {
+    py.detach(|| {
+        let program = std::iter::once("petal".to_owned());
+        petal::main(program.chain(arguments))
+    })
 }
 
 /// The names of all tables.
@@ -84,7 +99,7 @@ fn table_names() -> Vec<&'static str> {
 /// The tables of a profile that do not grow with the length of the run, by name.
 #[pyfunction]
 fn small_tables(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(&'static str, Table)>> {
-    let tables = unlocked(py, move || petal::tables::tables(&folder))?;
+    let tables = unlocked(py, move |_| petal::tables::tables(&folder))?;
     let tables = tables.into_iter();
     Ok(tables
         .map(|(table, batch)| (table.name(), Table(Rows::There(batch))))
@@ -127,7 +142,7 @@ impl Table {
             }
             Rows::Made(folder, table) => {
                 let (folder, table) = (folder.clone(), *table);
-                let rows = unlocked(py, move || petal::tables::rows(&folder, table))?;
+                let rows = unlocked(py, move |_| petal::tables::rows(&folder, table))?;
                 let rows = rows.into_iter().flatten().map(|batch| {
                     batch.map_err(|failure| ArrowError::ExternalError(failure.to_string().into()))
                 });
@@ -148,6 +163,25 @@ impl Table {
         let schema = schema.map_err(|error| PyValueError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
+
+    /// The first rows, as notebooks show them.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let (names, rows, count) = match &self.0 {
+            Rows::There(batch) => shown::first(batch),
+            Rows::Made(folder, table) => {
+                let (folder, table) = (folder.clone(), *table);
+                let first = unlocked(py, move |_| {
+                    let mut batches = petal::tables::rows(&folder, table)?.into_iter().flatten();
+                    batches.next().transpose()
+                })?;
+                first.map_or_else(Default::default, |batch| shown::first(&batch))
+            }
+        };
+        let notebook = py.import("petal._notebook")?;
+        notebook
+            .call_method1("table", (names, rows, count))?
+            .extract()
+    }
 }
 
 /// The native part of petal.
@@ -157,6 +191,7 @@ fn _petal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Table>()?;
     module.add_function(wrap_pyfunction!(call, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(table_names, module)?)?;
     module.add_function(wrap_pyfunction!(small_tables, module)?)?;
     module.add_function(wrap_pyfunction!(long_table, module)?)

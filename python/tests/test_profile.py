@@ -2,12 +2,14 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import petal
 import pytest
@@ -208,3 +210,133 @@ def test_the_stubs_are_those_of_the_module():
     command = [sys.executable, "-m", "mypy", "--strict", str(ROOT / "python" / "petal")]
     checked = subprocess.run(command, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout
+
+
+def fails(_):
+    petal.run("component main {")
+
+
+def profiles(name):
+    return petal.run(EXAMPLES / f"{name}.futil")
+
+
+def test_errors_and_profiles_go_from_process_to_process(tmp_path):
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        with pytest.raises(petal.Error, match="refuses the design") as error:
+            pool.submit(fails, 0).result()
+        assert error.value.code == 1
+        made = list(pool.map(profiles, ["while-comb", "dot-product"]))
+    assert [profile.cycles for profile in made] == [expected("while-comb"), expected("dot-product")]
+    assert made[0].flame() == profiles("while-comb").flame()
+    folder = made[0].folder
+    assert folder.is_dir()
+    del made
+    assert not folder.exists()
+    kept = petal.run(EXAMPLES / "while-comb.futil", out=tmp_path / "kept")
+    again = pickle.loads(pickle.dumps(kept))
+    assert again.folder == kept.folder and again.cycles == kept.cycles
+
+
+def test_a_forked_process_leaves_the_folder_of_its_parent_alone():
+    script = """
+import os, sys, petal
+profile = petal.run(sys.argv[1])
+if (child := os.fork()) == 0:
+    del profile
+    sys.exit(0)
+os.waitpid(child, 0)
+assert profile.cycles, profile.folder
+print(len(profile.flame()) > 0)
+"""
+    design = str(EXAMPLES / "while-comb.futil")
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", script, design], capture_output=True, text=True)
+    assert (ran.stdout, ran.returncode) == ("True\n", 0), ran.stderr
+    # Nor is there a warning for each profile.
+    script = "import sys, petal\nfor _ in range(2): petal.run(sys.argv[1])"
+    ran = subprocess.run([sys.executable, "-W", "always", "-c", script, design], capture_output=True, text=True)
+    assert "ResourceWarning" not in ran.stderr
+
+
+def test_ctrl_c_ends_the_run_of_its_own_thread(tmp_path):
+    script = """
+import signal, sys, threading, time, petal
+text = sys.stdin.read()
+done = []
+def other():
+    try:
+        petal.run(text, cycle_limit=4_000_000)
+    except petal.Error as error:
+        done.append(str(error))
+thread = threading.Thread(target=other)
+thread.start()
+threading.Timer(1, lambda: signal.raise_signal(signal.SIGINT)).start()
+try:
+    petal.run(text, cycle_limit=10**18)
+except KeyboardInterrupt:
+    pass
+thread.join()
+print(done)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], input=ENDLESS, capture_output=True, text=True, timeout=300)
+    assert "had not finished after 4000000 cycles" in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_arrays_are_data():
+    numpy = pytest.importorskip("numpy")
+    design = EXAMPLES / "dot-product.futil"
+    data = json.loads((EXAMPLES / "dot-product.futil.data").read_text())
+    plain = petal.run(design, data=data).memories
+    nested = {name: {**memory, "data": numpy.array(memory["data"])} for name, memory in data.items()}
+    assert petal.run(design, data=nested).memories == plain
+    kinds = {name: numpy.dtype(f"u{memory['format']['width'] // 8}") for name, memory in data.items()}
+    bare = {name: numpy.array(memory["data"], dtype=kinds[name]) for name, memory in data.items()}
+    assert petal.run(design, data=bare).memories == plain
+    lists = {name: memory["data"] for name, memory in data.items()}
+    with pytest.raises(petal.Error) as error:
+        petal.run(design, data=lists)
+    assert "data" in str(error.value) and "data.json" not in str(error.value) and "/tmp" not in str(error.value)
+    with pytest.raises(TypeError, match="set"):
+        petal.run(design, data={"a": {1, 2}})
+
+
+def test_all_options_of_a_run_are_there(tmp_path):
+    design = EXAMPLES / "while-comb.futil"
+    profile = petal.run(
+        design, control="compiled", source_root=tmp_path, vcd=tmp_path / "wave.vcd", max_memory="1G", strict=True
+    )
+    assert profile.cycles == expected("while-comb")
+    assert (tmp_path / "wave.vcd").read_text().startswith("$")
+    petal.run(design, fst=tmp_path / "wave.fst", max_memory=1 << 30)
+    assert (tmp_path / "wave.fst").stat().st_size > 100
+    with pytest.raises(petal.Error, match="max-memory"):
+        petal.run(design, max_memory=1)
+    with pytest.raises(ValueError, match="file"):
+        petal.run(design, observe={"events": "-"})
+    petal.run(design, observe={"events": str(tmp_path / "events")})
+    assert (tmp_path / "events").read_text().startswith("{")
+
+
+def test_notebooks_show_advice_tables_and_a_flame_graph_to_zoom():
+    advice = petal.advise(EXAMPLES / "switch-case-par.futil", budget=10, proved=True)
+    shown = advice._repr_html_()
+    assert "make one `if`" in shown and "proved" in shown and "<table" in shown
+    profile = advice.profile
+    assert "main" in profile.groups._repr_html_() and "<th" in profile.cells._repr_html_()
+    assert "<table" in profile.spans._repr_html_()
+    picture = profile.flame()._repr_html_()
+    assert picture.startswith("<iframe") and 'sandbox="allow-scripts"' in picture
+
+
+def test_the_command_comes_with_the_package(tmp_path):
+    command = os.path.join(os.path.dirname(sys.executable), "petal")
+    design = str(EXAMPLES / "while-comb.futil")
+    ran = subprocess.run([command, "run", design, "--out", str(tmp_path / "out")], capture_output=True, text=True)
+    assert ran.returncode == 0 and "verified by structure" in ran.stdout, ran.stderr
+    ran = subprocess.run([command, "run", "nothing"], capture_output=True, text=True)
+    assert ran.returncode == 1 and ran.stderr.startswith("error: ")
+    assert subprocess.run([command, "stats"], capture_output=True).returncode == 2
+    (tmp_path / "sweep.toml").write_text(f'[[design]]\nfiles = ["{design}"]\n')
+    ran = subprocess.run([command, "sweep", "sweep.toml", "--out", "rows"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    events = subprocess.run([command, "run", design, "--events", "-", "--out", str(tmp_path / "of")], capture_output=True, text=True)
+    assert events.stdout.startswith("{")

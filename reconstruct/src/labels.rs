@@ -55,7 +55,7 @@ pub fn instance_path(metadata: &Metadata, instances: &[Instance], id: InstanceId
 }
 
 /// The path of a cell in the design: `main.a.x`.
-fn cell_path(
+pub(crate) fn cell_path(
     metadata: &Metadata,
     instances: &[Instance],
     holder: InstanceId,

@@ -348,12 +348,12 @@ pub struct RegisterUpdate {
     pub new: u64,
 }
 
-/// Something in the waveform that does not fit the design.
+/// Something that was odd in the run, or in its waveform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Where it was first seen.
     pub cycle: Cycle,
-    /// The signal, as a path of scopes with dots.
+    /// The signal or cell, as a path of scopes with dots.
     pub signal: String,
     /// What is odd, and what petal made of it.
     pub text: String,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Output;
 
 use yaml_rust2::{Yaml, YamlLoader};
@@ -16,6 +16,10 @@ use crate::support::workshop::{Workshop, said, succeeds, tells};
 const GH: &str = r#"#!/usr/bin/env bash
 set -euo pipefail
 [ "$GH_TOKEN" = secret ] && [ "$1" = api ]
+if [ -e "$COMMENTS/../forbidden" ]; then
+  echo "gh: Resource not accessible by integration (HTTP 403)" >&2
+  exit 1
+fi
 while [ $# -gt 0 ]; do
   case "$1" in
     repos/*) path="$1" ;;
@@ -30,7 +34,7 @@ case "${method:-GET} $path" in
   "GET repos/o/r/issues/7/comments")
     [ "$filter" = '.[] | select(.body | startswith(env.MARK)) | .id' ]
     for file in *; do if [ "$(head -n 1 "$file")" = "$MARK" ]; then echo "$file"; fi; done ;;
-  "POST repos/o/r/issues/7/comments") cp "$body" "$(( $(ls | wc -l) + 1 ))" ;;
+  "POST repos/o/r/issues/7/comments") [ "$(wc -m < "$body")" -le 65536 ] && cp "$body" "$(( $(ls | wc -l) + 1 ))" ;;
   "PATCH repos/o/r/issues/comments/"*) cp "$body" "${path##*/}" ;;
   *) exit 1 ;;
 esac
@@ -122,6 +126,7 @@ fn run(workshop: &Workshop, inputs: &[(&str, &str)]) -> Output {
             .current_dir(workshop.path("repo"))
             .env("GITHUB_ACTION_PATH", root())
             .env("GITHUB_OUTPUT", workshop.path("outputs"))
+            .env("GITHUB_JOB", "petal")
             .env("GITHUB_REPOSITORY", "o/r")
             .env("RUNNER_TEMP", workshop.path("tmp"))
             .env("COMMENTS", workshop.path("comments"));
@@ -141,6 +146,20 @@ fn run(workshop: &Workshop, inputs: &[(&str, &str)]) -> Output {
         last = Some(output);
     }
     last.unwrap()
+}
+
+/// The folders that become artifacts, whose names begin so.
+fn folders(workshop: &Workshop, start: &str) -> Vec<PathBuf> {
+    let all = fs::read_dir(workshop.path("tmp")).unwrap();
+    let all = all.map(|folder| folder.unwrap().path());
+    let is_one = |path: &PathBuf| {
+        path.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with(start)
+    };
+    all.filter(is_one).collect()
 }
 
 #[test]
@@ -177,9 +196,12 @@ fn a_pull_request_gets_one_comment_with_the_comparison() {
         ],
     );
     assert_eq!(workshop.read("summary.md"), comment);
-    let out = Path::new("tmp/petal/design");
-    for file in ["profile/report.html", "change.svg"] {
-        assert!(workshop.path("").join(out).join(file).is_file(), "{file}");
+    let folders = folders(&workshop, "petal-design-petal-");
+    let [out] = &folders[..] else {
+        panic!("{folders:?}");
+    };
+    for file in ["profile/report.html", "change.svg", "comparison.md"] {
+        assert!(out.join(file).is_file(), "{file}");
     }
     // The repository is as it was, and the next push writes the comment again.
     let state =
@@ -227,4 +249,71 @@ fn a_new_design_is_only_profiled() {
         &workshop.read("summary.md"),
         &["`new.futil` is not in the base"],
     );
+}
+
+#[test]
+fn a_fork_that_may_not_comment_is_judged_by_its_cycles() {
+    let workshop = repository(5);
+    workshop.write("forbidden", "");
+    let ran = run(&workshop, &[("design", "design.futil")]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    tells(&workshop.read("summary.md"), &["| cycles | 17 | 25 |"]);
+    let ran = run(
+        &workshop,
+        &[("design", "design.futil"), ("fail-above", "2%")],
+    );
+    assert_eq!(ran.status.code(), Some(1));
+    // Both uses have a folder of their own, and so an artifact.
+    assert_eq!(folders(&workshop, "petal-design-petal-").len(), 2);
+}
+
+#[test]
+fn a_base_that_is_of_no_use_is_told_and_the_design_judged_by_itself() {
+    let broken = repository(5);
+    let script = "cd repo && cp design.futil good && echo 'component' > design.futil && git add design.futil && \
+                  git -c user.name=t -c user.email=t@t commit -q -m broken && git rev-parse HEAD > ../base && mv good design.futil";
+    succeeds(&mut broken.bash(script));
+    let missing = repository(5);
+    missing.write("base", "1234567890123456789012345678901234567890");
+    for (workshop, why) in [
+        (broken, "`design.futil` does not run in the base (`error: "),
+        (
+            missing,
+            "the base `1234567890123456789012345678901234567890` can't be fetched",
+        ),
+    ] {
+        let inputs = [("design", "design.futil"), ("fail-above", "0%")];
+        let ran = run(&workshop, &inputs);
+        assert!(ran.status.success(), "{}", said(&ran));
+        let told = [
+            "<!-- petal design.futil -->\n",
+            why,
+            "This is the run by itself",
+            "| while",
+        ];
+        tells(&workshop.read("comments/2"), &told);
+    }
+}
+
+#[test]
+fn what_is_too_long_for_a_comment_is_in_the_artifact() {
+    let workshop = repository(5);
+    let groups = (0..900).map(|at| {
+        format!("group a_group_with_a_long_name_{at} {{ r.in = 8'd1; r.write_en = 1'd1; a_group_with_a_long_name_{at}[done] = r.done; }}\n")
+    });
+    let calls = (0..900).map(|at| format!("par {{ a_group_with_a_long_name_{at}; }}\n"));
+    let design = format!(
+        "import \"primitives/core.futil\";\ncomponent main() -> () {{ cells {{ r = std_reg(8); }} wires {{\n{}}} control {{ seq {{\n{}}} }} }}\n",
+        groups.collect::<String>(),
+        calls.collect::<String>()
+    );
+    workshop.write("repo/new.futil", design);
+    let ran = run(&workshop, &[("design", "new.futil")]);
+    assert!(ran.status.success(), "{}", said(&ran));
+    let comment = workshop.read("comments/2");
+    let folders = folders(&workshop, "petal-new-petal-");
+    let name = folders[0].file_name().unwrap().to_str().unwrap();
+    tells(&comment, &[&format!("in the artifact `{name}` has all")]);
+    let whole = fs::read_to_string(folders[0].join("comparison.md")).unwrap();
+    assert!(whole.len() > 65_536 && comment.len() < 65_536);
 }

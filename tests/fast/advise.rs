@@ -133,6 +133,7 @@ fn code_scanning_gets_lines_and_classes() {
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
     let results = run["results"].as_array().unwrap();
     assert!(!results.is_empty());
+    assert!(rules.iter().all(|rule| rule["help"]["text"].is_string()));
     for result in results {
         assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]));
         let level = if result["properties"]["class"] == "proved" {

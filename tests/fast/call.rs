@@ -68,3 +68,62 @@ fn calls_run_on_several_threads_one_program_after_the_other() {
         }
     });
 }
+
+#[test]
+fn events_are_what_a_call_prints() {
+    let workshop = Workshop::everything();
+    let design = workshop.path("design.futil");
+    let design = design.to_str().unwrap();
+    let out = workshop.path("of-call");
+    let args = [
+        "run",
+        design,
+        "--events",
+        "-",
+        "--out",
+        out.to_str().unwrap(),
+    ];
+    let printed = petal::call(args, "").unwrap();
+    let command = workshop.succeeds(&[
+        "run",
+        "design.futil",
+        "--events",
+        "-",
+        "--out",
+        "of-command",
+    ]);
+    assert_eq!(printed.lines().count(), command.lines().count());
+    for line in printed.lines() {
+        serde_json::from_str::<serde_json::Value>(line).unwrap();
+    }
+}
+
+#[test]
+fn a_call_is_interrupted_alone() {
+    let workshop = Workshop::endless();
+    let args = |out: &str| {
+        let design = workshop.path("design.futil");
+        let out = workshop.path(out);
+        [
+            "run",
+            design.to_str().unwrap(),
+            "-q",
+            "--out",
+            out.to_str().unwrap(),
+        ]
+        .map(str::to_owned)
+    };
+    let [one, other] = [(); 2].map(|()| petal::Interrupt::default());
+    thread::scope(|scope| {
+        let stopped = scope.spawn(|| petal::call_until(&one, args("one"), ""));
+        let going = scope.spawn(|| petal::call_until(&other, args("other"), ""));
+        thread::sleep(std::time::Duration::from_secs(2));
+        one.request();
+        let failure = stopped.join().unwrap().unwrap_err();
+        assert!(failure.to_string().contains("interrupted"), "{failure}");
+        thread::sleep(std::time::Duration::from_millis(500));
+        assert!(!going.is_finished());
+        other.request();
+        going.join().unwrap().unwrap_err();
+    });
+}

@@ -163,3 +163,15 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         assert!(!workshop.path("out").exists() && !workshop.path("other.fst").exists());
     }
 }
+
+#[test]
+fn a_length_that_the_file_cannot_have_takes_no_memory() {
+    let workshop = Workshop::everything();
+    let damaged = root().join("fuzz/corpus/fst/huge-length");
+    fs::copy(damaged, workshop.path("wave.fst")).unwrap();
+    // One signal's changes claim four gigabytes.
+    let script = "ulimit -v 3000000 && petal reconstruct kept/metadata.json wave.fst --out out";
+    let output = workshop.bash(script).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    tells(&said(&output), &["wave.fst: ", "has impossible lengths"]);
+}

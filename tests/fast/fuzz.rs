@@ -61,16 +61,18 @@ impl Random {
     }
 }
 
-fn run(name: &str, mutations: usize, target: fn(&[u8])) {
+/// Runs a target on its corpus and on so many mutations, or as many as fit into the time, but at least on `least`.
+fn run(name: &str, mutations: usize, least: usize, target: fn(&[u8])) {
     let corpus = corpus(name);
     for input in &corpus {
         target(input);
     }
     let mut random = Random(TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let started = Instant::now();
-    for _ in 0..mutations {
+    for done in 1..=mutations {
         target(&random.mutate(&corpus));
         if started.elapsed() > TIME {
+            assert!(done >= least, "{name}: only {done} mutations in {TIME:?}");
             break;
         }
     }
@@ -78,7 +80,7 @@ fn run(name: &str, mutations: usize, target: fn(&[u8])) {
 
 #[test]
 fn waveforms() {
-    run("vcd", 5000, targets::vcd);
+    run("vcd", 5000, 500, targets::vcd);
 }
 
 #[test]
@@ -87,12 +89,12 @@ fn metadata() {
     let inputs = corpus("metadata").into_iter();
     let fine = inputs.filter(|input| targets::sealed(input).is_some());
     assert_eq!(fine.count(), 5, "all but one are accepted");
-    run("metadata", 1000, targets::metadata);
+    run("metadata", 1000, 50, targets::metadata);
 }
 
 #[test]
 fn data() {
-    run("data", 5000, targets::data);
+    run("data", 5000, 500, targets::data);
 }
 
 #[test]
@@ -105,10 +107,35 @@ fn traces() {
         read.is_ok(),
         "the format moves on; the corpus has to follow"
     );
-    run("trace", 2000, targets::trace);
+    run("trace", 2000, 100, targets::trace);
 }
 
 #[test]
 fn designs() {
-    run("frontend", 100, targets::frontend);
+    run("frontend", 100, 5, targets::frontend);
+}
+
+#[test]
+fn compressed_waveforms() {
+    run("fst", 3000, 300, targets::fst);
+}
+
+#[test]
+fn files_of_observations() {
+    run("observations", 3000, 300, targets::observations);
+}
+
+#[test]
+fn expressions() {
+    run("expression", 2000, 200, targets::expression);
+}
+
+#[test]
+fn files_of_sweeps() {
+    run("sweep", 5000, 500, targets::sweep);
+}
+
+#[test]
+fn baselines() {
+    run("baseline", 3000, 300, targets::baseline);
 }

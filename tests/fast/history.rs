@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::workshop::{Workshop, succeeds, tells};
+use crate::support::workshop::{Workshop, said, succeeds, tells};
 
 /// A repository with the design, which waits so many iterations in each commit.
 fn repository(iterations: &[u32]) -> (Workshop, Vec<String>) {
@@ -134,4 +134,39 @@ fn what_is_no_commit_or_no_whole_run_is_refused() {
     assert!(before == workshop.files("history"));
     let said = workshop.ends(1, &["history", "--out", "none"]);
     tells(&said, &["there is no history in none"]);
+}
+
+#[test]
+fn a_commit_is_no_option_of_git() {
+    let (workshop, _) = repository(&[4]);
+    let script = "cd repo && petal history ../profile --out ../history --commit=--output=written";
+    let output = workshop.bash(script).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    tells(
+        &said(&output),
+        &["git does not find the commit --output=written"],
+    );
+    assert!(
+        workshop
+            .files("repo")
+            .keys()
+            .all(|name| !name.to_string_lossy().contains("written"))
+    );
+}
+
+#[test]
+fn a_shallow_clone_is_refused() {
+    let (workshop, _) = repository(&[4, 3]);
+    succeeds(&mut workshop.bash("git clone -q --depth 1 file://$PWD/repo shallow"));
+    let script = "cd shallow && petal history ../profile --out ../history";
+    let output = workshop.bash(script).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    tells(
+        &said(&output),
+        &[
+            "is a shallow clone",
+            "git fetch --unshallow",
+            "fetch-depth: 0",
+        ],
+    );
 }

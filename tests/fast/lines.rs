@@ -9,7 +9,7 @@ use expect_test::expect;
 use petal_metadata::Metadata;
 
 use crate::support::root;
-use crate::support::workshop::{Workshop, said, tells};
+use crate::support::workshop::{Workshop, said, succeeds, tells};
 
 /// A folder with a design, the Python file that wrote it, and not the other one.
 fn written_by_python() -> Workshop {
@@ -143,6 +143,24 @@ fn texts_are_taken_from_where_they_may_be() {
     fs::create_dir(workshop.path("lib")).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", workshop.path("lib/step.py")).unwrap();
     assert_eq!(text(&[]), None);
+    // All is below the topmost folder, so that it allows nothing although it is the current one.
+    let [design, out] = ["design.futil", "out"].map(|name| workshop.path(name));
+    let args = [
+        "run",
+        design.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+        "-q",
+    ];
+    succeeds(workshop.command(&args).current_dir("/"));
+    let metadata = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
+    assert!(
+        metadata
+            .front_end
+            .files
+            .iter()
+            .all(|file| file.text.is_none())
+    );
     let elsewhere = text(&["--source-root", "elsewhere"]);
     assert_eq!(elsewhere.as_deref(), Some("one\ntwo\n"));
     let said = workshop.ends(1, &["run", "design.futil", "--source-root", "gone"]);

@@ -6,6 +6,7 @@ mod support;
 mod action;
 mod advice;
 mod advise;
+mod bounds;
 mod call;
 mod ci;
 mod command;

@@ -170,3 +170,21 @@ fn a_waveform_may_come_through_a_pipe() {
     assert!(run.wait_with_output().unwrap().status.success());
     assert!(workshop.profile("out").is_some());
 }
+
+#[test]
+fn a_full_disk_is_that_of_the_events() {
+    let workshop = Workshop::new();
+    let said = workshop.ends(
+        1,
+        &[
+            "run",
+            "design.futil",
+            "--out",
+            "out",
+            "--events",
+            "/dev/full",
+        ],
+    );
+    tells(&said, &["cannot write /dev/full: No space left on device"]);
+    assert!(workshop.files("out").is_empty());
+}

@@ -164,3 +164,42 @@ fn columns_count_characters() {
     let said = workshop.fails(&["run", "design.futil", "--out", "out"]);
     tells(&said, &["design.futil:12:46: Undefined cell name: meme"]);
 }
+
+#[test]
+fn what_a_pass_would_unroll_without_end_is_refused() {
+    let design = r#"import "primitives/core.futil";
+component main() -> () {
+  cells { @external a = std_reg(32); b = std_reg(32); }
+  wires {
+    static<1> group g { a.in = 32'd1; a.write_en = 1'd1; }
+    static<1> group h { b.in = 32'd1; b.write_en = 1'd1; }
+  }
+  control { static par { static repeat TIMES { g; } static par { static repeat TIMES { h; } } } }
+}
+"#;
+    let workshop = Workshop::empty();
+    let run = [
+        "run",
+        "design.futil",
+        "--out",
+        "out",
+        "--cycle-limit",
+        "100000",
+    ];
+    for times in ["4294967295", "100000000"] {
+        workshop.write("design.futil", design.replace("TIMES", times));
+        let began = std::time::Instant::now();
+        let said = workshop.ends(1, &run);
+        tells(
+            &said,
+            &[
+                "component main",
+                "`cell-share`",
+                "--disable-pass cell-share",
+            ],
+        );
+        assert!(began.elapsed() < std::time::Duration::from_secs(20));
+    }
+    workshop.write("design.futil", design.replace("TIMES", "50000"));
+    workshop.succeeds(&run);
+}

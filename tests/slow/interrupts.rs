@@ -281,3 +281,39 @@ fn a_run_that_is_interrupted() {
     tells(&summary["stopped"].to_string(), &["interrupted"]);
     assert!(summary["cycles"].as_u64().unwrap() > 100, "{summary}");
 }
+
+#[test]
+fn nobody_reads_the_events() {
+    let workshop = Workshop::new();
+    nix::unistd::mkfifo(&workshop.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let run = [&RUN[..], &["--events", "pipe"]].concat();
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        // Nobody has opened it, or somebody who reads nothing.
+        for opened in [false, true] {
+            let reader = opened.then(|| {
+                let mut options = fs::OpenOptions::new();
+                options.read(true).write(true);
+                let reader = options.open(workshop.path("pipe")).unwrap();
+                nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
+                reader
+            });
+            let mut command = workshop.command(&run).spawn().unwrap();
+            thread::sleep(Duration::from_secs(2));
+            assert!(command.try_wait().unwrap().is_none());
+            let asked = Instant::now();
+            kill(Pid::from_raw(command.id().cast_signed()), signal).unwrap();
+            assert_eq!(
+                command.wait().unwrap().code(),
+                Some(130),
+                "{signal}, {opened}"
+            );
+            let took = asked.elapsed();
+            assert!(
+                took < Duration::from_secs(1),
+                "{signal}, {opened}: {took:?}"
+            );
+            assert!(workshop.temporary().is_empty());
+            drop(reader);
+        }
+    }
+}

@@ -22,6 +22,7 @@ mod primitives;
 mod random;
 mod release;
 mod report;
+mod safety;
 mod simulators;
 mod sweep;
 mod tasks;

@@ -89,6 +89,30 @@ fn an_archive_is_where_binstall_looks_for_it_and_runs() {
     let binary = expanded("bin-dir");
     let said = succeeds(&mut workshop.bash(&format!("./{binary} --version")));
     assert!(said.starts_with(&format!("petal {version}\n")), "{said}");
+    let listed = succeeds(&mut workshop.bash(&format!("tar -tzf release/{archive}")));
+    assert!(listed.contains("/THIRD-PARTY-NOTICES.txt\n"), "{listed}");
+}
+
+#[test]
+fn the_notices_are_those_of_all_packages() {
+    let notices = Command::new(root().join(".ci/notices")).output().unwrap();
+    assert!(notices.status.success(), "{notices:?}");
+    let kept = std::fs::read(root().join("THIRD-PARTY-NOTICES.txt")).unwrap();
+    assert!(
+        notices.stdout == kept,
+        "the packages are others: .ci/notices > THIRD-PARTY-NOTICES.txt"
+    );
+    let text = String::from_utf8(kept).unwrap();
+    for part in [
+        "calyx-ir 0.7.1: MIT",
+        "COMMON DEVELOPMENT AND DISTRIBUTION LICENSE",
+        "zstd-safe",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    // The wheel takes the same file.
+    let of_wheel = std::fs::read(root().join("python/THIRD-PARTY-NOTICES.txt")).unwrap();
+    assert!(of_wheel == text.as_bytes());
 }
 
 #[test]

@@ -43,12 +43,17 @@ fn the_native_timeline_and_the_json_have_the_same_slices() {
     );
 }
 
-/// The answer to a request for this host.
+/// The answer to a request of the viewer for this host.
 fn ask(request: &str, host: &str) -> (String, Vec<u8>) {
+    ask_from(request, host, "Origin: https://ui.perfetto.dev\r\n")
+}
+
+/// The answer to a request with such headers.
+fn ask_from(request: &str, host: &str, headers: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect("127.0.0.1:9001").unwrap();
     write!(
         stream,
-        "{request} HTTP/1.1\r\nHost: {host}\r\nOrigin: https://ui.perfetto.dev\r\nConnection: close\r\n\r\n"
+        "{request} HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n"
     )
     .unwrap();
     let mut answer = Vec::new();
@@ -159,6 +164,13 @@ fn view_hands_the_timeline_to_the_viewer_and_nothing_to_others() {
         head.starts_with("http/1.1 204") && head.contains(origin),
         "{head}"
     );
+    // Pages of others may send the request. They can't read the answer, and the viewer still gets its own.
+    for foreign in ["", "Origin: https://evil.example\r\n", "Origin: null\r\n"] {
+        let (head, _) = ask_from("GET /timeline.pftrace", here, foreign);
+        assert!(head.contains(origin), "{head}");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(view.try_wait().unwrap().is_none(), "{foreign}");
+    }
     let (head, body) = ask("GET /timeline.pftrace", here);
     assert!(
         head.starts_with("http/1.1 200") && head.contains(origin),

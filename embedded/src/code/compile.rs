@@ -269,16 +269,16 @@ impl FunctionCompiler<'_, '_> {
         match &self.compiler.plan.graph.node(node).kind {
             Kind::Const(value) => {
                 let mut digits = vec![0; count];
-                store(value, &mut digits);
+                store(value, width, &mut digits);
                 digits.into_iter().map(|digit| self.number(digit)).collect()
             }
             Kind::Reg(reg) => {
-                let at = self.compiler.plan.layout.regs[reg.index()];
-                (at..at + count).map(|word| self.load(word)).collect()
+                let place = self.compiler.plan.layout.regs[reg.index()];
+                place.words().map(|word| self.load(word)).collect()
             }
             Kind::Wire(wire) => {
-                let at = self.compiler.plan.layout.wires[wire.index()];
-                (at..at + count).map(|word| self.load(word)).collect()
+                let place = self.compiler.plan.layout.wires[wire.index()];
+                place.words().map(|word| self.load(word)).collect()
             }
             _ => {
                 let at = self.compiler.plan.slot(node);
@@ -300,13 +300,13 @@ impl FunctionCompiler<'_, '_> {
                 return self.number(number);
             }
             Kind::Reg(reg) => {
-                let at = plan.layout.regs[reg.index()];
+                let at = plan.layout.regs[reg.index()].at;
                 self.load(at)
             }
             // Only the clock: the others are constants of a run.
             Kind::Input(_) => return self.number(0),
             Kind::Wire(wire) => {
-                let at = plan.layout.wires[wire.index()];
+                let at = plan.layout.wires[wire.index()].at;
                 self.load(at)
             }
             Kind::Op(..) | Kind::Read(..) => {
@@ -515,9 +515,9 @@ impl FunctionCompiler<'_, '_> {
             .map(|&node| {
                 let arg = match &graph.node(node).kind {
                     Kind::Const(value) => Arg::Const(value.clone()),
-                    Kind::Reg(reg) => Arg::Words(layout.regs[reg.index()]),
+                    Kind::Reg(reg) => Arg::Words(layout.regs[reg.index()].at),
                     Kind::Input(_) => Arg::Const(BigUint::ZERO),
-                    Kind::Wire(wire) => Arg::Words(layout.wires[wire.index()]),
+                    Kind::Wire(wire) => Arg::Words(layout.wires[wire.index()].at),
                     Kind::Op(..) | Kind::Read(..) => Arg::Words(self.compiler.plan.slot(node)),
                 };
                 (arg, graph.width(node))

@@ -53,11 +53,38 @@ pub(crate) fn load(words: &[u64]) -> BigUint {
     BigUint::from_bytes_le(&bytes)
 }
 
-/// Writes a value to its words.
-pub(crate) fn store(value: &BigUint, words: &mut [u64]) {
+/// The bits that the highest word of a value may have.
+pub(super) fn top(width: u32) -> u64 {
+    u64::MAX
+        >> (words(width) as u64 * 64)
+            .saturating_sub(u64::from(width))
+            .min(63)
+}
+
+/// Writes the lowest `width` bits of a value to its words.
+pub(crate) fn store(value: &BigUint, width: u32, words: &mut [u64]) {
     let mut digits = value.iter_u64_digits();
-    for word in words {
+    for word in &mut *words {
         *word = digits.next().unwrap_or(0);
+    }
+    if let Some(last) = words.last_mut() {
+        *last &= top(width);
+    }
+}
+
+/// Where a value is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    /// Its first word.
+    pub at: usize,
+    /// Its bits.
+    pub width: u32,
+}
+
+impl Place {
+    /// Its words.
+    pub fn words(self) -> Range<usize> {
+        self.at..self.at + words(self.width)
     }
 }
 
@@ -106,21 +133,44 @@ pub(crate) struct Layout {
     /// The same for what is written to memories.
     pub(super) writing: Range<usize>,
     pub(super) writes: Vec<MemoryWrite>,
-    /// First word of each register, and the words of all of them.
-    pub regs: Vec<usize>,
+    /// Each register, and the words of all of them.
+    pub regs: Vec<Place>,
     pub state: Range<usize>,
     pub probes: Probes,
     /// The words that hold the watched values, and for each value a bit that tells whether it was computed anew, and
     /// is another one.
     pub watched: Range<usize>,
     pub changed: Range<usize>,
-    /// First word of each wire on a loop, and the words of all of them.
-    pub wires: Vec<usize>,
+    /// Each wire on a loop, and the words of all of them.
+    pub wires: Vec<Place>,
     pub all_wires: Range<usize>,
     /// The addresses of the memories.
     pub(super) memories: Range<usize>,
     /// All words.
     pub size: usize,
+}
+
+impl Layout {
+    /// Every word that is looked at in each cycle without the machine code.
+    pub(super) fn offsets(&self) -> impl Iterator<Item = usize> {
+        let Probes {
+            bits,
+            bits_before,
+            changed,
+            probed,
+            of_words,
+            ..
+        } = &self.probes;
+        let before = *bits_before..*bits_before + bits.len();
+        // Of the registers, and of those with probes.
+        let first = changed.start;
+        let told = first..first + probed.len().max(self.changing.len());
+        let ranges = [&self.changing, &self.writing, bits, &before, &told].map(Clone::clone);
+        let registers = self.registers.iter();
+        let registers = registers.flat_map(|register| register.offsets.map(|at| at as usize));
+        let probed = of_words.iter().flat_map(|word| [word.at, word.before]);
+        ranges.into_iter().flatten().chain(registers).chain(probed)
+    }
 }
 
 /// What happens to a node's value once it is there.
@@ -224,7 +274,7 @@ impl<'a> Plan<'a> {
         let first = self.layout.size;
         for &(width, node) in &graph.wires {
             let at = self.reserve(words(width)).start;
-            self.layout.wires.push(at);
+            self.layout.wires.push(Place { at, width });
             self.sink(node, Sink::Wire(at));
         }
         self.layout.all_wires = first..self.layout.size;
@@ -252,15 +302,17 @@ impl<'a> Plan<'a> {
         self.layout.changing = self.reserve(regs.len().div_ceil(64));
         self.layout.writing = self.reserve(writes.len().div_ceil(64));
         let state = self.layout.size;
-        self.layout.regs = vec![0; regs.len()];
+        self.layout.regs = vec![Place::default(); regs.len()];
         for &reg in &regs {
-            self.layout.regs[reg] = self.reserve(words(graph.regs[reg].width)).start;
+            let width = graph.regs[reg].width;
+            let at = self.reserve(words(width)).start;
+            self.layout.regs[reg] = Place { at, width };
         }
         self.layout.state = state..self.layout.size;
         for reg in regs {
             let slots = probed.regs.remove(&RegId::from_index(reg));
             let probed = ProbedWord {
-                at: self.layout.regs[reg],
+                at: self.layout.regs[reg].at,
                 before: slots
                     .as_ref()
                     .map_or(word::NOTHING, |_| self.reserve(1).start),
@@ -276,7 +328,7 @@ impl<'a> Plan<'a> {
             let wakes: Vec<Wake> = wakes.collect();
             let has_more = words > 1 || !wakes.is_empty();
             self.layout.registers.push(Register {
-                offsets: [self.layout.regs[reg], next, first[0].0, first[1].0].map(offset),
+                offsets: [self.layout.regs[reg].at, next, first[0].0, first[1].0].map(offset),
                 wakes: first.map(|(_, bits)| bits),
                 more: has_more.then(|| Box::new(More { words, wakes })),
             });

@@ -3,15 +3,19 @@
 //! Values of up to 64 bits live in machine registers; wider ones in memory, where helpers written in Rust
 //! work on them. `partition.rs` decides which values are computed together, `layout.rs` where each is, `probes.rs` which probes have changed;
 //! `compile.rs` makes the functions, `operations.rs` the instructions of one operation; `native.rs` has the
-//! helpers and calls the code, and is the only file with `unsafe` in it.
+//! helpers and calls the code, `edge.rs` does what happens once a cycle, `memory.rs` has the memories: only these three have `unsafe`
+//! in them, and each rests on what its own types hold.
 
 mod compile;
+mod edge;
 mod layout;
+mod memory;
 mod native;
 mod operations;
 mod partition;
 mod probes;
 
-pub(crate) use layout::{Layout, load, store, word, words};
+pub(crate) use layout::{Layout, Place, load, word, words};
+pub(crate) use memory::Memory;
 pub(crate) use native::{Code, Instance};
 pub(crate) use probes::bits;

@@ -1,13 +1,13 @@
 //! Where machine code and Rust meet: the helpers that the code calls for wide values, the memories that it
 //! reads by address, and calling it.
 //!
-//! The only file with `unsafe` in it. What makes it sound: the code, what it holds addresses of, and the
-//! layout that it was compiled for are in one [`Code`], and live and end together; the words and memories that it
-//! works on are in [`Instance`], which are made by that layout, and keep the code alive.
+//! What makes it sound: the code, what it holds addresses of, and the layout that it was compiled for are in one
+//! [`Code`], and live and end together. The words and memories that it works on are in [`Instance`], which are made by that
+//! layout, and keep the code alive. Nobody else can change a value but by [`Instance::set_reg`] and its like, which know where it
+//! is and leave it no more bits than it has: machine code reads memories without looking whether an address of three bits is below 8.
 #![allow(unsafe_code, reason = "machine code is called by address")]
 
-use std::alloc;
-use std::ops::{Index, IndexMut, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use cranelift_codegen::ir::{AbiParam, Signature, types};
@@ -17,10 +17,11 @@ use num_bigint::BigUint;
 use petal_reconstruct::{Change, Id as _};
 
 use super::compile;
-use super::layout::{Layout, MemoryWrite, Plan, WEIGHT, first_weight, load, store, word, words};
-use super::probes::bits;
+use super::edge::Checked;
+use super::layout::{Layout, Place, Plan, load, store, word, words};
+use super::memory::{Memory, Written};
 use crate::error::Error;
-use crate::graph::{Graph, Mem, MemId, NodeId, Op};
+use crate::graph::{Graph, Mem, MemId, NodeId, Op, RegId, WireId};
 
 #[derive(Debug)]
 pub(super) enum Arg {
@@ -88,7 +89,7 @@ unsafe extern "C" fn perform(call: *const Call, all: *mut u64) -> u64 {
     // SAFETY: the layout has room for the result.
     let target = unsafe { std::slice::from_raw_parts_mut(all.add(first), words(width)) };
     let differs = load(target) != result;
-    store(&result, target);
+    store(&result, width, target);
     u64::from(differs)
 }
 
@@ -117,30 +118,6 @@ pub(super) fn perform_signature(module: &JITModule) -> Signature {
     signature
 }
 
-/// Room for a memory. The system gives it page by page, as words are written: what is never written
-/// takes none.
-#[expect(
-    clippy::cast_ptr_alignment,
-    reason = "the layout is that of such words"
-)]
-fn zeroed(memory: &Mem) -> Result<Box<[u64]>, Error> {
-    let allocated = usize::try_from(memory.size.max(1))
-        .ok()
-        .and_then(|size| size.checked_mul(words(memory.width)))
-        .and_then(|size| Some((size, alloc::Layout::array::<u64>(size).ok()?)))
-        .and_then(|(size, layout)| {
-            // SAFETY: the layout has a size, as neither factor is 0.
-            let words = unsafe { alloc::alloc_zeroed(layout) }.cast::<u64>();
-            // SAFETY: the allocator of boxes gave it, with this layout, full of zeros.
-            (!words.is_null())
-                .then(|| unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(words, size)) })
-        });
-    allocated.ok_or(Error::Memory {
-        size: memory.size,
-        width: memory.width,
-    })
-}
-
 fn index(word: u64) -> usize {
     usize::try_from(word).expect("what is in memory has an address there")
 }
@@ -160,7 +137,7 @@ pub(crate) struct Code {
     memories: Vec<Mem>,
     /// Whether all of a cycle is evaluated, until wires on loops have settled.
     has_loops: bool,
-    pub layout: Layout,
+    layout: Checked,
 }
 
 // SAFETY: what the addresses in the code lead to is the code's own, nobody else has them, and nobody writes
@@ -200,8 +177,13 @@ impl Code {
             _calls: compiled.calls,
             memories: graph.mems.clone(),
             has_loops: !graph.wires.is_empty(),
-            layout: compiled.layout,
+            layout: Checked::new(compiled.layout),
         })
+    }
+
+    /// The layout that the code was compiled for.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 }
 
@@ -209,7 +191,7 @@ impl Code {
 pub(crate) struct Instance {
     code: Arc<Code>,
     words: Vec<u64>,
-    memories: Vec<Box<[u64]>>,
+    memories: Vec<Memory>,
     /// A digest of what was written to the memories.
     digest: u64,
 }
@@ -220,14 +202,17 @@ impl Instance {
     /// # Errors
     /// [`Error::Memory`] for the first memory that there is no room for.
     pub fn new(code: Arc<Code>) -> Result<Self, Error> {
-        let memories: Vec<Box<[u64]>> =
-            code.memories.iter().map(zeroed).collect::<Result<_, _>>()?;
+        let memories: Vec<Memory> = code
+            .memories
+            .iter()
+            .map(Memory::new)
+            .collect::<Result<_, _>>()?;
         let mut words = vec![0; code.layout.size];
         for (word, memory) in words[code.layout.memories.clone()]
             .iter_mut()
             .zip(&memories)
         {
-            *word = memory.as_ptr() as usize as u64;
+            *word = memory.address();
         }
         let mut instance = Self {
             code,
@@ -248,7 +233,7 @@ impl Instance {
         self.words[at]
     }
 
-    pub fn memories(&self) -> &[Box<[u64]>] {
+    pub fn memories(&self) -> &[Memory] {
         &self.memories
     }
 
@@ -257,48 +242,69 @@ impl Instance {
     }
 
     /// A memory, to write to it from outside.
-    pub fn memory_mut(&mut self, memory: usize) -> &mut [u64] {
+    pub fn memory_mut(&mut self, memory: MemId) -> &mut Memory {
         self.wake_all();
-        &mut self.memories[memory]
+        &mut self.memories[memory.index()]
     }
 
-    /// Sets a value of so many bits from outside: before the run only. Returns whether it is another one than before.
-    pub fn set(&mut self, at: usize, width: u32, value: &BigUint) -> bool {
-        let words = at..at + words(width);
-        let addresses = &self.code.layout.memories;
-        assert!(words.end <= addresses.start || addresses.end <= words.start);
-        let target = &mut self.words[words];
-        let differs = load(target) != *value;
-        store(value, target);
-        differs
+    /// Sets a register from outside: before the run only. Returns whether it is another value than before.
+    pub fn set_reg(&mut self, reg: RegId, value: &BigUint) -> bool {
+        self.set(self.code.layout.regs[reg.index()], value)
     }
 
-    /// Writes a word of a memory, if it has one with this address. Returns whether that changes it.
-    pub fn write(&mut self, memory: MemId, address: &BigUint, data: &BigUint, width: u32) -> bool {
-        let mut digits = vec![0; words(width)];
-        store(data, &mut digits);
-        let address: Vec<u64> = address.iter_u64_digits().collect();
-        let address = if address.is_empty() {
-            &[0][..]
-        } else {
-            &address
-        };
-        let at = memory.index();
-        let change = write(&mut self.memories[at], at, address, &digits);
-        self.digest = self.digest.wrapping_add(change.unwrap_or(0));
-        change.is_some()
+    /// The same with a wire on a loop.
+    pub fn set_wire(&mut self, wire: WireId, value: &BigUint) -> bool {
+        self.set(self.code.layout.wires[wire.index()], value)
     }
 
-    /// The probes that differ from when this was asked before, as [`Probes::changes`](super::probes::Probes::changes) tells. Returns how many.
-    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
+    /// A place must be one of the layout's.
+    fn set(&mut self, place: Place, value: &BigUint) -> bool {
+        let target = &mut self.words[place.words()];
+        let before = load(target);
+        store(value, place.width, target);
+        load(target) != before
+    }
+
+    /// Sets all watched values, each with its width, from outside. All count as changed.
+    pub fn set_watched<'v>(&mut self, values: impl Iterator<Item = (&'v BigUint, u32)>) {
         let layout = &self.code.layout;
-        let mut words = Words::of(&mut self.words, layout);
-        layout.probes.changes(&mut words, changes)
+        self.words[layout.changed.clone()].fill(u64::MAX);
+        let mut watched = &mut self.words[layout.watched.clone()];
+        for (value, width) in values {
+            let (target, rest) = watched.split_at_mut(words(width));
+            store(value, width, target);
+            watched = rest;
+        }
     }
 
-    /// Sets these words to the same number from outside.
-    pub fn fill(&mut self, at: Range<usize>, number: u64) {
-        self.words[at].fill(number);
+    /// None of the watched values counts as changed.
+    pub fn forget_changes(&mut self) {
+        self.words[self.code.layout.changed.clone()].fill(0);
+    }
+
+    /// Writes a word of a memory. Returns whether that changes it; `None` if there is no such word.
+    pub fn write(&mut self, memory: MemId, address: &BigUint, data: &BigUint) -> Option<bool> {
+        let at = memory.index();
+        let width = self.code.memories[at].width;
+        let mut digits = vec![0; words(width)];
+        store(data, width, &mut digits);
+        let mut address: Vec<u64> = address.iter_u64_digits().collect();
+        if address.is_empty() {
+            address.push(0);
+        }
+        match self.memories[at].write(at, &address, &digits) {
+            Written::Changed(change) => {
+                self.digest = self.digest.wrapping_add(change);
+                Some(true)
+            }
+            Written::Same => Some(false),
+            Written::Beyond => None,
+        }
+    }
+
+    /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
+    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
+        self.code.layout.changes(&mut self.words, changes)
     }
 
     /// The run begins with the registers as they are.
@@ -338,126 +344,10 @@ impl Instance {
         self.words[word::UNSETTLED] == 0
     }
 
-    /// The rising edge of the clock: registers and memories become what they become.
-    pub fn commit(&mut self) {
-        let Self {
-            code,
-            words,
-            memories,
-            digest,
-        } = self;
-        let layout = &code.layout;
-        let Layout {
-            changing,
-            registers,
-            writing,
-            writes,
-            probes,
-            ..
-        } = layout;
-        let mut words = Words::of(words, layout);
-        for at in 0..changing.len() {
-            let changed = words[changing.start + at];
-            if changed == 0 {
-                continue;
-            }
-            words[changing.start + at] = 0;
-            words[probes.changed.start + at] |= changed;
-            let registers = &registers[at * 64..];
-            for bit in bits(changed) {
-                let register = &registers[bit];
-                let [at, next, first, second] = register.offsets.map(|at| at as usize);
-                words[at] = words[next];
-                words[first] |= register.wakes[0];
-                words[second] |= register.wakes[1];
-                if let Some(more) = &register.more {
-                    for word in 1..more.words {
-                        words[at + word] = words[next + word];
-                    }
-                    for &(word, bits) in &more.wakes {
-                        words[word] |= bits;
-                    }
-                }
-            }
-        }
-        for at in 0..writing.len() {
-            let changed = words[writing.start + at];
-            if changed == 0 {
-                continue;
-            }
-            words[writing.start + at] = 0;
-            let writes = &writes[at * 64..];
-            for bit in bits(changed) {
-                let MemoryWrite {
-                    memory,
-                    enable,
-                    address,
-                    data,
-                    wakes,
-                } = &writes[bit];
-                if words[*enable] == 0 {
-                    continue;
-                }
-                let (data, address) = (&words.0[data.clone()], &words.0[address.clone()]);
-                let memory = memory.index();
-                if let Some(change) = write(&mut memories[memory], memory, address, data) {
-                    *digest = digest.wrapping_add(change);
-                    for &(word, bits) in wakes {
-                        words[word] |= bits;
-                    }
-                }
-            }
-        }
+    /// The rising edge of the clock: registers and memories become what they become. What is written beyond the end of a
+    /// memory is told to `beyond`, with the address.
+    pub fn commit(&mut self, beyond: &mut dyn FnMut(MemId, BigUint)) {
+        let (layout, digest) = (&self.code.layout, &mut self.digest);
+        layout.commit(&mut self.words, &mut self.memories, digest, beyond);
     }
-}
-
-/// The words of an instance, by the offsets of its layout, which are not checked.
-pub(super) struct Words<'a>(&'a mut [u64]);
-
-impl<'a> Words<'a> {
-    fn of(words: &'a mut [u64], layout: &Layout) -> Self {
-        assert_eq!(words.len(), layout.size);
-        Self(words)
-    }
-}
-
-impl Index<usize> for Words<'_> {
-    type Output = u64;
-
-    fn index(&self, at: usize) -> &u64 {
-        debug_assert!(at < self.0.len());
-        // SAFETY: layouts have no other offsets than those below their size, and there are as many words.
-        unsafe { self.0.get_unchecked(at) }
-    }
-}
-
-impl IndexMut<usize> for Words<'_> {
-    fn index_mut(&mut self, at: usize) -> &mut u64 {
-        debug_assert!(at < self.0.len());
-        // SAFETY: as above.
-        unsafe { self.0.get_unchecked_mut(at) }
-    }
-}
-
-/// Writes a word of the memory with this number. Returns what that adds to the digest; `None` if it changes nothing.
-fn write(memory: &mut [u64], number: usize, address: &[u64], data: &[u64]) -> Option<u64> {
-    let (&low, high) = address.split_first()?;
-    if high.iter().any(|&word| word != 0) {
-        return None;
-    }
-    let first = usize::try_from(low).ok()?.checked_mul(data.len())?;
-    let target = memory.get_mut(first..first.checked_add(data.len())?)?;
-    if target == data {
-        return None;
-    }
-    let first = first_weight(number) + first as u64;
-    let weighed = (first..)
-        .zip(target.iter().zip(data))
-        .map(|(at, (old, new))| {
-            let weight = at.wrapping_mul(WEIGHT) | 1;
-            new.wrapping_sub(*old).wrapping_mul(weight)
-        });
-    let change = weighed.fold(0, u64::wrapping_add);
-    target.copy_from_slice(data);
-    Some(change)
 }

@@ -5,9 +5,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use petal_reconstruct::{Change, Id as _, SlotId};
+use petal_reconstruct::{Id as _, SlotId};
 
-use super::native::Words;
 use crate::graph::{Graph, Kind, NodeId, RegId};
 
 /// The probes that have one value.
@@ -94,45 +93,6 @@ impl Probes {
         let words = self.of_words.iter().map(|word| &word.slots);
         let slots = self.of_bits.iter().chain(words);
         slots.map(|slots| slots.len()).sum()
-    }
-
-    /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
-    pub(super) fn changes(&self, words: &mut Words<'_>, changes: &mut [Change]) -> usize {
-        let mut count = 0;
-        let mut tell = |slots: &Slots, value| {
-            for &slot in slots {
-                changes[count] = Change { slot, value };
-                count += 1;
-            }
-        };
-        for word in 0..self.bits.len() {
-            let (now, before) = (words[self.bits.start + word], self.bits_before + word);
-            if now != words[before] {
-                let of_bits = &self.of_bits[word * 64..];
-                for bit in bits(now ^ words[before]) {
-                    tell(&of_bits[bit], now >> bit & 1);
-                }
-                words[before] = now;
-            }
-        }
-        for (word, probed) in self.probed.iter().enumerate() {
-            let at = self.changed.start + word;
-            let changed = words[at];
-            if changed == 0 {
-                continue;
-            }
-            words[at] = 0;
-            let of_words = &self.of_words[word * 64..];
-            for bit in bits(changed & probed) {
-                let ProbedWord { at, before, slots } = &of_words[bit];
-                let value = words[*at];
-                if words[*before] != value {
-                    words[*before] = value;
-                    tell(slots, value);
-                }
-            }
-        }
-        count
     }
 }
 

@@ -7,6 +7,7 @@ use petal_passes::{ALL, Library, NO_OPT, Pipeline};
 use petal_reconstruct::SlotId;
 
 use super::*;
+use crate::code::Memory;
 use crate::elaborate;
 use crate::program::Program;
 use crate::waveform;
@@ -192,7 +193,7 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
         .instance
         .memories()
         .iter()
-        .map(|memory| memory.to_vec())
+        .map(|memory| memory.contents().to_vec())
         .collect();
     for cycle in 0.. {
         let runs = machine
@@ -203,12 +204,12 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
             let now: Vec<u64> = layout
                 .regs
                 .iter()
-                .map(|&at| machine.instance.word(at))
+                .map(|place| machine.instance.word(place.at))
                 .collect();
             assert_eq!(now, next, "registers in cycle {cycle} of\n{text}");
             let now = machine.instance.memories().iter();
             assert!(
-                now.map(|memory| &memory[..])
+                now.map(Memory::contents)
                     .eq(memories.iter().map(|memory| &memory[..]))
             );
         }

@@ -2,7 +2,7 @@
 //! their addresses.
 
 use super::{Cell, Comb, Inputs, Unit, check};
-use crate::graph::{Graph, NodeId, Op, Write};
+use crate::graph::{Graph, NodeId, Op};
 
 /// The unit of a cell, if its primitive is of these files.
 pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
@@ -64,12 +64,7 @@ fn comb_memory(cell: &Cell<'_>, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Un
             let (address, inside) = comb_address(g, i, &for_write);
             let enable = g.and(writes, inside);
             let data = i.get(g, "write_data");
-            g.writes.push(Write {
-                memory,
-                enable,
-                address,
-                data,
-            });
+            g.write(memory, enable, address, data);
         })),
         memory: Some(memory),
     }
@@ -98,18 +93,12 @@ fn seq_memory(cell: &Cell<'_>, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Uni
             let next = g.mux(enable, accessed, out);
             let next = g.mux(reset, nothing, next);
             g.set(out, next);
-            let fits = below(g, address, words);
             let writes = g.and(active, write);
-            let stores = g.and(writes, fits);
             let data = i.get(g, "write_data");
-            g.writes.push(Write {
-                memory,
-                enable: stores,
-                address,
-                data,
-            });
+            g.write(memory, writes, address, data);
             let reading = g.not(write);
             let reads = g.and(enable, reading);
+            let fits = below(g, address, words);
             let misses = g.not(fits);
             let fails = g.and(reads, misses);
             let values = [("address", address)];

@@ -14,8 +14,12 @@ mod pipelined;
 mod sync;
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use crate::graph::{Check, Graph, MemId, NodeId, Op};
+
+/// How wide ports may be.
+pub(crate) const WIDTHS: RangeInclusive<u32> = 1..=65_536;
 
 /// What a cell of a primitive does.
 #[derive(Default)]
@@ -81,9 +85,10 @@ impl Cell<'_> {
             .map_or(0, |&(_, value)| value)
     }
 
-    /// A parameter that is a number of bits.
+    /// A parameter that is a number of bits. Ports have no more.
     fn width(&self, name: &str) -> u32 {
-        u32::try_from(self.parameter(name)).unwrap_or(u32::MAX)
+        let bits = u32::try_from(self.parameter(name)).unwrap_or(u32::MAX);
+        bits.min(*WIDTHS.end())
     }
 
     /// The unit of this cell; `None` if it is not a primitive of the standard library.
@@ -181,6 +186,7 @@ fn check(
         message: format!("{path} ({primitive}): {message}"),
         values: values.to_vec(),
         at_edge: false,
+        cell: Some(path.to_owned()),
     }
 }
 

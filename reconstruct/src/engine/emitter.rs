@@ -39,6 +39,17 @@ impl<'a> Emitter<'a> {
         })
     }
 
+    /// All instances, by number.
+    pub fn all_instances(&self) -> Vec<Instance> {
+        let mut all: Vec<(InstanceId, Instance)> = self
+            .instances
+            .iter()
+            .map(|(instance, id)| (*id, *instance))
+            .collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all.into_iter().map(|(_, instance)| instance).collect()
+    }
+
     /// Warns of a signal of a hardware instance, once.
     pub fn warn(&mut self, physical: PhysicalId, slot: SlotId, text: &str) {
         if self.warned.insert((physical, slot)) {

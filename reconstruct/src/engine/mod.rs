@@ -2,8 +2,9 @@
 //!
 //! Owns the order of a run: values come in, trees, register updates and warnings go out, and what follows
 //! from equal values is computed once. `tree.rs` decides what is in a tree, `charge.rs` what a cell's
-//! cycle is for; `statics.rs` follows static control; `samples.rs` numbers values; `memo.rs` remembers steps.
+//! cycle is for; `cells.rs` names the groups behind a warning; `statics.rs` follows static control; `samples.rs` numbers values; `memo.rs` remembers steps.
 
+mod cells;
 mod charge;
 mod emitter;
 mod memo;
@@ -118,17 +119,17 @@ impl<'a> Reconstruction<'a> {
         let mut engine = Engine::new(self.metadata, &self.layout);
         let mut running = source.next_cycle()?;
         engine.take(source.changes());
+        let mut warnings = source.take_warnings();
         while running {
-            for warning in source.take_warnings() {
-                engine
-                    .emitter
-                    .events
-                    .push(Event::Warning(Box::new(warning)));
-            }
             engine.step();
             running = source.next_cycle()?;
             engine.take(source.changes());
+            let told = engine.emitter.events.len();
             engine.cycle();
+            warnings.append(&mut source.take_warnings());
+            if !warnings.is_empty() {
+                engine.warn(&mut warnings, told);
+            }
             let stops = observer
                 .as_deref_mut()
                 .is_some_and(|observer| engine.observe(observer) == Next::Stop);
@@ -146,6 +147,7 @@ impl<'a> Reconstruction<'a> {
             }
         }
         let cycles = engine.emitter.cycle;
+        engine.warn_of_end(&mut warnings);
         let last = contradictions::at_the_end(self.metadata, &self.layout, &engine.next);
         if let Some(contradiction) = last.filter(|_| !running && source.is_done()) {
             engine.emitter.contradiction(contradiction);
@@ -546,8 +548,8 @@ impl<'a> Engine<'a> {
         number
     }
 
-    /// Works out what follows from the values of the cycle and of the next one.
-    fn build(&mut self) -> Outcome {
+    /// The nodes of the cycle's tree.
+    fn built(&mut self) -> Built {
         let cycle = CycleView {
             metadata: self.metadata,
             layout: self.layout,
@@ -556,11 +558,16 @@ impl<'a> Engine<'a> {
             programs: &self.programs,
             pending: &self.pending,
         };
+        tree::build(cycle, &mut self.emitter)
+    }
+
+    /// Works out what follows from the values of the cycle and of the next one.
+    fn build(&mut self) -> Outcome {
         let Built {
             nodes,
             owners,
             pending,
-        } = tree::build(cycle, &mut self.emitter);
+        } = self.built();
         self.tell_contradictions(&owners);
         let tree = match self.trees.get(&nodes) {
             Some(&tree) => tree,
