@@ -162,7 +162,7 @@ impl List<'_> {
             ));
         } else if primitive == "std_reg" {
             all.push((
-                "writes",
+                "write_cycles",
                 format!("{cell}.write_en"),
                 "cycles in which the register is written",
             ));
@@ -176,12 +176,12 @@ impl List<'_> {
         } else if primitive.contains("_mem_d") {
             if has("content_en") {
                 all.push((
-                    "writes",
+                    "write_cycles",
                     format!("{cell}.content_en && {cell}.write_en"),
                     "cycles in which the memory is written",
                 ));
                 all.push((
-                    "reads",
+                    "read_cycles",
                     format!("{cell}.content_en && !{cell}.write_en"),
                     "cycles in which the memory is read",
                 ));
@@ -193,7 +193,7 @@ impl List<'_> {
             } else if has("write_en") {
                 // It is read without being asked.
                 all.push((
-                    "writes",
+                    "write_cycles",
                     format!("{cell}.write_en"),
                     "cycles in which the memory is written",
                 ));
