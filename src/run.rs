@@ -26,7 +26,7 @@ use crate::events;
 use crate::export;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::follow::{Followed, Output};
+use crate::follow::{Followed, Known, Output, Timelines};
 use crate::interrupt::{self, Ending};
 use crate::messages;
 use crate::observe::{self, Observing};
@@ -175,6 +175,7 @@ pub fn profile(
     };
     let Run {
         analysis,
+        timelines,
         mut summary,
         memories,
         observations,
@@ -184,6 +185,7 @@ pub fn profile(
     };
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
+    timelines.finish(results.as_ref(), &job.staging)?;
     summary.observations = results.as_ref().map(Results::page);
     let data = compile::data_file(args);
     let data = data.as_deref().and_then(Path::file_name);
@@ -229,6 +231,7 @@ pub fn profile(
 /// A run that was followed to its end.
 struct Run<'a> {
     analysis: Analysis<'a>,
+    timelines: Timelines<'a>,
     summary: Summary,
     memories: String,
     observations: Option<Observations<'a>>,
@@ -368,19 +371,20 @@ impl<'a> Job<'a> {
                 ));
             }
         }
-        let (analysis, mut simulation) = self.progress.stage("simulating", |stage| {
-            let output = self.output(stage);
-            let observations = observations.as_mut();
-            // The simulation itself looks for interrupts.
-            if self.observing.may_stop() {
-                // It must not go on after the cycle in which it ends.
-                let analysis = output.profile(&mut simulation, observations)?;
-                return Ok((analysis, simulation));
-            }
-            let mut source = Ahead::new(simulation);
-            let analysis = output.profile(&mut source, observations)?;
-            Ok::<_, ReconstructError<Failure>>((analysis, source.into_inner()))
-        })?;
+        let ((analysis, timelines), mut simulation) =
+            self.progress.stage("simulating", |stage| {
+                let output = self.output(stage);
+                let observations = observations.as_mut();
+                // The simulation itself looks for interrupts.
+                if self.observing.may_stop() {
+                    // It must not go on after the cycle in which it ends.
+                    let profiled = output.profile(&mut simulation, observations)?;
+                    return Ok((profiled, simulation));
+                }
+                let mut source = Ahead::new(simulation);
+                let profiled = output.profile(&mut source, observations)?;
+                Ok::<_, ReconstructError<Failure>>((profiled, source.into_inner()))
+            })?;
         let _ending = self.ending();
         simulation.finish_waveform()?;
         let period = match simulation.stopped() {
@@ -400,6 +404,7 @@ impl<'a> Job<'a> {
         }
         Ok(Run {
             analysis,
+            timelines,
             summary,
             memories: self.memories.store(&mut simulation),
             observations,
@@ -461,6 +466,10 @@ impl<'a> Job<'a> {
             vcd: self.waveform.map(Draft::path),
             cycle_limit: self.args.cycle_limit,
         };
+        let known = Known {
+            directory: &directory,
+            memories: &self.memories,
+        };
         let (outcome, followed) = match &options.vcd {
             None => {
                 let (outcome, followed) = self.progress.stage("simulating", |stage| {
@@ -468,7 +477,7 @@ impl<'a> Job<'a> {
                     let output = self.output(stage);
                     simulation
                         .run_piped(&options, |pipe| {
-                            output.read_waveform(name, pipe, &self.observing, Some(&directory))
+                            output.read_waveform(name, pipe, &self.observing, Some(&known))
                         })
                         .map_err(interrupt::of_simulation)
                 })?;
@@ -485,13 +494,14 @@ impl<'a> Job<'a> {
                 let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
                 let followed = self.progress.stage("reconstructing", |stage| {
                     let output = self.output(stage);
-                    output.read_waveform(vcd, waveform, &self.observing, Some(&directory))
+                    output.read_waveform(vcd, waveform, &self.observing, Some(&known))
                 })?;
                 (outcome, followed)
             }
         };
         let Followed {
             analysis,
+            timelines,
             observations,
         } = followed;
         if !self.args.quiet && !outcome.output.is_empty() {
@@ -514,6 +524,7 @@ impl<'a> Job<'a> {
         }
         Ok(Run {
             analysis,
+            timelines,
             summary,
             memories,
             observations,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
-use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TIMELINE, TRACE};
+use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TRACE};
 use petal_visualize::{
     Analysis, CallTrees, Ending, Figures, FiguresError, Frames, Section, Timeline, TreeFormat,
     TreeNodes, Verified, thousands,
@@ -292,7 +292,7 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
     let formats = outputs::timelines(&staging)?;
-    let mut timelines = Timeline::new(&metadata, section, formats);
+    let mut timelines = Timeline::new(&metadata, section, formats).awaiting_observations();
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
         check_cycles(cycles.as_ref(), event)?;
         Ok(timelines.event(event)?)
@@ -303,10 +303,9 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
             args.dir.display()
         )));
     }
-    outputs::finish_timelines(timelines.format(), &staging)?;
-    if let Some(results) = observe::read(&args.dir)? {
-        observe::draw(&results, cycles.as_ref(), false, &staging.path(TIMELINE))?;
-    }
+    let results = observe::read(&args.dir)?;
+    timelines.finish(&observe::tracks(results.as_ref(), cycles.as_ref(), false))?;
+    outputs::keep_timelines(timelines.format(), &staging)?;
     let slices = timelines.slices();
     let mut text = format!("{} slices\n", thousands(slices));
     let names = outputs::timeline_names();

@@ -103,6 +103,7 @@ impl<'a> Builder<'a> {
                 latest: 0,
                 changes: Vec::new(),
                 known: std::collections::HashMap::new(),
+                is_known: false,
             }));
         }
         let never = request.never.iter().map(|rule| (rule, false));

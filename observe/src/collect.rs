@@ -162,8 +162,10 @@ pub(crate) struct Watch {
     pub what: Watched,
     pub latest: u64,
     pub changes: Vec<ChangeOf>,
-    /// The words that are known to have been written, where no value before is known.
+    /// The words that are known, where no value before is observed.
     pub known: HashMap<u64, u64>,
+    /// Whether the others are known to be 0.
+    pub is_known: bool,
 }
 
 impl Watch {
@@ -201,7 +203,10 @@ impl Watch {
                 let (index, new) = (index.map(|at| look.values[at]), look.values[*new]);
                 let old = match (old, index) {
                     (Some(old), _) => Some(look.values[*old]),
-                    (None, index) => self.known.insert(index.unwrap_or(0), new),
+                    (None, index) => {
+                        let old = self.known.insert(index.unwrap_or(0), new);
+                        old.or(self.is_known.then_some(0))
+                    }
                 };
                 if old == Some(new) {
                     return true;

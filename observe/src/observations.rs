@@ -1,7 +1,7 @@
 //! Observations of a run: made ready from a request, fed while the run goes by, and told in the end.
 
 use petal_metadata::Metadata;
-use petal_reconstruct::{Change, Cycle, Event, Held, Next, Observer, TreeId, Value};
+use petal_reconstruct::{Change, Cycle, Event, Held, Next, Observer, Signal, TreeId, Value};
 
 use crate::activity::Activities;
 use crate::builder::Builder;
@@ -97,6 +97,21 @@ impl<'a> Observations<'a> {
             stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
             told: None,
         })
+    }
+
+    /// Tells the words of memories before the run, each with its index in row-major order: all others are 0 then. So of the first write to a
+    /// word, too, it is known whether it changes it.
+    pub fn start_with(&mut self, words: impl Fn(&Signal) -> Vec<(u64, u64)>) {
+        for collector in &mut self.collectors {
+            if let Collector::Watch(watch) = collector
+                && let Watched::Written {
+                    cell, old: None, ..
+                } = &watch.what
+            {
+                watch.known = words(cell).into_iter().collect();
+                watch.is_known = true;
+            }
+        }
     }
 
     /// Whether only parts of the run are to be kept.
