@@ -95,13 +95,13 @@ pub struct Latency {
     pub stall: u64,
 }
 
-/// What has more cycles in the intervals of a latency than in the shortest one, or fewer.
+/// What has more cycles in the intervals of a latency than in the shortest one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blame {
     /// How many that makes the intervals longer; adds up to what they took longer.
-    pub cycles: i64,
+    pub cycles: u64,
     /// How many more passed while something else was in the way.
-    pub in_parallel: i64,
+    pub in_parallel: u64,
     /// What had them, as a path through the call tree.
     pub active: String,
 }

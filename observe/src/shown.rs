@@ -141,6 +141,7 @@ impl Results {
             let mut writer = csv::Writer::from_writer(Vec::new());
             let written = writer.write_record(header.split(','));
             let written = rows.iter().fold(written, |so_far, row| {
+                let row = row.iter().map(|cell| for_spreadsheets(cell));
                 so_far.and_then(|()| writer.write_record(row))
             });
             written.expect("memory takes all bytes");
@@ -427,6 +428,14 @@ impl Results {
         });
         rows.collect()
     }
+}
+
+/// A cell that no spreadsheet takes for a formula.
+fn for_spreadsheets(cell: &str) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        return format!("'{cell}");
+    }
+    cell.to_owned()
 }
 
 /// A quotient with four digits after the point.

@@ -209,15 +209,17 @@ impl Work {
     }
 
     /// A place and those around it, innermost first.
-    pub fn above(&self, place: PlaceId) -> impl Iterator<Item = PlaceId> + '_ {
+    fn above(&self, place: PlaceId) -> impl Iterator<Item = PlaceId> + '_ {
         std::iter::successors(Some(place), |&at| self.places[at].0)
     }
 
-    /// The names on the way to a place.
-    pub fn path(&self, place: PlaceId) -> String {
-        let names = self.above(place).map(|at| self.places[at].1.as_str());
-        let mut names: Vec<&str> = names.collect();
-        names.reverse();
-        names.join(" > ")
+    /// The names of a place and of those around it, innermost first, up to the own work of a latency if that is around.
+    pub fn own_names(&self, place: PlaceId, latency: usize) -> impl Iterator<Item = &str> {
+        let roots = &self.roots[latency];
+        let outermost = self.above(place).filter(|at| roots.contains(at)).last();
+        let inner = self
+            .above(place)
+            .take_while(move |&at| outermost.is_none_or(|root| self.places[root].0 != Some(at)));
+        inner.map(|at| self.places[at].1.as_str())
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
-use petal_observe::{Blame, Results};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use petal_observe::Results;
 
 use crate::columns::{lists, numbers, texts, values};
 use crate::parquet::TableError;
@@ -39,15 +39,10 @@ pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, 
                 let all = results.latencies.iter();
                 all.flat_map(|of| of.blame.iter().map(|blame| (&of.name, blame)))
             };
-            let signed = |of: fn(&Blame) -> i64| -> ArrayRef {
-                Arc::new(Int64Array::from_iter_values(
-                    rows().map(|(_, blame)| of(blame)),
-                ))
-            };
             vec![
                 texts(rows().map(|(name, _)| Some(name.as_str()))),
-                signed(|blame| blame.cycles),
-                signed(|blame| blame.in_parallel),
+                numbers(rows().map(|(_, blame)| Some(blame.cycles)))?,
+                numbers(rows().map(|(_, blame)| Some(blame.in_parallel)))?,
                 texts(rows().map(|(_, blame)| Some(blame.active.as_str()))),
             ]
         }
