@@ -15,7 +15,7 @@ use petal_passes::Design;
 use petal_reconstruct::{Ahead, Computation, ProbeSource as _, ReconstructError, Reconstruction};
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::outputs::{MEMORIES, METADATA};
-use petal_visualize::{Analysis, Summary};
+use petal_visualize::{Analysis, Hardware, Summary};
 
 use crate::advise;
 use crate::args::{RunArgs, SimulatorArg};
@@ -190,6 +190,11 @@ pub fn profile(
     let data = compile::data_file(args);
     let data = data.as_deref().and_then(Path::file_name);
     summary.data = data.map(|name| name.to_string_lossy().into_owned());
+    let cells = job.design.cells();
+    let probe = job.metadata.prefix.named("");
+    let cells = cells.iter().filter(|(cell, _)| !cell.starts_with(&probe));
+    let cells = cells.map(|(cell, count)| (&**cell, *count));
+    summary.hardware = Some(Hardware::of(cells));
     let ending = job.ending();
     let ran = verify::Ran {
         cycles: summary.cycles,

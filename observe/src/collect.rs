@@ -245,7 +245,7 @@ pub(crate) struct Rule {
 impl Rule {
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let broken = look.tree.is_some() && (look.values[self.node] != 0) != self.always;
-        if broken != self.is_broken {
+        if broken != self.is_broken && look.tree.is_some() {
             look.tell(None, u64::from(broken));
         }
         if let Some(violation) = self.violations.last_mut().filter(|_| self.is_broken) {

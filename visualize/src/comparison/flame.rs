@@ -103,6 +103,7 @@ impl Cycles {
 #[derive(Default)]
 struct Graph {
     sums: Vec<Sum>,
+    /// By what a frame stands on, its label, and whether the run after has nothing like it.
     ids: BTreeMap<(Option<usize>, String, bool), usize>,
 }
 
@@ -110,8 +111,6 @@ struct Graph {
 struct Sum {
     above: Option<usize>,
     label: String,
-    /// Whether the run after has nothing like it.
-    is_gone: bool,
     /// As a leaf.
     leaf: Cycles,
     all: Cycles,
@@ -128,7 +127,6 @@ impl Graph {
                 self.sums.push(Sum {
                     above,
                     label: label.to_owned(),
-                    is_gone,
                     leaf: Cycles::default(),
                     all: Cycles::default(),
                 });
@@ -193,14 +191,15 @@ impl Graph {
             let color = if after > before { GREW } else { SHRANK };
             // The eye tells small changes from none.
             let strength = ratio(change(frame), most).sqrt();
+            let is_gone = after == 0;
             let is_overhead = frame.label.starts_with("(overhead: ");
             let cycles = |cycles: u64| amount(cycles.into(), 1000);
             picture::Frame {
                 above: frame.above,
                 name: frame.label.clone(),
                 detail: format!("{} cycles after, {} before", cycles(after), cycles(before)),
-                fill: tint(color, if frame.is_gone { 0.0 } else { strength }),
-                outline: frame.is_gone.then(|| tint(SHRANK, 1.0)),
+                fill: tint(color, if is_gone { 0.0 } else { strength }),
+                outline: is_gone.then(|| tint(SHRANK, 1.0)),
                 last: is_overhead,
                 striped: is_overhead,
                 weight,
