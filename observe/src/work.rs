@@ -1,7 +1,8 @@
 //! Which work each cycle of a run belongs to, in every thread of control.
 //!
-//! A cycle in which a thread only moves its control along belongs to what worked in the thread in the cycle before: whatever ends costs
-//! the step after it, too. Where nothing did, it belongs to the innermost statement that is active in the thread.
+//! A cycle in which a thread only moves its control along belongs to what the cycle before belongs to, if that is in the same statement:
+//! whatever ends costs the steps after it, too. Otherwise, and where control waits for longer, it belongs to the innermost statement that
+//! is active in the thread.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -133,7 +134,7 @@ impl Work {
         for &thread in &self.trees[tree.index()] {
             let ended = before.iter().flat_map(|&shape| &self.shapes[shape]);
             let ended = ended.filter(|ended| {
-                !thread.works && ended.works && self.above(ended.place).any(|at| at == thread.place)
+                !thread.works && self.above(ended.place).any(|at| at == thread.place)
             });
             let so_far = threads.len();
             threads.extend(ended.map(|ended| Thread {

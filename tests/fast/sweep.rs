@@ -568,7 +568,7 @@ fn parts_of_different_inputs_are_no_whole() {
         assert!(!workshop.path("whole").exists(), "{file}");
         // Done again, they are a whole, and a part that goes on does so by itself.
         let said = workshop.ends(0, &["sweep", "s.toml", "--shard", "1/2", "--out", "one"]);
-        tells(&said, &[told, "changed: 2 runs were done again"]);
+        tells(&said, &[told, "changed: ", "done again"]);
         workshop.succeeds(&merge);
         fs::remove_dir_all(workshop.path("whole")).unwrap();
         workshop.write(file, &before);

@@ -90,6 +90,8 @@ fn a_violation_names_the_write_that_breaks_the_rule() {
         "run",
         "design.futil",
         "-q",
+        "--passes",
+        "no-opt",
         "--out",
         "out",
         "--fail-on-violation",
