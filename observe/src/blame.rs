@@ -1,7 +1,7 @@
 //! What the intervals of a latency have more than the shortest one.
 //!
 //! Of a place and of what is in it, only so much is in the way as the place around takes longer; the part that has most more comes first.
-//! Where threads are side by side, the rest of what a thread has more passed in parallel. Elsewhere it took the place of something that
+//! Where threads are side by side, the rest of what a thread worked more passed in parallel. Elsewhere it took the place of something that
 //! the shortest one had.
 
 use std::cmp::Reverse;
@@ -62,6 +62,8 @@ pub(crate) fn blame(
     let signed = |cycles: &Cycles, shape| i128::from(cycles.get(&shape).copied().unwrap_or(0));
     let mut own = Own::default();
     let mut more: BTreeMap<Part, i128> = BTreeMap::new();
+    // Without cycles of control alone.
+    let mut work_more: BTreeMap<usize, i128> = BTreeMap::new();
     let mut whole = 0;
     let shapes: BTreeSet<usize> = all.keys().chain(shortest.keys()).copied().collect();
     for shape in shapes {
@@ -69,6 +71,9 @@ pub(crate) fn blame(
         let mut parts = BTreeSet::new();
         for thread in work.threads(shape, latency) {
             let way = own.way(work, latency, thread.place);
+            if let Some(&place) = way.last().filter(|_| thread.works) {
+                *work_more.entry(place).or_default() += cycles;
+            }
             parts.insert(Part::Itself(way.last().copied()));
             parts.extend(way.into_iter().map(Part::Place));
         }
@@ -93,14 +98,20 @@ pub(crate) fn blame(
         for (part, more, share) in parts {
             match part {
                 Part::Place(place) => waiting.push((Some(place), more, share)),
-                Part::Itself(place) => rows.push(Blame {
-                    cycles: share.in_the_way,
-                    in_parallel: share.in_parallel,
-                    active: place.map_or(String::new(), |place| own.path(place)),
-                }),
+                Part::Itself(place) => {
+                    let worked = place.and_then(|place| work_more.get(&place));
+                    let worked = worked.map_or(0, |more| positive(*more));
+                    let beside = worked.saturating_sub(share.in_the_way);
+                    rows.push(Blame {
+                        cycles: share.in_the_way,
+                        in_parallel: share.in_parallel.min(beside),
+                        active: place.map_or(String::new(), |place| own.path(place)),
+                    });
+                }
             }
         }
     }
+    rows.retain(|row| row.cycles > 0 || row.in_parallel > 0);
     rows.sort_by(|a, b| {
         let size = |row: &Blame| Reverse((row.cycles, row.in_parallel));
         (size(a), &a.active).cmp(&(size(b), &b.active))

@@ -100,7 +100,7 @@ pub struct Latency {
 pub struct Blame {
     /// How many that makes the intervals longer; adds up to what they took longer.
     pub cycles: u64,
-    /// How many more passed while something else was in the way.
+    /// How many more it worked while something else was in the way.
     pub in_parallel: u64,
     /// What had them, as a path through the call tree.
     pub active: String,
