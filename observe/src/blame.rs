@@ -134,7 +134,7 @@ impl Share {
         }
     }
 
-    /// That of each part of a place, of those that have one.
+    /// That of each part of a place.
     fn among(
         mut self,
         place: Option<usize>,
@@ -180,7 +180,6 @@ impl Share {
                 )),
             }
         }
-        shares.retain(|(.., share)| share.in_the_way > 0 || share.in_parallel > 0);
         shares
     }
 }

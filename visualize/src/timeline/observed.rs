@@ -2,6 +2,8 @@
 //!
 //! Knows nothing of how it was observed.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
 /// What was observed, as far as a timeline shows it.
@@ -88,18 +90,26 @@ impl Observed {
 
     fn below_one_another(&self, slices: &[(u64, u64)]) -> Vec<Events> {
         let mut rows: Vec<Vec<Range<u64>>> = Vec::new();
+        // The rows that are free, and the others by the ends of their last slices: there may be as many as slices.
+        let (mut free, mut taken) = (BTreeSet::new(), BinaryHeap::new());
         for &(start, cycles) in slices {
             let end = start + cycles;
             if end <= self.shown.start || start >= self.shown.end {
                 continue;
             }
             let slice = start.max(self.shown.start)..end.min(self.shown.end);
-            let is_free =
-                |row: &&mut Vec<Range<u64>>| row.last().is_none_or(|last| last.end <= slice.start);
-            match rows.iter_mut().find(is_free) {
-                Some(row) => row.push(slice),
-                None => rows.push(vec![slice]),
+            while let Some(&Reverse((end, row))) = taken.peek()
+                && end <= slice.start
+            {
+                taken.pop();
+                free.insert(row);
             }
+            let row = free.pop_first().unwrap_or(rows.len());
+            if row == rows.len() {
+                rows.push(Vec::new());
+            }
+            taken.push(Reverse((slice.end, row)));
+            rows[row].push(slice);
         }
         rows.into_iter().map(Events::Slices).collect()
     }
