@@ -203,7 +203,7 @@ fn add_observations(baseline: &mut Baseline, results: Results) {
             median: of.median,
             p99: of.p99,
             max: of.max,
-            stall: of.stall,
+            over_shortest: of.over_shortest,
             histogram: of.histogram,
         })
         .collect();

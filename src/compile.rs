@@ -282,6 +282,17 @@ impl Memories {
         }
     }
 
+    /// The lowest 64 bits of those words of a memory that are not 0 before the run, each with its index in row-major order.
+    pub fn words(&self, instance: &str) -> Vec<(u64, u64)> {
+        let renamed = self.data.renamed(&self.instances);
+        let mut memories = renamed.memories().iter();
+        let memory = memories.find(|memory| memory.name() == instance);
+        let words = memory.into_iter().flat_map(|memory| memory.words());
+        words
+            .filter_map(|(&index, word)| Some((index, word.iter_u64_digits().next()?)))
+            .collect()
+    }
+
     /// Reads the contents from the embedded simulator: the text of a data file.
     pub fn store(&self, simulation: &mut Simulation) -> String {
         let before = self.data.renamed(&self.instances);

@@ -6,17 +6,18 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use petal_metadata::Metadata;
-use petal_observe::{Directory, Observations};
+use petal_observe::{Directory, Observations, Results};
 use petal_reconstruct::{
     Ahead, CompiledView, Computation, Computed, Event, Events, FstHeader, Held, KeptTrace,
     Observer, ProbeSource, ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter,
     VcdHeader, is_fst,
 };
 use petal_visualize::outputs::TRACE;
-use petal_visualize::timeline::{Format, Windowed};
+use petal_visualize::timeline::{Format, Observed, Windowed};
 use petal_visualize::{Analysis, CriticalPath, Section, Timeline};
 
 use crate::args::ControlArg;
+use crate::compile::Memories;
 use crate::events;
 use crate::failure::Failure;
 use crate::folder::Staging;
@@ -43,6 +44,14 @@ pub fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
         ));
     }
     File::open(path).map_err(failed())
+}
+
+/// What is known of a design whose waveform is read.
+pub struct Known<'a> {
+    /// What can be observed.
+    pub directory: &'a Directory,
+    /// The memories before the run.
+    pub memories: &'a Memories,
 }
 
 /// Where a profile goes.
@@ -84,20 +93,27 @@ impl<'a> Output<'a, '_> {
         self.follow(name, observations, |table| header.source(table))
     }
 
-    /// Follows a waveform as VCD, while it comes; `name` is what errors call it. `directory` has what can be observed, if more is
-    /// known than the waveform tells.
+    /// Follows a waveform as VCD, while it comes; `name` is what errors call it. `known` is what is known of the design beside what the
+    /// waveform tells.
     pub fn read_waveform(
         &self,
         name: &Path,
         waveform: impl Read + Send + 'static,
         observing: &Observing,
-        directory: Option<&Directory>,
+        known: Option<&Known<'_>>,
     ) -> Result<Followed<'a>, Failure> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
         let header = VcdHeader::read(waveform).map_err(in_waveform(name))?;
         let of_waveform = || observe::directory_of(header.signals());
-        let directory = || directory.cloned().unwrap_or_else(of_waveform);
-        let observations = observing.of(self.metadata, directory)?;
+        let directory = || known.map_or_else(of_waveform, |known| known.directory.clone());
+        let mut observations = observing.of(self.metadata, directory)?;
+        if let Some((observations, known)) = observations.as_mut().zip(known) {
+            let scope = &self.metadata.scope;
+            observations.start_with(|cell| {
+                let memory = (cell.scope == *scope).then_some(&*cell.name);
+                memory.map_or_else(Vec::new, |name| known.memories.words(name))
+            });
+        }
         self.follow(name, observations, |table| {
             let source = header.source(table)?;
             Ok(source.with_limit(self.cycle_limit))
@@ -124,34 +140,38 @@ impl<'a> Output<'a, '_> {
                 self.profile(&mut source, Some(observations))
             }
         };
-        let analysis = followed.map_err(|error| match error {
+        let (analysis, timelines) = followed.map_err(|error| match error {
             ReconstructError::Source(error) => in_waveform(name)(error),
             ReconstructError::Sink(failure) => failure,
         })?;
         Ok(Followed {
             analysis,
+            timelines,
             observations,
         })
     }
 
-    /// Follows a run, and writes what is written on the way.
+    /// Follows a run, and writes what is written on the way. The timelines are to be completed.
     pub fn profile(
         &self,
         source: &mut impl ProbeSource,
         mut observations: Option<&mut Observations<'a>>,
-    ) -> Result<Analysis<'a>, ReconstructError<Failure>> {
+    ) -> Result<(Analysis<'a>, Timelines<'a>), ReconstructError<Failure>> {
         let stream = self.events.map(|path| {
             events::stream(path, self.name, self.metadata, observations.as_deref_mut())
         });
         let stream = stream.transpose().map_err(ReconstructError::Sink)?;
         let held = observations.as_deref_mut().and_then(Observations::hold);
         let is_whole = held.is_none();
-        let ((analysis, critical), trace) = self.reconstruction.fan_out(
+        let ((analysis, critical), (timelines, trace)) = self.reconstruction.fan_out(
             source,
             |events| self.analyse(events, is_whole),
             |events| match held {
-                None => self.draw(events, stream).map(|()| None),
-                Some(held) => self.draw_kept(events, held, stream).map(Some),
+                None => Ok((self.draw(events, stream)?, None)),
+                Some(held) => {
+                    let (timelines, trace) = self.draw_kept(events, held, stream)?;
+                    Ok((timelines, Some(trace)))
+                }
             },
             observations.map(|observations| observations as &mut dyn Observer),
             &mut |progress| {
@@ -164,7 +184,7 @@ impl<'a> Output<'a, '_> {
             let written = trace.finish(&figures, analysis.cycles());
             written.map_err(|error| ReconstructError::Sink(cannot_write(&error)))?;
         }
-        Ok(analysis)
+        Ok((analysis, timelines))
     }
 
     fn trace(&self) -> Result<TraceWriter<BufWriter<File>>, Failure> {
@@ -196,12 +216,21 @@ impl<'a> Output<'a, '_> {
     }
 
     /// Draws the events that come on the timelines, and tells of them.
-    fn draw(&self, events: Events, stream: Option<Box<dyn Format + Send>>) -> Result<(), Failure> {
+    fn draw(
+        &self,
+        events: Events,
+        stream: Option<Box<dyn Format + Send>>,
+    ) -> Result<Timelines<'a>, Failure> {
         let mut formats = outputs::timelines(self.staging)?;
         formats.extend(stream);
         let mut drawn = self.drawn(formats);
         events.try_for_each(|event| drawn.event(event))?;
-        outputs::finish_timelines(drawn.timeline.format(), self.staging)
+        let mut timeline = drawn.timeline;
+        Ok(Timelines(Box::new(move |observed, staging| {
+            let written = timeline.finish(observed);
+            written.map_err(|error| cannot_write(&error))?;
+            outputs::keep_timelines(timeline.format(), staging)
+        })))
     }
 
     /// Draws those of the events that come that are kept, and writes them to the trace, which is to be completed. Tells of all.
@@ -210,7 +239,7 @@ impl<'a> Output<'a, '_> {
         events: Events,
         mut held: Held,
         stream: Option<Box<dyn Format + Send>>,
-    ) -> Result<KeptTrace<BufWriter<File>>, Failure> {
+    ) -> Result<(Timelines<'a>, KeptTrace<BufWriter<File>>), Failure> {
         let mut trace = KeptTrace::new(self.trace()?);
         let mut told = stream.map(|stream| self.drawn(vec![stream]));
         let mut drawn = self.drawn(Windowed::new(outputs::timelines(self.staging)?));
@@ -225,14 +254,23 @@ impl<'a> Output<'a, '_> {
                 written.map_err(|error| cannot_write(&error))
             })
         })?;
-        outputs::finish_timelines(drawn.timeline.format().format(), self.staging)?;
-        Ok(trace)
+        let mut timeline = drawn.timeline;
+        let mut told = told.map(|told| told.timeline);
+        let timelines = Timelines(Box::new(move |observed, staging| {
+            let told = told.as_mut().map(|told| told.finish(&Observed::default()));
+            let written = told.unwrap_or(Ok(()));
+            let written = written.and_then(|()| timeline.finish(observed));
+            written.map_err(|error| cannot_write(&error))?;
+            outputs::keep_timelines(timeline.format().format(), staging)
+        }));
+        Ok((timelines, trace))
     }
 
     fn drawn<F: Format>(&self, format: F) -> Drawn<'a, F> {
         let is_compiled = self.view == ControlArg::Compiled;
         Drawn {
-            timeline: Timeline::new(self.metadata, Section::default(), format),
+            timeline: Timeline::new(self.metadata, Section::default(), format)
+                .awaiting_observations(),
             view: is_compiled.then(|| CompiledView::new(self.metadata)),
         }
     }
@@ -254,9 +292,23 @@ impl<F: Format> Drawn<'_, F> {
     }
 }
 
+/// Completes timelines, and lines of events.
+type Complete<'a> = dyn FnOnce(&Observed, &Staging) -> Result<(), Failure> + Send + 'a;
+
+/// Timelines of a run that is over, and the lines of its events, which wait for what was observed.
+pub struct Timelines<'a>(Box<Complete<'a>>);
+
+impl Timelines<'_> {
+    /// Completes them.
+    pub fn finish(self, results: Option<&Results>, staging: &Staging) -> Result<(), Failure> {
+        (self.0)(&observe::tracks(results, None, false), staging)
+    }
+}
+
 /// A waveform that was read to its end.
 pub struct Followed<'a> {
     pub analysis: Analysis<'a>,
+    pub timelines: Timelines<'a>,
     pub observations: Option<Observations<'a>>,
 }
 

@@ -1,17 +1,18 @@
 //! Observations of a run: where their request comes from, and where their results go.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
-use petal_observe::{Countable, Directory, Observations, Refused, Request, Results, countable};
+use petal_observe::{
+    Countable, Directory, Observations, Refused, Request, Results, Written, countable,
+};
 use petal_passes::Design;
 use petal_reconstruct::Signal;
-use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS, TIMELINE};
-use petal_visualize::timeline::{ObservedContent, ObservedSlice, ObservedTrack, observed};
+use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS};
+use petal_visualize::timeline::{Observed, ObservedContent, ObservedTrack};
 
 use crate::args::{CountersArgs, DesignArgs, ObserveArgs};
 use crate::compile;
@@ -165,7 +166,7 @@ pub fn write(results: &Results, staging: &Staging) -> Result<(), Failure> {
         let path = format!("{OBSERVATION_TABLES}/{name}");
         staging.write(&path, table)?;
     }
-    draw(results, None, false, &staging.path(TIMELINE))
+    Ok(())
 }
 
 /// The results in the folder of a profile, if something was observed.
@@ -232,14 +233,16 @@ pub fn cycles(
     }
 }
 
-/// Adds tracks of the results to a timeline, as far as they are in the cycles that it shows. Where it has an overview of the whole run, so
+/// The tracks of results on a timeline, as far as they are in the cycles that it shows. Where it has an overview of the whole run, so
 /// have samples.
-pub fn draw(
-    results: &Results,
+pub fn tracks(
+    results: Option<&Results>,
     shown: Option<&Range<u64>>,
     has_overview: bool,
-    timeline: &Path,
-) -> Result<(), Failure> {
+) -> Observed {
+    let Some(results) = results else {
+        return Observed::default();
+    };
     // Arrows lead through the events of several checkpoints in their order.
     let mut stamps = vec![Vec::new(); results.checkpoints.len()];
     let has_order = stamps.len() > 1;
@@ -248,21 +251,14 @@ pub fn draw(
     }
     let checkpoints = results.checkpoints.iter().zip(stamps);
     let checkpoints = checkpoints.map(|(of, stamps)| (&of.name, ObservedContent::Instants(stamps)));
-    let slice = |start, cycles, name| ObservedSlice {
-        start,
-        cycles,
-        name,
-    };
     let latencies = results.latencies.iter().map(|of| {
         let mut intervals = of.intervals.clone();
         intervals.sort_unstable();
-        let slices = intervals.into_iter();
-        let slices = slices.map(|(start, cycles)| slice(start, cycles, of.name.clone()));
-        (&of.name, ObservedContent::Slices(slices.collect()))
+        (&of.name, ObservedContent::Slices(intervals))
     });
     let rules = results.rules.iter().map(|of| {
         let slices = of.violations.iter();
-        let slices = slices.map(|at| slice(at.cycle, at.cycles, of.name.clone()));
+        let slices = slices.map(|at| (at.cycle, at.cycles));
         (&of.name, ObservedContent::Slices(slices.collect()))
     });
     #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
@@ -289,9 +285,7 @@ pub fn draw(
     let windows = results.windows.iter().map(|of| {
         let mut parts = of.parts.clone();
         parts.sort_unstable();
-        let slices = parts.into_iter();
-        let slices = slices.map(|(start, cycles)| slice(start, cycles, of.name.clone()));
-        (&of.name, ObservedContent::Slices(slices.collect()))
+        (&of.name, ObservedContent::Slices(parts))
     });
     let derived = results.derived.iter().map(|of| {
         let samples = (0..).map(|at| at * sample).zip(of.samples.iter());
@@ -305,19 +299,17 @@ pub fn draw(
         .chain(watches)
         .chain(counters)
         .chain(derived);
-    let tracks: Vec<ObservedTrack> = all
-        .map(|(name, content)| ObservedTrack {
-            name: name.clone(),
-            content,
-        })
-        .collect();
+    let tracks = all.map(|(name, content)| ObservedTrack {
+        name: name.clone(),
+        content,
+    });
     let whole = 0..results.cycles;
-    let shown = shown.unwrap_or(&whole);
-    let sampled = if has_overview { &whole } else { shown };
-    let bytes = observed(&tracks, shown, sampled);
-    let file = File::options().append(true).open(timeline);
-    file.and_then(|mut file| file.write_all(&bytes))
-        .map_err(Failure::io("write", timeline))
+    let shown = shown.cloned().unwrap_or_else(|| whole.clone());
+    Observed {
+        tracks: tracks.collect(),
+        sampled: if has_overview { whole } else { shown.clone() },
+        shown,
+    }
 }
 
 /// Fails, or warns, if a rule was broken.
@@ -329,9 +321,14 @@ pub fn judge(results: &Results, fails: bool, quiet: bool) -> Result<(), Failure>
         .map(|rule| {
             let first = &rule.violations[0];
             let word = if rule.always { "always" } else { "never" };
-            let active = first.active.join(" | ");
+            let cause = match &first.written {
+                Some(Written { cycle, by }) => {
+                    format!("by what was written in cycle {cycle}: {}", by.join(" | "))
+                }
+                None => format!("in which was active: {}", first.active.join(" | ")),
+            };
             format!(
-                "{word} {} is broken in {} of {} cycles, first in cycle {}, in which was active: {active}",
+                "{word} {} is broken in {} of {} cycles, first in cycle {}, {cause}",
                 rule.name, rule.cycles, results.cycles, first.cycle
             )
         })

@@ -61,8 +61,8 @@ pub fn timelines(staging: &Staging) -> Result<Formats, Failure> {
     Ok(formats)
 }
 
-/// Ends the timelines: one that is of no use is left out.
-pub fn finish_timelines(formats: &Formats, staging: &Staging) -> Result<(), Failure> {
+/// Leaves out timelines that are of no use, of those that are complete.
+pub fn keep_timelines(formats: &Formats, staging: &Staging) -> Result<(), Failure> {
     for (format, name) in formats.iter().zip(timeline_names()) {
         if !format.is_whole() {
             let path = staging.path(name);

@@ -107,19 +107,19 @@ fn draw(
         cycles: Some(cycles.clone()),
         ..Section::default()
     };
-    let mut timeline = Timeline::new(&folder.metadata, section, perfetto);
+    let timeline = Timeline::new(&folder.metadata, section, perfetto);
+    let mut timeline = timeline.awaiting_observations();
     read(folder, &mut |event| {
         if !has_overview {
             check_cycles(Some(cycles), event)?;
         }
         timeline.event(event).map_err(Failure::io("write", out))
     })?;
-    let slices = timeline.slices();
-    drop(timeline);
-    if let Some(results) = results {
-        observe::draw(results, Some(cycles), has_overview, out)?;
-    }
-    Ok(slices)
+    let observed = observe::tracks(results, Some(cycles), has_overview);
+    timeline
+        .finish(&observed)
+        .map_err(Failure::io("write", out))?;
+    Ok(timeline.slices())
 }
 
 /// Goes through the trace.

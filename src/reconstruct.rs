@@ -35,6 +35,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     let reconstruction = Reconstruction::new(&metadata);
     let Followed {
         analysis,
+        timelines,
         observations,
     } = progress.stage("reconstructing", |stage| {
         let output = Output {
@@ -55,6 +56,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     }
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
+    timelines.finish(results.as_ref(), &staging)?;
     summary.observations = results.as_ref().map(Results::page);
     if summary.cycles == 0 && !metadata.component(metadata.main).control.is_empty() {
         return Err(Failure::new(format!(

@@ -15,7 +15,7 @@ use petal_passes::Design;
 use petal_reconstruct::{Ahead, Computation, ProbeSource as _, ReconstructError, Reconstruction};
 use petal_simulate::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::outputs::{MEMORIES, METADATA};
-use petal_visualize::{Analysis, Summary};
+use petal_visualize::{Analysis, Hardware, Summary};
 
 use crate::advise;
 use crate::args::{RunArgs, SimulatorArg};
@@ -26,7 +26,7 @@ use crate::events;
 use crate::export;
 use crate::failure::Failure;
 use crate::folder::{self, Draft, Staging};
-use crate::follow::{Followed, Output};
+use crate::follow::{Followed, Known, Output, Timelines};
 use crate::interrupt::{self, Ending};
 use crate::messages;
 use crate::observe::{self, Observing};
@@ -176,6 +176,7 @@ pub fn profile(
     };
     let Run {
         analysis,
+        timelines,
         mut summary,
         memories,
         observations,
@@ -185,10 +186,16 @@ pub fn profile(
     };
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
+    timelines.finish(results.as_ref(), &job.staging)?;
     summary.observations = results.as_ref().map(Results::page);
     let data = compile::data_file(args);
     let data = data.as_deref().and_then(Path::file_name);
     summary.data = data.map(|name| name.to_string_lossy().into_owned());
+    let cells = job.design.cells();
+    let probe = job.metadata.prefix.named("");
+    let cells = cells.iter().filter(|(cell, _)| !cell.starts_with(&probe));
+    let cells = cells.map(|(cell, count)| (&**cell, *count));
+    summary.hardware = Some(Hardware::of(cells));
     let ending = job.ending();
     let ran = verify::Ran {
         cycles: summary.cycles,
@@ -230,6 +237,7 @@ pub fn profile(
 /// A run that was followed to its end.
 struct Run<'a> {
     analysis: Analysis<'a>,
+    timelines: Timelines<'a>,
     summary: Summary,
     memories: String,
     observations: Option<Observations<'a>>,
@@ -369,19 +377,20 @@ impl<'a> Job<'a> {
                 ));
             }
         }
-        let (analysis, mut simulation) = self.progress.stage("simulating", |stage| {
-            let output = self.output(stage);
-            let observations = observations.as_mut();
-            // The simulation itself looks for interrupts.
-            if self.observing.may_stop() {
-                // It must not go on after the cycle in which it ends.
-                let analysis = output.profile(&mut simulation, observations)?;
-                return Ok((analysis, simulation));
-            }
-            let mut source = Ahead::new(simulation);
-            let analysis = output.profile(&mut source, observations)?;
-            Ok::<_, ReconstructError<Failure>>((analysis, source.into_inner()))
-        })?;
+        let ((analysis, timelines), mut simulation) =
+            self.progress.stage("simulating", |stage| {
+                let output = self.output(stage);
+                let observations = observations.as_mut();
+                // The simulation itself looks for interrupts.
+                if self.observing.may_stop() {
+                    // It must not go on after the cycle in which it ends.
+                    let profiled = output.profile(&mut simulation, observations)?;
+                    return Ok((profiled, simulation));
+                }
+                let mut source = Ahead::new(simulation);
+                let profiled = output.profile(&mut source, observations)?;
+                Ok::<_, ReconstructError<Failure>>((profiled, source.into_inner()))
+            })?;
         let _ending = self.ending();
         simulation.finish_waveform()?;
         let period = match simulation.stopped() {
@@ -404,6 +413,7 @@ impl<'a> Job<'a> {
         }
         Ok(Run {
             analysis,
+            timelines,
             summary,
             memories: self.memories.store(&mut simulation),
             observations,
@@ -465,6 +475,10 @@ impl<'a> Job<'a> {
             vcd: self.waveform.map(Draft::path),
             cycle_limit: self.args.cycle_limit,
         };
+        let known = Known {
+            directory: &directory,
+            memories: &self.memories,
+        };
         let (outcome, followed) = match &options.vcd {
             None => {
                 let (outcome, followed) = self.progress.stage("simulating", |stage| {
@@ -472,7 +486,7 @@ impl<'a> Job<'a> {
                     let output = self.output(stage);
                     simulation
                         .run_piped(&options, |pipe| {
-                            output.read_waveform(name, pipe, &self.observing, Some(&directory))
+                            output.read_waveform(name, pipe, &self.observing, Some(&known))
                         })
                         .map_err(interrupt::of_simulation)
                 })?;
@@ -489,13 +503,14 @@ impl<'a> Job<'a> {
                 let waveform = File::open(vcd).map_err(Failure::io("read the waveform", vcd))?;
                 let followed = self.progress.stage("reconstructing", |stage| {
                     let output = self.output(stage);
-                    output.read_waveform(vcd, waveform, &self.observing, Some(&directory))
+                    output.read_waveform(vcd, waveform, &self.observing, Some(&known))
                 })?;
                 (outcome, followed)
             }
         };
         let Followed {
             analysis,
+            timelines,
             observations,
         } = followed;
         if !self.args.quiet && !outcome.output.is_empty() {
@@ -518,6 +533,7 @@ impl<'a> Job<'a> {
         }
         Ok(Run {
             analysis,
+            timelines,
             summary,
             memories,
             observations,

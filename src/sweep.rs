@@ -18,6 +18,7 @@ use std::thread;
 use petal_files::is_scratch;
 use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
 
+use self::process::Guard;
 use self::shop::{Memo, Shop};
 use crate::args::{SweepArgs, parse_size};
 use crate::call::Streams;
@@ -63,6 +64,16 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     write(&out.join(SWEEP), &plan.sweep.json())?;
     let jobs = plan.of(args);
     let rows = run(&shop, &jobs, args)?;
+    if !args.quiet {
+        let changed = shop.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        for (what, runs) in &*changed {
+            let runs = match runs {
+                1 => "one run was".to_owned(),
+                runs => format!("{runs} runs were"),
+            };
+            messages::note(format!("{what} changed: {runs} done again"));
+        }
+    }
     if args.shard.is_none() {
         publish(&plan.sweep, &rows, &out)?;
     }
@@ -92,6 +103,8 @@ impl Plan {
         let at = |start: usize| text[..start.min(text.len())].matches('\n').count() + 1;
         let dir = std::path::absolute(path).map_err(Failure::io("find", path))?;
         let dir = dir.parent().map_or_else(|| dir.clone(), Path::to_owned);
+        // Patterns may stand for more files than anybody wants to wait for.
+        let _ending = interrupt::Ending::at_once([]);
         let jobs = expand(&file, &dir).map_err(|problem| {
             let line = problem.line(&text);
             let line = line.map_or_else(String::new, |line| format!("{line}:"));
@@ -138,6 +151,8 @@ impl Plan {
             memory: self.memory,
             generated: Memo::default(),
             designs: Memo::default(),
+            changed: Mutex::default(),
+            guard: Guard::start(),
         })
     }
 
@@ -180,12 +195,22 @@ impl Plan {
     fn list(&self, shop: &Shop, args: &SweepArgs) -> Result<(), Failure> {
         let mut text = String::new();
         for job in self.of(args) {
-            let state = match shop.earlier(job) {
-                Some(row) if row.error.is_none() => "done",
-                Some(_) => "failed",
-                None => "to do",
+            let earlier = shop.earlier(job);
+            let changed = earlier.as_ref().and_then(|row| {
+                // What commands print is known only when they run.
+                let printed = |name: &str| name.starts_with("what the command of");
+                let known = shop.known(job);
+                let changed = known.changed(&row.inputs).filter(|name| !printed(name));
+                changed.map(|name| format!(": {name} changed"))
+            });
+            let state = match (&earlier, &changed) {
+                (Some(row), _) if row.error.is_some() => "failed",
+                (Some(_), Some(_)) => "to do",
+                (Some(_), None) => "done",
+                (None, _) => "to do",
             };
-            let _ = writeln!(text, "{state:<6}  {}", job.name);
+            let changed = changed.filter(|_| state == "to do").unwrap_or_default();
+            let _ = writeln!(text, "{state:<6}  {}{changed}", job.name);
         }
         outputs::print(&text)
     }

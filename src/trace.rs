@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
-use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TIMELINE, TRACE};
+use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TRACE};
 use petal_visualize::{
-    Analysis, CallTrees, Ending, Figures, FiguresError, Frames, Section, Timeline, TreeFormat,
-    TreeNodes, Verified, thousands,
+    Analysis, CallTrees, Ending, Figures, FiguresError, Frames, Hardware, Section, Timeline,
+    TreeFormat, TreeNodes, Verified, thousands,
 };
 use serde::Deserialize as _;
 
@@ -33,6 +33,8 @@ pub struct Folder {
     ending: Option<Ending>,
     /// What was odd in the run, or lacking.
     warnings: Vec<String>,
+    /// What the compiled design consists of.
+    hardware: Option<Hardware>,
     /// What `petal advise` found.
     advice: Option<serde_json::Value>,
     /// The name of the data file, if there was one.
@@ -83,6 +85,8 @@ impl Folder {
                 .map_err(|error| damaged(&format_args!("`ending`: {error}")))?,
             warnings: Vec::deserialize(&summary["warnings"])
                 .map_err(|error| damaged(&format_args!("`warnings`: {error}")))?,
+            hardware: Option::deserialize(&summary["hardware"])
+                .map_err(|error| damaged(&format_args!("`hardware`: {error}")))?,
             advice: summary.get("advice").cloned(),
             verified: Verified::deserialize(&summary["verified"])
                 .map_err(|error| damaged(&format_args!("`verified`: {error}")))?,
@@ -274,6 +278,7 @@ fn write_again(
     summary.stopped = folder.stopped;
     summary.data = folder.data;
     summary.ending = folder.ending;
+    summary.hardware = folder.hardware;
     summary.warnings = folder.warnings;
     summary.verified = folder.verified;
     summary.advice = advice.or(folder.advice);
@@ -296,7 +301,7 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
     let formats = outputs::timelines(&staging)?;
-    let mut timelines = Timeline::new(&metadata, section, formats);
+    let mut timelines = Timeline::new(&metadata, section, formats).awaiting_observations();
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
         check_cycles(cycles.as_ref(), event)?;
         Ok(timelines.event(event)?)
@@ -307,10 +312,9 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
             args.dir.display()
         )));
     }
-    outputs::finish_timelines(timelines.format(), &staging)?;
-    if let Some(results) = observe::read(&args.dir)? {
-        observe::draw(&results, cycles.as_ref(), false, &staging.path(TIMELINE))?;
-    }
+    let results = observe::read(&args.dir)?;
+    timelines.finish(&observe::tracks(results.as_ref(), cycles.as_ref(), false))?;
+    outputs::keep_timelines(timelines.format(), &staging)?;
     let slices = timelines.slices();
     let mut text = format!("{} slices\n", thousands(slices));
     let names = outputs::timeline_names();

@@ -5,8 +5,12 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{CellId, Component, ControlId, GroupRun, GroupRunId, Id as _, Metadata};
-use petal_reconstruct::{Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, TreeId};
+use petal_metadata::{
+    CellId, CellKind, Component, ControlId, GroupRun, GroupRunId, Id as _, Metadata,
+};
+use petal_reconstruct::{
+    Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, NodeId, TreeId,
+};
 
 /// Something that can be active.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -38,23 +42,91 @@ impl SiteKind {
         let runs = runs.filter(|(_, run)| run.control == Some(node));
         Self::Group(runs.map(|(at, _)| GroupRunId::from_index(at)).collect())
     }
+
+    /// The statement that it is, or the innermost around all that run it.
+    fn statement(&self, component: &Component) -> Option<ControlId> {
+        match self {
+            Self::Control(node) => Some(*node),
+            Self::Group(runs) => {
+                let mut by = runs.iter().map(|run| component.run(*run).control);
+                let first = by.next()??;
+                by.try_fold(first, |around, by| component.common_ancestor(around, by?))
+            }
+            Self::Instance | Self::Primitive(_) => None,
+        }
+    }
+}
+
+impl SiteKind {
+    /// Whether a node of its instance stands for it.
+    fn is(&self, node: Node) -> bool {
+        match (self, node) {
+            (Self::Instance, Node::Cell { .. }) => true,
+            (Self::Control(of), Node::Control { control, .. }) => *of == control,
+            (Self::Group(runs), Node::Group { run, .. }) => runs.contains(&run),
+            (Self::Primitive(of), Node::Primitive { cell, actual, .. }) => {
+                *of == actual.map_or(cell, |(_, cell)| cell)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The instance that a node is, or that holds what it stands for.
+fn subject(node: Node, holder: Option<InstanceId>) -> Option<InstanceId> {
+    match node {
+        Node::Cell { instance, .. } => Some(instance),
+        Node::Primitive {
+            actual: Some((holder, _)),
+            ..
+        } => Some(holder),
+        _ => holder,
+    }
 }
 
 impl Site {
+    /// The innermost of what is active as long as both are: a site itself, a statement around both, or the cell that holds both.
+    pub fn around(metadata: &Metadata, one: &Self, other: &Self) -> Self {
+        if one == other {
+            return one.clone();
+        }
+        let shared = one.holder.iter().zip(&other.holder);
+        let shared = shared.take_while(|(a, b)| a == b);
+        let holder: Vec<CellId> = shared.map(|(cell, _)| *cell).collect();
+        let component = one.component(metadata);
+        let statement = component
+            .filter(|_| one.holder == other.holder)
+            .and_then(|component| {
+                let (one, other) = (
+                    one.kind.statement(component)?,
+                    other.kind.statement(component)?,
+                );
+                component
+                    .common_ancestor(one, other)
+                    .map(|node| SiteKind::of_statement(component, node))
+            });
+        Self {
+            holder,
+            kind: statement.unwrap_or(SiteKind::Instance),
+        }
+    }
+
+    /// The component that holds it, or that it is a cell of.
+    fn component<'a>(&self, metadata: &'a Metadata) -> Option<&'a Component> {
+        let mut cells = self.holder.iter();
+        let component = cells.try_fold(metadata.main, |component, cell| {
+            match metadata.component(component).cell(*cell).kind {
+                CellKind::Component(inner) => Some(inner),
+                CellKind::Primitive(_) => None,
+            }
+        });
+        component.map(|id| metadata.component(id))
+    }
+
     /// Whether the compiler split the group: its parts may have gaps between them, so no cycle tells the end.
     pub fn is_split(&self, metadata: &Metadata) -> bool {
-        let holder = self
-            .holder
-            .iter()
-            .try_fold(metadata.main, |component, cell| {
-                match metadata.component(component).cell(*cell).kind {
-                    petal_metadata::CellKind::Component(inner) => Some(inner),
-                    petal_metadata::CellKind::Primitive(_) => None,
-                }
-            });
-        match (holder, &self.kind) {
+        match (self.component(metadata), &self.kind) {
             (Some(component), SiteKind::Group(runs)) => {
-                let component = metadata.component(component);
                 runs.iter().any(|run| component.run(*run).part.is_some())
             }
             _ => false,
@@ -172,30 +244,16 @@ impl<'a> Activities<'a> {
     fn witnesses_of(&mut self, tree: &CallTree) -> Vec<usize> {
         let mut witnesses = Vec::new();
         for (_, node, holder) in tree.with_holders() {
-            let (instance, run) = match node {
-                Node::Cell { instance, .. } => (Some(instance), None),
-                Node::Primitive {
-                    actual: Some((holder, _)),
-                    ..
-                } => (Some(holder), None),
-                Node::Group { run, .. } => (holder, Some(run)),
-                _ => (holder, None),
-            };
-            let Some(instance) = instance else {
+            let Some(instance) = subject(node, holder) else {
                 continue;
+            };
+            let run = match node {
+                Node::Group { run, .. } => Some(run),
+                _ => None,
             };
             for at in 0..self.of_instance[instance.index()].len() {
                 let site = self.of_instance[instance.index()][at];
-                let is_site = match (&self.sites[site].kind, node) {
-                    (SiteKind::Instance, Node::Cell { .. }) => true,
-                    (SiteKind::Control(of), Node::Control { control, .. }) => *of == control,
-                    (SiteKind::Group(runs), Node::Group { run, .. }) => runs.contains(&run),
-                    (SiteKind::Primitive(of), Node::Primitive { cell, actual, .. }) => {
-                        *of == actual.map_or(cell, |(_, cell)| cell)
-                    }
-                    _ => false,
-                };
-                if is_site {
+                if self.sites[site].kind.is(node) {
                     witnesses.push(self.witness(site, instance, run));
                 }
             }
@@ -203,6 +261,21 @@ impl<'a> Activities<'a> {
         witnesses.sort_unstable();
         witnesses.dedup();
         witnesses
+    }
+
+    /// The nodes of a tree that stand for a site.
+    pub fn nodes_of<'t>(
+        &'t self,
+        site: &'t Site,
+        tree: &'t CallTree,
+    ) -> impl Iterator<Item = NodeId> + 't {
+        let nodes = tree.with_holders().zip(tree.nodes());
+        nodes
+            .filter(|&((_, node, holder), _)| {
+                let instance = subject(node, holder);
+                site.kind.is(node) && instance.is_some_and(|of| self.path(of) == site.holder)
+            })
+            .map(|(_, (id, _))| id)
     }
 
     /// The cells that only move their control along, wherever they stand in the tree.

@@ -6,10 +6,11 @@ use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
 
 use crate::activity::{Aspect, Site, SiteKind};
 use crate::check::{Checker, Expression, Named};
-use crate::collect::{Checkpoint, Collector, Counter, Edge, Latency, Rule, Watch, Watched, Window};
+use crate::collect::{Checkpoint, Collector, Counter, Edge, Rule, Watch, Watched, Window};
 use crate::countable::{Countable, countable, matching};
 use crate::derived::{self, Derived};
 use crate::directory::Directory;
+use crate::latency::{Found, Latency};
 use crate::observations::Refused;
 use crate::problem::Problem;
 use crate::program::Program;
@@ -18,7 +19,7 @@ use crate::request::{
 };
 use crate::resolve::did_you_mean;
 use crate::syntax::{self, Kind, Syntax};
-use crate::watched::{Watchable, register_writes, watchable, writes};
+use crate::watched::{Watchable, register_writes, watchable, writes, writes_of};
 
 /// The widest values that are added up, in bits: sums of 2^32 of them fit into 64 bits.
 const MAX_COUNTED: u32 = 32;
@@ -30,6 +31,8 @@ pub(crate) struct Builder<'a> {
     pub program: Program,
     pub collectors: Vec<Collector>,
     pub derived: Vec<Derived>,
+    /// Of each latency, what is active as long as it is about its own work.
+    pub own: Vec<Site>,
 }
 
 impl<'a> Builder<'a> {
@@ -41,6 +44,7 @@ impl<'a> Builder<'a> {
             program: Program::default(),
             collectors: Vec::new(),
             derived: Vec::new(),
+            own: Vec::new(),
         }
     }
 
@@ -57,6 +61,7 @@ impl<'a> Builder<'a> {
                 node,
                 interval: of.interval.clone(),
                 is_listed: true,
+                ends_with_run: event.is_end(),
                 cycles: Vec::new(),
             }));
         }
@@ -81,6 +86,7 @@ impl<'a> Builder<'a> {
                     node,
                     interval: None,
                     is_listed: false,
+                    ends_with_run: event.is_end(),
                     cycles: Vec::new(),
                 }));
             }
@@ -97,6 +103,7 @@ impl<'a> Builder<'a> {
                 latest: 0,
                 changes: Vec::new(),
                 known: std::collections::HashMap::new(),
+                is_known: false,
             }));
         }
         let never = request.never.iter().map(|rule| (rule, false));
@@ -105,11 +112,18 @@ impl<'a> Builder<'a> {
                 checker.condition(syntax)
             })?;
             let node = self.program.add(&condition);
+            let writes = writes_of(self.directory, &condition).unwrap_or_default();
+            let writes = writes.into_iter().map(|(event, cell)| {
+                let event = self.program.add(&Expression::Value(event));
+                (event, cell)
+            });
             self.collectors.push(Collector::Rule(Rule {
                 name: name(&of.name, &of.when),
                 when: of.when.text.clone(),
                 always,
                 node,
+                writes: writes.collect(),
+                written: None,
                 violations: Vec::new(),
                 is_broken: false,
             }));
@@ -180,6 +194,7 @@ impl<'a> Builder<'a> {
                     node,
                     interval: None,
                     is_listed: true,
+                    ends_with_run: false,
                     cycles: Vec::new(),
                 }));
             }
@@ -416,14 +431,20 @@ impl<'a> Builder<'a> {
             from: program.add(&from),
             to: program.add(&to),
             tags,
-            ends_with_run: matches!(to, Expression::Site(_, Aspect::End)),
+            ends_with_run: to.is_end(),
             is_handshake,
-            open: std::collections::VecDeque::new(),
-            intervals: Vec::new(),
-            histogram: std::collections::BTreeMap::new(),
-            unmatched: 0,
-            active: std::collections::HashMap::new(),
+            number: self.own.len(),
+            found: Found::default(),
         };
+        self.own.push(match (&from, &to) {
+            (Expression::Site(from, _), Expression::Site(to, _)) => {
+                Site::around(self.metadata, from, to)
+            }
+            _ => Site {
+                holder: Vec::new(),
+                kind: SiteKind::Instance,
+            },
+        });
         self.collectors.push(Collector::Latency(Box::new(latency)));
         Ok(())
     }

@@ -82,6 +82,16 @@ impl Expression {
         Self::Value(Value::Constant(value, width))
     }
 
+    /// Whether it is the end of something that is active.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Site(_, Aspect::End))
+    }
+
+    /// 0 in the first cycle, which has none before it, and then 1.
+    fn has_past() -> Self {
+        Self::constant(1, 1).past()
+    }
+
     #[must_use]
     pub fn not(self) -> Self {
         let width = self.width();
@@ -96,6 +106,70 @@ impl Expression {
     #[must_use]
     pub fn past(self) -> Self {
         Self::Past(Box::new(self))
+    }
+}
+
+/// A function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Function {
+    Rose,
+    Fell,
+    Changed,
+    Past,
+    Toggles,
+    Begin,
+    End,
+    Useful,
+    Overhead,
+    Pad,
+    Slt,
+}
+
+impl Function {
+    const ALL: [Self; 11] = [
+        Self::Rose,
+        Self::Fell,
+        Self::Changed,
+        Self::Past,
+        Self::Toggles,
+        Self::Begin,
+        Self::End,
+        Self::Useful,
+        Self::Overhead,
+        Self::Pad,
+        Self::Slt,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rose => "rose",
+            Self::Fell => "fell",
+            Self::Changed => "changed",
+            Self::Past => "past",
+            Self::Toggles => "toggles",
+            Self::Begin => "begin",
+            Self::End => "end",
+            Self::Useful => "useful",
+            Self::Overhead => "overhead",
+            Self::Pad => "pad",
+            Self::Slt => "slt",
+        }
+    }
+
+    /// How many arguments it takes.
+    fn arguments(self) -> std::ops::RangeInclusive<usize> {
+        match self {
+            Self::Past => 1..=2,
+            Self::Pad | Self::Slt => 2..=2,
+            Self::Rose
+            | Self::Fell
+            | Self::Changed
+            | Self::Toggles
+            | Self::Begin
+            | Self::End
+            | Self::Useful
+            | Self::Overhead => 1..=1,
+        }
     }
 }
 
@@ -446,27 +520,15 @@ impl Checker<'_> {
         name: &str,
         arguments: &[Syntax],
     ) -> Result<Expression, Problem> {
-        const FUNCTIONS: [(&str, usize); 11] = [
-            ("rose", 1),
-            ("fell", 1),
-            ("changed", 1),
-            ("past", 1),
-            ("toggles", 1),
-            ("begin", 1),
-            ("end", 1),
-            ("useful", 1),
-            ("overhead", 1),
-            ("pad", 2),
-            ("slt", 2),
-        ];
-        let Some((_, count)) = FUNCTIONS.iter().find(|(of, _)| *of == name) else {
-            let names: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
-            let help = format!("there are {}", names.join(", "));
+        let Some(function) = Function::ALL.into_iter().find(|of| of.name() == name) else {
+            let names = Function::ALL.map(Function::name).join(", ");
+            let help = format!("there are {names}");
             let message = format!("there is no function `{name}`");
             return Err(self.problem(syntax, message, Some(help)));
         };
-        let may_have_two = name == "past";
-        if arguments.len() != *count && !(may_have_two && arguments.len() == 2) {
+        let counts = function.arguments();
+        if !counts.contains(&arguments.len()) {
+            let count = counts.start();
             let message = format!(
                 "`{name}` takes {count} argument{}",
                 if *count == 1 { "" } else { "s" }
@@ -485,21 +547,21 @@ impl Checker<'_> {
                 Err(self.problem(at, message, None))
             }
         };
-        match name {
-            "rose" => {
+        match function {
+            Function::Rose => {
                 let of = self.small(first, self.condition(first)?)?;
                 Ok(of.clone().and(of.past().not()))
             }
-            "fell" => {
+            Function::Fell => {
                 let of = self.small(first, self.condition(first)?)?;
                 Ok(of.clone().not().and(of.past()))
             }
-            "changed" => {
+            Function::Changed => {
                 let of = self.small(first, self.expression(first)?)?;
                 let same = Expression::op(ValueOp::Eq, 1, vec![of.clone(), of.past()]);
-                Ok(same.not())
+                Ok(same.not().and(Expression::has_past()))
             }
-            "past" => {
+            Function::Past => {
                 let cycles = match arguments.get(1) {
                     Some(cycles) => number(cycles, 1..=MAX_PAST)?,
                     None => 1,
@@ -511,36 +573,42 @@ impl Checker<'_> {
                 }
                 Ok((0..cycles).fold(of, |of, _| of.past()))
             }
-            "toggles" => {
+            Function::Toggles => {
                 let of = self.small(first, self.expression(first)?)?;
                 let width = of.width();
                 let differ = Expression::op(ValueOp::Xor, width, vec![of.clone(), of.past()]);
+                let none = Expression::constant(0, width);
+                let differ = vec![Expression::has_past(), differ, none];
+                let differ = Expression::op(ValueOp::Mux, width, differ);
                 Ok(Expression::Ones(Box::new(differ)))
             }
-            "pad" => {
+            Function::Pad => {
                 let of = self.expression(first)?;
                 let width = number(&arguments[1], u64::from(of.width())..=64)?;
                 let width = u32::try_from(width).unwrap_or(u64::BITS);
                 Ok(Expression::op(ValueOp::Pad, width, vec![of]))
             }
-            "slt" => self.less_signed(first, &arguments[1]),
-            "useful" | "overhead" => self.of_cell(name, first),
-            _ => {
-                let Named::Site(site) = self.named(first)? else {
-                    let message = format!("`{name}` takes a cell, a group or a statement");
-                    let help = if name == "begin" { "rose" } else { "fell" };
-                    return Err(self.problem(
-                        first,
-                        message,
-                        Some(format!("for a value there is `{help}`")),
-                    ));
-                };
-                if name == "begin" {
-                    return Ok(Expression::Site(site, Aspect::Begin));
-                }
+            Function::Slt => self.less_signed(first, &arguments[1]),
+            Function::Useful | Function::Overhead => self.of_cell(function, first),
+            Function::Begin => {
+                let site = self.site(function, "rose", first)?;
+                Ok(Expression::Site(site, Aspect::Begin))
+            }
+            Function::End => {
+                let site = self.site(function, "fell", first)?;
                 self.end(first, site)
             }
         }
+    }
+
+    /// Something that can be active; `other` is the function for values.
+    fn site(&self, function: Function, other: &str, at: &Syntax) -> Result<Site, Problem> {
+        if let Named::Site(site) = self.named(at)? {
+            return Ok(site);
+        }
+        let message = format!("`{}` takes a cell, a group or a statement", function.name());
+        let help = format!("for a value there is `{other}`");
+        Err(self.problem(at, message, Some(help)))
     }
 
     /// Whether the first is less, both taken as signed.
@@ -554,16 +622,16 @@ impl Checker<'_> {
     }
 
     /// What a cell of a component does while it is active.
-    fn of_cell(&self, name: &str, at: &Syntax) -> Result<Expression, Problem> {
+    fn of_cell(&self, function: Function, at: &Syntax) -> Result<Expression, Problem> {
         let site = match self.named(at) {
             Ok(Named::Site(site)) if site.kind == SiteKind::Instance => site,
             _ => {
-                let message = format!("`{name}` takes a cell of a component");
+                let message = format!("`{}` takes a cell of a component", function.name());
                 return Err(self.problem(at, message, None));
             }
         };
         let overhead = Expression::Site(site.clone(), Aspect::Overhead);
-        if name == "overhead" {
+        if function == Function::Overhead {
             return Ok(overhead);
         }
         Ok(Expression::Site(site, Aspect::Active).and(overhead.not()))

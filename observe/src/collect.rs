@@ -2,13 +2,15 @@
 //!
 //! Owns what a stamp, a latency, a change, a violation and a count are. Values are computed elsewhere.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
 use petal_reconstruct::{Instance, Marks, Signal, TreeId};
 
+use crate::latency::Latency;
 use crate::request::Interval;
-use crate::results::{self, ChangeOf, Violation, ratio};
+use crate::results::{self, ChangeOf, Violation, Written, quantile, ratio};
 use crate::trees::Trees;
+use crate::work::Work;
 
 /// A cycle that is looked at.
 pub(crate) struct Look<'a, 'b> {
@@ -20,6 +22,7 @@ pub(crate) struct Look<'a, 'b> {
     /// Whether the design was done then.
     pub is_done: bool,
     pub trees: &'a mut Trees<'b>,
+    pub work: &'a Work,
     pub instances: &'a [Instance],
     /// Who hears of each value.
     pub told: Option<&'a mut (dyn FnMut(Told) + 'b)>,
@@ -77,7 +80,10 @@ impl Collector {
                 Watched::Value { node } => vec![node],
                 Watched::Written { event, .. } => vec![event],
             },
-            Self::Rule(of) => vec![of.node],
+            Self::Rule(of) => {
+                let writes = of.writes.iter().map(|(event, _)| *event);
+                writes.chain([of.node]).collect()
+            }
             Self::Counter(of) => of.nodes.clone(),
             Self::Window(of) => [of.from, of.to]
                 .into_iter()
@@ -99,14 +105,6 @@ impl Collector {
             Self::Stop { .. } => false,
         }
     }
-
-    /// From which cycle on it needs to know what was active.
-    pub fn needs_since(&self) -> Option<u64> {
-        match self {
-            Self::Latency(of) => of.open.front().map(|&(start, _)| start),
-            _ => None,
-        }
-    }
 }
 
 pub(crate) struct Checkpoint {
@@ -116,12 +114,15 @@ pub(crate) struct Checkpoint {
     pub interval: Option<Interval>,
     /// Whether it is asked for by itself, and not only for the interval of others.
     pub is_listed: bool,
+    /// Whether it happens when the run is over, if that comes to its end: something that is active ends then.
+    pub ends_with_run: bool,
     pub cycles: Vec<u64>,
 }
 
 impl Checkpoint {
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
-        let happens = look.tree.is_some() && look.values[self.node] != 0;
+        let may_happen = look.tree.is_some() || (self.ends_with_run && look.is_done);
+        let happens = may_happen && look.values[self.node] != 0;
         if happens {
             look.tell(None, 1);
             self.cycles.push(look.cycle);
@@ -136,119 +137,6 @@ impl Checkpoint {
         }
         quantile(&distances, 1, 2)
     }
-}
-
-pub(crate) struct Latency {
-    pub name: String,
-    pub when: String,
-    pub from: usize,
-    pub to: usize,
-    /// The tags at the beginning and at the end.
-    pub tags: Option<(usize, usize)>,
-    /// Whether it ends with the run, if that comes to its end: something that is active does.
-    pub ends_with_run: bool,
-    /// Whether ends without a beginning are nothing to tell: `done` may be high longer than it needs to.
-    pub is_handshake: bool,
-    /// What began and did not end, with its tag.
-    pub open: VecDeque<(u64, u64)>,
-    pub intervals: Vec<(u64, u64)>,
-    pub histogram: BTreeMap<u64, u64>,
-    pub unmatched: u64,
-    /// For each tree, by the cycles since the beginning: how many more latencies have it from there on.
-    pub active: HashMap<TreeId, BTreeMap<u64, i64>>,
-}
-
-impl Latency {
-    fn look(&mut self, look: &Look<'_, '_>) -> bool {
-        let begins = look.tree.is_some() && look.values[self.from] != 0;
-        let may_end = look.tree.is_some() || (self.ends_with_run && look.is_done);
-        let ends = may_end && look.values[self.to] != 0;
-        if begins {
-            let tag = self.tags.map_or(0, |(from, _)| look.values[from]);
-            self.open.push_back((look.cycle, tag));
-        }
-        if ends {
-            let tag = self.tags.map_or(0, |(_, to)| look.values[to]);
-            let first = self.open.iter().position(|&(_, of)| of == tag);
-            match first.and_then(|at| self.open.remove(at)) {
-                Some((start, _)) => self.add(start, look.cycle, look.trees),
-                None if look.tree.is_some() && !self.is_handshake => self.unmatched += 1,
-                None => {}
-            }
-        }
-        begins || ends
-    }
-
-    fn add(&mut self, start: u64, end: u64, trees: &Trees<'_>) {
-        *self.histogram.entry(end - start).or_insert(0) += 1;
-        self.intervals.push((start, end - start));
-        for (from, to, tree) in trees.during(start, end) {
-            let offsets = self.active.entry(tree).or_default();
-            *offsets.entry(from - start).or_insert(0) += 1;
-            *offsets.entry(to - start).or_insert(0) -= 1;
-        }
-    }
-
-    pub fn results(&self, trees: &mut Trees<'_>, instances: &[Instance]) -> results::Latency {
-        let count: u64 = self.histogram.values().sum();
-        let total: u64 = self
-            .histogram
-            .iter()
-            .map(|(cycles, count)| cycles * count)
-            .sum();
-        let min = self.histogram.keys().next().copied();
-        let shortest = min.unwrap_or(0);
-        let mut stalls: BTreeMap<Vec<String>, u64> = BTreeMap::new();
-        for (&tree, offsets) in &self.active {
-            let (mut cycles, mut height, mut at) = (0, 0i64, 0);
-            for (&offset, change) in offsets {
-                let beyond = offset.max(shortest) - at.max(shortest);
-                cycles += beyond * height.unsigned_abs();
-                height += change;
-                at = offset;
-            }
-            if cycles > 0 {
-                *stalls.entry(trees.active(tree, instances)).or_insert(0) += cycles;
-            }
-        }
-        let mut stalls: Vec<results::Stall> = stalls
-            .into_iter()
-            .map(|(active, cycles)| results::Stall { cycles, active })
-            .collect();
-        stalls.sort_by(|a, b| {
-            b.cycles
-                .cmp(&a.cycles)
-                .then_with(|| a.active.cmp(&b.active))
-        });
-        results::Latency {
-            name: self.name.clone(),
-            when: self.when.clone(),
-            count,
-            min,
-            median: quantile(&self.histogram, 1, 2),
-            p99: quantile(&self.histogram, 99, 100),
-            max: self.histogram.keys().next_back().copied(),
-            total,
-            histogram: self.histogram.clone(),
-            intervals: self.intervals.clone(),
-            unfinished: self.open.len() as u64,
-            unmatched: self.unmatched,
-            stall: total - shortest * count,
-            stalls,
-        }
-    }
-}
-
-/// The least value that so large a part of all is not above.
-fn quantile(histogram: &BTreeMap<u64, u64>, part: u64, of: u64) -> Option<u64> {
-    let count: u64 = histogram.values().sum();
-    let wanted = (count * part).div_ceil(of);
-    let mut so_far = 0;
-    let mut reached = histogram.iter().filter(|(_, count)| {
-        so_far += **count;
-        so_far >= wanted
-    });
-    reached.next().map(|(value, _)| *value)
 }
 
 /// What a watchpoint looks at.
@@ -274,8 +162,10 @@ pub(crate) struct Watch {
     pub what: Watched,
     pub latest: u64,
     pub changes: Vec<ChangeOf>,
-    /// The words that are known to have been written, where no value before is known.
+    /// The words that are known, where no value before is observed.
     pub known: HashMap<u64, u64>,
+    /// Whether the others are known to be 0.
+    pub is_known: bool,
 }
 
 impl Watch {
@@ -313,7 +203,10 @@ impl Watch {
                 let (index, new) = (index.map(|at| look.values[at]), look.values[*new]);
                 let old = match (old, index) {
                     (Some(old), _) => Some(look.values[*old]),
-                    (None, index) => self.known.insert(index.unwrap_or(0), new),
+                    (None, index) => {
+                        let old = self.known.insert(index.unwrap_or(0), new);
+                        old.or(self.is_known.then_some(0))
+                    }
                 };
                 if old == Some(new) {
                     return true;
@@ -340,6 +233,10 @@ pub(crate) struct Rule {
     pub when: String,
     pub always: bool,
     pub node: usize,
+    /// Of a rule about registers and words of memories alone: what is high when one of them is written, and its cell.
+    pub writes: Vec<(usize, Signal)>,
+    /// The latest writes.
+    pub written: Option<Written>,
     pub violations: Vec<Violation>,
     /// Whether the last violation goes on.
     pub is_broken: bool,
@@ -348,21 +245,45 @@ pub(crate) struct Rule {
 impl Rule {
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let broken = look.tree.is_some() && (look.values[self.node] != 0) != self.always;
-        if broken != self.is_broken {
+        if broken != self.is_broken && look.tree.is_some() {
             look.tell(None, u64::from(broken));
         }
         if let Some(violation) = self.violations.last_mut().filter(|_| self.is_broken) {
             violation.cycles = look.cycle - violation.cycle;
         }
         if let Some(tree) = look.tree.filter(|_| broken && !self.is_broken) {
+            let written = self.written.take();
             self.violations.push(Violation {
                 cycle: look.cycle,
                 cycles: 0,
                 active: look.trees.active(tree, look.instances),
+                written: written.filter(|written| written.cycle + 1 == look.cycle),
             });
         }
         self.is_broken = broken;
-        false
+        self.follow_writes(look)
+    }
+
+    /// Remembers who writes in this cycle. Returns whether somebody does.
+    fn follow_writes(&mut self, look: &mut Look<'_, '_>) -> bool {
+        let high = |(event, _): &&(usize, Signal)| look.values[*event] != 0;
+        let cells: Vec<&Signal> = self
+            .writes
+            .iter()
+            .filter(high)
+            .map(|(_, cell)| cell)
+            .collect();
+        let Some(tree) = look.tree.filter(|_| !cells.is_empty()) else {
+            return false;
+        };
+        let writers = cells.iter();
+        let writers = writers.flat_map(|cell| look.trees.writers(tree, cell, look.instances));
+        let mut by: Vec<String> = writers.collect();
+        by.sort();
+        by.dedup();
+        let cycle = look.cycle;
+        self.written = Some(Written { cycle, by });
+        true
     }
 }
 

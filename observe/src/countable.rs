@@ -181,7 +181,7 @@ impl List<'_> {
                     "cycles in which the memory is written",
                 ));
                 all.push((
-                    "reads",
+                    "read_cycles",
                     format!("{cell}.content_en && !{cell}.write_en"),
                     "cycles in which the memory is read",
                 ));
@@ -248,15 +248,15 @@ mod tests {
             values: Vec::new(),
             about: "",
         };
-        let all = ["main.a.writes", "main.a.reads", "main.q.a.writes"].map(counter);
+        let all = ["main.a.writes", "main.a.read_cycles", "main.q.a.writes"].map(counter);
         let names =
             |pattern| -> Vec<&str> { matching(pattern, &all).map(|of| of.name.as_str()).collect() };
         assert_eq!(names("main.a.writes"), ["main.a.writes"]);
         assert_eq!(names("*.writes"), ["main.a.writes", "main.q.a.writes"]);
-        assert_eq!(names("main.a.*"), ["main.a.writes", "main.a.reads"]);
+        assert_eq!(names("main.a.*"), ["main.a.writes", "main.a.read_cycles"]);
         assert_eq!(
             names("*a*e*"),
-            ["main.a.writes", "main.a.reads", "main.q.a.writes"]
+            ["main.a.writes", "main.a.read_cycles", "main.q.a.writes"]
         );
         assert_eq!(names("*.write"), [""; 0]);
     }

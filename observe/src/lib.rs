@@ -6,12 +6,14 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod activity;
+mod blame;
 mod builder;
 mod check;
 mod collect;
 mod countable;
 mod derived;
 mod directory;
+mod latency;
 mod observations;
 mod problem;
 mod program;
@@ -22,6 +24,7 @@ mod shown;
 mod syntax;
 mod trees;
 mod watched;
+mod work;
 
 pub use collect::Told;
 pub use countable::{Countable, countable};
@@ -33,6 +36,6 @@ pub use request::{
     RuleRequest, Text, WatchRequest, WindowRequest,
 };
 pub use results::{
-    ChangeOf, Checkpoint, Counter, Derived, Latency, Results, Rule, Stall, VERSION, Violation,
-    Watch, Window,
+    Blame, ChangeOf, Checkpoint, Counter, Derived, Latency, Results, Rule, VERSION, Violation,
+    Watch, Window, Written,
 };

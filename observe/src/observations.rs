@@ -1,7 +1,7 @@
 //! Observations of a run: made ready from a request, fed while the run goes by, and told in the end.
 
 use petal_metadata::Metadata;
-use petal_reconstruct::{Change, Cycle, Event, Held, Next, Observer, TreeId, Value};
+use petal_reconstruct::{Change, Cycle, Event, Held, Next, Observer, Signal, TreeId, Value};
 
 use crate::activity::Activities;
 use crate::builder::Builder;
@@ -13,6 +13,7 @@ use crate::program::Program;
 use crate::request::{Interval, Request, Text};
 use crate::results::{self, Results, VERSION};
 use crate::trees::Trees;
+use crate::work::Work;
 
 /// What is wrong with a request: the text that it is in, and the problem.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +37,7 @@ pub struct Observations<'a> {
     /// Those that look at the next cycle that comes, and whether each is among them.
     waiting: Vec<usize>,
     is_waiting: Vec<bool>,
+    work: Work,
     /// The nodes that end the run, and the latencies.
     stops: Vec<usize>,
     latencies: Vec<usize>,
@@ -62,6 +64,7 @@ impl<'a> Observations<'a> {
             program,
             collectors,
             derived,
+            own,
             ..
         } = builder;
         let mut lookers = vec![Vec::new(); program.len()];
@@ -78,6 +81,7 @@ impl<'a> Observations<'a> {
         Ok(Self {
             activities: Activities::new(metadata, program.sites().to_vec()),
             trees: Trees::new(metadata),
+            work: Work::new(metadata, own),
             // All look at the first cycle.
             waiting: (0..collectors.len()).collect(),
             is_waiting: vec![true; collectors.len()],
@@ -93,6 +97,21 @@ impl<'a> Observations<'a> {
             stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
             told: None,
         })
+    }
+
+    /// Tells the words of memories before the run, each with its index in row-major order: all others are 0 then. So of the first write to a
+    /// word, too, it is known whether it changes it.
+    pub fn start_with(&mut self, words: impl Fn(&Signal) -> Vec<(u64, u64)>) {
+        for collector in &mut self.collectors {
+            if let Collector::Watch(watch) = collector
+                && let Watched::Written {
+                    cell, old: None, ..
+                } = &watch.what
+            {
+                watch.known = words(cell).into_iter().collect();
+                watch.is_known = true;
+            }
+        }
     }
 
     /// Whether only parts of the run are to be kept.
@@ -164,6 +183,7 @@ impl<'a> Observations<'a> {
             program,
             activities,
             trees,
+            work,
             ..
         } = self;
         program.go_on(activities.states(), changes);
@@ -186,6 +206,7 @@ impl<'a> Observations<'a> {
             tree,
             is_done: self.is_done,
             trees,
+            work,
             instances: activities.instances(),
             told: self.told.as_deref_mut().map(|told| told as _),
             at: 0,
@@ -204,10 +225,9 @@ impl<'a> Observations<'a> {
                 self.stopped_by.clone_from(&self.stop_on);
             }
         }
-        let latencies = self.latencies.iter().map(|&at| &self.collectors[at]);
-        let oldest = latencies.filter_map(Collector::needs_since).min();
-        let oldest = oldest.unwrap_or(u64::MAX).min(cycle.cycles());
-        self.trees.forget_before(oldest);
+        if self.work.is_long() {
+            self.forget(cycle.cycles());
+        }
         if self.stopped_by.is_some() {
             return Next::Stop;
         }
@@ -219,11 +239,27 @@ impl<'a> Observations<'a> {
         }
     }
 
+    /// Forgets what no latency needs of the cycles before this one.
+    fn forget(&mut self, cycle: u64) {
+        let (collectors, latencies) = (&mut self.collectors, &self.latencies);
+        let needed = latencies.iter().filter_map(|&at| match &collectors[at] {
+            Collector::Latency(of) => of.needs_since(),
+            _ => None,
+        });
+        let oldest = needed.min().unwrap_or(cycle).min(cycle);
+        self.work.forget_before(oldest, |work| {
+            for &at in latencies {
+                if let Collector::Latency(of) = &mut collectors[at] {
+                    of.keep(oldest, work);
+                }
+            }
+        });
+    }
+
     /// Ends the run, which took so many cycles; `is_done` if the design was done then.
     pub fn finish(mut self, cycles: u64, is_done: bool) -> Results {
         self.is_done = is_done;
         self.go_on(Cycle::from_cycles(cycles), None, &[]);
-        let instances = self.activities.instances();
         let mut results = Results {
             version: VERSION,
             cycles,
@@ -267,9 +303,7 @@ impl<'a> Observations<'a> {
                     });
                 }
                 Collector::Latency(of) => {
-                    results
-                        .latencies
-                        .push(of.results(&mut self.trees, instances));
+                    results.latencies.push(of.results(&self.work));
                 }
                 Collector::Watch(of) => results.watches.push(results::Watch {
                     name: of.name,
@@ -303,12 +337,13 @@ impl Observer for Observations<'_> {
     fn event(&mut self, event: &Event) {
         if let Event::Tree(tree) = event {
             self.trees.add(tree);
+            self.work.add(tree, &self.activities);
         }
         self.activities.event(event);
     }
 
     fn cycle(&mut self, cycle: Cycle, tree: TreeId, changes: &[Change]) -> Next {
-        self.trees.go_on(cycle.cycles(), tree);
+        self.work.go_on(cycle.cycles(), tree);
         self.go_on(cycle, Some(tree), changes)
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 /// The version of `observations.json`.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// All results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,19 +87,23 @@ pub struct Latency {
     pub unfinished: u64,
     /// How many ends belong to no beginning.
     pub unmatched: u64,
-    /// Cycles beyond the shortest one, of all.
+    /// What all took longer than the shortest one.
+    pub over_shortest: u64,
+    /// What they have more than as many of the shortest one, most first.
+    pub blame: Vec<Blame>,
+    /// Cycles of all in which nothing of their own work was active.
     pub stall: u64,
-    /// What else was active in those cycles, most first; adds up to `stall`.
-    pub stalls: Vec<Stall>,
 }
 
-/// What was active while something took longer than it can.
+/// What has more cycles in the intervals of a latency than in the shortest one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stall {
-    /// Stall cycles.
+pub struct Blame {
+    /// How many that makes the intervals longer; adds up to what they took longer.
     pub cycles: u64,
-    /// The innermost of what was active, as paths through the call tree.
-    pub active: Vec<String>,
+    /// How many more it worked while something else was in the way.
+    pub in_parallel: u64,
+    /// What had them, as a path through the call tree.
+    pub active: String,
 }
 
 /// The changes of a value.
@@ -157,6 +161,18 @@ pub struct Violation {
     pub cycles: u64,
     /// What was active in the first one, as paths through the call tree.
     pub active: Vec<String>,
+    /// The writes by which it is broken, of a rule about registers and words of memories alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
+}
+
+/// Writes to registers or memories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written {
+    /// The cycle at whose end the new values are there.
+    pub cycle: u64,
+    /// Who wrote, as paths through the call tree.
+    pub by: Vec<String>,
 }
 
 /// A sum over all cycles.
@@ -245,6 +261,18 @@ impl Results {
         }
         kept
     }
+}
+
+/// The least value that so large a part of all is not above.
+pub(crate) fn quantile(histogram: &BTreeMap<u64, u64>, part: u64, of: u64) -> Option<u64> {
+    let count: u64 = histogram.values().sum();
+    let wanted = (count * part).div_ceil(of);
+    let mut so_far = 0;
+    let mut reached = histogram.iter().filter(|(_, count)| {
+        so_far += **count;
+        so_far >= wanted
+    });
+    reached.next().map(|(value, _)| *value)
 }
 
 /// A quotient; of 0 if nothing is there to divide by.

@@ -101,10 +101,14 @@ impl Results {
             ),
             (
                 "latencies.csv",
-                "latency,count,min,median,p99,max,total,stall,unfinished,unmatched",
+                "latency,count,min,median,p99,max,total,over_shortest,stall,unfinished,unmatched",
                 self.latency_rows(),
             ),
-            ("stalls.csv", "latency,cycles,active", self.stall_rows()),
+            (
+                "blame.csv",
+                "latency,cycles,in_parallel,active",
+                self.blame_rows(),
+            ),
             (
                 "changes.csv",
                 "watch,cycle,index,old,new,by",
@@ -112,7 +116,7 @@ impl Results {
             ),
             (
                 "violations.csv",
-                "rule,cycle,cycles,active",
+                "rule,cycle,cycles,written,by,active",
                 self.violation_rows(usize::MAX),
             ),
             (
@@ -137,6 +141,7 @@ impl Results {
             let mut writer = csv::Writer::from_writer(Vec::new());
             let written = writer.write_record(header.split(','));
             let written = rows.iter().fold(written, |so_far, row| {
+                let row = row.iter().map(|cell| for_spreadsheets(cell));
                 so_far.and_then(|()| writer.write_record(row))
             });
             written.expect("memory takes all bytes");
@@ -220,14 +225,14 @@ impl Results {
             ),
             shown(
                 "latencies, in cycles".to_owned(),
-                "latency,count,min,median,p99,max,total,stall,unfinished,unmatched",
+                "latency,count,min,median,p99,max,total,over shortest,stall,unfinished,unmatched",
                 self.latency_rows(),
                 None,
             ),
             shown(
-                "stall cycles, by what else was active".to_owned(),
-                "latency,cycles,active",
-                self.stall_rows(),
+                "over the shortest, by what had more cycles".to_owned(),
+                "latency,cycles,in parallel,active",
+                self.blame_rows(),
                 None,
             ),
             shown(
@@ -238,7 +243,7 @@ impl Results {
             ),
             shown(
                 format!("rules broken in {} cycles", self.violations()),
-                "rule,cycle,cycles,active",
+                "rule,cycle,cycles,written,by,active",
                 self.violation_rows(most),
                 Some(violations),
             ),
@@ -304,6 +309,7 @@ impl Results {
                 number(of.p99),
                 number(of.max),
                 of.total.to_string(),
+                of.over_shortest.to_string(),
                 of.stall.to_string(),
                 of.unfinished.to_string(),
                 of.unmatched.to_string(),
@@ -312,13 +318,14 @@ impl Results {
         rows.collect()
     }
 
-    fn stall_rows(&self) -> Vec<Vec<String>> {
+    fn blame_rows(&self) -> Vec<Vec<String>> {
         let rows = self.latencies.iter().flat_map(|of| {
-            of.stalls.iter().map(|stall| {
+            of.blame.iter().map(|blame| {
                 vec![
                     of.name.clone(),
-                    stall.cycles.to_string(),
-                    stall.active.join(" | "),
+                    blame.cycles.to_string(),
+                    blame.in_parallel.to_string(),
+                    blame.active.clone(),
                 ]
             })
         });
@@ -344,12 +351,17 @@ impl Results {
     }
 
     fn violation_rows(&self, most: usize) -> Vec<Vec<String>> {
+        let number =
+            |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
         let rows = self.rules.iter().flat_map(|rule| {
             rule.violations.iter().map(|violation| {
+                let written = violation.written.as_ref();
                 vec![
                     rule.name.clone(),
                     violation.cycle.to_string(),
                     violation.cycles.to_string(),
+                    number(written.map(|written| written.cycle)),
+                    written.map_or(String::new(), |written| written.by.join(" | ")),
                     violation.active.join(" | "),
                 ]
             })
@@ -416,6 +428,14 @@ impl Results {
         });
         rows.collect()
     }
+}
+
+/// A cell that no spreadsheet takes for a formula.
+fn for_spreadsheets(cell: &str) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        return format!("'{cell}");
+    }
+    cell.to_owned()
 }
 
 /// A quotient with four digits after the point.

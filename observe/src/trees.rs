@@ -1,6 +1,6 @@
-//! Which call tree was active when, and how its parts are written.
+//! The call trees of a run, and how their parts are written.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use petal_metadata::{CellId, Id as _, Metadata};
 use petal_reconstruct::{
@@ -12,8 +12,6 @@ pub(crate) struct Trees<'a> {
     metadata: &'a Metadata,
     labels: FrameLabels,
     list: Vec<CallTree>,
-    /// The latest trees, each with its first cycle.
-    log: VecDeque<(u64, TreeId)>,
     active: HashMap<TreeId, Vec<String>>,
     writers: HashMap<(TreeId, Signal), Vec<String>>,
 }
@@ -24,7 +22,6 @@ impl<'a> Trees<'a> {
             metadata,
             labels: FrameLabels::new(metadata),
             list: Vec::new(),
-            log: VecDeque::new(),
             active: HashMap::new(),
             writers: HashMap::new(),
         }
@@ -32,35 +29,6 @@ impl<'a> Trees<'a> {
 
     pub fn add(&mut self, tree: &CallTree) {
         self.list.push(tree.clone());
-    }
-
-    /// From this cycle on this tree is active.
-    pub fn go_on(&mut self, cycle: u64, tree: TreeId) {
-        if self.log.back().is_none_or(|&(_, latest)| latest != tree) {
-            self.log.push_back((cycle, tree));
-        }
-    }
-
-    /// Forgets what was before a cycle.
-    pub fn forget_before(&mut self, cycle: u64) {
-        while self.log.get(1).is_some_and(|&(start, _)| start < cycle) {
-            self.log.pop_front();
-        }
-    }
-
-    /// The trees of some cycles: the first cycle, the one after the last, and the tree of each part.
-    pub fn during(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64, TreeId)> + '_ {
-        let first = self
-            .log
-            .partition_point(|&(at, _)| at <= start)
-            .saturating_sub(1);
-        (first..self.log.len())
-            .map(move |at| {
-                let (from, tree) = self.log[at];
-                let to = self.log.get(at + 1).map_or(end, |&(next, _)| next);
-                (from.max(start), to.min(end), tree)
-            })
-            .take_while(move |&(from, to, _)| from < to)
     }
 
     /// The innermost of what is active in a tree, without primitives.

@@ -198,6 +198,47 @@ pub(crate) fn register_writes(
     })
 }
 
+/// Of a condition about registers and words of memories alone, the writes to them, each with its cell; `None` of any other one.
+pub(crate) fn writes_of(
+    directory: &Directory,
+    condition: &Expression,
+) -> Option<Vec<(Value, Signal)>> {
+    match condition {
+        Expression::Value(value) => writes_of_value(directory, value),
+        Expression::Site(..) => None,
+        Expression::Op(_, _, operands) => {
+            let all = operands.iter().map(|operand| writes_of(directory, operand));
+            all.collect::<Option<Vec<_>>>().map(|all| all.concat())
+        }
+        Expression::Past(of) | Expression::Ones(of) => writes_of(directory, of),
+    }
+}
+
+fn writes_of_value(directory: &Directory, value: &Value) -> Option<Vec<(Value, Signal)>> {
+    match value {
+        Value::Constant(..) => Some(Vec::new()),
+        Value::Signal(signal, _) => {
+            let cell = directory.register(signal)?;
+            let writes = register_writes(directory, &cell, value.clone()).ok()?;
+            Some(vec![(writes.event, cell)])
+        }
+        Value::Word { memory, index, .. } => {
+            let mut all = writes_of_value(directory, index)?;
+            let of = directory.memory(memory)?;
+            let words = 0..of.words();
+            let writes = writes(directory, memory, &of, words).ok()?;
+            all.push((writes.event, memory.clone()));
+            Some(all)
+        }
+        Value::Op(_, _, operands) => {
+            let all = operands
+                .iter()
+                .map(|operand| writes_of_value(directory, operand));
+            all.collect::<Option<Vec<_>>>().map(|all| all.concat())
+        }
+    }
+}
+
 /// The value of a cell's port.
 fn port(directory: &Directory, cell: &Signal, name: &str) -> Result<Value, String> {
     match directory.port(cell, name) {

@@ -170,7 +170,7 @@ def test_files_and_streams_are_the_same(profile):
 
 def test_observations_have_tables(observed):
     names = {path.stem for path in (observed.folder / "tables").iterdir()}
-    assert {"checkpoints", "latencies", "stalls", "changes", "violations", "counters", "samples"} <= names | {"stalls"}
+    assert {"checkpoints", "latencies", "blame", "changes", "violations", "counters", "samples"} <= names | {"blame"}
     results = json.loads((observed.folder / "observations.json").read_text())
     checkpoints = frame(observed, "checkpoints")
     assert checkpoints["cycle"].to_list() == results["checkpoints"][0]["cycles"]

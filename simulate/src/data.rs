@@ -168,7 +168,7 @@ impl Data {
     ///
     /// [`Error::Json`] if the text is not JSON or not an object of memories, and [`Error::Data`] for values that are not
     /// numbers, are out of the range of the memory's own format or do not form a rectangle. Values between two numbers
-    /// of a format with a binary point are [rounded](Self::rounded) to the nearest, halves away from zero.
+    /// of a format with a binary point are [rounded](Self::rounded) to the nearest, halves to the even one.
     pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
         json::parse(text, origin)
     }

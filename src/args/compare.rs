@@ -71,7 +71,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub all: bool,
     /// Fail if the run got longer by more than this: `2%` or `100cycles`. The same for what was observed (may be repeated):
-    /// `p99(NAME)=5%` for a latency, also its `median`, `max`, `stall` or `count`, and `NAME=0` for a counter
+    /// `p99(NAME)=5%` for a latency, also its `median`, `max`, `over` (the shortest) or `count`, and `NAME=0` for a counter
     #[arg(long, value_name = "[WHAT=]LIMIT")]
     pub fail_above: Vec<Bound>,
     /// Compare designs that have nothing in common, too

@@ -92,7 +92,7 @@ mod files {
         });
         RunRow {
             design: row.name.design.clone(),
-            digest: row.digest.clone().unwrap_or_default(),
+            digest: row.inputs.digest(),
             pipeline: row.name.passes.clone(),
             data: Some(row.name.data.clone()),
             figures: row.error.is_none().then(|| figures(row)),

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use petal_sweep::{Row, Run, Sweep, VERSION};
+use petal_sweep::{Row, Run, Sweep, VERSION, conflict};
+use petal_visualize::outputs::SUMMARY;
 
 use super::shop::ROW;
 use super::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
@@ -34,16 +35,29 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
     }
     let mut rows = Vec::new();
     let mut missing = Vec::new();
+    let mut inputs = Vec::new();
     for run in &sweep.runs {
-        // A part may have failed at what another one did.
-        let found = args
-            .merge
-            .iter()
-            .filter_map(|dir| Some((dir, row(dir, run)?)));
-        match found.min_by_key(|(_, row)| row.error.is_some()) {
+        let mut found = Vec::new();
+        for dir in &args.merge {
+            if let Some(row) = row(dir, run)? {
+                inputs.push(row.inputs.clone());
+                found.push((dir, row));
+            }
+        }
+        // A part may have failed at what another one did, or have lost the profile.
+        let best = found.into_iter().min_by_key(|(dir, row)| {
+            let profile = dir.join(PROFILES).join(run.name.folder()).join(SUMMARY);
+            (row.error.is_some(), !profile.exists())
+        });
+        match best {
             Some((dir, row)) => rows.push((dir, row)),
             None => missing.push(&run.name),
         }
+    }
+    if let Some(what) = conflict(&inputs) {
+        return Err(Failure::new(format!(
+            "the parts are of different inputs: {what} changed between them; do the parts again that were done before"
+        )));
     }
     if let Some(first) = missing.first() {
         let missing = missing.len();
@@ -97,10 +111,18 @@ fn read(dir: &Path) -> Result<Sweep, Failure> {
 }
 
 /// The row of a run in a part, if it was tried there.
-fn row(dir: &Path, run: &Run) -> Option<Row> {
-    let text = fs::read(dir.join(ROWS).join(run.name.folder()).join(ROW)).ok()?;
-    let row: Row = serde_json::from_slice(&text).ok()?;
-    (row.name == run.name).then_some(row)
+fn row(dir: &Path, run: &Run) -> Result<Option<Row>, Failure> {
+    let path = dir.join(ROWS).join(run.name.folder()).join(ROW);
+    let Ok(text) = fs::read(&path) else {
+        return Ok(None);
+    };
+    match Row::parse(&text) {
+        Some(row) => Ok((row.name == run.name).then_some(row)),
+        None => Err(Failure::new(format!(
+            "{} is not as petal wrote it: it was damaged, edited, or written by another version; do that part again",
+            path.display()
+        ))),
+    }
 }
 
 /// Copies a folder with all that is in it, if it is there.

@@ -3,10 +3,11 @@
 //! Each is a group of its own, so that nothing it has started outlives it.
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,10 +43,60 @@ pub struct Printed {
     pub messages: String,
 }
 
+/// A process that ends all others of a sweep if the sweep's own is killed: then its input ends.
+pub struct Guard(Mutex<Option<Child>>);
+
+/// What it does: it hears of each group that begins (`+`) and ends (`-`), and ends in the end those that are left.
+const GUARD: &str = r#"
+left=" "
+while read -r what group; do
+  case "$what" in
+    +) left="$left$group " ;;
+    -) left="${left%%" $group "*} ${left#*" $group "}" ;;
+  esac
+done
+for group in $left; do kill -TERM -- "-$group"; done
+[ "$left" = " " ] || sleep 2
+for group in $left; do kill -KILL -- "-$group"; done
+"#;
+
+impl Guard {
+    /// Starts it. Without a shell there is none, and nothing is lost while nobody kills the sweep.
+    pub fn start() -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", GUARD]).process_group(0);
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        Self(Mutex::new(command.spawn().ok()))
+    }
+
+    fn tell(&self, what: char, group: Pid) {
+        let mut guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let input = guard.as_mut().and_then(|guard| guard.stdin.as_mut());
+        if let Some(input) = input {
+            let _ = input.write_all(format!("{what} {group}\n").as_bytes());
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let guard = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(guard) = guard {
+            drop(guard.stdin.take());
+            let _ = guard.wait();
+        }
+    }
+}
+
 /// Runs a command, which must succeed.
 ///
 /// The inner error tells why it did not; the outer one is that of the user who asked to stop.
-pub fn run(command: &mut Command, limits: Limits) -> Result<Result<Printed, String>, Failure> {
+pub fn run(
+    command: &mut Command,
+    limits: Limits,
+    guard: &Guard,
+) -> Result<Result<Printed, String>, Failure> {
     command
         .process_group(0)
         .stdout(Stdio::piped())
@@ -57,10 +108,11 @@ pub fn run(command: &mut Command, limits: Limits) -> Result<Result<Printed, Stri
             return Ok(Err(format!("cannot start {program}: {error}")));
         }
     };
+    let group = group(&child);
+    guard.tell('+', group);
     let output = child.stdout.take().map(reader);
     let messages = child.stderr.take().map(reader);
     let ended = wait(&mut child, limits);
-    let group = group(&child);
     let read = |pipe: Option<Receiver<Vec<u8>>>| {
         let Some(pipe) = pipe else {
             return Vec::new();
@@ -72,6 +124,7 @@ pub fn run(command: &mut Command, limits: Limits) -> Result<Result<Printed, Stri
         })
     };
     let (output, messages) = (read(output), read(messages));
+    guard.tell('-', group);
     let messages = String::from_utf8_lossy(&messages).trim_end().to_owned();
     let status = match ended? {
         Ok(status) => status,

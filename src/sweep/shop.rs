@@ -12,14 +12,15 @@ use std::time::Duration;
 
 use petal_observe::Results;
 use petal_passes::{CALYX_VERSION, Library, Parsed, Source as Design};
-use petal_sweep::{Inputs, Job, Row, Source, encoded};
+use petal_sweep::{Inputs, Job, Name, Row, Source, encoded};
 use petal_visualize::outputs::{OBSERVATIONS, SUMMARY};
 use serde_json::Value as Json;
 
-use super::process::{self, Limits};
+use super::process::{self, Guard, Limits};
 use super::{GENERATED, PROFILES, ROWS};
 use crate::failure::Failure;
 use crate::folder;
+use crate::front_end::SourceRoots;
 use crate::versions;
 
 /// Where runs are done.
@@ -34,7 +35,11 @@ pub struct Shop {
     pub memory: Option<u64>,
     /// What commands printed, and designs with all that they import.
     pub generated: Memo<Source, Result<Arc<Vec<u8>>, String>>,
-    pub designs: Memo<PathBuf, Vec<Vec<u8>>>,
+    pub designs: Memo<PathBuf, Vec<(String, Vec<u8>)>>,
+    /// What changed since earlier results, and how many runs were done again for it.
+    pub changed: Mutex<BTreeMap<String, usize>>,
+    /// Ends the processes of runs if this one is killed.
+    pub guard: Guard,
 }
 
 /// Values that are made once, although several threads want them at the same time.
@@ -58,7 +63,7 @@ impl<K: Clone + Eq + std::hash::Hash, V: Clone> Memo<K, V> {
 
 /// A run whose inputs are there.
 struct Ready {
-    digest: String,
+    inputs: Inputs,
     /// The design, if it is for standard input.
     input: Option<Arc<Vec<u8>>>,
     /// The data that were generated.
@@ -74,13 +79,22 @@ impl Shop {
         let lock = File::open(&place).map_err(Failure::io("open", &place))?;
         let _ = lock.lock();
         let row = match self.ready(job)? {
-            Ok(ready) => {
-                if let Some(row) = self.earlier(job).filter(|row| row.is_of(&ready.digest)) {
-                    return Ok((row, true));
+            (ready, None) => {
+                let earlier = self.earlier(job);
+                if let Some(row) = earlier.as_ref().filter(|row| row.is_of(&ready.inputs)) {
+                    return Ok((row.clone(), true));
                 }
-                self.run(job, &ready)?
+                let earlier = earlier.filter(|row| row.error.is_none());
+                if let Some(what) = earlier
+                    .as_ref()
+                    .and_then(|row| ready.inputs.changed(&row.inputs))
+                {
+                    let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+                    *changed.entry(what.to_owned()).or_default() += 1;
+                }
+                self.run(job, ready)?
             }
-            Err(error) => Row::failed(job, None, self.portable(&error)),
+            (ready, Some(error)) => Row::failed(job, ready.inputs, self.portable(&error)),
         };
         if row.error.is_some() || !job.keeps_profile {
             remove(&self.profile(job))?;
@@ -92,7 +106,7 @@ impl Shop {
     /// The row that there is of a run, with its profile if that is to be kept.
     pub fn earlier(&self, job: &Job) -> Option<Row> {
         let text = fs::read_to_string(self.place(job).join(ROW)).ok()?;
-        let row: Row = serde_json::from_str(&text).ok()?;
+        let row = Row::parse(text.as_bytes())?;
         let is_whole = !job.keeps_profile || self.profile(job).join(SUMMARY).exists();
         (row.name == job.name && (row.error.is_some() || is_whole)).then_some(row)
     }
@@ -119,101 +133,136 @@ impl Shop {
         message.replace(&out, "")
     }
 
-    /// Gets all inputs of a run.
-    fn ready(&self, job: &Job) -> Result<Result<Ready, String>, Failure> {
-        let mut inputs = Inputs::new(&format!("{} {CALYX_VERSION}", versions::PETAL));
-        for option in &job.options {
-            inputs.add("option", option.as_bytes());
-        }
+    /// Gets all inputs of a run: also what could be found out where something is missing.
+    fn ready(&self, job: &Job) -> Result<(Ready, Option<String>), Failure> {
         let mut ready = Ready {
-            digest: String::new(),
+            inputs: self.known(job),
             input: None,
             data: None,
         };
-        match &job.design {
-            Source::File(path) => {
-                for text in self.designs.of(path, || self.texts(path, job)) {
-                    inputs.add("design", &text);
-                }
-            }
-            Source::Command(_) => match self.print(job, &job.design, "design")? {
+        if let Source::Command(_) = &job.design {
+            let name = &job.name.design;
+            match self.print(job, &job.design, "design")? {
                 Ok(text) => {
-                    inputs.add("design", &text);
-                    self.keep(&job.name.design, "futil", &text)?;
+                    let what = format!("what the command of the design {name} prints");
+                    ready.inputs.add(&what, &text);
+                    self.keep(name, "futil", &text)?;
                     ready.input = Some(text);
                 }
-                Err(error) => return Ok(Err(error)),
-            },
+                Err(error) => return Ok((ready, Some(error))),
+            }
         }
-        match &job.data {
-            Some(source @ Source::Command(_)) => match self.print(job, source, "data set")? {
+        if let Some(source @ Source::Command(_)) = &job.data {
+            match self.print(job, source, "data set")? {
                 Ok(text) => {
-                    inputs.add("data", &text);
+                    let Name { design, data, .. } = &job.name;
+                    let what = format!("what the command of the data {data} of {design} prints");
+                    ready.inputs.add(&what, &text);
                     ready.data = Some(text);
                 }
-                Err(error) => return Ok(Err(error)),
-            },
-            Some(Source::File(path)) => {
-                let path = self.dir.join(path);
-                match petal_files::read(&path) {
-                    Ok(text) => inputs.add("data", &text),
-                    Err(error) => {
-                        let path = path.display();
-                        return Ok(Err(format!("cannot read the data file {path}: {error}")));
-                    }
-                }
-            }
-            // What petal takes if nothing else is said.
-            None => {
-                for (what, text) in self.beside(job) {
-                    inputs.add(what, &text);
-                }
+                Err(error) => return Ok((ready, Some(error))),
             }
         }
-        if let Some(path) = &job.observe {
-            let path = self.dir.join(path);
-            match petal_files::read(&path) {
-                Ok(text) => inputs.add("observe", &text),
-                Err(error) => {
-                    let path = path.display();
-                    return Ok(Err(format!("cannot read the observations {path}: {error}")));
-                }
-            }
-        }
-        ready.digest = inputs.digest();
-        Ok(Ok(ready))
-    }
-
-    /// What petal reads because of its name, beside a design's file.
-    fn beside(&self, job: &Job) -> Vec<(&'static str, Vec<u8>)> {
-        let Source::File(path) = &job.design else {
-            return Vec::new();
+        let data = match &job.data {
+            Some(Source::File(path)) => Some(("data file", path)),
+            _ => None,
         };
-        let mut data = self.dir.join(path).into_os_string();
-        data.push(".data");
-        petal_files::read(Path::new(&data)).map_or_else(|_| Vec::new(), |text| vec![("data", text)])
+        let observe = job.observe.as_ref().map(|path| ("observations", path));
+        for (what, path) in data.into_iter().chain(observe) {
+            let path = self.dir.join(path);
+            if let Err(error) = petal_files::read(&path) {
+                let path = path.display();
+                return Ok((
+                    ready,
+                    Some(format!("cannot read the {what} {path}: {error}")),
+                ));
+            }
+        }
+        Ok((ready, None))
     }
 
-    /// The texts of a design and of all that it is made of: of one that can't be parsed its own alone.
-    fn texts(&self, path: &Path, job: &Job) -> Vec<Vec<u8>> {
+    /// The inputs of a run that are known without starting anything.
+    pub fn known(&self, job: &Job) -> Inputs {
+        let mut inputs = Inputs::default();
+        let petal = format!("{} {CALYX_VERSION}", versions::PETAL);
+        inputs.add("the version of petal", petal.as_bytes());
+        let is_pass = |option: &&String| {
+            let passes = ["--passes=", "--disable-pass=", "--extra-opt="];
+            passes.iter().any(|name| option.starts_with(name))
+        };
+        let (passes, others): (Vec<&String>, Vec<&String>) = job.options.iter().partition(is_pass);
+        let text = |options: Vec<&String>| serde_json::to_vec(&options).unwrap_or_default();
+        inputs.add(&format!("the pipeline {}", job.name.passes), &text(passes));
+        inputs.add("the options of all runs", &text(others));
+        match &job.design {
+            Source::File(path) => {
+                for (name, digest) in self.designs.of(path, || self.texts(path, job)) {
+                    inputs.add(&name, &digest);
+                }
+            }
+            Source::Command(command) => {
+                let what = format!("the command of the design {}", job.name.design);
+                inputs.add(&what, command.as_bytes());
+            }
+        }
+        // What petal takes if nothing else is said lies beside the design.
+        let beside = |extension: &str| match &job.design {
+            Source::File(path) => Some(path.with_extension(extension)),
+            Source::Command(_) => None,
+        };
+        let data = match &job.data {
+            Some(Source::Command(command)) => {
+                let Name { design, data, .. } = &job.name;
+                let what = format!("the command of the data {data} of {design}");
+                inputs.add(&what, command.as_bytes());
+                None
+            }
+            Some(Source::File(path)) => Some(path.clone()),
+            None => match &job.design {
+                Source::File(path) => {
+                    let mut path = path.clone().into_os_string();
+                    path.push(".data");
+                    Some(PathBuf::from(path))
+                }
+                Source::Command(_) => None,
+            },
+        };
+        let observe = job.observe.clone().or_else(|| beside("observe.toml"));
+        for path in data.into_iter().chain(observe) {
+            if let Ok(text) = petal_files::read(&self.dir.join(&path)) {
+                inputs.add(&path.to_string_lossy(), &text);
+            }
+        }
+        inputs
+    }
+
+    /// The texts of a design, of all that it is made of, and of the front end's files that it names: of one that can't be parsed its own
+    /// alone. Each has a name that is the same on other machines.
+    fn texts(&self, path: &Path, job: &Job) -> Vec<(String, Vec<u8>)> {
+        let own = petal_files::read(&self.dir.join(path)).unwrap_or_default();
+        let mut texts = vec![(path.to_string_lossy().into_owned(), own)];
         let path = self.dir.join(path);
-        let mut texts: Vec<Vec<u8>> = Vec::new();
         let folders: Vec<PathBuf> = job.library.iter().map(|dir| self.dir.join(dir)).collect();
+        let name = |file: &Path| {
+            let near = file.strip_prefix(&self.dir).ok();
+            let name = near.or(file.file_name().map(Path::new)).unwrap_or(file);
+            name.to_string_lossy().into_owned()
+        };
+        let is_own = |file: &&PathBuf| file.canonicalize().ok() != path.canonicalize().ok();
         if let Ok(library) = Library::new(&folders)
             && let Ok(parsed) = Parsed::read(Design::from(&*path), &library)
         {
-            let files = parsed.files().iter();
-            texts.extend(files.filter_map(|file| petal_files::read(file).ok()));
+            let files = parsed.files().iter().filter(is_own);
+            let files = files.filter_map(|file| Some((name(file), petal_files::read(file).ok()?)));
+            texts.extend(files);
+            if let Ok(roots) = SourceRoots::new(Some(&path), &[]) {
+                let (front_end, _) = roots.read(parsed.front_end_files());
+                let front_end = front_end.into_iter();
+                texts.extend(front_end.map(|(file, text)| (name(Path::new(&file)), text.into())));
+            }
         }
         // The parser tells them in no particular order.
-        texts.sort_unstable();
-        texts.insert(0, petal_files::read(&path).unwrap_or_default());
-        let observe = path.with_extension("observe.toml");
-        if job.observe.is_none()
-            && let Ok(text) = petal_files::read(&observe)
-        {
-            texts.push(text);
-        }
+        texts[1..].sort_unstable();
         texts
     }
 
@@ -232,7 +281,7 @@ impl Shop {
             command.args(["-c", text]).current_dir(&self.dir);
             command.stdin(Stdio::null());
             let failed = |error: String| format!("cannot generate the {what} by `{text}`: {error}");
-            match process::run(&mut command, self.limits(job)) {
+            match process::run(&mut command, self.limits(job), &self.guard) {
                 Ok(Ok(printed)) if printed.output.trim_ascii().is_empty() => {
                     let told = format!("it printed nothing\n{}", printed.messages);
                     Err(failed(told.trim_end().to_owned()))
@@ -259,7 +308,7 @@ impl Shop {
     }
 
     /// Does a run.
-    fn run(&self, job: &Job, ready: &Ready) -> Result<Row, Failure> {
+    fn run(&self, job: &Job, ready: Ready) -> Result<Row, Failure> {
         let [program, words @ ..] = &*self.program else {
             return Err(Failure::new("there is no program to run"));
         };
@@ -293,16 +342,18 @@ impl Shop {
             .args(["--color", "never", "--quiet"]);
         command.arg("--name").arg(job.name.design.replace('/', " "));
         command.arg("--out").arg(&profile);
-        let digest = Some(ready.digest.clone());
-        Ok(match process::run(&mut command, self.limits(job))? {
-            Ok(_) => Row {
-                name: job.name.clone(),
-                digest,
-                error: None,
-                figures: figures(&profile)?,
+        let inputs = ready.inputs;
+        Ok(
+            match process::run(&mut command, self.limits(job), &self.guard)? {
+                Ok(_) => Row {
+                    name: job.name.clone(),
+                    inputs,
+                    error: None,
+                    figures: figures(&profile)?,
+                },
+                Err(error) => Row::failed(job, inputs, self.portable(&error)),
             },
-            Err(error) => Row::failed(job, digest, self.portable(&error)),
-        })
+        )
     }
 }
 

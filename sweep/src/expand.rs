@@ -13,6 +13,9 @@ use crate::file::{
     DataEntry, DataFrom, DesignEntry, Many, Parameter, PassesEntry, SweepFile, TIMEOUT,
 };
 
+/// How many runs a sweep may have: each is a process and a folder.
+const MOST: usize = 100_000;
+
 /// How many bytes the name of a folder may have.
 const LONGEST: usize = 200;
 
@@ -152,6 +155,11 @@ pub fn expand(file: &SweepFile, dir: &Path) -> Result<Vec<Job>, Problem> {
                 design.family.clone_from(&design.label);
             }
             for job in runs(file, entry, &design, &span)? {
+                if jobs.len() == MOST {
+                    let message =
+                        format!("a sweep has at most {MOST} runs, and this one has more: split it");
+                    return Err(Problem::new(message, span));
+                }
                 if !names.insert(job.name.clone()) {
                     let message = format!("the run {} is there twice; give one a `name`", job.name);
                     return Err(Problem::new(message, span));
@@ -254,6 +262,13 @@ fn of_command(
     parameters: &BTreeMap<String, Many<Parameter>>,
 ) -> Result<Vec<Design>, Problem> {
     let problem = |message: String| Problem::new(message, span.clone());
+    let counts = parameters.values().map(|values| values.0.len() as u128);
+    let count = counts.fold(1, u128::saturating_mul);
+    if count > MOST as u128 {
+        return Err(problem(format!(
+            "the parameters have {count} combinations, and a sweep has at most {MOST} runs: leave some values out"
+        )));
+    }
     let mut all = vec![BTreeMap::new()];
     for (parameter, values) in parameters {
         let mut names = parameter.chars();

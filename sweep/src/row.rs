@@ -1,6 +1,6 @@
 //! What is kept of each run, and of a sweep as a whole.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
@@ -11,34 +11,65 @@ use crate::expand::{Job, Name};
 /// The version of the files of a sweep.
 pub const VERSION: u32 = 1;
 
-/// All that a run depends on, as a number that another run has only if it depends on the same.
-#[derive(Debug, Clone)]
-pub struct Inputs(Sha256);
+/// All that a run depends on: a digest of each thing, by what it is called, such as the path of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Inputs(BTreeMap<String, String>);
 
 impl Inputs {
-    /// The inputs of a run by this version of petal.
-    pub fn new(petal: &str) -> Self {
-        let mut inputs = Self(Sha256::new());
-        inputs.add("petal", petal.as_bytes());
-        inputs
-    }
-
-    /// Adds one of them, such as the text of the `design`.
-    pub fn add(&mut self, what: &str, content: &[u8]) {
-        for part in [what.as_bytes(), content] {
-            self.0.update((part.len() as u64).to_le_bytes());
-            self.0.update(part);
+    /// Adds one of them. What several are called is told apart by numbers.
+    pub fn add(&mut self, name: &str, content: &[u8]) {
+        let digest = hexadecimal(&Sha256::digest(content)[..8]);
+        let names = (1..).map(|number| match number {
+            1 => name.to_owned(),
+            _ => format!("{name} ({number})"),
+        });
+        for name in names {
+            if !self.0.contains_key(&name) {
+                self.0.insert(name, digest);
+                return;
+            }
         }
     }
 
-    /// The number, in hexadecimal.
-    pub fn digest(self) -> String {
-        let mut text = String::new();
-        for byte in self.0.finalize() {
-            let _ = write!(text, "{byte:02x}");
+    /// The digest of all of them.
+    pub fn digest(&self) -> String {
+        let mut digest = Sha256::new();
+        for part in self.0.iter().flat_map(|(name, digest)| [name, digest]) {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
         }
-        text
+        hexadecimal(&digest.finalize())
     }
+
+    /// The first thing in which they differ from those of an earlier run: one that is not the same, or else one that only one of them has.
+    pub fn changed<'a>(&'a self, earlier: &'a Self) -> Option<&'a str> {
+        let both = self.0.iter().filter_map(|(name, digest)| {
+            let other = earlier.0.get(name)?;
+            (other != digest).then_some(name)
+        });
+        let new = self.0.keys().filter(|name| !earlier.0.contains_key(*name));
+        let gone = earlier.0.keys().filter(|name| !self.0.contains_key(*name));
+        both.chain(new).chain(gone).next().map(String::as_str)
+    }
+}
+
+/// What has different digests in two of these inputs; `None` if they go together.
+pub fn conflict<'a>(all: impl IntoIterator<Item = &'a Inputs>) -> Option<&'a str> {
+    let mut digests: HashMap<&str, &str> = HashMap::new();
+    let parts = all.into_iter().flat_map(|inputs| &inputs.0);
+    parts
+        .filter(|(name, digest)| *digests.entry(name).or_insert(digest) != *digest)
+        .map(|(name, _)| name.as_str())
+        .next()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 /// A run that was tried.
@@ -47,9 +78,9 @@ pub struct Row {
     /// What it is called.
     #[serde(flatten)]
     pub name: Name,
-    /// Of all that it depends on; none where that could not be found out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
+    /// All that it depends on; less where that could not be found out.
+    #[serde(default)]
+    pub inputs: Inputs,
     /// Why there is no result, as petal or the generator told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -58,27 +89,51 @@ pub struct Row {
     pub figures: BTreeMap<String, u64>,
 }
 
+/// A row as its file has it.
+#[derive(Serialize, Deserialize)]
+struct Sealed<R> {
+    #[serde(flatten)]
+    row: R,
+    /// The digest of the text without it.
+    seal: String,
+}
+
 impl Row {
     /// The row of a run that failed.
-    pub fn failed(job: &Job, digest: Option<String>, error: impl Into<String>) -> Self {
+    pub fn failed(job: &Job, inputs: Inputs, error: impl Into<String>) -> Self {
         Self {
             name: job.name.clone(),
-            digest,
+            inputs,
             error: Some(error.into()),
             figures: BTreeMap::new(),
         }
     }
 
     /// Whether it is the result of a run with these inputs. One that failed is none: it may have been for lack of something.
-    pub fn is_of(&self, digest: &str) -> bool {
-        self.error.is_none() && self.digest.as_deref() == Some(digest)
+    pub fn is_of(&self, inputs: &Inputs) -> bool {
+        self.error.is_none() && self.inputs == *inputs
     }
 
     /// The text of its file.
     pub fn json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("the keys are texts");
+        let sealed = Sealed {
+            row: self,
+            seal: self.seal(),
+        };
+        let mut text = serde_json::to_string_pretty(&sealed).expect("the keys are texts");
         text.push('\n');
         text
+    }
+
+    /// The row in the text of a file; `None` if nobody wrote it so.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let Sealed { row, seal } = serde_json::from_slice::<Sealed<Self>>(text).ok()?;
+        (row.seal() == seal).then_some(row)
+    }
+
+    fn seal(&self) -> String {
+        let text = serde_json::to_string(self).expect("the keys are texts");
+        hexadecimal(&Sha256::digest(text)[..8])
     }
 }
 

@@ -34,15 +34,16 @@ pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, 
                 numbers(rows().map(|(_, (_, cycles))| Some(cycles)))?,
             ]
         }
-        Table::Stalls => {
+        Table::Blame => {
             let rows = || {
                 let all = results.latencies.iter();
-                all.flat_map(|of| of.stalls.iter().map(|stall| (&of.name, stall)))
+                all.flat_map(|of| of.blame.iter().map(|blame| (&of.name, blame)))
             };
             vec![
                 texts(rows().map(|(name, _)| Some(name.as_str()))),
-                numbers(rows().map(|(_, stall)| Some(stall.cycles)))?,
-                lists(rows().map(|(_, stall)| &*stall.active)),
+                numbers(rows().map(|(_, blame)| Some(blame.cycles)))?,
+                numbers(rows().map(|(_, blame)| Some(blame.in_parallel)))?,
+                texts(rows().map(|(_, blame)| Some(blame.active.as_str()))),
             ]
         }
         Table::Changes => {
@@ -69,6 +70,11 @@ pub fn observed(table: Table, results: &Results) -> Result<Option<RecordBatch>, 
                 numbers(rows().map(|(_, violation)| Some(violation.cycle)))?,
                 numbers(rows().map(|(_, violation)| Some(violation.cycles)))?,
                 lists(rows().map(|(_, violation)| &*violation.active)),
+                numbers(rows().map(|(_, violation)| Some(violation.written.as_ref()?.cycle)))?,
+                lists(rows().map(|(_, violation)| {
+                    let written = violation.written.as_ref();
+                    written.map_or(&[][..], |written| &*written.by)
+                })),
             ]
         }
         _ => return of_counters(table, results),

@@ -38,7 +38,7 @@ pub enum Table {
     /// Each time that was measured between two events.
     Latencies,
     /// What was active while a latency was longer than it can be.
-    Stalls,
+    Blame,
     /// The changes of watched values.
     Changes,
     /// When rules were broken.
@@ -66,7 +66,7 @@ impl Table {
         Self::Spans,
         Self::Checkpoints,
         Self::Latencies,
-        Self::Stalls,
+        Self::Blame,
         Self::Changes,
         Self::Violations,
         Self::Counters,
@@ -88,7 +88,7 @@ impl Table {
             Self::Spans => "spans",
             Self::Checkpoints => "checkpoints",
             Self::Latencies => "latencies",
-            Self::Stalls => "stalls",
+            Self::Blame => "blame",
             Self::Changes => "changes",
             Self::Violations => "violations",
             Self::Counters => "counters",
@@ -144,7 +144,12 @@ impl Table {
             ],
             Self::Checkpoints => vec![text("checkpoint"), number("cycle")],
             Self::Latencies => vec![text("latency"), number("start"), number("cycles")],
-            Self::Stalls => vec![text("latency"), number("cycles"), texts("active")],
+            Self::Blame => vec![
+                text("latency"),
+                number("cycles"),
+                number("in_parallel"),
+                text("active"),
+            ],
             Self::Changes => vec![
                 text("watch"),
                 number("cycle"),
@@ -158,6 +163,8 @@ impl Table {
                 number("cycle"),
                 number("cycles"),
                 texts("active"),
+                or_null(number("written")),
+                texts("by"),
             ],
             Self::Counters => vec![text("counter"), value("total"), real("per_cycle")],
             Self::Samples => vec![

@@ -1,6 +1,7 @@
 //! `petal compare` and `petal baseline`: what they tell of real runs, that it adds up, and what they
 //! say of input that makes no sense.
 
+mod flame;
 mod observed;
 mod refused;
 

@@ -5,7 +5,7 @@ use petal_metadata::Metadata;
 use petal_passes::Library;
 
 use crate::support::root;
-use crate::support::workshop::{DATA, DESIGN, Workshop, said, succeeds, tells};
+use crate::support::workshop::{DATA, DESIGN, Workshop, example, said, succeeds, tells};
 
 /// What a command line of bash says, which must end with this exit code.
 fn ends(workshop: &Workshop, code: i32, commands: &str) -> String {
@@ -229,4 +229,47 @@ fn floating_point_memories_come_back_as_they_came() {
         &workshop.read("out/memories.json"),
         &["[0.1, 2.5]", "ieee754_float"],
     );
+}
+
+/// A statement has its line, and a group also that of its definition, in this order, whichever output tells of it.
+#[test]
+fn use_and_definition_are_both_named_by_every_output() {
+    let workshop = Workshop::empty();
+    let design = example("adl/variance.futil");
+    workshop.succeeds(&["run", &design, "-q", "--out", "out"]);
+    let both = "variance.py:36, variance.py:22";
+    let trace = workshop.succeeds(&["trace", "out", "--cycles", "2..3"]);
+    tells(&trace, &[&format!("load {{{both}}}")]);
+    let graph = workshop.succeeds(&["graph", "out", "--format", "dot"]);
+    tells(
+        &graph,
+        &[
+            &format!("load  {both}"),
+            "while  variance.py:36, variance.py:21",
+        ],
+    );
+    // Both lines have the group's cycles.
+    let lines = workshop.succeeds(&["stats", "out", "lines", "--all", "--format", "json"]);
+    let lines: serde_json::Value = serde_json::from_str(&lines).unwrap();
+    let lines = lines["lines"].as_array().or(lines.as_array()).unwrap();
+    let cycles = |line: u64| {
+        let row = lines.iter().find(|row| row["line"] == line).unwrap();
+        row["cycles"].as_u64().unwrap()
+    };
+    assert_eq!(cycles(22), 24);
+    assert!(cycles(36) > 24);
+    let annotated = workshop.succeeds(&["annotate", "out", "--file", "variance.py"]);
+    let costs = |line: &str| {
+        annotated
+            .lines()
+            .any(|text| text.contains(line) && text.contains("24  "))
+    };
+    assert!(costs("| 22 |"), "{annotated}");
+    let hotspots = workshop.read("out/stats/hotspots.csv");
+    tells(
+        &hotspots,
+        &["variance.py:36 cb.while_with(; variance.py:21 more ="],
+    );
+    let advice = workshop.succeeds(&["advise", &design, "--proved"]);
+    tells(&advice, &["from variance.py:36, variance.py:21"]);
 }

@@ -507,3 +507,177 @@ fn what_no_run_beats_is_the_front() {
     let has_front = told.contains("Pareto front");
     assert_eq!(has_front, none.1 < all.1, "{told}");
 }
+
+#[test]
+fn parts_of_different_inputs_are_no_whole() {
+    let workshop = Workshop::new();
+    workshop.write("b.futil", DESIGN);
+    workshop.write("b.futil.data", DATA);
+    workshop.write("part.futil", PART);
+    workshop.write("design.futil", format!("import \"part.futil\";\n{DESIGN}"));
+    let toml = |count: &str| {
+        format!(
+            "passes = [\"all\", \"no-opt\"]\ncount = \"n={count}\"\ndata = \"design.futil.data\"\n[[design]]\nfiles = [\"design.futil\", \"b.futil\"]\n"
+        )
+    };
+    let part = |shard: &str, out: &str| {
+        let _ = fs::remove_dir_all(workshop.path(out));
+        workshop.succeeds(&["sweep", "s.toml", "-q", "--shard", shard, "--out", out]);
+    };
+    let merge = ["sweep", "--merge", "one", "two", "--out", "whole", "-q"];
+    for (file, before, after, told) in [
+        (
+            "design.futil",
+            format!("import \"part.futil\";\n{DESIGN}"),
+            format!("import \"part.futil\";\n{DESIGN}\n"),
+            "design.futil",
+        ),
+        (
+            "part.futil",
+            PART.to_owned(),
+            format!("{PART}\n"),
+            "part.futil",
+        ),
+        (
+            "design.futil.data",
+            DATA.to_owned(),
+            DATA.replace('1', "2"),
+            "design.futil.data",
+        ),
+        (
+            "s.toml",
+            toml("main.put"),
+            toml("!main.put"),
+            "the options of all runs",
+        ),
+    ] {
+        workshop.write("s.toml", toml("main.put"));
+        workshop.write(file, &before);
+        part("1/2", "one");
+        workshop.write(file, &after);
+        part("2/2", "two");
+        let said = workshop.ends(1, &merge);
+        tells(
+            &said,
+            &[
+                "the parts are of different inputs",
+                told,
+                "changed between them",
+            ],
+        );
+        assert!(!workshop.path("whole").exists(), "{file}");
+        // Done again, they are a whole, and a part that goes on does so by itself.
+        let said = workshop.ends(0, &["sweep", "s.toml", "--shard", "1/2", "--out", "one"]);
+        tells(&said, &[told, "changed: ", "done again"]);
+        workshop.succeeds(&merge);
+        fs::remove_dir_all(workshop.path("whole")).unwrap();
+        workshop.write(file, &before);
+    }
+}
+
+#[test]
+fn a_list_of_runs_tells_what_changed() {
+    let workshop = Workshop::new();
+    workshop.write("s.toml", "[[design]]\nfiles = \"design.futil\"\n");
+    let list = || workshop.succeeds(&["sweep", "s.toml", "--out", "out", "--dry-run"]);
+    workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
+    assert_eq!(list(), "done    design / all / default\n");
+    workshop.write("design.futil", format!("{DESIGN}\n"));
+    assert_eq!(
+        list(),
+        "to do   design / all / default: design.futil changed\n"
+    );
+    workshop.write("design.futil", DESIGN);
+    workshop.write("design.observe.toml", "[[count]]\nvalue = \"main.put\"\n");
+    assert_eq!(
+        list(),
+        "to do   design / all / default: design.observe.toml changed\n"
+    );
+}
+
+#[test]
+fn an_edited_figure_is_not_believed() {
+    let workshop = Workshop::new();
+    workshop.write("s.toml", "[[design]]\nfiles = \"design.futil\"\n");
+    workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
+    let row = "out/rows/design/all/default/row.json";
+    let right = workshop.read(row);
+    let cycles = format!(
+        "\"cycles\": {}",
+        rows(&workshop, "out").values().next().unwrap().figures["cycles"]
+    );
+    workshop.write(row, right.replace(&cycles, "\"cycles\": 1"));
+    assert_ne!(right, workshop.read(row));
+    let said = workshop.ends(1, &["sweep", "--merge", "out", "--out", "whole"]);
+    tells(&said, &["row.json is not as petal wrote it"]);
+    workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
+    assert_eq!(right, workshop.read(row));
+}
+
+#[test]
+fn of_the_rows_of_a_run_the_one_with_a_profile_is_taken() {
+    let workshop = Workshop::new();
+    workshop.write("s.toml", "[[design]]\nfiles = \"design.futil\"\n");
+    for out in ["bare", "full"] {
+        workshop.succeeds(&["sweep", "s.toml", "--out", out, "-q"]);
+    }
+    fs::remove_dir_all(workshop.path("bare/profiles")).unwrap();
+    workshop.succeeds(&["sweep", "--merge", "bare", "full", "--out", "whole", "-q"]);
+    assert!(
+        workshop
+            .path("whole/profiles/design/all/default/summary.json")
+            .is_file()
+    );
+}
+
+#[test]
+fn cycles_are_weighed_against_hardware() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    workshop.write(
+        "s.toml",
+        format!("passes = [\"all\", \"no-opt\"]\npareto = [\"cycles\", \"register_bits\"]\n[[design]]\nfiles = {design:?}\n"),
+    );
+    let told = workshop.succeeds(&["sweep", "s.toml"]);
+    tells(&told, &["register_bits"]);
+    for (name, row) in rows(&workshop, "petal-out/s") {
+        let folder = workshop
+            .path("petal-out/s/profiles")
+            .join(row.name.folder());
+        let summary = fs::read_to_string(folder.join("summary.json")).unwrap();
+        let summary: Json = serde_json::from_str(&summary).unwrap();
+        for figure in ["registers", "register_bits", "cells"] {
+            assert_eq!(summary["hardware"][figure], row.figures[figure], "{name}");
+        }
+        // The register of the loop and those of the state machine, each with a bit for `done`.
+        assert!(
+            row.figures["register_bits"] > row.figures["registers"],
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_sweep_without_end_is_refused_at_once() {
+    let workshop = Workshop::empty();
+    let values: Vec<String> = (0..10).map(|value| value.to_string()).collect();
+    let names: Vec<String> = (0..8).map(|at| format!("p{at}")).collect();
+    let words: Vec<String> = names.iter().map(|name| format!("{{{name}}}")).collect();
+    let parameters = names
+        .iter()
+        .map(|name| format!("{name}=[{}]", values.join(",")));
+    let parameters: Vec<String> = parameters.collect();
+    workshop.write(
+        "s.toml",
+        format!(
+            "[[design]]\nname=\"a\"\ngenerate=\"g {}\"\nparameters={{{}}}\n",
+            words.join(""),
+            parameters.join(",")
+        ),
+    );
+    let said = workshop.ends(1, &["sweep", "s.toml", "--dry-run"]);
+    tells(
+        &said,
+        &["s.toml:", "100000000 combinations", "at most 100000 runs"],
+    );
+}

@@ -185,3 +185,30 @@ fn the_pages_of_sweeps_and_histories_work_in_a_browser() {
             .arg(workshop.dir.path()),
     );
 }
+
+#[test]
+fn nothing_outlives_a_sweep_that_is_killed() {
+    let workshop = Workshop::empty();
+    workshop.edited("design.futil", "while-comb.futil", &[]);
+    workshop.write(
+        "sweep.toml",
+        "[[design]]\nname = \"slow\"\ngenerate = \"sleep 300 & echo $! $$ > children; wait\"\n",
+    );
+    let mut child = start(&workshop);
+    wait_until("the command runs", || {
+        fs::read_to_string(workshop.path("children")).is_ok_and(|text| text.ends_with('\n'))
+    });
+    send(&child, Signal::SIGKILL);
+    child.wait().unwrap();
+    let children = workshop.read("children");
+    let children: Vec<i32> = children
+        .split_whitespace()
+        .map(|id| id.parse().unwrap())
+        .collect();
+    assert_eq!(children.len(), 2);
+    wait_until("its children are gone", || {
+        children
+            .iter()
+            .all(|&id| kill(Pid::from_raw(id), None).is_err())
+    });
+}

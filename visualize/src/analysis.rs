@@ -318,14 +318,13 @@ impl<'a> Analysis<'a> {
         fixed
     }
 
-    /// What a statement is called, such as `main.while@L12`, and the line of the front end's files that it comes from, with its
-    /// text if that is known.
+    /// What a statement is called, such as `main.while@L12`, and the lines of the front end's files that it comes from: where it is used, and
+    /// where the groups are defined that it runs.
     pub fn statement(&self, (id, statement): StatementId) -> (String, Option<String>) {
         let component = self.metadata.component(id);
         let name = PartNames::new(self.metadata, component).name(Part::Statement(statement));
         let lines = FrontEndLines::new(self.metadata);
-        let line = lines.line(&component.node(statement).positions);
-        let line = line.and_then(|line| lines.list(std::iter::once(line)));
+        let line = lines.list(lines.of_statement(component, statement).into_iter());
         (format!("{}.{name}", component.name), line)
     }
 

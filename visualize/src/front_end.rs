@@ -206,6 +206,21 @@ impl<'a> FrontEndLines<'a> {
         self.metadata.front_end.front(positions).map(Into::into)
     }
 
+    /// The lines of a statement: its own, where it is used, then those where the groups are defined that it runs itself, each once.
+    pub fn of_statement(&self, component: &Component, statement: ControlId) -> Vec<FrontEndLine> {
+        let used = self.line(&component.node(statement).positions);
+        let runs = component.runs.iter();
+        let runs = runs.filter(|run| run.control == Some(statement));
+        let defined = runs.filter_map(|run| self.line(&component.group(run.group).positions));
+        let mut lines: Vec<FrontEndLine> = Vec::new();
+        for line in used.into_iter().chain(defined) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
     /// The line of what a cell's cycle is charged for: a statement of its component, or the component itself.
     pub fn of_charge(
         &self,

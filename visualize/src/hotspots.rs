@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
 use crate::control::Counts;
-use crate::front_end::{FrontEndLines, Part, PartNames};
+use crate::front_end::{FrontEndLine, FrontEndLines, Part, PartNames};
 use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::table::{Column, RowId, Table, Value};
@@ -276,13 +276,18 @@ impl List<'_> {
         let source = node.span.map_or("", |span| {
             self.metadata.files[span.file.index()].line(span.line)
         });
-        let position = self.metadata.front_end.front(&node.positions);
+        let lines = self.lines.of_statement(component, statement.1).into_iter();
+        let lines = lines.filter_map(|line| match line {
+            FrontEndLine::At(file, line) => Some(self.lines.with_text(file, line)),
+            FrontEndLine::Untold | FrontEndLine::Compiler => None,
+        });
+        let lines: Vec<String> = lines.collect();
         Hotspot {
             kind,
             statement,
             name: format!("{}.{}", component.name, self.label(statement)),
             source: source.to_owned(),
-            front_end: position.map(|at| self.lines.with_text(at.file, at.line)),
+            front_end: (!lines.is_empty()).then(|| lines.join("; ")),
             cost,
             run: self.run,
             times: self.counts.times(statement.0, statement.1),

@@ -110,7 +110,7 @@ pub use leaves::Weighting;
 pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};
 pub use part::{Around, Part, PartError, Search, Survey, Wanted};
 pub use selection::{Digest, Filter, Selection, SelectionError};
-pub use summary::{RankedGroup, SUMMARY_VERSION, Summary, Verified};
+pub use summary::{Hardware, RankedGroup, SUMMARY_VERSION, Summary, Verified};
 pub use table::{Align, Column, RowId, Table, Value};
 pub use text::{printable, thousands};
 pub use timeline::{ChromeJson, Overview, Perfetto, Section, Timeline};

@@ -26,6 +26,8 @@ pub(crate) struct Frame {
     pub detail: String,
     /// What fills it, in SVG's words.
     pub fill: String,
+    /// The colour of its dashed outline, if it has one.
+    pub outline: Option<String>,
     /// Whether it has stripes that `fill` has not.
     pub striped: bool,
     /// Whether it comes after its siblings, which are in the order of their names.
@@ -153,7 +155,11 @@ impl Picture {
                 }
                 Event::Empty(start) if start.name().as_ref() == b"rect" => {
                     if let Some(frame) = frame {
-                        let (rect, width) = filled(start, &frame.fill)?;
+                        let (mut rect, width) = filled(start, &frame.fill)?;
+                        if let Some(color) = &frame.outline {
+                            let style = format!("stroke:{color};stroke-dasharray:3 2");
+                            rect.push_attribute(("style", &*style));
+                        }
                         writer.write_event(Event::Empty(rect))?;
                         if frame.striped {
                             let (stripes, _) = filled(start, "url(#stripes)")?;

@@ -62,6 +62,36 @@ impl Verified {
     }
 }
 
+/// What a compiled design consists of, in all instances of all components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Hardware {
+    /// Registers.
+    pub registers: u64,
+    /// Their bits, with one of each for `done`.
+    pub register_bits: u64,
+    /// Other cells of primitives.
+    pub cells: u64,
+}
+
+impl Hardware {
+    /// That of cells: of each primitive, such as `std_reg(32)`, how many.
+    pub fn of<'a>(cells: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
+        let mut hardware = Self::default();
+        for (cell, count) in cells {
+            let width = cell.strip_prefix("std_reg(");
+            let width = width.and_then(|rest| rest.strip_suffix(')')?.parse::<u64>().ok());
+            match width {
+                Some(width) => {
+                    hardware.registers += count;
+                    hardware.register_bits += count * (width + 1);
+                }
+                None => hardware.cells += count,
+            }
+        }
+        hardware
+    }
+}
+
 /// Version of `summary.json`; `docs/formats.md` tells what may change without a new one.
 pub const SUMMARY_VERSION: u32 = 2;
 
@@ -100,6 +130,9 @@ pub struct Summary {
     pub groups: Vec<RankedGroup>,
     /// The statements that cost most, of each kind.
     pub hotspots: Vec<Hotspot>,
+    /// What the compiled design consists of, if petal compiled it for this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<Hardware>,
     /// What was odd in the waveform, and what the run lacked.
     pub warnings: Vec<String>,
     /// What `petal advise` found, if it was asked: `docs/formats.md` has its fields.
@@ -158,6 +191,7 @@ impl Summary {
                     )
                 })
                 .collect(),
+            hardware: None,
             advice: None,
             observations: None,
             versions: versions

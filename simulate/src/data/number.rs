@@ -40,7 +40,7 @@ pub(super) fn to_bits(text: &str, format: Format) -> Result<(BigUint, Option<Rou
     let is_exact = &whole * &denominator == scaled;
     let (lowest, highest) = range(format);
     if !is_exact {
-        whole = half_away_from_zero(&scaled, &denominator);
+        whole = half_to_even(&scaled, &exact.denominator);
     }
     if !is_exact && format.numeric_type() == NumericType::Bitnum {
         return Err(Problem::NotExact {
@@ -294,14 +294,14 @@ fn scaled_to_text(value: &BigInt, fraction: u32) -> String {
     }
 }
 
-/// The whole number that is nearest to `scaled` / `denominator`.
-fn half_away_from_zero(scaled: &BigInt, denominator: &BigInt) -> BigInt {
-    let double: BigInt = scaled * 2;
-    let half_up = match scaled.sign() {
-        Sign::Minus => double - denominator,
-        Sign::NoSign | Sign::Plus => double + denominator,
-    };
-    half_up / (denominator * 2)
+/// The whole number that is nearest to `scaled` / `denominator`, of two the even one: as Calyx's own tools, and Python's `round`, do it.
+fn half_to_even(scaled: &BigInt, denominator: &BigUint) -> BigInt {
+    let mut whole = scaled.magnitude() / denominator;
+    let twice = (scaled.magnitude() % denominator) * 2_u32;
+    if twice > *denominator || (twice == *denominator && whole.bit(0)) {
+        whole += 1_u32;
+    }
+    BigInt::from_biguint(scaled.sign(), whole)
 }
 
 /// A fraction of whole numbers.

@@ -50,8 +50,8 @@ fn observations_stand_side_by_side() {
     let said = workshop.succeeds(&["compare", "before", "after"]);
     expect![[r#"
 
-        latency  count  median    p99    max  stall  delta of p99       %  what changed
-        turn     3 → 4   1 → 2  1 → 2  1 → 2      0            +1  +100.0
+        latency  count  median    p99    max  over shortest  delta of p99       %  what changed
+        turn     3 → 4   1 → 2  1 → 2  1 → 2              0            +1  +100.0
 
         counter  total  delta      %  what changed
         new      – → 4                only after

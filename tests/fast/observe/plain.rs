@@ -324,10 +324,17 @@ impl Generator<'_> {
             2 => (
                 "changed",
                 1,
-                pairs().map(|(now, past)| u64::from(now != past)).collect(),
+                // Nothing is before the run that the first cycle could differ from.
+                pairs()
+                    .enumerate()
+                    .map(|(cycle, (now, past))| u64::from(cycle > 0 && now != past))
+                    .collect(),
             ),
             3 => {
-                let toggles = pairs().map(|(now, past)| u64::from((now ^ past).count_ones()));
+                let toggles = pairs().enumerate().map(|(cycle, (now, past))| match cycle {
+                    0 => 0,
+                    _ => u64::from((now ^ past).count_ones()),
+                });
                 ("toggles", 7, toggles.collect())
             }
             _ => {

@@ -16,7 +16,9 @@ fn slices(workshop: &Workshop, profile: &str) -> Vec<Slice> {
     let text = workshop.read(&format!("{profile}/timeline.json"));
     let timeline: Value = serde_json::from_str(&text).unwrap();
     let events = timeline["traceEvents"].as_array().unwrap().iter();
-    let slices = events.filter(|event| event["ph"] == "X").map(|event| {
+    // What is observed is the same on all timelines, whatever they show.
+    let is_of_run = |event: &&Value| event["ph"] == "X" && event["cat"] != "observation";
+    let slices = events.filter(is_of_run).map(|event| {
         let number = |key: &str| event[key].as_u64().unwrap();
         let text = |key: &str| event[key].as_str().unwrap().to_owned();
         let start = number("ts");

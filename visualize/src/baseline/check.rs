@@ -128,7 +128,7 @@ mod tests {
         ],
         "frames": [{"label": "main"}, {"statement": 0}, {"group": 0}],
         "flame": [[0, 0, 1], [1, 1, 4], [2, 2, 4]],
-        "latencies": [{"name": "l", "count": 3, "median": 2, "p99": 7, "max": 7, "stall": 5, "histogram": {"2": 2, "7": 1}}],
+        "latencies": [{"name": "l", "count": 3, "median": 2, "p99": 7, "max": 7, "over_shortest": 5, "histogram": {"2": 2, "7": 1}}],
         "counters": [{"name": "c", "total": 8}],
         "checkpoints": [{"name": "k", "stamps": 2, "median_distance": 4}, {"name": "m", "stamps": 1}],
         "stamps": [0, 1, 0]

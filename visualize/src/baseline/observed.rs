@@ -22,8 +22,9 @@ pub struct LatencyFigures {
     /// The longest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
-    /// Cycles beyond the shortest one, of all.
-    pub stall: u64,
+    /// What all took longer than the shortest one.
+    #[serde(alias = "stall")]
+    pub over_shortest: u64,
     /// How many took how many cycles.
     pub histogram: BTreeMap<u64, u64>,
 }

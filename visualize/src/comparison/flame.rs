@@ -1,7 +1,9 @@
-//! The differential flame graph: as wide as the run after, red where it grew, blue where it shrank.
+//! The differential flame graph: the stacks of both runs, red where they grew, blue where they shrank, hollow where they vanished.
+//!
+//! Each frame tells the cycles that it had in both runs: what the flame graphs of the two tell of it. Where frames that vanished stand
+//! beside others, all are drawn narrower, so that the picture is as wide as the longer run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::matching::{self, Match};
@@ -13,47 +15,39 @@ use crate::text::{amount, thousands};
 /// Writes the differential flame graph of two runs as an SVG image that zooms and searches in a
 /// browser.
 ///
-/// Frames that only one of the runs has do not keep what stands on them from being the same: a group
-/// that moved into a new `par` has the colour of its own change.
-///
 /// # Errors
-/// When `out` can't be written, or nothing was active in the run after.
+/// When `out` can't be written, or nothing was active in either run.
 pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io::Result<()> {
     let common = Common::of(before, after);
-    let mut old: BTreeMap<Vec<Frame>, u64> = BTreeMap::new();
-    let mut gone = 0;
-    for (stack, cycles) in stacks(before) {
-        match identity(&stack, |frame| common.after(frame)) {
-            Some(stack) => *old.entry(stack).or_default() += cycles,
-            None => gone += cycles,
-        }
-    }
-    let new: Vec<(Vec<Frame>, Option<Vec<Frame>>, u64)> = stacks(after)
-        .into_iter()
-        .map(|(stack, cycles)| {
-            let identity = identity(&stack, |frame| common.known(frame));
-            (stack, identity, cycles)
-        })
-        .collect();
-    let mut count: BTreeMap<&[Frame], usize> = BTreeMap::new();
-    for identity in new
-        .iter()
-        .filter_map(|(_, identity, _)| identity.as_deref())
-    {
-        *count.entry(identity).or_default() += 1;
-    }
     let mut graph = Graph::default();
-    for (stack, identity, cycles) in &new {
-        // Where several stacks could be the old one, none is.
-        let only = identity.as_deref().filter(|identity| count[identity] == 1);
-        let before = only.and_then(|identity| old.remove(identity)).unwrap_or(0);
-        let labels = stack.iter().map(|at| label(after, at));
-        graph.add(labels, before, *cycles);
+    for (stack, cycles) in stacks(after) {
+        let names = stack.iter().map(|frame| (label(after, frame), false));
+        graph.add(
+            names,
+            Cycles {
+                before: 0,
+                after: cycles,
+            },
+        );
+    }
+    for (stack, cycles) in stacks(before) {
+        let names = stack.iter().map(|frame| match common.after(frame) {
+            Some(frame) => (label(after, &frame).to_owned(), false),
+            None => (label(before, frame).to_owned(), true),
+        });
+        let names: Vec<(String, bool)> = names.collect();
+        let names = names.iter().map(|(name, is_gone)| (&**name, *is_gone));
+        graph.add(
+            names,
+            Cycles {
+                before: cycles,
+                after: 0,
+            },
+        );
     }
     if graph.sums.is_empty() {
-        return Err(io::Error::other("nothing was active in the run after"));
+        return Err(io::Error::other("nothing was active in either run"));
     }
-    gone += old.values().sum::<u64>();
     let title = format!(
         "{}: {} → {}: {} cycles",
         before.design,
@@ -61,23 +55,16 @@ pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io:
         after.design,
         thousands(after.cycles)
     );
-    let mut subtitle = "as wide as the run after; striped: overhead".to_owned();
-    if gone > 0 {
-        let _ = write!(
-            subtitle,
-            "; {} cycles of what vanished are not shown",
-            amount(gone.into(), 1000)
-        );
-    }
     let picture = Picture {
         units: 1000,
         // What did not change is as white as the background.
         stroke: 200,
         title,
-        subtitle,
+        subtitle: "as wide as the longer run; striped: overhead".to_owned(),
         legend: vec![
             (tint(GREW, 1.0), "red grew"),
             (tint(SHRANK, 1.0), "blue shrank"),
+            (tint(SHRANK, 0.0), "hollow vanished"),
         ],
         frames: graph.frames(),
     };
@@ -94,73 +81,128 @@ fn tint(color: [f64; 3], strength: f64) -> String {
     format!("rgb({red},{green},{blue})")
 }
 
-/// The stacks of the run after, laid on top of each other.
-#[derive(Default)]
-struct Graph<'a> {
-    sums: Vec<Sum<'a>>,
-    ids: BTreeMap<(Option<usize>, &'a str), usize>,
-}
-
-/// A frame, with what is of stacks that go through it.
-struct Sum<'a> {
-    above: Option<usize>,
-    label: &'a str,
-    leaf: u64,
+/// Thousandths of cycles in both runs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cycles {
     before: u64,
     after: u64,
 }
 
-impl<'a> Graph<'a> {
-    fn add(&mut self, stack: impl Iterator<Item = &'a str>, before: u64, after: u64) {
+impl Cycles {
+    fn add(&mut self, other: Self) {
+        self.before += other.before;
+        self.after += other.after;
+    }
+
+    fn most(self) -> u64 {
+        self.before.max(self.after)
+    }
+}
+
+/// The stacks of both runs, laid on top of each other.
+#[derive(Default)]
+struct Graph {
+    sums: Vec<Sum>,
+    /// By what a frame stands on, its label, and whether the run after has nothing like it.
+    ids: BTreeMap<(Option<usize>, String, bool), usize>,
+}
+
+/// A frame, with what is of stacks that go through it.
+struct Sum {
+    above: Option<usize>,
+    label: String,
+    /// As a leaf.
+    leaf: Cycles,
+    all: Cycles,
+}
+
+impl Graph {
+    fn add<'n>(&mut self, stack: impl Iterator<Item = (&'n str, bool)>, cycles: Cycles) {
         let mut above = None;
-        for label in stack {
+        for (label, is_gone) in stack {
             let next = self.sums.len();
-            let at = *self.ids.entry((above, label)).or_insert(next);
+            let key = (above, label.to_owned(), is_gone);
+            let at = *self.ids.entry(key).or_insert(next);
             if at == next {
                 self.sums.push(Sum {
                     above,
-                    label,
-                    leaf: 0,
-                    before: 0,
-                    after: 0,
+                    label: label.to_owned(),
+                    leaf: Cycles::default(),
+                    all: Cycles::default(),
                 });
             }
-            self.sums[at].before += before;
-            self.sums[at].after += after;
+            self.sums[at].all.add(cycles);
             above = Some(at);
         }
         if let Some(leaf) = above {
-            self.sums[leaf].leaf += after;
+            self.sums[leaf].leaf.add(cycles);
         }
     }
 
-    fn frames(&self) -> Vec<picture::Frame> {
-        let changes = self
-            .sums
-            .iter()
-            .map(|frame| frame.after.abs_diff(frame.before));
-        let most = changes.max().unwrap_or(0).max(1);
-        let frames = self.sums.iter().map(|frame| {
-            let change = frame.after.abs_diff(frame.before);
-            let color = if frame.after > frame.before {
-                GREW
-            } else {
-                SHRANK
+    /// How wide each frame is as a leaf: all together as wide as the longer run.
+    fn weights(&self) -> Vec<u64> {
+        // What stands on each, by which it has to be shared, and what stands on nothing.
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.sums.len()];
+        let mut outermost = Vec::new();
+        for (at, sum) in self.sums.iter().enumerate() {
+            match sum.above {
+                Some(above) => parts[above].push(at),
+                None => outermost.push(at),
+            }
+        }
+        let mut run = Cycles::default();
+        for &at in &outermost {
+            run.add(self.sums[at].all);
+        }
+        let mut weights = vec![0; self.sums.len()];
+        let mut waiting = vec![(run.most(), None, outermost)];
+        while let Some((width, leaf, on_it)) = waiting.pop() {
+            let of_leaf = leaf.map_or(0, |at: usize| self.sums[at].leaf.most());
+            let wanted = on_it.iter().map(|&at| self.sums[at].all.most());
+            let all = u128::from(of_leaf) + wanted.clone().map(u128::from).sum::<u128>();
+            // Where each part ends, so that nothing is lost by rounding.
+            let end = |so_far: u128| {
+                let end = u128::from(width) * so_far / all.max(1);
+                u64::try_from(end).unwrap_or(width)
             };
+            let mut so_far = u128::from(of_leaf);
+            if let Some(leaf) = leaf {
+                weights[leaf] = end(so_far);
+            }
+            for (&at, wanted) in on_it.iter().zip(wanted) {
+                let start = end(so_far);
+                so_far += u128::from(wanted);
+                waiting.push((
+                    end(so_far) - start,
+                    Some(at),
+                    std::mem::take(&mut parts[at]),
+                ));
+            }
+        }
+        weights
+    }
+
+    fn frames(&self) -> Vec<picture::Frame> {
+        let change = |frame: &Sum| frame.all.after.abs_diff(frame.all.before);
+        let most = self.sums.iter().map(change).max().unwrap_or(0).max(1);
+        let weights = self.weights();
+        let frames = self.sums.iter().zip(weights).map(|(frame, weight)| {
+            let Cycles { before, after } = frame.all;
+            let color = if after > before { GREW } else { SHRANK };
+            // The eye tells small changes from none.
+            let strength = ratio(change(frame), most).sqrt();
+            let is_gone = after == 0;
             let is_overhead = frame.label.starts_with("(overhead: ");
+            let cycles = |cycles: u64| amount(cycles.into(), 1000);
             picture::Frame {
                 above: frame.above,
-                name: frame.label.to_owned(),
-                detail: format!(
-                    "{} cycles after, {} before",
-                    amount(frame.after.into(), 1000),
-                    amount(frame.before.into(), 1000)
-                ),
-                // The eye tells small changes from none.
-                fill: tint(color, ratio(change, most).sqrt()),
+                name: frame.label.clone(),
+                detail: format!("{} cycles after, {} before", cycles(after), cycles(before)),
+                fill: tint(color, if is_gone { 0.0 } else { strength }),
+                outline: is_gone.then(|| tint(SHRANK, 1.0)),
                 last: is_overhead,
                 striped: is_overhead,
-                weight: frame.leaf,
+                weight,
             }
         });
         frames.collect()
@@ -186,8 +228,6 @@ struct Common<'a> {
     statements: BTreeMap<usize, usize>,
     groups: BTreeMap<usize, usize>,
     labels: BTreeSet<&'a Frame>,
-    /// All of them, as in the run after.
-    after: BTreeSet<Frame>,
 }
 
 impl<'a> Common<'a> {
@@ -195,18 +235,13 @@ impl<'a> Common<'a> {
         let groups = matching::groups(before, after);
         let statements = pairs(&statements::statements(before, after, &groups));
         let groups = pairs(&groups);
-        let labels: BTreeSet<&Frame> = before
-            .frames
-            .iter()
-            .filter(|frame| matches!(frame, Frame::Label(_)) && after.frames.contains(frame))
-            .collect();
-        let all = statements.values().map(|&at| Frame::Statement(at));
-        let all = all.chain(groups.values().map(|&at| Frame::Group(at)));
+        let labels = before.frames.iter();
+        let labels =
+            labels.filter(|frame| matches!(frame, Frame::Label(_)) && after.frames.contains(frame));
         Self {
-            after: all.chain(labels.iter().copied().cloned()).collect(),
+            labels: labels.collect(),
             statements,
             groups,
-            labels,
         }
     }
 
@@ -218,17 +253,6 @@ impl<'a> Common<'a> {
             Frame::Label(_) => self.labels.get(frame).map(|&frame| frame.clone()),
         }
     }
-
-    /// A frame after, if there is one before.
-    fn known(&self, frame: &Frame) -> Option<Frame> {
-        self.after.get(frame).cloned()
-    }
-}
-
-/// What a stack is without the frames that only one run has; `None` if its leaf is one of them.
-fn identity(stack: &[Frame], common: impl Fn(&Frame) -> Option<Frame>) -> Option<Vec<Frame>> {
-    common(stack.last()?)?;
-    Some(stack.iter().filter_map(common).collect())
 }
 
 /// Which is which, for what is matched one to one.

@@ -92,8 +92,8 @@ pub struct LatencyRow {
     pub p99: Measure,
     /// The longest one.
     pub max: Measure,
-    /// Cycles beyond the shortest one, of all.
-    pub stall: Measure,
+    /// What all took longer than the shortest one.
+    pub over_shortest: Measure,
     /// How many took how many cycles before, and after.
     pub histogram: BTreeMap<u64, (u64, u64)>,
 }
@@ -213,7 +213,7 @@ impl Observations {
                 median: measure(|row| row.median),
                 p99: measure(|row| row.p99),
                 max: measure(|row| row.max),
-                stall: measure(|row| Some(row.stall)),
+                over_shortest: measure(|row| Some(row.over_shortest)),
                 histogram,
             }
         });
@@ -354,13 +354,13 @@ impl Order {
 impl Comparison {
     pub(super) fn latency_rows(&self) -> Rows {
         let rows = self.observations.latencies.iter().map(|row| {
-            let measures = [row.count, row.median, row.p99, row.max, row.stall];
+            let measures = [row.count, row.median, row.p99, row.max, row.over_shortest];
             let mut values = vec![row.name.as_str().into()];
             values.extend(measures.map(Measure::text));
             values.extend([row.p99.delta(), row.p99.percent(), row.runs.text()]);
             Row {
                 changed: measures.into_iter().any(Measure::is_changed),
-                rank: rank(row.p99, row.stall),
+                rank: rank(row.p99, row.over_shortest),
                 values,
             }
         });
@@ -370,7 +370,7 @@ impl Comparison {
             "median",
             "p99",
             "max",
-            "stall",
+            "over shortest",
             "delta of p99",
             "%",
         ];

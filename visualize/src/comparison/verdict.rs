@@ -124,7 +124,7 @@ const MEASURES: [(&str, Figure); 5] = [
     ("p99", |row| row.p99),
     ("median", |row| row.median),
     ("max", |row| row.max),
-    ("stall", |row| row.stall),
+    ("over", |row| row.over_shortest),
     ("count", |row| row.count),
 ];
 

@@ -57,7 +57,7 @@ pub struct Step {
     pub site: Site,
     /// What it is called.
     pub label: String,
-    /// The line that it comes from: `L12`, or of a front end's file `queue.py:12`; empty for cells.
+    /// The line that it comes from: `L12`, or of a front end's file `queue.py:12` and where its group is defined; empty for cells.
     pub place: String,
     /// The text of that line in the Calyx program.
     pub source: String,
@@ -407,8 +407,8 @@ impl<'a> Names<'a> {
             _ => (keyword.to_owned(), Meaning::Control),
         };
         let lines = FrontEndLines::new(self.metadata);
-        let line = lines.line(&node.positions);
-        let line = line.and_then(|line| lines.list(std::iter::once(line)));
+        let line = lines.of_statement(self.component, statement);
+        let line = lines.list(line.into_iter());
         let source = node.span.map_or("", |span| {
             self.metadata.files[span.file.index()].line(span.line)
         });

@@ -6,7 +6,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::{Slice, SliceId, Track, TrackId};
+use super::{Observed, Slice, SliceId, Track, TrackId};
 
 /// How a timeline is written.
 pub trait Format {
@@ -39,6 +39,12 @@ pub trait Format {
     /// also where other tracks show a section. A format without counters leaves them out.
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn shares(&mut self, _track: TrackId, _samples: &[(u64, f64)]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What was observed in the run, after all else. A format that has no place for it leaves it out.
+    #[expect(clippy::missing_errors_doc, reason = "above")]
+    fn observed(&mut self, _observed: &Observed) -> io::Result<()> {
         Ok(())
     }
 
@@ -286,6 +292,11 @@ impl<F: Format + ?Sized> Format for Vec<Box<F>> {
     fn shares(&mut self, track: TrackId, samples: &[(u64, f64)]) -> io::Result<()> {
         self.iter_mut()
             .try_for_each(|format| format.shares(track, samples))
+    }
+
+    fn observed(&mut self, observed: &Observed) -> io::Result<()> {
+        self.iter_mut()
+            .try_for_each(|format| format.observed(observed))
     }
 
     fn forget_patterns(&mut self) {

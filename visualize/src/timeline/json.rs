@@ -1,7 +1,7 @@
 //! Timelines as Chrome trace events: the JSON that Perfetto, Chrome and speedscope open.
 //!
 //! One microsecond of the viewer is one cycle. Every component cell and every file of a front end is a process,
-//! with a thread for each track. Counters and flows are left to the native format.
+//! with a thread for each track; so is what was observed. Other counters, and flows, are left to the native format.
 //!
 //! Format: *Trace Event Format*, Google, the JSON object format.
 
@@ -9,7 +9,10 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Content, Detail, Slice, SliceId, Track, Whole, WholeSlice, WholeSliceFormat};
+use super::observed::Events;
+use super::{
+    Content, Detail, Observed, Slice, SliceId, Track, Whole, WholeSlice, WholeSliceFormat,
+};
 
 /// Writes Chrome trace events.
 #[derive(Debug)]
@@ -127,6 +130,51 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
         let duration = number.format(cycles.end - cycles.start);
         self.out.write_all(duration.as_bytes())?;
         self.out.write_all(b"}")
+    }
+
+    fn observed(&mut self, observed: &Observed) -> io::Result<()> {
+        if observed.tracks.is_empty() {
+            return Ok(());
+        }
+        let cells = self.tracks.iter().map(|track| track.cell);
+        let (process, order) = (cells.max().unwrap_or(0) + 1, self.tracks.len());
+        let mut name = |tid: u64, what: &str, value: Value| {
+            self.event(
+                &json!({ "name": what, "ph": "M", "pid": process, "tid": tid, "args": value }),
+            )
+        };
+        name(0, "process_name", json!({ "name": "observations" }))?;
+        name(0, "process_sort_index", json!({ "sort_index": order }))?;
+        for (tid, row) in (1_u64..).zip(observed.rows()) {
+            let event = |kind: &str, cycle: u64| json!({ "name": row.name, "cat": "observation", "ph": kind, "pid": process, "tid": tid, "ts": cycle });
+            self.event(&json!({
+                "name": "thread_name", "ph": "M", "pid": process, "tid": tid, "args": { "name": row.name },
+            }))?;
+            match row.events {
+                Events::Instants(instants) => {
+                    for (cycle, _) in instants {
+                        let mut instant = event("i", cycle);
+                        instant["s"] = json!("t");
+                        self.event(&instant)?;
+                    }
+                }
+                Events::Slices(slices) => {
+                    for cycles in slices {
+                        let mut slice = event("X", cycles.start);
+                        slice["dur"] = json!(cycles.end - cycles.start);
+                        self.event(&slice)?;
+                    }
+                }
+                Events::Values(values) => {
+                    for (cycle, value) in values {
+                        let mut counter = event("C", cycle);
+                        counter["args"] = json!({ "value": value });
+                        self.event(&counter)?;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Names the tracks and ends the file.

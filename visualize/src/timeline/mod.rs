@@ -48,7 +48,7 @@ use crate::ledger::Class;
 
 pub use format::{Change, Changes, Format, PatternId, Whole};
 pub use json::ChromeJson;
-pub use observed::{ObservedContent, ObservedSlice, ObservedTrack, observed};
+pub use observed::{Observed, ObservedContent, ObservedTrack};
 pub use overview::{Overview, OverviewRow};
 pub use perfetto::Perfetto;
 pub use section::Section;
@@ -106,6 +106,8 @@ pub struct Timeline<'a, F: Format> {
     gap_end: Option<u64>,
     /// The lines of a front end's files.
     lines: Lines<'a>,
+    /// Whether something comes after the end of the run.
+    awaits_observations: bool,
 }
 
 impl<'a, F: Format> Timeline<'a, F> {
@@ -135,7 +137,15 @@ impl<'a, F: Format> Timeline<'a, F> {
             cuts: Cuts::new(),
             gap_end: None,
             lines: Lines::new(metadata),
+            awaits_observations: false,
         }
+    }
+
+    /// The same, which [`finish`](Self::finish) completes: what was observed is known only after the run.
+    #[must_use]
+    pub fn awaiting_observations(mut self) -> Self {
+        self.awaits_observations = true;
+        self
     }
 
     /// Whether the section's cell was there.
@@ -159,7 +169,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         &mut self.format
     }
 
-    /// Takes in the next event; the last one completes the file.
+    /// Takes in the next event; the last one completes the file, unless observations are to come.
     ///
     /// # Errors
     /// When the file can't be written.
@@ -189,7 +199,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             Event::Gap(gap) => self.skip(gap),
             Event::End { cycles } => {
                 self.go(None, *cycles)?;
-                self.finish()
+                self.end()
             }
             Event::Update(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
         }
@@ -581,10 +591,22 @@ impl<'a, F: Format> Timeline<'a, F> {
         Ok(id)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    fn end(&mut self) -> io::Result<()> {
         for (register, ramp) in self.updates.finish() {
             self.write_ramp(register, &ramp)?;
         }
+        if self.awaits_observations {
+            return Ok(());
+        }
+        self.format.finish()
+    }
+
+    /// Completes the file with what was observed.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn finish(&mut self, observed: &Observed) -> io::Result<()> {
+        self.format.observed(observed)?;
         self.format.finish()
     }
 }

@@ -1,21 +1,21 @@
-//! Tracks of what was observed, for the end of a trace in Perfetto's format: packets of a trace may stand in any order.
+//! What was observed in a run, for the end of a timeline: tracks of their own, which every format writes as it can.
 //!
-//! One microsecond is one cycle, as in the rest of the trace. Knows nothing of what was observed.
+//! Knows nothing of how it was observed.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
-use prost::Message;
-use prost::encoding::message;
-
-use super::perfetto::NANOSECONDS;
-use super::proto::{self, tag};
-
-/// The track that holds the others; those of the run have low numbers, and those of an overview higher ones.
-const HOLDER: u64 = 1 << 61;
-/// The first arrow; those of the run have low numbers.
-const ARROWS: u64 = 1 << 62;
-/// The packet sequence; those of the run have low numbers.
-const SEQUENCE: u32 = u32::MAX;
+/// What was observed, as far as a timeline shows it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Observed {
+    /// The tracks.
+    pub tracks: Vec<ObservedTrack>,
+    /// The cycles that are shown.
+    pub shown: Range<u64>,
+    /// The cycles whose samples are shown.
+    pub sampled: Range<u64>,
+}
 
 /// A track of something that was observed.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,169 +32,94 @@ pub enum ObservedContent {
     /// Something that happens in these cycles, ascending. Each has a number in the order of all that happens on several tracks, and an
     /// arrow leads from each to the next; `None` where there is no such order.
     Instants(Vec<(u64, Option<u64>)>),
-    /// Intervals, in the order of their beginnings; those that overlap are below one another.
-    Slices(Vec<ObservedSlice>),
+    /// Intervals, in the order of their beginnings: the first cycle, and how many there are. Those that overlap are below one another.
+    Slices(Vec<(u64, u64)>),
     /// A value from each of these cycles on.
     Values(Vec<(u64, f64)>),
     /// A value for each sample of the run, from its first cycle on.
     Samples(Vec<(u64, f64)>),
 }
 
-/// An interval.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObservedSlice {
-    /// The first cycle.
-    pub start: u64,
-    /// How many cycles.
-    pub cycles: u64,
-    /// What stands on it.
-    pub name: String,
+/// A line of a timeline, cut to what is shown.
+#[derive(Debug, PartialEq)]
+pub(super) struct Row<'a> {
+    pub name: &'a str,
+    pub events: Events,
 }
 
-/// The bytes of the tracks, as far as they are in the cycles that are shown; of samples, as far as they are in those that `sampled` has.
-pub fn observed(tracks: &[ObservedTrack], shown: &Range<u64>, sampled: &Range<u64>) -> Vec<u8> {
-    let mut writer = Writer {
-        bytes: Vec::new(),
-        last: HOLDER,
-    };
-    if tracks.is_empty() {
-        return writer.bytes;
-    }
-    writer.track(HOLDER, None, "observations", None);
-    for track in tracks {
-        writer.add(track, shown, sampled);
-    }
-    writer.bytes
+/// What is on a line.
+#[derive(Debug, PartialEq)]
+pub(super) enum Events {
+    Instants(Vec<(u64, Option<u64>)>),
+    /// None overlaps another one.
+    Slices(Vec<Range<u64>>),
+    Values(Vec<(u64, f64)>),
 }
 
-struct Writer {
-    bytes: Vec<u8>,
-    last: u64,
-}
-
-impl Writer {
-    fn add(&mut self, track: &ObservedTrack, shown: &Range<u64>, sampled: &Range<u64>) {
-        let name = &track.name;
-        match &track.content {
-            ObservedContent::Instants(cycles) => {
-                let id = self.next(name, None);
-                for &(cycle, order) in cycles.iter().filter(|(cycle, _)| shown.contains(cycle)) {
-                    // The arrow that comes in, and the one that goes out.
-                    let arrows = order.map(|order| [order, order + 1].map(|at| ARROWS + at));
-                    self.packet(proto::TracePacket {
-                        timestamp: Some(cycle.saturating_mul(NANOSECONDS)),
-                        track_event: Some(proto::TrackEvent {
-                            r#type: Some(proto::TYPE_INSTANT),
-                            track_uuid: Some(id),
-                            name: Some(name.clone()),
-                            flow_ids: arrows.into_iter().flatten().collect(),
-                            ..proto::TrackEvent::default()
-                        }),
-                        ..proto::TracePacket::default()
-                    });
-                }
-            }
-            ObservedContent::Slices(slices) => {
-                // For each row, where its last slice ends.
-                let mut rows: Vec<(u64, u64)> = Vec::new();
-                for slice in slices {
-                    let end = slice.start + slice.cycles;
-                    if end <= shown.start || slice.start >= shown.end {
-                        continue;
-                    }
-                    let (start, end) = (slice.start.max(shown.start), end.min(shown.end));
-                    let row = rows.iter_mut().find(|(_, last)| *last <= start);
-                    let id = match row {
-                        Some((id, last)) => {
-                            *last = end;
-                            *id
-                        }
-                        None => {
-                            let id = self.next(name, None);
-                            rows.push((id, end));
-                            id
-                        }
-                    };
-                    self.event(
-                        id,
-                        start,
-                        proto::TYPE_SLICE_BEGIN,
-                        Some(slice.name.clone()),
-                        None,
-                    );
-                    self.event(id, end, proto::TYPE_SLICE_END, None, None);
-                }
-            }
-            ObservedContent::Values(values) => self.values(name, values, shown),
-            ObservedContent::Samples(values) => self.values(name, values, sampled),
+impl Events {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Instants(instants) => instants.len(),
+            Self::Slices(slices) => slices.len(),
+            Self::Values(values) => values.len(),
         }
     }
+}
 
-    fn values(&mut self, name: &str, values: &[(u64, f64)], shown: &Range<u64>) {
-        let id = self.next(name, Some(proto::CounterDescriptor::default()));
-        let first = values.partition_point(|&(cycle, _)| cycle < shown.start);
-        for &(cycle, value) in &values[first.saturating_sub(1)..] {
-            if cycle < shown.end {
-                let at = cycle.max(shown.start);
-                self.event(id, at, proto::TYPE_COUNTER, None, Some(value));
-            }
+impl Observed {
+    /// The lines of all tracks, in their order.
+    pub(super) fn rows(&self) -> Vec<Row<'_>> {
+        let mut rows = Vec::new();
+        for ObservedTrack { name, content } in &self.tracks {
+            let events = match content {
+                ObservedContent::Instants(cycles) => {
+                    // What ends with the run happens in the cycle after the last.
+                    let shown = self.shown.start..=self.shown.end;
+                    let cycles = cycles.iter().filter(|(cycle, _)| shown.contains(cycle));
+                    vec![Events::Instants(cycles.copied().collect())]
+                }
+                ObservedContent::Slices(slices) => self.below_one_another(slices),
+                ObservedContent::Values(values) => vec![within(values, &self.shown)],
+                ObservedContent::Samples(values) => vec![within(values, &self.sampled)],
+            };
+            rows.extend(events.into_iter().map(|events| Row { name, events }));
         }
+        rows
     }
 
-    fn next(&mut self, name: &str, counter: Option<proto::CounterDescriptor>) -> u64 {
-        self.last += 1;
-        self.track(self.last, Some(HOLDER), name, counter);
-        self.last
+    fn below_one_another(&self, slices: &[(u64, u64)]) -> Vec<Events> {
+        let mut rows: Vec<Vec<Range<u64>>> = Vec::new();
+        // The rows that are free, and the others by the ends of their last slices: there may be as many as slices.
+        let (mut free, mut taken) = (BTreeSet::new(), BinaryHeap::new());
+        for &(start, cycles) in slices {
+            let end = start + cycles;
+            if end <= self.shown.start || start >= self.shown.end {
+                continue;
+            }
+            let slice = start.max(self.shown.start)..end.min(self.shown.end);
+            while let Some(&Reverse((end, row))) = taken.peek()
+                && end <= slice.start
+            {
+                taken.pop();
+                free.insert(row);
+            }
+            let row = free.pop_first().unwrap_or(rows.len());
+            if row == rows.len() {
+                rows.push(Vec::new());
+            }
+            taken.push(Reverse((slice.end, row)));
+            rows[row].push(slice);
+        }
+        rows.into_iter().map(Events::Slices).collect()
     }
+}
 
-    fn track(
-        &mut self,
-        id: u64,
-        parent: Option<u64>,
-        name: &str,
-        counter: Option<proto::CounterDescriptor>,
-    ) {
-        self.packet(proto::TracePacket {
-            track_descriptor: Some(proto::TrackDescriptor {
-                uuid: Some(id),
-                name: Some(name.to_owned()),
-                parent_uuid: parent,
-                counter,
-                child_ordering: Some(proto::EXPLICIT),
-                sibling_order_rank: u32::try_from(id - HOLDER).ok(),
-                sibling_merge_behavior: Some(proto::NONE),
-            }),
-            ..proto::TracePacket::default()
-        });
-    }
-
-    fn event(
-        &mut self,
-        track: u64,
-        cycle: u64,
-        kind: u32,
-        name: Option<String>,
-        value: Option<f64>,
-    ) {
-        self.packet(proto::TracePacket {
-            timestamp: Some(cycle.saturating_mul(NANOSECONDS)),
-            track_event: Some(proto::TrackEvent {
-                r#type: Some(kind),
-                track_uuid: Some(track),
-                name,
-                double_counter_value: value,
-                ..proto::TrackEvent::default()
-            }),
-            ..proto::TracePacket::default()
-        });
-    }
-
-    fn packet(&mut self, packet: proto::TracePacket) {
-        let packet = proto::TracePacket {
-            trusted_packet_sequence_id: Some(SEQUENCE),
-            ..packet
-        };
-        debug_assert!(packet.encoded_len() > 0);
-        message::encode(tag::TRACE_PACKET, &packet, &mut self.bytes);
-    }
+/// The values from the first of these cycles on.
+fn within(values: &[(u64, f64)], shown: &Range<u64>) -> Events {
+    let first = values.partition_point(|&(cycle, _)| cycle < shown.start);
+    let values = values[first.saturating_sub(1)..].iter();
+    let values = values.filter(|(cycle, _)| *cycle < shown.end);
+    let values = values.map(|&(cycle, value)| (cycle.max(shown.start), value));
+    Events::Values(values.collect())
 }

@@ -8,6 +8,8 @@
 //! Tracks of control registers have a packet sequence each, since their slices are known later than
 //! others and times of a sequence may not go back.
 
+mod observed;
+
 use std::io::{self, Write};
 use std::iter;
 use std::ops::Range;
@@ -20,7 +22,9 @@ use super::compress::{Packets, Stream};
 use super::interner::Interner;
 use super::packets::Template;
 use super::proto::{self, tag};
-use super::{Change, Changes, Content, Detail, Format, Slice, SliceId, Track, TrackId, Whole};
+use super::{
+    Change, Changes, Content, Detail, Format, Observed, Slice, SliceId, Track, TrackId, Whole,
+};
 
 /// Nanoseconds of a cycle in the viewer.
 pub(super) const NANOSECONDS: u64 = 1000;
@@ -542,6 +546,11 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
             self.packets.flush_full()?;
         }
         Ok(())
+    }
+
+    fn observed(&mut self, observed: &Observed) -> io::Result<()> {
+        observed::write(observed, self.packets.chunk(stream(MAIN)));
+        self.packets.flush_full()
     }
 
     fn finish(&mut self) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::{Change, Changes, Format, Slice, SliceId, Track, Whole};
+use super::{Change, Changes, Format, Observed, Slice, SliceId, Track, Whole};
 
 /// A slice from its begin to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,12 @@ pub trait WholeSliceFormat {
     /// come first.
     #[expect(clippy::missing_errors_doc, reason = "above")]
     fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()>;
+
+    /// As [`Format::observed`].
+    #[expect(clippy::missing_errors_doc, reason = "above")]
+    fn observed(&mut self, _observed: &Observed) -> io::Result<()> {
+        Ok(())
+    }
 
     /// The timeline is complete.
     #[expect(clippy::missing_errors_doc, reason = "above")]
@@ -182,6 +188,21 @@ impl<F: WholeSliceFormat> Format for WholeSlices<F> {
             activations: None,
             whole,
         })
+    }
+
+    /// Each event counts as a slice.
+    fn observed(&mut self, observed: &Observed) -> io::Result<()> {
+        self.take_ending()?;
+        self.write()?;
+        let rows = observed.rows();
+        let events: u64 = rows.iter().map(|row| row.events.len() as u64).sum();
+        if self.written.saturating_add(events) > self.max_slices {
+            self.is_whole = false;
+        }
+        if self.is_whole {
+            self.format.observed(observed)?;
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {

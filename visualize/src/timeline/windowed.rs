@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 
 use super::format::{Begin, Change, Changes, End, Format, Pattern, Whole};
-use super::{Slice, SliceId, Track, TrackId};
+use super::{Observed, Slice, SliceId, Track, TrackId};
 
 /// The [`Format`] that hands what is in some cycles to another one. What a part cuts begins and ends with it; one that began before
 /// tells the whole of it if it ends within.
@@ -169,6 +169,11 @@ impl<F: Format> Format for Windowed<F> {
             self.format.update(slice, within, whole.or(cut))?;
         }
         Ok(())
+    }
+
+    fn observed(&mut self, observed: &Observed) -> io::Result<()> {
+        self.go_to(u64::MAX)?;
+        self.format.observed(observed)
     }
 
     fn forget_patterns(&mut self) {

@@ -27,7 +27,7 @@ fn values_between_two_numbers_are_rounded() {
     check_words(
         "[0.5, -0.1, 0.03125, -0.03125, 7.96]",
         FIXED,
-        &expect!["8 fe 1 ff 7f"],
+        &expect!["8 fe 0 0 7f"],
     );
     check_rounded(
         "[0.5, -0.1, 0.03125, \"1/3\"]",
@@ -302,5 +302,16 @@ fn formats_may_be_wider_than_the_memory() {
         &expect![[r#"
             the memories do not fit:
             in.json:2:8: memory `m`: the format's width is 2, but the design's memory has 3 bits per word"#]],
+    );
+}
+
+/// As Python rounds, which writes the data of Calyx's own tools.
+#[test]
+fn halves_are_rounded_to_the_even_number() {
+    // In steps of 1/16: 0.5, 1.5, 2.5, 3.5 and the same below 0.
+    check_words(
+        "[0.03125, 0.09375, 0.15625, 0.21875, -0.03125, -0.09375, -0.15625, -0.21875]",
+        FIXED,
+        &expect!["0 2 2 4 0 fe fe fc"],
     );
 }

@@ -1,0 +1,189 @@
+//! What the intervals of a latency have more than the shortest one.
+//!
+//! Of a place and of what is in it, only so much is in the way as the place around takes longer; the part that has most more comes first.
+//! Where threads are side by side, the rest of what a thread worked more passed in parallel. Elsewhere it took the place of something that
+//! the shortest one had.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::results::Blame;
+use crate::work::{Cycles, PlaceId, Work};
+
+/// A place below what is the latency's own work, wherever that stands.
+#[derive(Default)]
+struct Own {
+    /// What has it as a part, and its name.
+    places: Vec<(Option<usize>, String)>,
+    numbers: HashMap<(Option<usize>, String), usize>,
+}
+
+impl Own {
+    /// The places from the outermost on that lead to this one.
+    fn way(&mut self, work: &Work, latency: usize, place: PlaceId) -> Vec<usize> {
+        let mut names: Vec<&str> = work.own_names(place, latency).collect();
+        names.reverse();
+        let mut way = Vec::new();
+        for name in names {
+            let key = (way.last().copied(), name.to_owned());
+            let next = self.places.len();
+            let at = *self.numbers.entry(key.clone()).or_insert(next);
+            if at == next {
+                self.places.push(key);
+            }
+            way.push(at);
+        }
+        way
+    }
+
+    fn path(&self, place: usize) -> String {
+        let above = std::iter::successors(Some(place), |&at| self.places[at].0);
+        let mut names: Vec<&str> = above.map(|at| self.places[at].1.as_str()).collect();
+        names.reverse();
+        names.join(" > ")
+    }
+}
+
+/// A part of what a place has: what it has itself, without what is in it, or a place in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Itself(Option<usize>),
+    Place(usize),
+}
+
+/// What `all` intervals of a latency, of which there are `count`, have more than as many of the shortest.
+pub(crate) fn blame(
+    work: &Work,
+    latency: usize,
+    all: &Cycles,
+    shortest: &Cycles,
+    count: u64,
+) -> Vec<Blame> {
+    let signed = |cycles: &Cycles, shape| i128::from(cycles.get(&shape).copied().unwrap_or(0));
+    let mut own = Own::default();
+    let mut more: BTreeMap<Part, i128> = BTreeMap::new();
+    // Without cycles of control alone.
+    let mut work_more: BTreeMap<usize, i128> = BTreeMap::new();
+    let mut whole = 0;
+    let shapes: BTreeSet<usize> = all.keys().chain(shortest.keys()).copied().collect();
+    for shape in shapes {
+        let cycles = signed(all, shape) - i128::from(count) * signed(shortest, shape);
+        let mut parts = BTreeSet::new();
+        for thread in work.threads(shape, latency) {
+            let way = own.way(work, latency, thread.place);
+            if let Some(&place) = way.last().filter(|_| thread.works) {
+                *work_more.entry(place).or_default() += cycles;
+            }
+            parts.insert(Part::Itself(way.last().copied()));
+            parts.extend(way.into_iter().map(Part::Place));
+        }
+        for part in parts {
+            *more.entry(part).or_default() += cycles;
+        }
+        whole += cycles;
+    }
+    let mut parts: BTreeMap<Option<usize>, Vec<(Part, i128)>> = BTreeMap::new();
+    for (&part, &cycles) in &more {
+        let of = match part {
+            Part::Itself(place) => place,
+            Part::Place(place) => own.places[place].0,
+        };
+        parts.entry(of).or_default().push((part, cycles));
+    }
+    let mut rows: Vec<Blame> = Vec::new();
+    let mut waiting = vec![(None, whole, Share::all(whole))];
+    while let Some((place, more, share)) = waiting.pop() {
+        let parts = parts.remove(&place).unwrap_or_default();
+        let parts = share.among(place, more, parts, |place| own.path(place));
+        for (part, more, share) in parts {
+            match part {
+                Part::Place(place) => waiting.push((Some(place), more, share)),
+                Part::Itself(place) => {
+                    let worked = place.and_then(|place| work_more.get(&place));
+                    let worked = worked.map_or(0, |more| positive(*more));
+                    let beside = worked.saturating_sub(share.in_the_way);
+                    rows.push(Blame {
+                        cycles: share.in_the_way,
+                        in_parallel: share.in_parallel.min(beside),
+                        active: place.map_or(String::new(), |place| own.path(place)),
+                    });
+                }
+            }
+        }
+    }
+    rows.retain(|row| row.cycles > 0 || row.in_parallel > 0);
+    rows.sort_by(|a, b| {
+        let size = |row: &Blame| Reverse((row.cycles, row.in_parallel));
+        (size(a), &a.active).cmp(&(size(b), &b.active))
+    });
+    rows
+}
+
+/// How many of the cycles that something has more are in the way, and how many passed in parallel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Share {
+    in_the_way: u64,
+    in_parallel: u64,
+}
+
+impl Share {
+    fn all(more: i128) -> Self {
+        Self {
+            in_the_way: positive(more),
+            in_parallel: 0,
+        }
+    }
+
+    /// That of each part of a place.
+    fn among(
+        mut self,
+        place: Option<usize>,
+        more: i128,
+        mut parts: Vec<(Part, i128)>,
+        path: impl Fn(usize) -> String,
+    ) -> Vec<(Part, i128, Self)> {
+        let are_side_by_side = parts.iter().map(|(_, more)| more).sum::<i128>() != more;
+        parts.sort_by_cached_key(|&(part, more)| match part {
+            Part::Itself(_) => (Reverse(more), String::new()),
+            Part::Place(place) => (Reverse(more), path(place)),
+        });
+        let mut shares = Vec::new();
+        for (part, more) in parts {
+            let has = positive(more);
+            let in_the_way = has.min(self.in_the_way);
+            let rest = has - in_the_way;
+            let in_parallel = if are_side_by_side {
+                rest
+            } else {
+                rest.min(self.in_parallel)
+            };
+            self.in_the_way -= in_the_way;
+            self.in_parallel = self.in_parallel.saturating_sub(in_parallel);
+            let share = Self {
+                in_the_way,
+                in_parallel,
+            };
+            shares.push((part, more, share));
+        }
+        // No part has so much more: then they were less side by side.
+        if self.in_the_way > 0 {
+            let itself = Part::Itself(place);
+            match shares.iter_mut().find(|(part, ..)| *part == itself) {
+                Some((.., share)) => share.in_the_way += self.in_the_way,
+                None => shares.push((
+                    itself,
+                    0,
+                    Self {
+                        in_the_way: self.in_the_way,
+                        in_parallel: 0,
+                    },
+                )),
+            }
+        }
+        shares
+    }
+}
+
+fn positive(more: i128) -> u64 {
+    u64::try_from(more).unwrap_or(0)
+}

@@ -1,0 +1,115 @@
+//! Tracks of what was observed, as packets of a sequence of their own: packets of a trace may stand in any order.
+
+use prost::Message as _;
+use prost::encoding::message;
+
+use super::NANOSECONDS;
+use crate::timeline::Observed;
+use crate::timeline::observed::Events;
+use crate::timeline::proto::{self, tag};
+
+/// The track that holds the others; those of the run have low numbers, and those of an overview higher ones.
+const HOLDER: u64 = 1 << 61;
+/// The first arrow; those of the run have low numbers.
+const ARROWS: u64 = 1 << 62;
+/// The packet sequence; those of the run have low numbers.
+const SEQUENCE: u32 = u32::MAX;
+
+/// Writes the packets.
+pub(super) fn write(observed: &Observed, bytes: &mut Vec<u8>) {
+    if observed.tracks.is_empty() {
+        return;
+    }
+    let mut writer = Writer { bytes };
+    writer.track(HOLDER, None, "observations", None);
+    for (id, row) in (HOLDER + 1..).zip(observed.rows()) {
+        let is_counter = matches!(row.events, Events::Values(_));
+        let counter = is_counter.then(proto::CounterDescriptor::default);
+        writer.track(id, Some(HOLDER), row.name, counter);
+        let event = |kind| proto::TrackEvent {
+            r#type: Some(kind),
+            track_uuid: Some(id),
+            ..proto::TrackEvent::default()
+        };
+        let name = || Some(row.name.to_owned());
+        match row.events {
+            Events::Instants(instants) => {
+                for (cycle, order) in instants {
+                    // The arrow that comes in, and the one that goes out.
+                    let arrows = order.map(|order| [order, order + 1].map(|at| ARROWS + at));
+                    writer.event(
+                        cycle,
+                        proto::TrackEvent {
+                            name: name(),
+                            flow_ids: arrows.into_iter().flatten().collect(),
+                            ..event(proto::TYPE_INSTANT)
+                        },
+                    );
+                }
+            }
+            Events::Slices(slices) => {
+                for slice in slices {
+                    let begin = proto::TrackEvent {
+                        name: name(),
+                        ..event(proto::TYPE_SLICE_BEGIN)
+                    };
+                    writer.event(slice.start, begin);
+                    writer.event(slice.end, event(proto::TYPE_SLICE_END));
+                }
+            }
+            Events::Values(values) => {
+                for (cycle, value) in values {
+                    let event = proto::TrackEvent {
+                        double_counter_value: Some(value),
+                        ..event(proto::TYPE_COUNTER)
+                    };
+                    writer.event(cycle, event);
+                }
+            }
+        }
+    }
+}
+
+struct Writer<'a> {
+    bytes: &'a mut Vec<u8>,
+}
+
+impl Writer<'_> {
+    fn track(
+        &mut self,
+        id: u64,
+        parent: Option<u64>,
+        name: &str,
+        counter: Option<proto::CounterDescriptor>,
+    ) {
+        self.packet(proto::TracePacket {
+            track_descriptor: Some(proto::TrackDescriptor {
+                uuid: Some(id),
+                name: Some(name.to_owned()),
+                parent_uuid: parent,
+                counter,
+                child_ordering: Some(proto::EXPLICIT),
+                sibling_order_rank: u32::try_from(id - HOLDER).ok(),
+                sibling_merge_behavior: Some(proto::NONE),
+            }),
+            ..proto::TracePacket::default()
+        });
+    }
+
+    fn event(&mut self, cycle: u64, event: proto::TrackEvent) {
+        self.packet(proto::TracePacket {
+            timestamp: Some(cycle.saturating_mul(NANOSECONDS)),
+            track_event: Some(event),
+            ..proto::TracePacket::default()
+        });
+    }
+
+    fn packet(&mut self, packet: proto::TracePacket) {
+        let packet = proto::TracePacket {
+            trusted_packet_sequence_id: Some(SEQUENCE),
+            ..packet
+        };
+        debug_assert!(packet.encoded_len() > 0);
+        message::encode(tag::TRACE_PACKET, &packet, self.bytes);
+    }
+}
