@@ -432,7 +432,6 @@ pub fn statements_run_as_often_as_interpreted(count: usize, profile: Profile) {
     let (text, programs) = design(&randoms(Grammar::Whole, count, is_fine));
     for (passes, left_out) in &pipelines {
         let at = format!("{passes} without {left_out:?}");
-        std::fs::write("/tmp/e/random.futil", &text).unwrap();
         let (metadata, traced) = with_file(&text, |file| profile(file, passes, left_out));
         graph_is_as_interpreted(&metadata, &traced, &programs);
         let mut analysis = Analysis::new(&metadata, ControlView::Source);
