@@ -82,6 +82,9 @@ pub(crate) fn blame(
         }
         whole += cycles;
     }
+    if whole == 0 {
+        return Vec::new();
+    }
     let mut parts: BTreeMap<Option<usize>, Vec<(Part, i128)>> = BTreeMap::new();
     for (&part, &cycles) in &more {
         let of = match part {

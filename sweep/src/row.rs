@@ -1,5 +1,6 @@
 //! What is kept of each run, and of a sweep as a whole.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
@@ -25,8 +26,8 @@ impl Inputs {
             _ => format!("{name} ({number})"),
         });
         for name in names {
-            if !self.0.contains_key(&name) {
-                self.0.insert(name, digest);
+            if let Entry::Vacant(free) = self.0.entry(name) {
+                free.insert(digest);
                 return;
             }
         }

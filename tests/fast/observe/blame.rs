@@ -97,10 +97,7 @@ fn a_loop_that_runs_beside_something_longer_is_in_nobodys_way() {
     let latency = ["--latency", "x=main.enter..main.leave"];
     let dynamic = ["--passes", "compile-repeat,no-opt"];
     let (over, rows) = blame(&workshop, &[&dynamic[..], &latency].concat());
-    let [(0, 6, active)] = &rows[..] else {
-        panic!("{over}: {rows:?}");
-    };
-    assert!(over == 0 && active.ends_with(" > wait"), "{active}");
+    assert!(over == 0 && rows.is_empty(), "{over}: {rows:?}");
 }
 
 /// Statements of which one is the loop.
