@@ -238,8 +238,9 @@ pub fn files(out: &Path) -> Vec<String> {
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let is_ours = |name: &String| {
         let patch = name.strip_suffix(".patch");
+        let program = name.strip_suffix(".futil");
         matches!(name.as_str(), "advice.md" | "advice.sarif")
-            || name.starts_with("defect-") && name.ends_with(".futil")
+            || program.is_some_and(|of| of.starts_with("defect-"))
             || patch.is_some_and(|of| {
                 let of = of.strip_prefix("front-").unwrap_or(of);
                 matches!(of, "all" | "proved") || of.starts_with(|c: char| c.is_ascii_digit())
