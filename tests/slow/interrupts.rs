@@ -284,7 +284,7 @@ fn a_run_that_is_interrupted() {
 
 #[test]
 fn nobody_reads_the_events() {
-    let workshop = Workshop::new();
+    let workshop = Workshop::endless();
     nix::unistd::mkfifo(&workshop.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     let run = [&RUN[..], &["--events", "pipe"]].concat();
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
