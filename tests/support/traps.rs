@@ -326,7 +326,11 @@ impl Writer<'_> {
     }
 
     /// The statements of a trap.
-    #[allow(clippy::too_many_lines, reason = "a list of traps")]
+    #[allow(
+        clippy::too_many_lines,
+        clippy::many_single_char_names,
+        reason = "a list of traps"
+    )]
     fn trap(&mut self, trap: Trap) -> Vec<String> {
         let n = self.number();
         let (a, b) = (self.register(), self.register());

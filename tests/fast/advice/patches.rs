@@ -102,7 +102,7 @@ fn modes_and_links_stay() {
             & 0o7777
     };
     let set = |mode| {
-        fs::set_permissions(workshop.path("real.futil"), PermissionsExt::from_mode(mode)).unwrap()
+        fs::set_permissions(workshop.path("real.futil"), PermissionsExt::from_mode(mode)).unwrap();
     };
     set(0o600);
     symlink("real.futil", workshop.path("link.futil")).unwrap();
