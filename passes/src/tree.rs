@@ -65,9 +65,10 @@ fn static_program_attribute() -> ir::Attribute {
     ir::Attribute::Unknown("petal_static_program".into())
 }
 
-/// Marks a branch of a `static if` with the number of its probe.
-fn branch_attribute() -> ir::Attribute {
-    ir::Attribute::Unknown("petal_branch".into())
+/// Tells the probe of a branch of a `static if`.
+fn branch_attribute(branch: bool) -> ir::Attribute {
+    let name = if branch { "petal_then" } else { "petal_else" };
+    ir::Attribute::Unknown(name.into())
 }
 
 /// Tells the run of an enable whose group has others.
@@ -107,9 +108,9 @@ impl<'a> View<'a> {
         usize::try_from(number).ok()
     }
 
-    /// The probe of the branch of a `static if` that this is, if it has one.
-    pub fn branch_probe(self) -> Option<ProbeName> {
-        let number = self.attributes().get(branch_attribute())?;
+    /// The probe of the branch of this `static if` that is taken where the condition is `branch`, if it has one.
+    pub fn branch_probe(self, branch: bool) -> Option<ProbeName> {
+        let number = self.attributes().get(branch_attribute(branch))?;
         Some(ProbeName {
             kind: ProbeKind::BR,
             number: u32::try_from(number).ok()?,
@@ -282,9 +283,9 @@ impl<'a> ViewMut<'a> {
             .insert(static_program_attribute(), number as u64);
     }
 
-    pub fn set_branch_probe(&mut self, probe: ProbeName) {
+    pub fn set_branch_probe(&mut self, branch: bool, probe: ProbeName) {
         self.attributes()
-            .insert(branch_attribute(), u64::from(probe.number));
+            .insert(branch_attribute(branch), u64::from(probe.number));
     }
 
     pub fn set_run(&mut self, number: usize) {

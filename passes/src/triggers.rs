@@ -14,7 +14,9 @@ use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error};
 use petal_metadata::{ProbeKind, ProbePrefix};
 
-use crate::instrument::{ComponentProbes, add_guarded_probe};
+use crate::instrument::{
+    BranchProbe, ComponentProbes, Condition, add_guarded_probe, add_named_probe,
+};
 use crate::session::Session;
 use crate::tree::{GroupRef, View, called_group};
 
@@ -38,6 +40,7 @@ pub(crate) fn probe_all(ctx: &mut ir::Context, session: &mut Session) -> CalyxRe
     for component in &mut ctx.components {
         if let Some(component_probes) = probes.components.get_mut(&component.name) {
             probe(component, &ctx.lib, &probes.prefix, component_probes)?;
+            probe_branches(component, &ctx.lib, &probes.prefix, component_probes)?;
         }
     }
     Ok(())
@@ -79,6 +82,59 @@ fn probe(
             add_guarded_probe(&mut builder, count, ProbeKind::EN, prefix, guard);
         group.borrow_mut().assignments.push(assignment);
         probes.runs[run].enable = Some(probe);
+    }
+    Ok(())
+}
+
+/// Adds the probes of branches. `static-inline` makes a wire for each `static if` that takes more than a cycle, inner ones
+/// first, which holds the condition while the `static if` runs; nothing looks at the probe at other times.
+fn probe_branches(
+    component: &mut ir::Component,
+    lib: &ir::LibrarySignatures,
+    prefix: &ProbePrefix,
+    probes: &mut ComponentProbes,
+) -> CalyxResult<()> {
+    let mut is_inlined = true;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        is_inlined &= matches!(view, View::Dynamic(_)) || view.group().is_some();
+    });
+    if probes.branches.is_empty() || !is_inlined {
+        return Ok(());
+    }
+    let wires: Vec<ir::RRC<ir::Cell>> = component
+        .cells
+        .iter()
+        .filter(|cell| {
+            let cell = cell.borrow();
+            let name = cell.name();
+            cell.is_primitive(Some("std_wire"))
+                && name.as_ref().starts_with("cond_wire")
+                && !probes.cells.contains(&name)
+        })
+        .cloned()
+        .collect();
+    if wires.len() != probes.latched {
+        return Err(Error::misc(format!(
+            "petal cannot follow how the compiler built the `static if`s of component `{}`; \
+             is a pass in use that petal does not know?",
+            component.name
+        )));
+    }
+    for BranchProbe {
+        probe,
+        condition,
+        branch,
+    } in std::mem::take(&mut probes.branches)
+    {
+        let port = match condition {
+            Condition::Port(port) => port,
+            Condition::Latched(number) => wires[number].borrow().get("out"),
+        };
+        let taken = ir::Guard::Port(port);
+        let guard = if branch { taken } else { !taken };
+        let mut builder = ir::Builder::new(component, lib);
+        let assignment = add_named_probe(&mut builder, probe, prefix, guard);
+        component.continuous_assignments.push(assignment);
     }
     Ok(())
 }

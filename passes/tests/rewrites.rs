@@ -157,7 +157,7 @@ fn conditions_of_cells_that_others_drive() {
         ("", &wires, control),
         &expect![[r#"
             checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-            proved: make the comb group `is_1` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
+            checked: make the comb group `is_1` continuous, with a copy of `eq`: something may be read that nothing drives then, and what that gives depends on how it is compiled
         "#]],
     );
 }
@@ -386,11 +386,11 @@ fn conditions_with_copies() {
         &wires,
         control,
         &expect![[r#"
-        proved: make the comb group `is_1` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
-        proved: make the comb group `is_3` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
-        proved: run `a_1` and `note` at once, in a `par`: none of them writes what another one reads or writes
-        proved: make one group of `a_1` and `note`: each takes one cycle, and none of them writes what another one reads or writes
-    "#]],
+            checked: make the comb group `is_1` continuous, with a copy of `eq`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: make the comb group `is_3` continuous, with a copy of `eq`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: run `a_1` and `note` at once, in a `par`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: make one group of `a_1` and `note`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+        "#]],
     );
     let source = main("", &wires, control);
     let changed = changed(&source, &Observed::default(), "`is_1` continuous");
@@ -457,8 +457,8 @@ fn conditions_that_have_to_stay() {
         &wires,
         "seq { a_1; note; if eq.out with left { b_1; } }",
         &expect![[r#"
-            proved: run `a_1` and `note` at once, in a `par`: none of them writes what another one reads or writes
-            proved: make one group of `a_1` and `note`: each takes one cycle, and none of them writes what another one reads or writes
+            checked: run `a_1` and `note` at once, in a `par`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: make one group of `a_1` and `note`: something may be read that nothing drives then, and what that gives depends on how it is compiled
         "#]],
     );
 }
@@ -473,9 +473,9 @@ fn conditions_that_change_with_what_runs() {
         &wires,
         "while eq.out { seq { a_1; test; b_1; } }",
         &expect![[r#"
-            checked: run `a_1` to `test` and `b_1` at once, in a `par`: a condition of the component may change with what runs while it is looked at
-            checked: run `test` and `b_1` at once, in a `par`: a condition of the component may change with what runs while it is looked at
-            checked: make one group of `test` and `b_1`: a condition of the component may change with what runs while it is looked at
+            checked: run `a_1` to `test` and `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
+            checked: run `test` and `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
+            checked: make one group of `test` and `b_1`: a condition may change with what runs while it is looked at
         "#]],
     );
     let p = ("", "add.left = x; add.right = a.out; out = add.out;\n", "");
@@ -489,8 +489,8 @@ fn conditions_that_change_with_what_runs() {
         ),
         &expect![[r#"
             checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-            checked: run `a_1` and `invoke p` to `b_1` at once, in a `par`: a condition of the component may change with what runs while it is looked at
-            checked: run `a_1` and `invoke p` at once, in a `par`: a condition of the component may change with what runs while it is looked at
+            checked: run `a_1` and `invoke p` to `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
+            checked: run `a_1` and `invoke p` at once, in a `par`: a condition may change with what runs while it is looked at
         "#]],
     );
     // The output of this one is a register.

@@ -229,7 +229,7 @@ fn the_documented_fields_of_observations_are_those_written() {
         serde_json::from_str(&workshop.read(&format!("out/{OBSERVATIONS}"))).unwrap();
     let mut written = BTreeSet::new();
     fields(&results, "", &mut written);
-    assert_eq!(documented("## `observations.json`, version 1"), written);
+    assert_eq!(documented("## `observations.json`, version 2"), written);
     // Each table that there is something in is there, and no other.
     let listed = OUTPUTS
         .iter()

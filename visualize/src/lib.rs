@@ -31,7 +31,7 @@
 //! # use petal_metadata::Id;
 //! # use petal_reconstruct::{Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Run, TraceWriter, TreeId};
 //! # let folder = tempfile::tempdir()?;
-//! # let mut metadata: Metadata = serde_json::from_str(r#"{ "version": 4, "petal": "", "calyx": "",
+//! # let mut metadata: Metadata = serde_json::from_str(r#"{ "version": 5, "petal": "", "calyx": "",
 //! #     "fingerprint": "", "verified": true, "pipeline": [], "files": [], "prefix": "petal_",
 //! #     "scope": ["toplevel", "main"], "main": 0, "components": [{ "name": "main", "cells": [],
 //! #     "groups": [], "control": [], "runs": [], "calls": [], "threads": [], "compiled": [], "registers": [] }] }"#)?;

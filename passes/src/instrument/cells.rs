@@ -106,9 +106,23 @@ pub(crate) fn add_guarded_probe<T>(
     prefix: &ProbePrefix,
     guard: ir::Guard<T>,
 ) -> (ProbeName, ir::Assignment<T>) {
-    let (probe, port) = add_probe(builder, count, kind, prefix);
+    let number = *count;
+    *count += 1;
+    let probe = ProbeName { kind, number };
+    (probe, add_named_probe(builder, probe, prefix, guard))
+}
+
+/// The same for a probe that has its name already.
+pub(crate) fn add_named_probe<T>(
+    builder: &mut ir::Builder<'_>,
+    probe: ProbeName,
+    prefix: &ProbePrefix,
+    guard: ir::Guard<T>,
+) -> ir::Assignment<T> {
+    let cell = add_cell(builder, &probe.cell(prefix), prefix);
     let on = builder.add_constant(1, 1);
+    let port = cell.borrow().get("in");
     let mut assignment = ir::Assignment::new(port, on.borrow().get("out"));
     *assignment.guard = guard;
-    (probe, assignment)
+    assignment
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 use calyx_ir as ir;
 use petal_metadata::{ProbeKind, ProbeName, ProbePrefix, Schedule};
 
-pub(crate) use cells::{add_cell, add_guarded_probe};
+pub(crate) use cells::{add_cell, add_guarded_probe, add_named_probe};
 use cells::{add_primitive, add_probe, all_names};
 use schedules::Enables;
 
@@ -51,10 +51,32 @@ pub(crate) struct ComponentProbes {
     pub latencies: HashMap<NodeKey, u64>,
     /// Source statements that became static as a whole, but whose runs nothing tells apart.
     pub merged: HashSet<NodeKey>,
+    /// The probes of branches of `static if`s, until [`crate::triggers`] has added them.
+    pub branches: Vec<BranchProbe>,
+    /// How many `static if`s hold the value of their condition in a register.
+    pub latched: usize,
     /// What each static program starts by a `go`, until [`crate::triggers`] has probed it.
     pub triggers: Vec<Vec<Trigger>>,
     /// Groups of the component, to recognise those that `static-inline` adds.
     pub groups: HashSet<ir::Id>,
+}
+
+/// A probe that is high while a branch of a `static if` runs.
+#[derive(Debug)]
+pub(crate) struct BranchProbe {
+    pub probe: ProbeName,
+    pub condition: Condition,
+    /// The value of the condition for which the branch is taken.
+    pub branch: bool,
+}
+
+/// Where the condition of a `static if` can be read while it runs.
+#[derive(Debug, Clone)]
+pub(crate) enum Condition {
+    /// It takes one cycle: at its port.
+    Port(ir::RRC<ir::Port>),
+    /// At the wire that `static-inline` makes, as the n-th in the component.
+    Latched(usize),
 }
 
 /// A GA probe. The runs of one group have the same.

@@ -19,8 +19,7 @@ use std::collections::{HashMap, HashSet};
 use calyx_ir as ir;
 use petal_metadata::{ProbeKind, ProbeName, Schedule};
 
-use super::Instrumenter;
-use super::cells::add_guarded_probe;
+use super::{BranchProbe, Condition, Instrumenter};
 use crate::source::SourceComponent;
 use crate::tree::{NodeKey, Slot, View, ViewMut};
 
@@ -132,8 +131,8 @@ impl Timetable<'_> {
             }
             ir::StaticControl::If(node) => {
                 let of = view.identity().map(|(key, _)| key);
-                for branch in [&node.tbranch, &node.fbranch] {
-                    let (body, probe) = unprobed(branch);
+                for (branch, body) in [(true, &node.tbranch), (false, &node.fbranch)] {
+                    let probe = view.branch_probe(branch);
                     let inner = self.frame(frame, start, of, probe, body);
                     self.frames[inner].is_certain &= probe.is_some();
                     self.place(View::Static(body), inner, 0);
@@ -321,15 +320,6 @@ fn latency(view: View<'_>) -> u64 {
     }
 }
 
-/// A branch without its probe, and that probe.
-fn unprobed(branch: &ir::StaticControl) -> (&ir::StaticControl, Option<ProbeName>) {
-    let probe = View::Static(branch).branch_probe();
-    match branch {
-        ir::StaticControl::Par(par) if probe.is_some() => (&par.stmts[0], probe),
-        _ => (branch, None),
-    }
-}
-
 /// Whether a branch may go on while none of its enables is active, so that only a probe tells that it runs.
 fn has_pauses(branch: View<'_>) -> bool {
     let mut pauses = false;
@@ -406,41 +396,39 @@ impl Instrumenter<'_> {
         timetable.schedule()
     }
 
-    /// Gives a probe to each branch of a `static if` that may go on while none of its enables is active. The probe is in a
-    /// group beside the branch, of which `static-inline` makes nothing else:
-    ///
-    /// ```text
-    /// static if p { if q { g; } }
-    /// static if p { static par { if q { g; } branch; } }
-    /// ```
-    fn add_branch_probes(&mut self, node: ViewMut<'_>) {
+    /// Gives a probe to each branch of a `static if` that may go on while none of its enables is active. What it reads is
+    /// there only when `static-inline` has run ([`crate::triggers`]).
+    fn add_branch_probes(&mut self, mut node: ViewMut<'_>) {
+        for child in node.reborrow().children() {
+            self.add_branch_probes(child);
+        }
         let ViewMut::Static(control) = node else {
             return;
         };
-        if let ir::StaticControl::If(node) = control {
-            for branch in [&mut node.tbranch, &mut node.fbranch] {
-                if !has_pauses(View::Static(branch)) {
-                    continue;
-                }
-                let latency = branch.get_latency();
-                let mut builder = ir::Builder::new(self.component, self.lib);
-                let group = builder.add_static_group("branch", latency);
-                let (probe, assignment) = add_guarded_probe(
-                    &mut builder,
-                    &mut self.probes.count,
-                    ProbeKind::BR,
-                    self.prefix,
-                    ir::Guard::True,
-                );
-                group.borrow_mut().assignments.push(assignment);
-                let body = std::mem::replace(&mut **branch, ir::StaticControl::empty());
-                let parts = vec![body, ir::StaticControl::from(group)];
-                **branch = ir::StaticControl::par(parts, latency);
-                ViewMut::Static(branch).set_branch_probe(probe);
-            }
-        }
-        for child in ViewMut::Static(control).children() {
-            self.add_branch_probes(child);
+        let ir::StaticControl::If(inner) = &*control else {
+            return;
+        };
+        let condition = if inner.latency == 1 {
+            Condition::Port(std::rc::Rc::clone(&inner.port))
+        } else {
+            self.probes.latched += 1;
+            Condition::Latched(self.probes.latched - 1)
+        };
+        let branches = [(true, &inner.tbranch), (false, &inner.fbranch)];
+        let paused = branches.map(|(branch, body)| (branch, has_pauses(View::Static(body))));
+        for (branch, _) in paused.into_iter().filter(|(_, pauses)| *pauses) {
+            let probe = ProbeName {
+                kind: ProbeKind::BR,
+                number: self.probes.count,
+            };
+            self.probes.count += 1;
+            ViewMut::Static(control).set_branch_probe(branch, probe);
+            let condition = condition.clone();
+            self.probes.branches.push(BranchProbe {
+                probe,
+                condition,
+                branch,
+            });
         }
     }
 }

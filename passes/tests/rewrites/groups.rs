@@ -168,16 +168,16 @@ fn static_groups() {
     let source = main("", &wires, "seq { a_1; late; own; }");
     let observed = seen(&[("a_1", 1), ("late", 1), ("own", 1)], &[]);
     expect![[r#"
-        proved: say that the group `a_1` always takes 1 cycle: `"promotable"=1`: what it is done with is started in its first cycle, and takes one
-        proved: make the group `a_1` static: `static<1> group`: what it is done with is started in its first cycle, and takes one
+        checked: say that the group `a_1` always takes 1 cycle: `"promotable"=1`: results may depend on how long something takes, for what runs beside it or by itself
+        checked: make the group `a_1` static: `static<1> group`: results may depend on how long something takes, for what runs beside it or by itself
         checked: say that the group `late` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
         checked: make the group `late` static: `static<1> group`: it took 1 cycle each time that it ran, with these data
         checked: say that the group `own` always takes 1 cycle: `"promotable"=1`: it took 1 cycle each time that it ran, with these data
-        proved: run `a_1`, `late` and `own` at once, in a `par`: none of them writes what another one reads or writes
-        proved: run `a_1` and `late` to `own` at once, in a `par`: none of them writes what another one reads or writes
-        proved: run `a_1` to `late` and `own` at once, in a `par`: none of them writes what another one reads or writes
-        proved: run `a_1` and `late` at once, in a `par`: none of them writes what another one reads or writes
-        proved: run `late` and `own` at once, in a `par`: none of them writes what another one reads or writes
+        checked: run `a_1`, `late` and `own` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+        checked: run `a_1` and `late` to `own` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+        checked: run `a_1` to `late` and `own` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+        checked: run `a_1` and `late` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+        checked: run `late` and `own` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
     "#]].assert_eq(&render_of(&source, &observed));
     let changed = changed(&source, &observed, "`a_1` static");
     expect![[r#"
@@ -216,13 +216,13 @@ fn cells_kept_apart() {
     let observed = seen(&[], &["a", "d"]);
     let text = render_of(&source, &observed);
     let about: Vec<&str> = text.lines().filter(|line| line.contains("apart")).collect();
-    expect!["proved: keep the cell `a` apart: read it through the slice `a_out`: a slice of all bits gives what it gets"].assert_eq(&about.join("\n"));
+    expect!["proved: keep the cell `a` apart: read it through the slice `a_apart`: a slice of all bits gives what it gets"].assert_eq(&about.join("\n"));
     expect![[r#"
         -cells { a = std_reg(8); b = std_reg(8); c = std_reg(8); d = std_reg(8); add = std_add(8);
-        +cells { a = std_reg(8); a_out = std_slice(8, 8); b = std_reg(8); c = std_reg(8); d = std_reg(8); add = std_add(8);
-        +a_out.in = a.out;
+        +cells { a = std_reg(8); a_apart = std_slice(8, 8); b = std_reg(8); c = std_reg(8); d = std_reg(8); add = std_add(8);
+        +a_apart.in = a.out;
         -group b_a { b.in = a.out; b.write_en = 1'd1; b_a[done] = b.done; }
-        +group b_a { b.in = a_out.out; b.write_en = 1'd1; b_a[done] = b.done; }
+        +group b_a { b.in = a_apart.out; b.write_en = 1'd1; b_a[done] = b.done; }
     "#]].assert_eq(&changed(&source, &observed, "`a` apart"));
 }
 
