@@ -91,7 +91,11 @@ fn two_designs_as_markdown() {
 
         ### Groups
 
-        8 groups unchanged (`--all` shows them)
+        | group | cycles | delta | % | times active | what changed |
+        | --- | ---: | ---: | ---: | ---: | --- |
+        | main.write | 1 |  |  | 1 | edited |
+
+        7 groups unchanged (`--all` shows them)
 
         ### Component cells
 
