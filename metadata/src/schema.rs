@@ -390,7 +390,6 @@ pub struct ControlNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u64>,
     /// Whether nothing in the compiled design tells one run of the statement from the next.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub merged: bool,
 }
 

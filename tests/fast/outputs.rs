@@ -133,10 +133,9 @@ fn the_documented_fields_of_advice_are_those_written() {
 
 /// The path of a field, but for what holds it where the same objects are in several places.
 fn shared(path: &str) -> String {
-    let (path, again) = match path.split_once(".enable.") {
-        Some((_, field)) => (path, Some(("probe", field))),
-        None => (path, None),
-    };
+    let probes = [".enable.", ".branch."];
+    let mut probes = probes.iter().filter_map(|name| path.split_once(name));
+    let again = probes.next().map(|(_, field)| ("probe", field));
     let again = again.or_else(|| {
         ["span", "probe", "schedule[]"]
             .into_iter()

@@ -73,6 +73,9 @@ component main() -> () {
             "out",
             "--simulator",
             simulator,
+            // Nobody reads `own`, so that the optimiser removes it.
+            "--passes",
+            "no-opt",
         ];
         workshop.succeeds(&[&run[..], &["--watch", "main.mem", "--watch", "main.own"]].concat());
         let results: Value = serde_json::from_str(&workshop.read("out/observations.json")).unwrap();

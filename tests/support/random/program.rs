@@ -229,8 +229,8 @@ impl Program {
                 let parent = parent.expect("no program is a single group");
                 let register = self.name("q");
                 let _ = writeln!(self.cells, "    {register} = std_reg(1);");
-                let _ = writeln!(self.wires, "    {register}_out = {register}.out;");
-                self.outputs.push(format!("{register}_out: 1"));
+                let _ = writeln!(self.wires, "    {register}_seen = {register}.out;");
+                self.outputs.push(format!("{register}_seen: 1"));
                 self.write(parent, &register, "1'd1")
             }
             Shape::Seq(parts) => {
