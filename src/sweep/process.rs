@@ -55,9 +55,9 @@ while read -r what group; do
     -) left="${left%%" $group "*} ${left#*" $group "}" ;;
   esac
 done
-for group in $left; do kill -TERM -- "-$group"; done
+for group in $left; do kill -s TERM -- "-$group"; done
 [ "$left" = " " ] || sleep 2
-for group in $left; do kill -KILL -- "-$group"; done
+for group in $left; do kill -s KILL -- "-$group"; done
 "#;
 
 impl Guard {
