@@ -390,6 +390,7 @@ pub struct ControlNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u64>,
     /// Whether nothing in the compiled design tells one run of the statement from the next.
+    #[serde(default)]
     pub merged: bool,
 }
 
