@@ -176,12 +176,9 @@ impl Timetable<'_> {
             self.part(key, frame, start, end);
             return;
         }
-        let inside: Vec<NodeKey> = self.extents.keys().copied().collect();
-        let inside = inside.into_iter().filter(|key| {
-            let extent = self.extents[key];
-            extent.is_some_and(|(of, ..)| of == inner)
-        });
-        let inside: Vec<NodeKey> = inside.collect();
+        let extents = self.extents.iter();
+        let inside = extents.filter(|(_, extent)| extent.is_some_and(|(of, ..)| of == inner));
+        let inside: Vec<NodeKey> = inside.map(|(&key, _)| key).collect();
         for key in inside {
             for above in self.source.ancestry(key) {
                 self.extents.insert(above, None);
