@@ -287,7 +287,9 @@ impl Memories {
         let renamed = self.data.renamed(&self.instances);
         let mut memories = renamed.memories().iter();
         let memory = memories.find(|memory| memory.name() == instance);
-        let words = memory.into_iter().flat_map(|memory| memory.words());
+        let words = memory
+            .into_iter()
+            .flat_map(petal_simulate::data::Memory::words);
         words
             .filter_map(|(&index, word)| Some((index, word.iter_u64_digits().next()?)))
             .collect()

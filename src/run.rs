@@ -188,14 +188,8 @@ pub fn profile(
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
     timelines.finish(results.as_ref(), &job.staging)?;
     summary.observations = results.as_ref().map(Results::page);
-    let data = compile::data_file(args);
-    let data = data.as_deref().and_then(Path::file_name);
-    summary.data = data.map(|name| name.to_string_lossy().into_owned());
-    let cells = job.design.cells();
-    let probe = job.metadata.prefix.named("");
-    let cells = cells.iter().filter(|(cell, _)| !cell.starts_with(&probe));
-    let cells = cells.map(|(cell, count)| (&**cell, *count));
-    summary.hardware = Some(Hardware::of(cells));
+    summary.data = job.data();
+    summary.hardware = Some(job.hardware());
     let ending = job.ending();
     let ran = verify::Ran {
         cycles: summary.cycles,
@@ -272,6 +266,20 @@ impl<'a> Job<'a> {
             cycle_limit: self.args.cycle_limit,
             stage,
         }
+    }
+
+    /// The name of the data file, if there is one.
+    fn data(&self) -> Option<String> {
+        let data = compile::data_file(self.args)?;
+        Some(data.file_name()?.to_string_lossy().into_owned())
+    }
+
+    /// The hardware that the design consists of, without probes.
+    fn hardware(&self) -> Hardware {
+        let probe = self.metadata.prefix.named("");
+        let cells = self.design.cells();
+        let cells = cells.iter().filter(|(cell, _)| !cell.starts_with(&probe));
+        Hardware::of(cells.map(|(cell, count)| (&**cell, *count)))
     }
 
     /// While it lives, Ctrl-C ends the command at once.

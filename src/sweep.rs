@@ -205,9 +205,8 @@ impl Plan {
             });
             let state = match (&earlier, &changed) {
                 (Some(row), _) if row.error.is_some() => "failed",
-                (Some(_), Some(_)) => "to do",
                 (Some(_), None) => "done",
-                (None, _) => "to do",
+                _ => "to do",
             };
             let changed = changed.filter(|_| state == "to do").unwrap_or_default();
             let _ = writeln!(text, "{state:<6}  {}{changed}", job.name);

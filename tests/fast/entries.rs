@@ -38,7 +38,7 @@ const SA: &str = "static<1> group sa { a.in = 8'd1; a.write_en = 1'd1; }";
 /// Holds the table of statements of a run with these options.
 fn check(groups: &[&str], control: &str, options: &[&str], expected: &Expect) {
     let workshop = Workshop::empty();
-    workshop.write("d.futil", &design(&groups.join("\n    "), control));
+    workshop.write("d.futil", design(&groups.join("\n    "), control));
     workshop.succeeds(&[&["run", "-q", "d.futil", "--out", "out"], options].concat());
     let columns = "statement,times entered,iterations,cycles,overhead,min,max";
     let stats = [
@@ -142,7 +142,7 @@ fn a_branch_that_is_not_taken_pays_nothing() {
 fn what_starts_barriers_is_a_barrier() {
     let workshop = Workshop::empty();
     let control = "par { seq { ga; @sync(1); ga; } seq { inc; @sync(1); inc; } }";
-    workshop.write("d.futil", &design(&[GA, INC].join("\n    "), control));
+    workshop.write("d.futil", design(&[GA, INC].join("\n    "), control));
     for passes in ["all", "no-opt"] {
         workshop.succeeds(&["run", "-q", "d.futil", "--out", "out", "--passes", passes]);
         let summary: serde_json::Value =
@@ -159,7 +159,7 @@ fn what_starts_barriers_is_a_barrier() {
 fn a_checkpoint_is_stamped_as_often_as_the_statement_is_entered() {
     let workshop = Workshop::empty();
     let control = "seq { while lt.out with test { seq { ga; inc; } } }";
-    workshop.write("d.futil", &design(&[TEST, GA, INC].join("\n    "), control));
+    workshop.write("d.futil", design(&[TEST, GA, INC].join("\n    "), control));
     let run = ["run", "-q", "d.futil", "--out", "out"];
     let points = [
         "--checkpoint",

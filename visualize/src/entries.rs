@@ -47,7 +47,7 @@ pub(crate) fn entries(
         .collect();
     // What is in a statement comes after it.
     for at in (0..count).rev() {
-        known[at] = known[at].or_else(|| entries.from_inside(at, &known));
+        known[at] = known[at].or_else(|| entries.by_inside(at, &known));
     }
     if let Some(root) = known.first_mut() {
         root.get_or_insert(activations);
@@ -104,7 +104,7 @@ impl Entries<'_> {
     }
 
     /// How often a statement ran, by what is in it.
-    fn from_inside(&self, at: usize, known: &[Option<u64>]) -> Option<u64> {
+    fn by_inside(&self, at: usize, known: &[Option<u64>]) -> Option<u64> {
         let children = &self.children[at];
         match self.kind(at) {
             // What comes later may not have begun in the last run.

@@ -243,27 +243,7 @@ impl Program {
                 self.line("}");
                 Code::Seq(id, parts)
             }
-            Shape::Meet(arms) => {
-                let id = self.statement("par", parent);
-                let order = self.order();
-                let barrier = self.barriers;
-                self.barriers += 1;
-                self.line("par {");
-                let mut codes = Vec::new();
-                for (before, after) in arms {
-                    let own = self.statement("seq", Some(id));
-                    // It waits for the other arms.
-                    self.vary(own);
-                    self.line("seq {");
-                    let before = self.write_shape(before, Some(own), around);
-                    self.line(&format!("@sync({barrier});"));
-                    let after = self.write_shape(after, Some(own), around);
-                    self.line("}");
-                    codes.push((own, Code::Seq(own, vec![before, after])));
-                }
-                self.line("}");
-                Code::Par(id, order, codes)
-            }
+            Shape::Meet(arms) => self.write_meet(arms, parent, around),
             Shape::Par(arms) => {
                 let id = self.statement("par", parent);
                 let order = self.order();
@@ -326,6 +306,33 @@ impl Program {
                 }
             }
         }
+    }
+
+    fn write_meet(
+        &mut self,
+        arms: &[(Shape, Shape)],
+        parent: Option<StatementId>,
+        around: Option<&str>,
+    ) -> Code {
+        let id = self.statement("par", parent);
+        let order = self.order();
+        let barrier = self.barriers;
+        self.barriers += 1;
+        self.line("par {");
+        let mut codes = Vec::new();
+        for (before, after) in arms {
+            let own = self.statement("seq", Some(id));
+            // It waits for the other arms.
+            self.vary(own);
+            self.line("seq {");
+            let before = self.write_shape(before, Some(own), around);
+            self.line(&format!("@sync({barrier});"));
+            let after = self.write_shape(after, Some(own), around);
+            self.line("}");
+            codes.push((own, Code::Seq(own, vec![before, after])));
+        }
+        self.line("}");
+        Code::Par(id, order, codes)
     }
 
     pub fn write_while(
