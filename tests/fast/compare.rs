@@ -91,11 +91,7 @@ fn two_designs_as_markdown() {
 
         ### Groups
 
-        | group | cycles | delta | % | times active | what changed |
-        | --- | ---: | ---: | ---: | ---: | --- |
-        | main.write | 1 |  |  | 1 | edited |
-
-        7 groups unchanged (`--all` shows them)
+        8 groups unchanged (`--all` shows them)
 
         ### Component cells
 
