@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use petal_data::Data;
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_reconstruct::{Ahead, ProbeSource, Reconstruction, VcdSource};
-use petal_simulate::{BuildOptions, Data, Executable, RunOptions, Trace, Verilator};
+use petal_verilator::{BuildOptions, Executable, RunOptions, Trace, Verilator};
 
 fn main() {
     divan::main();

@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use petal_data::Data;
 use petal_embedded::{Compiled, Options, Visible};
 use petal_passes::{Design, Library, Pipeline, Program};
 use petal_reconstruct::{ProbeSource, Reconstruction, Signal};
-use petal_simulate::{BuildOptions, Data, Executable, Optimisation, RunOptions, Trace, Verilator};
+use petal_verilator::{BuildOptions, Executable, Optimisation, RunOptions, Trace, Verilator};
 
 /// Pairs of runs, if nothing else is said.
 const PAIRS: usize = 11;

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use petal_data::{Data, MemoryLayout};
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations, Request};
@@ -15,7 +16,6 @@ use petal_reconstruct::{
     Reconstruction, Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource,
     Warning,
 };
-use petal_simulate::{Data, MemoryLayout};
 use petal_sweep::SweepFile;
 use petal_visualize::outputs::{Make, OUTPUTS};
 use petal_visualize::timeline::Format;

@@ -1,6 +1,6 @@
 //! The folder in which Verilator's builds are kept: where it is, and that it is its user's alone.
 //!
-//! What is in it is `petal_simulate`'s.
+//! What is in it is `petal_verilator`'s.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -18,7 +18,7 @@ pub fn clean() -> Result<(), Failure> {
     let mut left = Vec::new();
     if dir.exists() {
         check(&dir)?;
-        left = petal_simulate::clean_cache(&dir)?;
+        left = petal_verilator::clean_cache(&dir)?;
         // It stays if something is in it.
         let _ = fs::remove_dir(&dir);
     }

@@ -8,10 +8,11 @@ use std::slice;
 use std::sync::Arc;
 
 use nix::unistd::{dup, dup2_stdout};
+use petal_data::{Data, MemoryLayout};
 use petal_embedded::Simulation;
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, Parsed, PassesError, Pipeline, Program, Source};
-use petal_simulate::{Data, MemoryLayout, MoreVerilog};
+use petal_verilator::MoreVerilog;
 
 use crate::args::{DesignArgs, RunArgs};
 use crate::call;
@@ -287,9 +288,7 @@ impl Memories {
         let renamed = self.data.renamed(&self.instances);
         let mut memories = renamed.memories().iter();
         let memory = memories.find(|memory| memory.name() == instance);
-        let words = memory
-            .into_iter()
-            .flat_map(petal_simulate::data::Memory::words);
+        let words = memory.into_iter().flat_map(petal_data::Memory::words);
         words
             .filter_map(|(&index, word)| Some((index, word.iter_u64_digits().next()?)))
             .collect()

@@ -10,7 +10,7 @@ use clap::Parser;
 use petal_embedded::CRANELIFT_VERSION;
 use petal_files::Scratch;
 use petal_passes::CALYX_VERSION;
-use petal_simulate::{Error, Verilator, Version, compiler_version};
+use petal_verilator::{Error, Verilator, Version, compiler_version};
 use petal_visualize::thousands;
 
 use crate::args::{Cli, Command};

@@ -104,8 +104,8 @@ fn remove(path: &Path) {
 }
 
 /// The failure of a simulation. What interrupts it was meant for the command, which may not have heard of it yet.
-pub fn of_simulation(error: petal_simulate::Error) -> Failure {
-    if let petal_simulate::Error::Interrupted = error {
+pub fn of_simulation(error: petal_verilator::Error) -> Failure {
+    if let petal_verilator::Error::Interrupted = error {
         flag().store(true, Ordering::Relaxed);
     }
     error.into()

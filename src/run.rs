@@ -13,7 +13,7 @@ use petal_metadata::Metadata;
 use petal_observe::{Observations, Results};
 use petal_passes::Design;
 use petal_reconstruct::{Ahead, Computation, ProbeSource as _, ReconstructError, Reconstruction};
-use petal_simulate::{BuildOptions, RunOptions, Verilator};
+use petal_verilator::{BuildOptions, RunOptions, Verilator};
 use petal_visualize::outputs::{MEMORIES, METADATA};
 use petal_visualize::{Analysis, Hardware, Summary};
 
@@ -550,11 +550,11 @@ impl<'a> Job<'a> {
 }
 
 /// Moves the log that an error names out of the folder that is about to vanish.
-fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
+fn keep_log(error: petal_verilator::Error, out: &Path) -> Failure {
     if let Err(interrupted) = interrupt::check() {
         return interrupted;
     }
-    if let petal_simulate::Error::Build {
+    if let petal_verilator::Error::Build {
         stage,
         excerpt,
         log,
@@ -564,7 +564,7 @@ fn keep_log(error: petal_simulate::Error, out: &Path) -> Failure {
         let copied = fs::read(&log).map_err(Failure::io("read", &log));
         let copied = copied.and_then(|text| folder::write_whole(&kept, &text));
         let log = copied.map_or(log, |()| kept);
-        return petal_simulate::Error::Build {
+        return petal_verilator::Error::Build {
             stage,
             excerpt,
             log,

@@ -14,7 +14,7 @@ use petal_embedded::{Options, Simulation, Stopped};
 use petal_files::Scratch;
 use petal_passes::{Design, Parsed, Pipeline, Structure};
 use petal_reconstruct::ProbeSource as _;
-use petal_simulate::{BuildOptions, RunOptions, Trace, Verilator};
+use petal_verilator::{BuildOptions, RunOptions, Trace, Verilator};
 use petal_visualize::Verified;
 
 use crate::compile::{self, Aside, Memories};

@@ -2,7 +2,7 @@
 
 use petal_embedded::CRANELIFT_VERSION;
 use petal_passes::CALYX_VERSION;
-use petal_simulate::{Error, Verilator};
+use petal_verilator::{Error, Verilator};
 
 /// petal's own version.
 pub const PETAL: &str = env!("CARGO_PKG_VERSION");

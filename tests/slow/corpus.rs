@@ -11,7 +11,7 @@ mod waves;
 use std::path::Path;
 
 use petal_reconstruct::Event;
-use petal_simulate::{Optimisation, Trace};
+use petal_verilator::{Optimisation, Trace};
 
 use crate::support::corpus::{LONG, OWN_VERILOG, for_all, profiled_exactly};
 use crate::support::sums::{self, same};

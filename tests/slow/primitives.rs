@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use num_bigint::BigUint;
-use petal_simulate::{Optimisation, Trace};
+use petal_verilator::{Optimisation, Trace};
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use petal_metadata::Metadata;
-use petal_simulate::{Optimisation, Trace};
+use petal_verilator::{Optimisation, Trace};
 
 use crate::support::random::{
     every_cycle_is_as_interpreted, statements_run_as_often_as_interpreted,

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::support::root;
 
-/// The test binary `embedded/tests/safety.rs`.
+/// The test binary `simulate/embedded/tests/safety.rs`.
 fn binary() -> PathBuf {
     let built = Command::new(env!("CARGO"))
         .current_dir(root())

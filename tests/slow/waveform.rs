@@ -5,7 +5,7 @@ use std::process::Command;
 
 use petal_metadata::Metadata;
 use petal_reconstruct::{Ahead, Event, Reconstruction, VcdSource};
-use petal_simulate::{Optimisation, Trace};
+use petal_verilator::{Optimisation, Trace};
 
 use crate::support;
 use crate::support::workshop::succeeds;

@@ -21,15 +21,14 @@ pub mod workshop;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use petal_data::{Data, MemoryLayout, Words};
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Library, PassesError, Pipeline, Program};
 use petal_reconstruct::{
     CallTree, Event, Instance, ProbeSource, Reconstruction, Run, Signal, VcdSource, Warning,
 };
-use petal_simulate::{
-    BuildOptions, Data, MemoryLayout, Optimisation, RunOptions, Trace, Verilator, data::Words,
-};
+use petal_verilator::{BuildOptions, Optimisation, RunOptions, Trace, Verilator};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 /// The root of the repository.

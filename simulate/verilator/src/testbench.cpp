@@ -1,4 +1,4 @@
-// The testbench of petal-simulate: drives the Verilated module `toplevel` once.
+// The testbench of petal-verilator: drives the Verilated module `toplevel` once.
 //
 //   simulation CYCLE_LIMIT VCD [+DATA=DIR]
 //

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use expect_test::{Expect, expect};
-use petal_simulate::{
-    BuildOptions, BuildStage, Data, Error, Executable, MemoryLayout, Optimisation, RunOptions,
-    RunOutcome, TopModule, Trace, Verilator,
+use petal_data::{Data, MemoryLayout};
+use petal_verilator::{
+    BuildOptions, BuildStage, Error, Executable, Optimisation, RunOptions, RunOutcome, TopModule,
+    Trace, Verilator,
 };
 use tempfile::TempDir;
 

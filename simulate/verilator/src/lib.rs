@@ -8,9 +8,9 @@
 //! know of a design are its [`TopModule`] and the [`MemoryLayout`]s of its memories.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), petal_simulate::Error> {
+//! # fn main() -> Result<(), petal_verilator::Error> {
 //! use std::path::Path;
-//! use petal_simulate::{BuildOptions, Data, MemoryLayout, RunOptions, Verilator};
+//! use petal_verilator::{BuildOptions, Data, MemoryLayout, RunOptions, Verilator};
 //!
 //! let layouts = [MemoryLayout { name: "m".to_owned(), width: 32, dims: vec![8] }];
 //! let data = Data::zeros(&layouts);
@@ -33,7 +33,6 @@
 mod build;
 mod cache;
 mod compile;
-pub mod data;
 mod error;
 mod generated;
 mod options;
@@ -43,7 +42,6 @@ mod testbench;
 mod verilator;
 
 pub use cache::clean_cache;
-pub use data::{Data, MemoryLayout};
 pub use error::{BuildStage, Error};
 pub use options::{BuildOptions, MoreVerilog, Optimisation, Trace};
 pub use run::{Executable, RunOptions, RunOutcome};

@@ -27,7 +27,7 @@ impl Write for Shared {
 
 #[test]
 fn the_tour_runs_and_its_files_are_current() {
-    let file = Path::new("../reconstruct/tests/data/tour.futil");
+    let file = Path::new("../../reconstruct/tests/data/tour.futil");
     let program = Program::read(file, &Library::new(&[]).unwrap()).unwrap();
     let pipeline = Pipeline::parse(ALL, &[]).unwrap();
     let (design, metadata) = instrument(program, &pipeline).unwrap();
@@ -60,6 +60,7 @@ fn the_tour_runs_and_its_files_are_current() {
     assert_eq!(result.into_values().collect::<Vec<_>>(), expected);
     simulation.finish_waveform().unwrap();
     let vcd = String::from_utf8(vcd.0.lock().unwrap().clone()).unwrap();
-    expect_file!["../../reconstruct/tests/data/tour.vcd"].assert_eq(&vcd);
-    expect_file!["../../reconstruct/tests/data/tour.metadata.json"].assert_eq(&metadata.to_json());
+    expect_file!["../../../reconstruct/tests/data/tour.vcd"].assert_eq(&vcd);
+    expect_file!["../../../reconstruct/tests/data/tour.metadata.json"]
+        .assert_eq(&metadata.to_json());
 }

@@ -1,6 +1,6 @@
 //! The format of a memory's values: how a word of bits is read as a number.
 //!
-//! Owns which formats there are and which are sound. Reading and writing numbers is in [`super::number`].
+//! Owns which formats there are and which are sound. Reading and writing numbers is in [`crate::number`].
 
 use std::num::NonZeroU32;
 
@@ -34,7 +34,7 @@ pub struct Format {
 /// The form of a format in JSON.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(expecting = "an object with `numeric_type`, `is_signed` and `width`")]
-pub(super) struct FormatText {
+pub(crate) struct FormatText {
     numeric_type: NumericType,
     is_signed: bool,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub(super) struct FormatText {
 
 impl Format {
     /// Unsigned whole numbers of `width` bits.
-    pub(super) fn unsigned(width: u32) -> Self {
+    pub(crate) fn unsigned(width: u32) -> Self {
         Self {
             numeric_type: NumericType::Bitnum,
             is_signed: false,
@@ -82,7 +82,7 @@ impl Format {
         self.width.get() - self.fraction
     }
 
-    pub(super) fn to_text(self) -> FormatText {
+    pub(crate) fn to_text(self) -> FormatText {
         FormatText {
             numeric_type: self.numeric_type,
             is_signed: self.is_signed,

@@ -1,17 +1,15 @@
 //! The errors of this crate: what failed, on which file, at which place, and what the user can do.
 //!
-//! Owns their texts. Problems inside a data file are listed in [`crate::data`].
+//! Owns their texts.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use crate::data::DataProblem;
 
 /// How many lines of a design's output an error message repeats.
 const OUTPUT_LINES: usize = 20;
 
-/// Why a design could not be built or run, or its memories not read or written.
+/// Why a design could not be built or run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -101,39 +99,6 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
-
-    /// A data file is not JSON, or not of the right form.
-    #[error("{}:{line}:{column}: {message}", path.display())]
-    Json {
-        /// The data file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// Column in bytes, from 1.
-        column: usize,
-        /// What is wrong.
-        message: String,
-    },
-
-    /// A data file does not fit itself or the design.
-    #[error("the memories do not fit:{}", listed(path, problems))]
-    Data {
-        /// The data file.
-        path: PathBuf,
-        /// All that does not fit, at least one.
-        problems: Vec<DataProblem>,
-    },
-
-    /// A memory file that a run should have left is wrong.
-    #[error("{}:{line}: {message}", path.display())]
-    MemoryFile {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
 }
 
 /// The steps of a build that can fail because of the design.
@@ -186,24 +151,6 @@ fn last_lines(output: &str) -> String {
             lines[left_out..].join("\n")
         ),
     }
-}
-
-fn listed(path: &Path, problems: &[DataProblem]) -> String {
-    let mut text = String::new();
-    for problem in problems {
-        // Writing to a String cannot fail.
-        let _ = match problem.position {
-            Some(at) => write!(
-                text,
-                "\n{}:{}:{}: {problem}",
-                path.display(),
-                at.line,
-                at.column
-            ),
-            None => write!(text, "\n{}: {problem}", path.display()),
-        };
-    }
-    text
 }
 
 #[cfg(test)]

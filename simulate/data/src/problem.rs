@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::format::{Format, NumericType};
+use crate::format::{Format, NumericType};
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Position {
 
 impl Position {
     /// The place of the byte at `offset` in `text`.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
+    pub(crate) fn of(text: &str, offset: usize) -> Self {
         let before = &text.as_bytes()[..offset.min(text.len())];
         let line_start = before
             .iter()

@@ -5,15 +5,15 @@
 
 use num_bigint::{BigInt, BigUint, Sign};
 
-use super::format::{Format, NumericType};
-use super::problem::Problem;
+use crate::format::{Format, NumericType};
+use crate::problem::Problem;
 
 /// Exponents beyond this are refused: no memory word needs them, and a power of ten of that size takes long.
 const LARGEST_EXPONENT: i64 = 100_000;
 
 /// How a value was rounded.
 #[derive(Debug, PartialEq)]
-pub(super) struct Rounding {
+pub(crate) struct Rounding {
     /// The number that is stored.
     pub nearest: String,
     /// How far it is from the value.
@@ -22,7 +22,7 @@ pub(super) struct Rounding {
 
 /// The bits of the number of `format` that is nearest to the one that `text` tells, and how that was rounded if
 /// it is another one. Whole numbers are not rounded.
-pub(super) fn to_bits(text: &str, format: Format) -> Result<(BigUint, Option<Rounding>), Problem> {
+pub(crate) fn to_bits(text: &str, format: Format) -> Result<(BigUint, Option<Rounding>), Problem> {
     if format.numeric_type() == NumericType::Ieee754Float {
         return float_to_bits(text, format);
     }
@@ -254,7 +254,7 @@ fn ratio(numerator: &BigUint, denominator: &BigUint) -> f64 {
 
 /// The number that the bits of a word are in `format`, as JSON: a decimal without exponent, as short as exactness
 /// allows, or for floating-point numbers the shortest that is read as the same one.
-pub(super) fn to_text(bits: &BigUint, format: Format) -> String {
+pub(crate) fn to_text(bits: &BigUint, format: Format) -> String {
     if format.numeric_type() == NumericType::Ieee754Float {
         return Float::of(bits, format).text();
     }

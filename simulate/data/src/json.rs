@@ -1,6 +1,6 @@
 //! The Calyx data format: JSON with an object for each memory, its values in nested lists.
 //!
-//! Owns the form of the file and the places of problems in it. Numbers are kept as text until [`super::number`] reads
+//! Owns the form of the file and the places of problems in it. Numbers are kept as text until [`crate::number`] reads
 //! them, so that none passes through a floating-point number.
 
 use std::borrow::Cow;
@@ -14,11 +14,11 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::format::{Format, FormatText};
-use super::number;
-use super::problem::{DataProblem, Position, Problem};
-use super::{Data, Memory, Rounded, Words};
 use crate::Error;
+use crate::format::{Format, FormatText};
+use crate::number;
+use crate::problem::{DataProblem, Position, Problem};
+use crate::{Data, Memory, Rounded, Words};
 
 /// Memories of up to so many words are written as lists of all words, as the Calyx ecosystem has them. Beyond, nobody
 /// would write all words, and tools that read them would fall over.
@@ -28,7 +28,7 @@ const MOST_LISTED: u64 = 1 << 24;
 const DIMENSIONS: usize = 4;
 
 /// Reads a data file.
-pub(super) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
+pub(crate) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
     let quoted = quote_special(text);
     let source = Source {
         text: &quoted,
@@ -332,7 +332,7 @@ impl<'s, 'a> Values<'s, 'a> {
             return Err(self.rejected(raw, Problem::TooDeep { limit: DIMENSIONS }));
         }
         self.dims = sparse.sizes;
-        let size = super::size(&self.dims);
+        let size = crate::size(&self.dims);
         let words: Members<'a> = self
             .source
             .read(sparse.words.get())
@@ -466,7 +466,7 @@ fn list_of(length: u64) -> String {
 }
 
 /// Writes a data file: innermost lists are on one line.
-pub(super) fn write(data: &Data) -> String {
+pub(crate) fn write(data: &Data) -> String {
     // Strings, whole numbers and raw JSON into a String: nothing in it can fail.
     let mut text = serde_json::to_string_pretty(&FileView(data)).expect("memories are plain JSON");
     text.push('\n');
@@ -545,7 +545,7 @@ impl Serialize for Rows<'_> {
         match self.dims {
             [] | [_] => {
                 let zero = self.memory.text(&BigUint::ZERO);
-                let last = self.first + super::size(self.dims);
+                let last = self.first + crate::size(self.dims);
                 let values: Vec<Cow<'_, str>> = (self.first..last)
                     .map(|index| match self.memory.words.get(&index) {
                         Some(word) => Cow::Owned(self.memory.text(word)),
@@ -559,7 +559,7 @@ impl Serialize for Rows<'_> {
             [size, inner @ ..] => serializer.collect_seq((0..*size).map(|row| Rows {
                 memory: self.memory,
                 dims: inner,
-                first: self.first + row * super::size(inner),
+                first: self.first + row * crate::size(inner),
             })),
         }
     }

@@ -17,7 +17,7 @@
 //! use petal_reconstruct::{ProbeSource, Signal};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let file = std::path::Path::new("../calyx-examples/while-reg.futil");
+//! let file = std::path::Path::new("../../calyx-examples/while-reg.futil");
 //! let program = Program::read(file, &Library::new(&[])?)?;
 //! let design = compile(program, &Pipeline::parse(ALL, &[])?)?;
 //! // The port `out` of the cell `i` in main, by its name in the Verilog.

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use num_bigint::BigUint;
 
-use super::{Data, Memory, Words};
 use crate::Error;
+use crate::{Data, Memory, Words};
 
 /// Writes `NAME.dat` for each memory.
-pub(super) fn write(data: &Data, dir: &Path) -> Result<(), Error> {
+pub(crate) fn write(data: &Data, dir: &Path) -> Result<(), Error> {
     for memory in &data.memories {
         let path = dir.join(format!("{}.dat", memory.name));
         let file = File::create(&path).map_err(Error::io("create", &path))?;
@@ -35,7 +35,7 @@ pub(super) fn write(data: &Data, dir: &Path) -> Result<(), Error> {
 }
 
 /// Reads `NAME.out` for each memory of `before`.
-pub(super) fn read(before: &Data, dir: &Path) -> Result<Data, Error> {
+pub(crate) fn read(before: &Data, dir: &Path) -> Result<Data, Error> {
     let mut after = before.clone();
     for memory in &mut after.memories {
         let path = dir.join(format!("{}.out", memory.name));

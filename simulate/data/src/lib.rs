@@ -4,6 +4,7 @@
 //! the data format, `dat` the hexadecimal files of a simulation, `number` single values. Knows no simulator.
 
 mod dat;
+mod error;
 mod format;
 mod json;
 mod number;
@@ -14,8 +15,7 @@ use std::path::{Path, PathBuf};
 
 use num_bigint::BigUint;
 
-use crate::Error;
-
+pub use error::Error;
 pub use format::{Format, NumericType};
 pub use problem::{DataProblem, Position, Problem};
 
