@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use petal_analysis::{Analysis, ControlView};
+use petal_compare::Baseline;
 use petal_data::{Data, MemoryLayout};
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
@@ -17,9 +19,9 @@ use petal_reconstruct::{
     Warning,
 };
 use petal_sweep::SweepFile;
-use petal_visualize::outputs::{Make, OUTPUTS};
+use petal_visualize::outputs::{Make, OUTPUTS, Rendering};
 use petal_visualize::timeline::Format;
-use petal_visualize::{Analysis, Baseline, ControlView, Section, Timeline};
+use petal_visualize::{Frames, Section, Timeline};
 
 /// Waveforms: the scan and the `vcd` crate read the same, whatever pieces the file comes in.
 ///
@@ -225,8 +227,9 @@ impl<'a> Shown<'a> {
         let useful = analysis.cycles() - analysis.ledger().total_overhead();
         let summary = analysis.summary("fuzz", []);
         assert_eq!(summary.useful_cycles, useful, "the ledger does not add up");
+        let run = Rendering::new(&analysis, Frames::Calyx);
         for render in OUTPUTS.iter().filter_map(|output| output.make.render()) {
-            render(&analysis, &summary).expect("memory can be written");
+            render(&run, &summary).expect("memory can be written");
         }
     }
 }

@@ -12,11 +12,13 @@ use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use petal_advise::{Advice, Budget, Defect, Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_analysis::{Analysis, ControlView};
+use petal_compare::Change;
 use petal_embedded::{Compiled, Options, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
 use petal_passes::{Design, Library, Observed, Parsed, Pipeline, Program, Rewrite, Source};
 use petal_reconstruct::{ProbeSource as _, Reconstruction};
-use petal_visualize::{Analysis, Change, ControlView, thousands};
+use petal_table::thousands;
 
 use self::profiles::Profiles;
 use crate::args::{

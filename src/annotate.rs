@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use petal_analysis::listing;
 use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
-use petal_visualize::listing;
 
 use crate::args::{AnnotateArgs, ControlArg};
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
         let (name, lines) = match file {
             File::Calyx(id) => (&*metadata.files[id.index()].name, analysis.annotate(id)),
             File::FrontEnd(id) => (
-                petal_visualize::front_end_file(&metadata, id),
+                petal_analysis::front_end_file(&metadata, id),
                 analysis.annotate_front_end(id),
             ),
         };
@@ -50,7 +50,7 @@ fn chosen(metadata: &Metadata, name: Option<&str>) -> Result<Vec<File>, Failure>
         let id = FrontEndFileId::from_index(at);
         (
             File::FrontEnd(id),
-            vec![petal_visualize::front_end_file(metadata, id), &file.path],
+            vec![petal_analysis::front_end_file(metadata, id), &file.path],
         )
     });
     let calyx = metadata.files.iter().enumerate();

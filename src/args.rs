@@ -16,7 +16,8 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use colorchoice_clap::Color;
-use petal_visualize::{ControlView, Filter};
+use petal_analysis::ControlView;
+use petal_table::Filter;
 
 pub use self::advise::{AdviceArg, AdviseArgs};
 pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
+use petal_compare::{
+    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
+};
 use petal_files::Scratch;
 use petal_observe::Results;
 use petal_passes::Pipeline;
-use petal_visualize::{
-    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
-};
 
 use crate::args::{
     BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs,
@@ -174,7 +174,7 @@ fn of_folder(dir: &Path) -> Result<Baseline, Failure> {
         ..
     } = Folder::open(dir)?;
     let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
-    let mut baseline = analysis.baseline(&name, stopped);
+    let mut baseline = Baseline::new(&analysis, &name, stopped);
     if let Some(results) = observe::read(dir)? {
         add_observations(&mut baseline, results);
     }

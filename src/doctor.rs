@@ -10,8 +10,8 @@ use clap::Parser;
 use petal_embedded::CRANELIFT_VERSION;
 use petal_files::Scratch;
 use petal_passes::CALYX_VERSION;
+use petal_table::thousands;
 use petal_verilator::{Error, Verilator, Version, compiler_version};
-use petal_visualize::thousands;
 
 use crate::args::{Cli, Command};
 use crate::cache;

@@ -1,6 +1,6 @@
 //! `petal explain`: what a word of petal's outputs means.
 
-use petal_visualize::terms::{self, Term};
+use petal_table::terms::{self, Term};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;

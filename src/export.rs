@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use petal_table::thousands;
 use petal_visualize::outputs::Make;
-use petal_visualize::thousands;
 
 use crate::args::ExportArgs;
 use crate::failure::Failure;

@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
+use petal_analysis::{Analysis, CriticalPath};
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations, Results};
 use petal_reconstruct::{
@@ -14,7 +15,7 @@ use petal_reconstruct::{
 };
 use petal_visualize::outputs::TRACE;
 use petal_visualize::timeline::{Format, Observed, Windowed};
-use petal_visualize::{Analysis, CriticalPath, Section, Timeline};
+use petal_visualize::{Section, Timeline};
 
 use crate::args::ControlArg;
 use crate::compile::Memories;

@@ -1,6 +1,7 @@
 //! `petal graph`: the control-flow graph of a profiled run, with its critical path.
 
-use petal_visualize::{Analysis, ControlView, CriticalPath};
+use petal_analysis::{Analysis, ControlView, CriticalPath};
+use petal_visualize::ControlGraph;
 
 use crate::args::{GraphArgs, GraphFormat};
 use crate::failure::Failure;
@@ -31,7 +32,7 @@ pub fn graph(args: &GraphArgs) -> Result<(), Failure> {
     })?;
     let critical = figures.map_or_else(|| critical.finish(), |figures| figures.critical());
     let cell = args.cell.as_deref();
-    let graph = analysis.graph(&critical, &name, stopped.is_some(), cell);
+    let graph = ControlGraph::new(&analysis, &critical, &name, stopped.is_some(), cell);
     let graph = graph.ok_or_else(|| {
         Failure::new(format!(
             "no component cell `{}` ran a control program; `petal stats {} cells` lists those that were active",

@@ -5,10 +5,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
+use petal_compare::{Change, Limit};
 use petal_metadata::Metadata;
 use petal_sweep::{Entry, History, VERSION, encoded, histories, history_html};
+use petal_table::thousands;
 use petal_visualize::outputs::METADATA;
-use petal_visualize::{Change, Limit, thousands};
 use serde_json::Value as Json;
 
 use crate::args::HistoryArgs;

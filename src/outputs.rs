@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use petal_visualize::outputs::{Make, OUTPUTS, Output};
+use petal_analysis::Summary;
+use petal_visualize::outputs::{Make, OUTPUTS, Output, Rendering};
 use petal_visualize::timeline::Format;
-use petal_visualize::{Analysis, Summary};
 
 use crate::call;
 use crate::failure::Failure;
@@ -27,16 +27,16 @@ pub fn names(wanted: impl Fn(&Output) -> bool) -> Vec<&'static str> {
 
 /// Writes the files that show the whole run and are made in such a way; returns their names.
 pub fn write(
-    analysis: &Analysis<'_>,
+    run: &Rendering<'_, '_>,
     summary: &Summary,
     staging: &Staging,
     wanted: impl Fn(&Output) -> bool,
 ) -> Result<Vec<&'static str>, Failure> {
     let written =
-        |output: &&Output| wanted(output) && (!output.of_front_end || analysis.has_front_end());
+        |output: &&Output| wanted(output) && (!output.of_front_end || run.analysis.has_front_end());
     for output in OUTPUTS.iter().filter(written) {
         if let Some(render) = output.make.render() {
-            staging.write(output.name, render(analysis, summary)?)?;
+            staging.write(output.name, render(run, summary)?)?;
         }
     }
     Ok(names(wanted))

@@ -11,9 +11,8 @@ use std::path::Path;
 
 use petal_observe::Results;
 use petal_reconstruct::Event;
-use petal_visualize::{
-    Overview, Part, PartError, Perfetto, Section, Survey, Timeline, Wanted, thousands,
-};
+use petal_table::thousands;
+use petal_visualize::{Overview, Part, PartError, Perfetto, Section, Survey, Timeline, Wanted};
 
 use crate::args::ControlArg;
 use crate::failure::Failure;

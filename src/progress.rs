@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use petal_metadata::Metadata;
 use petal_reconstruct::{FrameLabels, Node};
-use petal_visualize::thousands;
+use petal_table::thousands;
 
 /// How long nothing is told: at first, and after something was.
 const FIRST: Duration = Duration::from_secs(1);

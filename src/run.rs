@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
+use petal_analysis::{Analysis, Hardware, Summary};
 use petal_embedded::Error::{Compile, Unsupported};
 use petal_embedded::{
     CRANELIFT_VERSION, Compiled, Options, Simulation, Stopped, Visible, WaveformFile,
@@ -14,8 +15,8 @@ use petal_observe::{Observations, Results};
 use petal_passes::Design;
 use petal_reconstruct::{Ahead, Computation, ProbeSource as _, ReconstructError, Reconstruction};
 use petal_verilator::{BuildOptions, RunOptions, Verilator};
-use petal_visualize::outputs::{MEMORIES, METADATA};
-use petal_visualize::{Analysis, Hardware, Summary};
+use petal_visualize::Frames;
+use petal_visualize::outputs::{MEMORIES, METADATA, Rendering};
 
 use crate::advise;
 use crate::args::{RunArgs, SimulatorArg};
@@ -581,7 +582,12 @@ pub fn write(
     analysis: &Analysis<'_>,
     summary: &Summary,
 ) -> Result<(), Failure> {
-    outputs::write(analysis, summary, staging, |_| true)?;
+    outputs::write(
+        &Rendering::new(analysis, Frames::Calyx),
+        summary,
+        staging,
+        |_| true,
+    )?;
     staging.write(METADATA, metadata.to_json())
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::ValueEnum;
-use petal_visualize::{Digest, Selection, SelectionError, Table, Value};
+use petal_table::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
 use terminal_size::Width;
 

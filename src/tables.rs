@@ -8,9 +8,9 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use petal_analysis::{Analysis, ControlView};
 use petal_tables::{Batches, Figures, RunRow, TableError, Writer, observed, runs, statistics};
 use petal_visualize::outputs::TABLES_FOLDER;
-use petal_visualize::{Analysis, ControlView};
 
 pub use petal_tables::{RecordBatch, SCHEMA_VERSION, Table};
 

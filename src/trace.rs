@@ -6,13 +6,12 @@ use std::io::{BufReader, Seek as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use petal_analysis::{Analysis, Ending, Figures, FiguresError, Hardware, Verified};
 use petal_metadata::Metadata;
 use petal_reconstruct::{CompiledView, Event, TraceReader, check};
-use petal_visualize::outputs::{METADATA, Make, Output, SUMMARY, TRACE};
-use petal_visualize::{
-    Analysis, CallTrees, Ending, Figures, FiguresError, Frames, Hardware, Section, Timeline,
-    TreeFormat, TreeNodes, Verified, thousands,
-};
+use petal_table::thousands;
+use petal_visualize::outputs::{METADATA, Make, Output, Rendering, SUMMARY, TRACE};
+use petal_visualize::{CallTrees, Frames, Section, Timeline, TreeFormat, TreeNodes};
 use serde::Deserialize as _;
 
 use crate::args::{AgainArgs, ControlArg, FlameArgs, FramesArg, TimelineArgs, TraceArgs, ViewArgs};
@@ -273,7 +272,6 @@ fn write_again(
     }
     let staging = Staging::new(&args.dir)?.locked(lock);
     let analysis = Folder::analyse(&folder.metadata, folder.reader, args.view.control)?;
-    let analysis = analysis.with_frames(frames);
     let mut summary = analysis.summary(&folder.name, folder.versions);
     summary.stopped = folder.stopped;
     summary.data = folder.data;
@@ -283,7 +281,12 @@ fn write_again(
     summary.verified = folder.verified;
     summary.advice = advice.or(folder.advice);
     summary.observations = observe::read(&args.dir)?.map(|results| results.page());
-    let names = outputs::write(&analysis, &summary, &staging, wanted)?;
+    let names = outputs::write(
+        &Rendering::new(&analysis, frames),
+        &summary,
+        &staging,
+        wanted,
+    )?;
     staging.commit(&names)
 }
 

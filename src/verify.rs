@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
+use petal_analysis::Verified;
 use petal_embedded::{Options, Simulation, Stopped};
 use petal_files::Scratch;
 use petal_passes::{Design, Parsed, Pipeline, Structure};
 use petal_reconstruct::ProbeSource as _;
 use petal_verilator::{BuildOptions, RunOptions, Trace, Verilator};
-use petal_visualize::Verified;
 
 use crate::compile::{self, Aside, Memories};
 use crate::failure::Failure;

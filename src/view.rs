@@ -14,9 +14,10 @@ use std::time::Duration;
 
 use httparse::{EMPTY_HEADER, Request, Status};
 use petal_files::Scratch;
+use petal_table::thousands;
+use petal_visualize::Wanted;
 use petal_visualize::outputs::{REPORT, TIMELINE};
 use petal_visualize::timeline::unpacks_within;
-use petal_visualize::{Wanted, thousands};
 
 use crate::args::ViewerArgs;
 use crate::failure::Failure;

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use petal_advise::{Place, Profile};
+use petal_analysis::{Analysis, StatementId};
 use petal_metadata::{ComponentId, ControlId, Metadata};
 use petal_passes::{Observed, Rewrite, RewriteKind};
-use petal_visualize::{Analysis, StatementId};
 
 /// What is known of the runs of a program with all data sets.
 #[derive(Default)]

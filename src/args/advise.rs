@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use petal_visualize::Limit;
+use petal_compare::Limit;
 
 use super::values::{parse_size, parse_time};
 use super::{CYCLE_LIMIT, DesignArgs};

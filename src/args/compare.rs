@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use petal_visualize::Bound;
+use petal_compare::Bound;
 
 use super::values::parse_size;
 

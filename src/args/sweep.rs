@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use petal_visualize::Limit;
+use petal_compare::Limit;
 
 pub(super) const SWEEP_HELP: &str = "\
 Examples:

@@ -31,12 +31,12 @@ mod files {
     use std::fs;
     use std::ops::Range;
 
+    use petal_analysis::ByKind;
     use petal_files::Scratch;
     use petal_passes::CALYX_VERSION;
     use petal_reconstruct::Overhead;
     use petal_sweep::encoded;
     use petal_tables::{Figures, Parameter, RecordBatch, RunRow, Table, Writer, runs};
-    use petal_visualize::ByKind;
 
     use super::{Entry, Failure, Path, RUNS, Row, Sweep};
     use crate::folder;

@@ -1,9 +1,9 @@
 //! The table `cycles`: which call tree the run had when, and what its cycles went to. The lengths of its rows add up to the run.
 
 use arrow_array::{Int32Array, RecordBatch};
+use petal_analysis::Class;
 use petal_metadata::{Id as _, Metadata, labels};
 use petal_reconstruct::{Event, Instance, Run, instance_path};
-use petal_visualize::Class;
 
 use crate::BATCH;
 use crate::columns::{Dictionary, numbers};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use petal_visualize::ByKind;
+use petal_analysis::ByKind;
 
 use crate::columns::{numbers, texts};
 use crate::parquet::{TableError, Writer};

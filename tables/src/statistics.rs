@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
+use petal_analysis::Analysis;
 use petal_reconstruct::Overhead;
-use petal_visualize::{Analysis, Value};
+use petal_table::Value;
 
 use crate::columns::{numbers, texts};
 use crate::parquet::TableError;
@@ -34,7 +35,7 @@ pub fn statistics(
     Ok(Some(RecordBatch::try_new(schema, columns?)?))
 }
 
-fn counted(table: Table, analysis: &Analysis<'_>) -> Option<petal_visualize::Table> {
+fn counted(table: Table, analysis: &Analysis<'_>) -> Option<petal_table::Table> {
     Some(match table {
         Table::Statements => analysis.statements(),
         Table::Groups => analysis.groups(),

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::path::Path;
 
+use petal_analysis::ByKind;
 use petal_reconstruct::Overhead;
-use petal_visualize::ByKind;
 
 use crate::support::corpus::{LONG, for_all, profiled_exactly};
 use crate::support::{Expected, compile, designs, examples, plain};

@@ -1,6 +1,6 @@
 //! The documents name only what is there.
 
-use petal_visualize::GuideSection;
+use petal_analysis::GuideSection;
 
 use crate::support::root;
 

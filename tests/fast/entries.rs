@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use petal_visualize::{Analysis, ControlView, Value};
+use petal_analysis::{Analysis, ControlView};
+use petal_table::Value;
 
 use crate::support::corpus::{LONG, OWN_VERILOG};
 use crate::support::workshop::Workshop;

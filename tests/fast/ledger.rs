@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
+use petal_analysis::{Analysis, ControlView};
 use petal_metadata::Id;
 use petal_reconstruct::{Activity, Event, FrameLabels, Node, NodeId};
-use petal_visualize::{Analysis, ControlView};
 
 use crate::support;
 

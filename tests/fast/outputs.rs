@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use petal_visualize::SUMMARY_VERSION;
+use petal_analysis::SUMMARY_VERSION;
 use petal_visualize::outputs::{Make, OBSERVATIONS, OUTPUTS, SUMMARY};
 use serde_json::Value;
 

@@ -17,20 +17,24 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 13] = [
+const ROOMS: [Room; 17] = [
     Room {
         name: "petal",
         knows: &[
             "petal-advise",
+            "petal-analysis",
+            "petal-compare",
+            "petal-data",
             "petal-embedded",
             "petal-files",
             "petal-metadata",
             "petal-observe",
             "petal-passes",
             "petal-reconstruct",
-            "petal-simulate",
             "petal-sweep",
+            "petal-table",
             "petal-tables",
+            "petal-verilator",
             "petal-visualize",
         ],
         in_tests: &["calyx-frontend"],
@@ -90,8 +94,34 @@ const ROOMS: [Room; 13] = [
         in_tests: &["petal-passes"],
     },
     Room {
-        name: "petal-simulate",
+        name: "petal-data",
+        knows: &[],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-verilator",
         knows: &["petal-files"],
+        in_tests: &["petal-data"],
+    },
+    Room {
+        name: "petal-table",
+        knows: &["petal-metadata", "petal-reconstruct"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-analysis",
+        knows: &["petal-metadata", "petal-reconstruct", "petal-table"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-compare",
+        knows: &[
+            "petal-analysis",
+            "petal-metadata",
+            "petal-reconstruct",
+            "petal-table",
+            "petal-visualize",
+        ],
         in_tests: &[],
     },
     Room {
@@ -107,16 +137,23 @@ const ROOMS: [Room; 13] = [
     Room {
         name: "petal-tables",
         knows: &[
+            "petal-analysis",
             "petal-metadata",
             "petal-observe",
             "petal-reconstruct",
+            "petal-table",
             "petal-visualize",
         ],
         in_tests: &[],
     },
     Room {
         name: "petal-visualize",
-        knows: &["petal-metadata", "petal-reconstruct"],
+        knows: &[
+            "petal-analysis",
+            "petal-metadata",
+            "petal-reconstruct",
+            "petal-table",
+        ],
         in_tests: &[],
     },
 ];

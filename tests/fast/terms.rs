@@ -1,7 +1,7 @@
 //! Each word of the outputs is explained, and in one way.
 
 use expect_test::{expect, expect_file};
-use petal_visualize::terms::glossary;
+use petal_table::terms::glossary;
 
 use crate::support::workshop::{Workshop, example};
 
@@ -30,7 +30,7 @@ fn every_heading_and_every_figure_is_explained() {
     assert!(words.len() > 50, "{words:?}");
     for word in words {
         assert!(
-            petal_visualize::terms::Term::find(&word).is_some(),
+            petal_table::terms::Term::find(&word).is_some(),
             "nothing explains `{word}`"
         );
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use petal_visualize::ByKind;
+use petal_analysis::ByKind;
 
 use super::source::Source;
 use super::sums::{self, same};

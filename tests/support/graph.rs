@@ -1,8 +1,9 @@
 //! What must hold of the control-flow graph of any run that its design ended.
 
+use petal_analysis::{Analysis, CriticalPath};
 use petal_metadata::Metadata;
 use petal_reconstruct::Event;
-use petal_visualize::{Analysis, ControlGraph, CriticalPath, StepKind, Way};
+use petal_visualize::{ControlGraph, StepKind, Way};
 
 use super::sums::same;
 
@@ -12,7 +13,7 @@ pub fn of(metadata: &Metadata, events: &[Event], analysis: &Analysis<'_>) -> Con
     for event in events {
         path.event(event);
     }
-    let graph = analysis.graph(&path.finish(), "design", false, None);
+    let graph = ControlGraph::new(&analysis, &path.finish(), "design", false, None);
     graph.expect("the run has cells")
 }
 

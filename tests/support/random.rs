@@ -12,9 +12,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use petal_analysis::{Analysis, ControlView};
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{Activity, CallTree, FrameLabels, InstanceId, Node};
-use petal_visualize::{Analysis, ControlView, StepKind, Value};
+use petal_table::Value;
+use petal_visualize::StepKind;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use petal_analysis::{Analysis, ByKind, ControlView, HotspotKind, Statement, Weighting};
 use petal_metadata::{ControlKind, Id, Metadata, labels};
 use petal_reconstruct::{Event, Overhead, check::Checker};
+use petal_table::{Table, Value};
 use petal_visualize::timeline::WholeSlices;
-use petal_visualize::{
-    Analysis, ByKind, ChromeJson, ControlView, Flame, HotspotKind, Section, Statement, Table,
-    Timeline, Value, Weighting,
-};
+use petal_visualize::{ChromeJson, Flame, Frames, Section, Timeline};
 
 use super::{graph, waits};
 
@@ -34,7 +33,7 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
     same("end of the trace", &last, &Some(&Event::End { cycles }))?;
 
     check_overhead_leaves(metadata, &analysis)?;
-    let scaled = analysis.flame(Weighting::Scaled);
+    let scaled = Flame::new(&analysis, Weighting::Scaled, Frames::Calyx);
     let (weight, unit) = scaled.total();
     same("scaled flame graph", &weight, &(u128::from(cycles) * unit))?;
     let mut leaves_of_trees = Vec::new();
@@ -46,7 +45,7 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
             _ => {}
         }
     }
-    let flat = analysis.flame(Weighting::Leaves);
+    let flat = Flame::new(&analysis, Weighting::Leaves, Frames::Calyx);
     // Overhead is a leaf more, where the charged statement is none.
     let overhead = u128::from(analysis.ledger().total_overhead());
     if !(leaves..=leaves + overhead).contains(&flat.total().0) {
@@ -141,8 +140,14 @@ fn analyse<'a>(metadata: &'a Metadata, events: &[Event]) -> Result<Analysis<'a>,
 /// The pictures of a run are well-formed, and tell its cycles.
 pub fn check_pictures(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<(), String> {
     let analysis = analyse(metadata, events)?;
-    check_svg(&analysis.flame(Weighting::Leaves), cycles)?;
-    check_svg(&analysis.flame(Weighting::Scaled), cycles)?;
+    check_svg(
+        &Flame::new(&analysis, Weighting::Leaves, Frames::Calyx),
+        cycles,
+    )?;
+    check_svg(
+        &Flame::new(&analysis, Weighting::Scaled, Frames::Calyx),
+        cycles,
+    )?;
     check_timeline(metadata, events, cycles)
 }
 
@@ -167,7 +172,10 @@ fn check_overhead_leaves(metadata: &Metadata, analysis: &Analysis<'_>) -> Result
     for weighting in [Weighting::Scaled, Weighting::Leaves] {
         let mut leaves: BTreeMap<String, u64> = BTreeMap::new();
         let mut sum = 0;
-        for line in analysis.flame(weighting).folded().lines() {
+        for line in Flame::new(&analysis, weighting, Frames::Calyx)
+            .folded()
+            .lines()
+        {
             let (stack, weight) = line.rsplit_once(' ').ok_or("a stack without a weight")?;
             let mut frames = stack.rsplit(';');
             let leaf = frames.next().unwrap_or_default();

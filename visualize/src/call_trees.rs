@@ -10,8 +10,8 @@ use petal_reconstruct::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::front_end::FrontEndLines;
-use crate::ledger::Class;
+use petal_analysis::front_end::FrontEndLines;
+use petal_analysis::ledger::Class;
 
 /// How call trees are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

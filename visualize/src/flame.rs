@@ -6,17 +6,16 @@ use std::io::{self, Write};
 use petal_metadata::{ComponentId, GroupRunId, Id, Metadata};
 use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, Overhead, actual_path};
 
-use crate::activations::Activations;
-use crate::baseline::source::Sources;
 use crate::colors::{Meaning, fill};
-use crate::elements::{Element, ElementKind};
-use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part};
-use crate::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
-use crate::ledger::Class;
-use crate::lines::Entries;
 use crate::picture::{self, Picture};
-use crate::profile::Profile;
-use crate::text::{amount, share, thousands};
+use petal_analysis::Analysis;
+use petal_analysis::elements::{Element, ElementKind};
+use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part};
+use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, overhead_label, units};
+use petal_analysis::ledger::Class;
+use petal_analysis::lines::Entries;
+use petal_analysis::sources::Sources;
+use petal_table::text::{amount, share, thousands};
 
 /// What the frames of a flame graph are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,19 +26,6 @@ pub enum Frames {
     FrontEnd,
     /// What is in the Calyx program, each with its lines in the front end's files.
     Both,
-}
-
-/// What a flame graph is made of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted<'a> {
-    pub metadata: &'a Metadata,
-    /// The trees of the run.
-    pub profile: &'a Profile,
-    /// The same trees with the control that is to be shown, where it is not all.
-    pub compiled: Option<&'a Profile>,
-    pub activations: &'a Activations<'a>,
-    /// How often lines of the front end were entered.
-    pub entries: &'a Entries,
 }
 
 /// A flame graph.
@@ -79,13 +65,11 @@ struct Frame {
 
 impl Flame {
     /// The flame graph of a run.
-    pub(crate) fn new(counted: Counted<'_>, weighting: Weighting, frames: Frames) -> Self {
-        let Counted {
-            metadata, profile, ..
-        } = counted;
-        let shown = counted.compiled.unwrap_or(profile);
+    pub fn new(analysis: &Analysis<'_>, weighting: Weighting, frames: Frames) -> Self {
+        let (metadata, profile) = (analysis.metadata(), analysis.profile());
+        let shown = analysis.shown();
         let denominator = units(shown, weighting);
-        let mut builder = Builder::new(counted, frames);
+        let mut builder = Builder::new(analysis, frames);
         for (number, ((whole, _), (tree, cycles))) in profile.trees().zip(shown.trees()).enumerate()
         {
             if cycles == 0 {
@@ -93,7 +77,7 @@ impl Flame {
             }
             let class = Class::of(metadata, whole);
             let mut overhead = OverheadLeaf::new(metadata, shown.instances(), tree, class);
-            if let Some(leaf) = overhead.as_mut().filter(|_| counted.compiled.is_some()) {
+            if let Some(leaf) = overhead.as_mut().filter(|_| analysis.is_compiled()) {
                 // What the view leaves out stays left out.
                 leaf.missing.clear();
             }
@@ -286,16 +270,17 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(counted: Counted<'a>, kind: Frames) -> Self {
-        let times = counted.activations.durations();
+    fn new(analysis: &'a Analysis<'_>, kind: Frames) -> Self {
+        let metadata = analysis.metadata();
+        let times = analysis.activations().durations();
         Self {
-            metadata: counted.metadata,
-            instances: counted.profile.instances(),
+            metadata,
+            instances: analysis.profile().instances(),
             kind,
-            labels: FrameLabels::new(counted.metadata),
-            lines: FrontEndLines::new(counted.metadata),
-            sources: Sources::new(counted.metadata),
-            entries: counted.entries,
+            labels: FrameLabels::new(metadata),
+            lines: FrontEndLines::new(metadata),
+            sources: Sources::new(metadata),
+            entries: analysis.entries(),
             times: times
                 .map(|(element, durations)| (element, durations.count))
                 .collect(),
@@ -474,11 +459,6 @@ impl<'a> Builder<'a> {
             frame.active += cycles;
         }
     }
-}
-
-/// The frame of overhead of a kind: `(overhead: FSM update)`.
-pub(crate) fn overhead_label(kind: Overhead) -> String {
-    format!("(overhead: {})", kind.title())
 }
 
 /// The element that a node in this cell stands for.

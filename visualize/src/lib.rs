@@ -1,10 +1,8 @@
-//! What a user sees of a Petal trace: flame graphs, a timeline, tables, a summary, a page that holds
-//! them all, and how two runs differ.
+//! What a user sees of a run: flame graphs, timelines, the control-flow graph, the report.
 //!
-//! Owns one file per output, and the list of the files of a profile ([`outputs`]). An [`Analysis`] takes the
-//! events of a trace one by one and makes all outputs of the whole run, a [`Timeline`] is written while they
-//! pass by: so a single pass over the trace feeds them all, and memory grows with the number of different
-//! trees only. Knows metadata and traces, but not where either came from.
+//! Owns one file per output, and the list of the files of a profile ([`outputs`]). In goes an
+//! [`Analysis`](petal_analysis::Analysis); out come the bytes of files. A [`Timeline`] is written while the events of a
+//! trace pass by: so a single pass over the trace feeds them all. Knows metadata and traces, but not where either came from.
 //!
 //! From a folder that `petal run` wrote to a flame graph and a table:
 //!
@@ -15,7 +13,8 @@
 //!
 //! use petal_metadata::Metadata;
 //! use petal_reconstruct::TraceReader;
-//! use petal_visualize::{Analysis, ControlView, Weighting};
+//! use petal_analysis::{Analysis, ControlView, Weighting};
+//! use petal_visualize::{Flame, Frames};
 //!
 //! fn show(folder: &Path) -> Result<String, Box<dyn std::error::Error>> {
 //!     let metadata = Metadata::read(&folder.join("metadata.json"))?;
@@ -24,7 +23,7 @@
 //!     for event in TraceReader::new(trace, &metadata.fingerprint)? {
 //!         analysis.event(&event?);
 //!     }
-//!     let flame = analysis.flame(Weighting::Scaled);
+//!     let flame = Flame::new(&analysis, Weighting::Scaled, Frames::Calyx);
 //!     flame.svg("my design", File::create(folder.join("mine.svg"))?)?;
 //!     Ok(analysis.cells().csv())
 //! }
@@ -50,67 +49,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod activations;
-mod analysis;
-mod annotate;
-mod baseline;
 mod call_trees;
-mod cells;
 mod colors;
-mod comparison;
-mod control;
-mod elements;
-mod ending;
-mod entries;
-mod figures;
 mod flame;
-mod front_end;
 mod graph;
-mod groups;
-mod hotspots;
-mod independence;
-mod intervals;
-mod leaves;
-mod ledger;
-mod lines;
 pub mod outputs;
 mod part;
-mod picture;
-mod profile;
+pub mod picture;
 mod report;
-mod selection;
 pub mod stream;
-mod summary;
-mod table;
-pub mod terms;
-mod text;
 pub mod timeline;
-mod waits;
-mod windows;
 
-pub use analysis::{Analysis, ControlView};
-pub use annotate::{Cost, Line, listing};
-pub use baseline::{
-    Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
-    FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, Place, StatementFigures,
-};
 pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
-pub use comparison::{
-    Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,
-    GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, Runs, StatementRow,
-    Style, Subject, differential,
-};
-pub use ending::{ActiveNode, Ending};
-pub use figures::{Figures, FiguresError};
 pub use flame::{Flame, Frames};
-pub use front_end::front_end_file;
-pub use graph::{ControlGraph, CriticalCycles, CriticalPath, Edge, Site, Step, StepKind, Way};
-pub use hotspots::{GuideSection, Hotspot, HotspotKind};
-pub use leaves::Weighting;
-pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};
+pub use graph::{ControlGraph, Edge, Step, StepKind, Way};
 pub use part::{Around, Part, PartError, Search, Survey, Wanted};
-pub use selection::{Digest, Filter, Selection, SelectionError};
-pub use summary::{Hardware, RankedGroup, SUMMARY_VERSION, Summary, Verified};
-pub use table::{Align, Column, RowId, Table, Value};
-pub use text::{printable, thousands};
+pub use report::report;
 pub use timeline::{ChromeJson, Overview, Perfetto, Section, Timeline};

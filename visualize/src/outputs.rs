@@ -3,13 +3,16 @@
 //! Owns the only list of them: the command writes what is listed here, and the README's table and the tests
 //! hold themselves against it. Knows nothing of folders.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
+use std::sync::Arc;
 
-use crate::analysis::Analysis;
-use crate::flame::Flame;
-use crate::leaves::Weighting;
-use crate::summary::Summary;
+use crate::flame::{Flame, Frames};
+use crate::report::report;
 use crate::timeline::{ChromeJson, Format, Perfetto, WholeSlices};
+use petal_analysis::Analysis;
+use petal_analysis::leaves::Weighting;
+use petal_analysis::summary::Summary;
 
 /// The metadata of the design.
 pub const METADATA: &str = "metadata.json";
@@ -70,7 +73,50 @@ pub enum Make {
 pub type BeginTimeline = fn(Box<dyn Write + Send>) -> io::Result<Box<dyn Format + Send>>;
 
 /// Makes the bytes of a file.
-pub type Render = fn(&Analysis<'_>, &Summary) -> io::Result<Vec<u8>>;
+pub type Render = fn(&Rendering<'_, '_>, &Summary) -> io::Result<Vec<u8>>;
+
+/// A run that has been read, as its outputs show it.
+#[derive(Debug)]
+pub struct Rendering<'a, 'd> {
+    /// What was counted.
+    pub analysis: &'a Analysis<'d>,
+    frames: Frames,
+    /// The flame graph that was asked for last: files of the same one follow one another.
+    flame: RefCell<Option<(Weighting, Frames, Arc<Flame>)>>,
+}
+
+impl<'a, 'd> Rendering<'a, 'd> {
+    /// With flame graphs of such frames.
+    pub fn new(analysis: &'a Analysis<'d>, frames: Frames) -> Self {
+        Self {
+            analysis,
+            frames,
+            flame: RefCell::default(),
+        }
+    }
+
+    /// A flame graph with the frames that were asked for.
+    fn flame(&self, weighting: Weighting) -> Arc<Flame> {
+        self.flame_of(weighting, self.frames)
+    }
+
+    /// A flame graph whose frames are lines of the front end's files.
+    fn flame_of_front_end(&self, weighting: Weighting) -> Arc<Flame> {
+        self.flame_of(weighting, Frames::FrontEnd)
+    }
+
+    fn flame_of(&self, weighting: Weighting, frames: Frames) -> Arc<Flame> {
+        let mut last = self.flame.borrow_mut();
+        match &*last {
+            Some((of, with, flame)) if (*of, *with) == (weighting, frames) => flame.clone(),
+            _ => {
+                let flame = Arc::new(Flame::new(self.analysis, weighting, frames));
+                *last = Some((weighting, frames, flame.clone()));
+                flame
+            }
+        }
+    }
+}
 
 impl Make {
     /// Makes the bytes of a file that shows the whole run; `None` for others.
@@ -96,22 +142,22 @@ const READ_AGAIN: &str =
 /// The files of a profile.
 #[rustfmt::skip]
 pub const OUTPUTS: &[Output] = &[
-    Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|analysis, summary| Ok(analysis.report(summary).into())), of_front_end: false },
-    Output { name: "flame.svg", about: FLAME, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Scaled), summary)), of_front_end: false },
-    Output { name: "flame.folded", about: FLAME, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Scaled).folded().into())), of_front_end: false },
-    Output { name: "flame-leaves.svg", about: LEAVES, make: Make::Flame(|analysis, summary| svg(&analysis.flame(Weighting::Leaves), summary)), of_front_end: false },
-    Output { name: "flame-leaves.folded", about: LEAVES, make: Make::Flame(|analysis, _| Ok(analysis.flame(Weighting::Leaves).folded().into())), of_front_end: false },
-    Output { name: "flame-adl.svg", about: ADL, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Scaled), summary)), of_front_end: true },
-    Output { name: "flame-adl.folded", about: ADL, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Scaled).folded().into())), of_front_end: true },
-    Output { name: "flame-adl-leaves.svg", about: ADL_LEAVES, make: Make::Flame(|analysis, summary| svg(&analysis.flame_of_front_end(Weighting::Leaves), summary)), of_front_end: true },
-    Output { name: "flame-adl-leaves.folded", about: ADL_LEAVES, make: Make::Flame(|analysis, _| Ok(analysis.flame_of_front_end(Weighting::Leaves).folded().into())), of_front_end: true },
+    Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|run, summary| Ok(report(run.analysis, summary).into())), of_front_end: false },
+    Output { name: "flame.svg", about: FLAME, make: Make::Flame(|run, summary| svg(&run.flame(Weighting::Scaled), summary)), of_front_end: false },
+    Output { name: "flame.folded", about: FLAME, make: Make::Flame(|run, _| Ok(run.flame(Weighting::Scaled).folded().into())), of_front_end: false },
+    Output { name: "flame-leaves.svg", about: LEAVES, make: Make::Flame(|run, summary| svg(&run.flame(Weighting::Leaves), summary)), of_front_end: false },
+    Output { name: "flame-leaves.folded", about: LEAVES, make: Make::Flame(|run, _| Ok(run.flame(Weighting::Leaves).folded().into())), of_front_end: false },
+    Output { name: "flame-adl.svg", about: ADL, make: Make::Flame(|run, summary| svg(&run.flame_of_front_end(Weighting::Scaled), summary)), of_front_end: true },
+    Output { name: "flame-adl.folded", about: ADL, make: Make::Flame(|run, _| Ok(run.flame_of_front_end(Weighting::Scaled).folded().into())), of_front_end: true },
+    Output { name: "flame-adl-leaves.svg", about: ADL_LEAVES, make: Make::Flame(|run, summary| svg(&run.flame_of_front_end(Weighting::Leaves), summary)), of_front_end: true },
+    Output { name: "flame-adl-leaves.folded", about: ADL_LEAVES, make: Make::Flame(|run, _| Ok(run.flame_of_front_end(Weighting::Leaves).folded().into())), of_front_end: true },
     Output { name: TIMELINE, about: "timeline for [ui.perfetto.dev](https://ui.perfetto.dev), which `petal view DIR` opens; 1 µs is 1 cycle", make: Make::Timeline(|out| Ok(Box::new(Perfetto::new(out)?))), of_front_end: false },
     Output { name: "timeline.json", about: "the same slices for speedscope and others; left out beyond 100,000 slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(ChromeJson::new(out)?, MAX_JSON_SLICES)))), of_front_end: false },
-    Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.cells().csv().into())), of_front_end: false },
-    Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.groups().csv().into())), of_front_end: false },
-    Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|analysis, _| Ok(analysis.statements().csv().into())), of_front_end: false },
-    Output { name: "stats/lines.csv", about: "table per line of the front end's files", make: Make::Analysis(|analysis, _| Ok(analysis.lines().csv().into())), of_front_end: true },
-    Output { name: "stats/hotspots.csv", about: "the statements that cost cycles, [and why](docs/guide/overhead.md#why-it-costs-that)", make: Make::Analysis(|analysis, _| Ok(analysis.hotspots_table().csv().into())), of_front_end: false },
+    Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.cells().csv().into())), of_front_end: false },
+    Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.groups().csv().into())), of_front_end: false },
+    Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.statements().csv().into())), of_front_end: false },
+    Output { name: "stats/lines.csv", about: "table per line of the front end's files", make: Make::Analysis(|run, _| Ok(run.analysis.lines().csv().into())), of_front_end: true },
+    Output { name: "stats/hotspots.csv", about: "the statements that cost cycles, [and why](docs/guide/overhead.md#why-it-costs-that)", make: Make::Analysis(|run, _| Ok(run.analysis.hotspots_table().csv().into())), of_front_end: false },
     Output { name: OBSERVATIONS, about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/checkpoints.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/latencies.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },

@@ -17,11 +17,11 @@ use petal_reconstruct::{Event, FrameLabels};
 use thiserror::Error;
 
 use self::search::Goal;
-use crate::activations::{Activations, Counting, Durations};
-use crate::cells::path;
-use crate::control::{children, once};
-use crate::elements::{Element, ElementKind};
-use crate::text::{nearest, thousands};
+use petal_analysis::activations::{Activations, Counting, Durations};
+use petal_analysis::cells::path;
+use petal_analysis::control::{children, once};
+use petal_analysis::elements::{Element, ElementKind};
+use petal_table::text::{nearest, thousands};
 
 pub use self::search::Search;
 

@@ -13,11 +13,11 @@ use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use quick_xml::{Reader, Writer};
 
 use crate::colors;
-use crate::text::printable;
+use petal_table::text::printable;
 
 /// A box of a flame graph.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// The frame that it stands on, which comes before it in the list; `None` for the outermost.
     pub above: Option<usize>,
     /// What is on it.
@@ -38,7 +38,7 @@ pub(crate) struct Frame {
 
 /// A flame graph as an image.
 #[derive(Debug)]
-pub(crate) struct Picture {
+pub struct Picture {
     /// How many units of weight make a cycle.
     pub units: u32,
     /// How bright the lines between frames are.

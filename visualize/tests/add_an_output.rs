@@ -3,15 +3,16 @@
 
 use std::io::{self, Write};
 
+use petal_analysis::{Analysis, ControlView};
 use petal_metadata::{Id, Metadata};
 use petal_reconstruct::{
     Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, Run, TreeId,
 };
-use petal_visualize::outputs::{Make, Output};
+use petal_visualize::outputs::{Make, Output, Rendering};
 use petal_visualize::timeline::{
     Format, Slice, SliceId, Track, WholeSlice, WholeSliceFormat, WholeSlices,
 };
-use petal_visualize::{Analysis, ControlView, Section, Timeline};
+use petal_visualize::{Frames, Section, Timeline};
 
 /// A line for each slice: what, first cycle, number of cycles.
 struct SliceCsv<W> {
@@ -49,7 +50,7 @@ impl<W: Write> WholeSliceFormat for SliceCsv<W> {
 #[rustfmt::skip]
 const ADDED: [Output; 2] = [
     Output { name: "slices.csv", about: "all slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(SliceCsv { out, names: vec![] }, u64::MAX)))), of_front_end: false },
-    Output { name: "cycles.txt", about: "the length of the run", make: Make::Analysis(|analysis, _| Ok(format!("{}\n", analysis.cycles()).into())), of_front_end: false },
+    Output { name: "cycles.txt", about: "the length of the run", make: Make::Analysis(|run, _| Ok(format!("{}\n", run.analysis.cycles()).into())), of_front_end: false },
 ];
 
 /// `main` runs the group `work` in cycles 0 and 1 of 6, and again in the last one.
@@ -121,7 +122,10 @@ fn a_new_format_is_one_file_and_one_line() {
     );
     let render = make.render().expect("it shows the whole run");
     let summary = analysis.summary("design", []);
-    assert_eq!(render(&analysis, &summary).unwrap(), b"6\n");
+    assert_eq!(
+        render(&Rendering::new(&analysis, Frames::Calyx), &summary).unwrap(),
+        b"6\n"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! trace.
 
 use expect_test::{Expect, expect};
+use petal_analysis::{Analysis, ControlView, Weighting};
 use petal_metadata::{
     Cell, CellId, CellKind, Component, ComponentId, ControlId, ControlKind, ControlNode, FrontEnd,
     Group, GroupId, GroupKind, GroupRun, GroupRunId, Id, Metadata, Origin, ProbeKind, ProbeName,
@@ -10,8 +11,9 @@ use petal_metadata::{
 use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, Overhead, Run, TreeId,
 };
+use petal_table::Value;
 use petal_visualize::timeline::WholeSlices;
-use petal_visualize::{Analysis, ChromeJson, ControlView, Section, Timeline, Value, Weighting};
+use petal_visualize::{ChromeJson, Flame, Frames, Section, Timeline, report};
 use proptest::prelude::*;
 
 fn id<I: Id>(index: usize) -> I {
@@ -264,7 +266,7 @@ fn check(text: &str, expected: &Expect) {
 fn folded_stacks() {
     let metadata = metadata(NAMES);
     let analysis = analysis(&metadata, &events(&SAMPLE));
-    let flat = analysis.flame(Weighting::Leaves);
+    let flat = Flame::new(&analysis, Weighting::Leaves, Frames::Calyx);
     check(
         &flat.folded(),
         &expect![[r#"
@@ -276,7 +278,7 @@ fn folded_stacks() {
             main;seq@L10;work;r (primitive) 1
         "#]],
     );
-    let scaled = analysis.flame(Weighting::Scaled);
+    let scaled = Flame::new(&analysis, Weighting::Scaled, Frames::Calyx);
     check(
         &scaled.folded(),
         &expect![[r#"
@@ -325,7 +327,7 @@ fn tables() {
 }
 
 /// Cycles and flattened cycles of each row.
-fn cycles_and_flattened(table: &petal_visualize::Table) -> Vec<(Value, Value)> {
+fn cycles_and_flattened(table: &petal_table::Table) -> Vec<(Value, Value)> {
     let column = |name| table.column(name).unwrap().into_iter().cloned();
     column("cycles").zip(column("flattened")).collect()
 }
@@ -435,7 +437,7 @@ fn groups_with_one_name_stay_apart() {
         ("sub.tick", 4, 2),
     ];
     assert_eq!(ranked, expected);
-    let flame = analysis.flame(Weighting::Leaves).folded();
+    let flame = Flame::new(&analysis, Weighting::Leaves, Frames::Calyx).folded();
     for line in [
         "main;seq@L10;save 4\n",
         "main;seq@L10;save (from sub);r (primitive) 1\n",
@@ -451,7 +453,7 @@ fn groups_with_one_name_stay_apart() {
     }
 
     // Each row of the report's table of groups leads to its own line.
-    let page = analysis.report(&summary);
+    let page = report(&analysis, &summary);
     let start = page
         .find("{\"design\":\"sample\"")
         .expect("the page has data");
@@ -504,7 +506,7 @@ fn what_a_ref_cell_stands_for_is_told_beside_it() {
         **tree = CallTree::from_preorder(nodes).unwrap();
     }
     let analysis = analysis(&metadata, &events);
-    let flame = analysis.flame(Weighting::Leaves);
+    let flame = Flame::new(&analysis, Weighting::Leaves, Frames::Calyx);
     let stack = "main;seq@L10;work;c [sub];tick;f (primitive) 3\n";
     assert!(flame.folded().contains(stack), "{}", flame.folded());
     let mut svg = Vec::new();
@@ -527,7 +529,7 @@ fn hostile_names_stay_names() {
     let metadata = metadata(names);
     let all = events(&SAMPLE);
     let analysis = analysis(&metadata, &all);
-    let flame = analysis.flame(Weighting::Leaves);
+    let flame = Flame::new(&analysis, Weighting::Leaves, Frames::Calyx);
     let mut svg = Vec::new();
     flame.svg("<design> & co", &mut svg).unwrap();
     assert!(!String::from_utf8(svg).unwrap().contains("<script>alert"));
@@ -551,9 +553,9 @@ proptest! {
         let cycles: u64 = runs.iter().map(|(_, cycles)| cycles).sum();
         let leaves: u64 = runs.iter().map(|&(tree, c)| trees()[tree].leaves().count() as u64 * c).sum();
 
-        let (weight, unit) = analysis.flame(Weighting::Scaled).total();
+        let (weight, unit) = Flame::new(&analysis, Weighting::Scaled, Frames::Calyx).total();
         prop_assert_eq!(weight, u128::from(cycles) * unit);
-        let (weight, unit) = analysis.flame(Weighting::Leaves).total();
+        let (weight, unit) = Flame::new(&analysis, Weighting::Leaves, Frames::Calyx).total();
         prop_assert_eq!((weight, unit), (u128::from(leaves), 1));
 
         let summary = analysis.summary("d", []);

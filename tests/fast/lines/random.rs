@@ -5,14 +5,16 @@ use std::fs;
 use std::io::{self, BufReader};
 
 use expect_test::expect;
+use petal_analysis::{Analysis, ControlView, Weighting};
 use petal_metadata::{
     FrontEnd, FrontEndFile, FrontEndFileId, Id as _, Metadata, Position, PositionId, Purpose,
 };
 use petal_reconstruct::{Activity, CallTree, Event, Instance, Node, TraceReader};
+use petal_table::{Table, Value};
 use petal_visualize::timeline::{
     Content, Slice, SliceId, Track, TrackId, WholeSlice, WholeSliceFormat, WholeSlices,
 };
-use petal_visualize::{Analysis, ControlView, Section, Table, Timeline, Value, Weighting};
+use petal_visualize::{Flame, Frames, Section, Timeline};
 
 use crate::support::root;
 use crate::support::workshop::{Workshop, succeeds};
@@ -448,7 +450,7 @@ fn random_positions_get_what_a_plain_sum_gives() {
                 tables.map(|table| table.csv()),
                 analysis.lines(),
                 analysis.ledger().clone(),
-                analysis.flame_of_front_end(Weighting::Scaled).folded(),
+                Flame::new(&analysis, Weighting::Scaled, Frames::FrontEnd).folded(),
             )
         };
         let (tables, _, ledger, _) = analyse(&plain);

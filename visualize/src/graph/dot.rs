@@ -6,7 +6,7 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef as _;
 
 use super::{ControlGraph, Step, StepKind};
-use crate::text::{printable, share, thousands};
+use petal_table::text::{printable, share, thousands};
 
 impl ControlGraph {
     /// The graph as DOT. Nodes have `cycles` and `critical`, edges `taken` as attributes of their own.

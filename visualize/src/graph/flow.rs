@@ -10,10 +10,10 @@ use petal_metadata::{Component, ControlId, ControlKind, Id as _};
 use petal_reconstruct::InstanceId;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::control::Counts;
+use petal_analysis::control::Counts;
 
-use super::critical::{CriticalCycles, Site};
 use super::{Edge, Statement, Step, StepKind, Way};
+use petal_analysis::critical::{CriticalCycles, Site};
 
 /// Statements with what is inside of them, and how often control went where.
 pub(super) struct Flow<'a> {

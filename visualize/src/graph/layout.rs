@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use petgraph::graph::NodeIndex;
 use unicode_width::UnicodeWidthStr;
 
-use super::critical::Site;
 use super::shown::Shown;
 use super::{ControlGraph, Edge, Step, StepKind, Way};
-use crate::text::{share, shortened, thousands};
+use petal_analysis::critical::Site;
+use petal_table::text::{share, shortened, thousands};
 
 /// Of a character.
 pub(super) const CHARACTER: f64 = 6.7;

@@ -4,7 +4,6 @@
 //! Owns what is in the graph. `critical` finds the critical path, `flow` counts the edges, `shown` chooses what a picture
 //! has room for, `layout` places that and `svg` draws it; `dot` writes the whole graph for Graphviz.
 
-mod critical;
 mod dot;
 mod flow;
 mod layout;
@@ -18,16 +17,14 @@ use petal_reconstruct::{CallTree, FrameLabels, InstanceId, Node, instance_path};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef as _;
 
-pub use self::critical::{CriticalCycles, CriticalPath, Site};
-
 use self::flow::{Exit, Flow, Inside};
-use crate::activations::Activations;
-use crate::cells::{Sums, sums, track_label};
 use crate::colors::Meaning;
-use crate::control::Counts;
-use crate::front_end::FrontEndLines;
-use crate::ledger::Ledger;
-use crate::profile::Profile;
+use petal_analysis::Analysis;
+use petal_analysis::cells::{Sums, sums, track_label};
+use petal_analysis::control::Counts;
+use petal_analysis::critical::{CriticalCycles, Site};
+use petal_analysis::front_end::FrontEndLines;
+use petal_analysis::profile::Profile;
 
 /// What a step of the graph is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,30 +124,18 @@ pub struct ControlGraph {
     cycles: u64,
 }
 
-/// What the graph is made of.
-pub(crate) struct Counted<'a> {
-    pub metadata: &'a Metadata,
-    pub profile: &'a Profile,
-    pub ledger: &'a Ledger,
-    pub activations: &'a Activations<'a>,
-}
-
 impl ControlGraph {
     /// The graph of a run of `design`, which ended early if it is `partial`: of all cells, or of the one with this path
     /// and those in it; `None` if there is none.
-    pub(crate) fn new(
-        counted: &Counted<'_>,
+    pub fn new(
+        analysis: &Analysis<'_>,
         critical: &CriticalCycles,
         design: &str,
         partial: bool,
         cell: Option<&str>,
     ) -> Option<Self> {
-        let Counted {
-            metadata,
-            profile,
-            activations,
-            ..
-        } = *counted;
+        let (metadata, profile) = (analysis.metadata(), analysis.profile());
+        let activations = analysis.activations();
         let instances = profile.instances();
         let chosen = Self::chosen(metadata, profile, cell);
         let mut flow = Flow {
@@ -165,7 +150,7 @@ impl ControlGraph {
         let mut cells = Vec::new();
         for &instance in &chosen {
             let label = track_label(metadata, &frames, instances, instance);
-            add_cell(&mut flow, counted, instance, label, sums.get(&instance));
+            add_cell(&mut flow, analysis, instance, label, sums.get(&instance));
             let above = |&instance: &InstanceId| {
                 let parent = instances[instance.index()].parent;
                 parent.map(|(holder, _)| holder)
@@ -248,13 +233,13 @@ impl ControlGraph {
 /// Adds a component cell with all that it runs.
 fn add_cell(
     flow: &mut Flow<'_>,
-    counted: &Counted<'_>,
+    analysis: &Analysis<'_>,
     instance: InstanceId,
     label: String,
     sums: Option<&Sums>,
 ) {
-    let metadata = counted.metadata;
-    let id = counted.profile.instances()[instance.index()].component;
+    let metadata = analysis.metadata();
+    let id = analysis.profile().instances()[instance.index()].component;
     let component = metadata.component(id);
     let inside = Inside::new(instance, component, flow);
     let names = Names::new(metadata, component);
@@ -296,7 +281,7 @@ fn add_cell(
             statement: Some(statement),
             ..site
         };
-        let active = counted.ledger.instances.get(&(instance, statement));
+        let active = analysis.ledger().instances.get(&(instance, statement));
         Step {
             cycles: active.map_or(0, |active| active.cycles),
             critical: own(site),

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use super::critical::Site;
 use super::{ControlGraph, StepKind, Way};
+use petal_analysis::critical::Site;
 
 /// How many statements and cells a picture shows.
 const MAX_SHOWN: usize = 300;

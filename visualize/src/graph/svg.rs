@@ -8,7 +8,7 @@ use quick_xml::events::BytesText;
 use super::layout::{BAR, CHARACTER, LINE, Layout, PADDING, Rect, Shape, layout};
 use super::shown::Shown;
 use super::{ControlGraph, Edge, Step, Way};
-use crate::text::{printable, share, thousands};
+use petal_table::text::{printable, share, thousands};
 
 /// Of what is on the critical path.
 const CRITICAL: &str = "#b3261e";

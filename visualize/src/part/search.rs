@@ -6,9 +6,9 @@ use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::Event;
 
 use super::{Around, Part, Wanted};
-use crate::elements::ElementId;
-use crate::intervals::Intervals;
-use crate::text::thousands;
+use petal_analysis::elements::ElementId;
+use petal_analysis::intervals::Intervals;
+use petal_table::text::thousands;
 
 /// How many cycles are shown before and after an activation.
 const MARGIN: u64 = 100;

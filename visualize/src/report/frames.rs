@@ -9,17 +9,17 @@ use petal_reconstruct::{
 };
 use serde::Serialize;
 
-use super::order::Packed;
 use super::place::{SourceLine, front_end_line, source_line};
 use super::tables::{Row, Tables};
-use crate::baseline::source::Sources;
 use crate::colors::Meaning;
-use crate::flame::overhead_label;
-use crate::front_end::{FrontEndLine, FrontEndLines};
-use crate::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
-use crate::ledger::Class;
-use crate::profile::Profile;
-use crate::table::RowId;
+use petal_analysis::front_end::{FrontEndLine, FrontEndLines};
+use petal_analysis::leaves::overhead_label;
+use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
+use petal_analysis::ledger::Class;
+use petal_analysis::order::Packed;
+use petal_analysis::profile::Profile;
+use petal_analysis::sources::Sources;
+use petal_table::table::RowId;
 
 /// Bytes that the compressed trees may take.
 const MAX_BYTES: usize = 1 << 20;

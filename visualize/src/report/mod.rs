@@ -5,58 +5,39 @@
 //! JSON that no tag can end, or escaped.
 
 mod frames;
-mod order;
 mod page;
 mod place;
 mod tables;
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
+use petal_metadata::{FileId, FrontEndFileId, Id};
 use petal_reconstruct::Overhead;
 use serde::Serialize;
 
-pub use self::order::Order;
-
 use self::frames::{Frame, Frames, Nodes, Reason};
-use self::order::Bins;
 use self::tables::{PageTable, Tables};
-use crate::activations::Activations;
-use crate::annotate::{Line, annotate};
-use crate::cells::cells;
 use crate::colors::{Paint, paints};
-use crate::control::control;
-use crate::front_end::front_end_file;
-use crate::groups::groups;
-use crate::ledger::Ledger;
-use crate::lines::Lines;
-use crate::profile::Profile;
-use crate::summary::{Summary, Verified};
-use crate::table::RowId;
-use crate::terms;
+use petal_analysis::Analysis;
+use petal_analysis::annotate::Line;
+use petal_analysis::front_end::front_end_file;
+use petal_analysis::order::Bins;
+use petal_analysis::summary::{Summary, Verified};
+use petal_table::table::RowId;
+use petal_table::terms;
 
 /// Lines of a file beyond this one are not shown: positions may name any.
 const MAX_LINES: u32 = 100_000;
 
 /// What a report is made of.
-#[derive(Debug)]
-pub struct Report<'a> {
-    /// The design.
-    pub metadata: &'a Metadata,
-    /// Its name, versions and warnings, and why the run ended.
-    pub summary: &'a Summary,
-    /// The trees of the run.
-    pub profile: &'a Profile,
-    /// The same trees with the control that is to be shown.
-    pub shown: &'a Profile,
-    /// How often everything was active.
-    pub activations: &'a Activations<'a>,
-    /// What the cycles went to.
-    pub ledger: &'a Ledger,
-    /// In which order.
-    pub order: &'a Order<'a>,
-    /// What the lines of the front end's files did.
-    pub lines: &'a Lines<'a>,
+struct Report<'a, 'd> {
+    analysis: &'a Analysis<'d>,
+    summary: &'a Summary,
+}
+
+/// The text of the report: one page of HTML, which shows `summary` and all the rest.
+pub fn report(analysis: &Analysis<'_>, summary: &Summary) -> String {
+    Report { analysis, summary }.html()
 }
 
 /// What the page knows.
@@ -144,22 +125,21 @@ impl<'a> File<'a> {
     }
 }
 
-impl Report<'_> {
-    /// The page.
-    pub fn html(&self) -> String {
-        let metadata = self.metadata;
+impl Report<'_, '_> {
+    fn html(&self) -> String {
+        let (analysis, metadata) = (self.analysis, self.analysis.metadata());
+        let profile = analysis.profile();
         let tables = Tables::new(
             metadata,
-            self.profile.instances(),
+            profile.instances(),
             [
-                &cells(metadata, self.profile, self.ledger, self.activations),
-                &groups(metadata, self.activations),
-                &control(metadata, self.ledger, self.activations),
+                &analysis.cells(),
+                &analysis.groups(),
+                &analysis.statements(),
             ],
         );
-        let (frames, trees) = Frames::new(metadata, &tables, self.profile, self.shown);
-        let whole = trees.as_deref().zip(self.order.runs());
-        let lines = |file| annotate(metadata, self.ledger, self.activations, file);
+        let (frames, trees) = Frames::new(metadata, &tables, profile, analysis.shown());
+        let whole = trees.as_deref().zip(analysis.order().runs());
         let data = Data {
             design: &self.summary.design,
             stopped: self.stopped(),
@@ -168,18 +148,18 @@ impl Report<'_> {
             warnings: &self.summary.warnings,
             versions: &self.summary.versions,
             terms: terms::hints(tables.headings()),
-            cycles: self.profile.total(),
+            cycles: profile.total(),
             classes: self.classes(),
             paints: paints(),
             files: (0..metadata.files.len())
                 .map(|at| {
                     let name = &metadata.files[at].name;
-                    File::new(name, false, &lines(FileId::from_index(at)))
+                    File::new(name, false, &analysis.annotate(FileId::from_index(at)))
                 })
                 .chain((0..metadata.front_end.files.len()).map(|at| {
                     let id = FrontEndFileId::from_index(at);
                     let name = front_end_file(metadata, id);
-                    File::new(name, true, &self.lines.annotate(id))
+                    File::new(name, true, &analysis.annotate_front_end(id))
                 }))
                 .collect(),
             hotspots: self.hotspots(&tables),
@@ -189,7 +169,7 @@ impl Report<'_> {
             frames: &frames.list,
             reasons: &frames.reasons,
             nodes: &frames.nodes,
-            bins: whole.is_none().then(|| self.order.bins()),
+            bins: whole.is_none().then(|| analysis.order().bins()),
         };
         let (trees, runs) = whole.unwrap_or_default();
         page::write(self.summary, &data, trees, runs)
@@ -221,13 +201,14 @@ impl Report<'_> {
     }
 
     fn classes(&self) -> Vec<(&'static str, u64)> {
+        let ledger = self.analysis.ledger();
         let kinds = Overhead::ALL.iter().map(|kind| kind.title());
         [
-            ("computation", self.ledger.computation),
-            ("conditions", self.ledger.conditions),
+            ("computation", ledger.computation),
+            ("conditions", ledger.conditions),
         ]
         .into_iter()
-        .chain(kinds.zip(self.ledger.overhead))
+        .chain(kinds.zip(ledger.overhead))
         .collect()
     }
 }

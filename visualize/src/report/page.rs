@@ -6,7 +6,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::colors;
-use crate::summary::Summary;
+use petal_analysis::summary::Summary;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");

@@ -11,7 +11,7 @@ use petal_metadata::{
 use petal_reconstruct::FrameLabels;
 use siphasher::sip::SipHasher24;
 
-use crate::elements::ElementKind;
+use petal_analysis::elements::ElementKind;
 
 /// The number of a [`Site`]: SipHash-2-4, with the key 0, of its kind, file, line and path, each with a zero byte after it, and the
 /// line in decimal digits.

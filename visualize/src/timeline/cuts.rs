@@ -10,7 +10,7 @@ use petal_reconstruct::TreeId;
 use super::format::{Changes, End, Format, Pattern, Whole};
 use super::lines::LineId;
 use super::{SliceId, Timeline};
-use crate::elements::ElementId;
+use petal_analysis::elements::ElementId;
 
 /// The slices that a section cuts.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use petal_metadata::{FrontEndFileId, Id, Metadata};
 use petal_reconstruct::{Instance, Node, TreeId};
 
 use super::SliceId;
-use crate::elements::without;
-use crate::front_end::{FrontEndLine, FrontEndLines};
+use petal_analysis::elements::without;
+use petal_analysis::front_end::{FrontEndLine, FrontEndLines};
 
 /// A number for each line that was active, from 0 on.
 pub(super) type LineId = usize;

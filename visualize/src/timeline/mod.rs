@@ -41,10 +41,10 @@ use self::section::{Phase, Shown};
 use self::tracks::{Counter, CounterValues, Subject, TrackKey, Tracks};
 use self::transitions::{OnTrack, State, Transition, Transitions};
 use self::updates::Updates;
-use crate::cells::path;
-use crate::elements::{Element, ElementId, ElementKind, Elements, without};
-use crate::groups::Effects;
-use crate::ledger::Class;
+use petal_analysis::cells::path;
+use petal_analysis::elements::{Element, ElementId, ElementKind, Elements, without};
+use petal_analysis::groups::Effects;
+use petal_analysis::ledger::Class;
 
 pub use format::{Change, Changes, Format, PatternId, Whole};
 pub use json::ChromeJson;

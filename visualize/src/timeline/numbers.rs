@@ -4,8 +4,8 @@ use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{Callee, CellId, CellKind, Component, Id, Metadata};
 use petal_reconstruct::{Instance, InstanceId};
 
-use crate::activations::Counting;
-use crate::elements::{Element, ElementId, ElementKind};
+use petal_analysis::activations::Counting;
+use petal_analysis::elements::{Element, ElementId, ElementKind};
 
 /// Counts activations and flows.
 #[derive(Debug)]

@@ -13,10 +13,10 @@ use petal_reconstruct::{
 };
 
 use super::{Content, Detail, Format, Slice, Track, TrackId};
-use crate::cells::track_label;
-use crate::ledger::Class;
-use crate::text::thousands;
-use crate::windows::Windows;
+use petal_analysis::cells::track_label;
+use petal_analysis::ledger::Class;
+use petal_analysis::windows::Windows;
+use petal_table::text::thousands;
 
 /// How many windows a run has at most; a long one has more than half as many.
 const MAX_WINDOWS: usize = 2048;

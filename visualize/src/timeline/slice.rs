@@ -4,11 +4,11 @@ use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, Span};
 use petal_reconstruct::{Activity, FrameLabels, Instance, Node, actual_path};
 
 use super::tracks::{Track, TrackId};
-use crate::cells::path;
-use crate::elements::{Element, ElementKind};
-use crate::front_end::FrontEndLines;
-use crate::groups::Effects;
 use crate::stream::{SiteId, site_of};
+use petal_analysis::cells::path;
+use petal_analysis::elements::{Element, ElementKind};
+use petal_analysis::front_end::FrontEndLines;
+use petal_analysis::groups::Effects;
 
 /// A number for each slice that differs from others by more than its time. A number may be given
 /// to another slice when there are very many.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use petal_metadata::{CellId, FrontEndFileId, Id, Metadata, RegisterId, ThreadId, labels};
 use petal_reconstruct::{FrameLabels, Instance, InstanceId};
 
-use crate::cells::track_label;
-use crate::front_end::{FrontEndLines, front_end_file};
+use petal_analysis::cells::track_label;
+use petal_analysis::front_end::{FrontEndLines, front_end_file};
 
 /// What the tracks of a component cell show, in the order in which viewers show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use petal_reconstruct::TreeId;
 
 use super::format::{Pattern, PatternId};
 use super::lines::LineId;
-use crate::elements::ElementId;
+use petal_analysis::elements::ElementId;
 
 /// How many slices all states and transitions that are remembered may have together.
 const MAX_SLICES: usize = 1 << 20;

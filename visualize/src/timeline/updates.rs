@@ -12,7 +12,7 @@ use petal_reconstruct::{InstanceId, RegisterUpdate};
 
 use super::tracks::Subject;
 use super::{Format, Slice, SliceId, Timeline, Whole};
-use crate::cells::path;
+use petal_analysis::cells::path;
 
 /// How many kinds of updates are remembered.
 const MAX_KINDS: usize = 1 << 16;

@@ -1,0 +1,267 @@
+//! How often and how long each node of a design was active.
+
+use std::collections::BTreeMap;
+
+use petal_metadata::{ControlId, GroupRun, GroupRunId, Id, Metadata};
+use petal_reconstruct::{Event, Instance, InstanceId, TreeId};
+use serde::{Deserialize, Serialize};
+
+use crate::elements::{Element, ElementKind, Elements};
+use crate::intervals::Intervals;
+use crate::ledger::StatementId;
+use crate::waits::{Wait, Waits};
+
+/// How long the activations of something took, in cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Durations {
+    /// Number of activations.
+    pub count: u64,
+    /// Cycles of all activations together.
+    pub total: u64,
+    /// Cycles of the shortest activation.
+    pub min: u64,
+    /// Cycles of the longest activation.
+    pub max: u64,
+}
+
+impl Durations {
+    /// Adds `count` activations of `cycles` each.
+    pub fn add(&mut self, cycles: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 {
+            cycles
+        } else {
+            self.min.min(cycles)
+        };
+        self.max = self.max.max(cycles);
+        self.count += count;
+        self.total += cycles * count;
+    }
+
+    /// Adds the activations of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 {
+            other.min
+        } else {
+            self.min.min(other.min)
+        };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.total += other.total;
+    }
+}
+
+/// Counts activations along a trace.
+///
+/// An activation is an interval of cycles without a break. Two cases are finer: a group or statement that
+/// the compiler made static with a latency of `n` cycles is activated anew every `n` cycles, and the
+/// parts into which the compiler split a group make one activation together.
+#[derive(Debug)]
+pub struct Activations<'a> {
+    metadata: &'a Metadata,
+    intervals: Intervals,
+    /// How each element is counted of `intervals`.
+    elements: Vec<(Counting, Durations)>,
+    /// The activations of split groups, by the group's first part.
+    split: BTreeMap<Element, Split>,
+    waits: Waits<'a>,
+    /// The tree of the last cycle.
+    last: Option<TreeId>,
+}
+
+/// How the intervals of an element are counted.
+#[derive(Debug, Clone, Copy)]
+pub enum Counting {
+    /// Each is an activation.
+    Once,
+    /// Each is an activation every so many cycles.
+    Latency(u64),
+    /// It is a part of a split group, whose first part is this.
+    Part(Element),
+}
+
+impl Counting {
+    /// How those of this element are.
+    pub fn of(metadata: &Metadata, instances: &[Instance], element: Element) -> Self {
+        let component = metadata.component(instances[element.instance.index()].component);
+        let latency = match element.kind {
+            ElementKind::Group(id) => {
+                let run = component.run(id);
+                if run.part.is_some() {
+                    let same_whole = |other: &GroupRun| {
+                        other.part.is_some()
+                            && other.control == run.control
+                            && other.group == run.group
+                    };
+                    let first = component.runs.iter().position(same_whole);
+                    return Self::Part(Element {
+                        kind: ElementKind::Group(first.map_or(id, GroupRunId::from_index)),
+                        ..element
+                    });
+                }
+                run.latency
+            }
+            ElementKind::Control(node) => component.node(node).latency,
+            ElementKind::Cell | ElementKind::Primitive(..) => None,
+        };
+        match latency {
+            Some(latency) if latency > 0 => Self::Latency(latency),
+            _ => Self::Once,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Split {
+    /// Cycles so far of the unfinished activation.
+    unfinished: Option<u64>,
+    durations: Durations,
+}
+
+impl Split {
+    fn finish(&mut self) {
+        if let Some(cycles) = self.unfinished.take() {
+            self.durations.add(cycles, 1);
+        }
+    }
+}
+
+impl<'a> Activations<'a> {
+    /// Counts in a trace of this design.
+    pub fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            metadata,
+            intervals: Intervals::default(),
+            elements: Vec::new(),
+            split: BTreeMap::new(),
+            waits: Waits::new(metadata),
+            last: None,
+        }
+    }
+
+    /// Takes in the next event.
+    pub fn event(&mut self, event: &Event) {
+        if let Event::Run(run) = event {
+            self.last = Some(run.tree);
+        }
+        if let Some((transition, now)) = self.intervals.event(event) {
+            for &id in &self.intervals.transition(transition).closes {
+                let cycles = now.cycles() - self.intervals.since(id).cycles();
+                self.waits.end(id, cycles, now.cycles());
+                let (counting, durations) = &mut self.elements[id];
+                match *counting {
+                    Counting::Once => durations.add(cycles, 1),
+                    Counting::Latency(latency) => {
+                        durations.add(latency, cycles / latency);
+                        let rest = cycles % latency;
+                        durations.add(rest, u64::from(rest > 0));
+                    }
+                    Counting::Part(first) => {
+                        let split = self.split.entry(first).or_default();
+                        if self.intervals.elements().all()[id] == first {
+                            split.finish();
+                        }
+                        *split.unfinished.get_or_insert(0) += cycles;
+                    }
+                }
+            }
+            self.waits.settle();
+        }
+        for at in self.elements.len()..self.intervals.elements().all().len() {
+            let element = self.intervals.elements().all()[at];
+            let instances = self.intervals.elements().instances();
+            let counting = Counting::of(self.metadata, instances, element);
+            self.waits.learn(element, instances);
+            self.elements.push((counting, Durations::default()));
+        }
+        if matches!(event, Event::End { .. }) {
+            self.split.values_mut().for_each(Split::finish);
+        }
+    }
+
+    /// Everything that was active.
+    pub fn elements(&self) -> &Elements {
+        self.intervals.elements()
+    }
+
+    /// The durations of everything that was active, in a fixed order. The parts of a split group
+    /// are under its first part.
+    pub fn durations(&self) -> impl Iterator<Item = (Element, Durations)> {
+        let plain = self.intervals.elements().all().iter().zip(&self.elements);
+        let all: BTreeMap<Element, Durations> = plain
+            .map(|(&element, &(_, durations))| (element, durations))
+            .chain(
+                self.split
+                    .iter()
+                    .map(|(&element, split)| (element, split.durations)),
+            )
+            .filter(|(_, durations)| durations.count > 0)
+            .collect();
+        all.into_iter()
+    }
+
+    /// Whether an element was active in the last cycle.
+    pub fn is_unfinished(&self, element: Element) -> bool {
+        let elements = self.intervals.elements();
+        let id = elements.id(element);
+        id.is_some_and(|id| elements.of(self.last).binary_search(&id).is_ok())
+    }
+
+    /// What the arms of each `par` waited for its slowest one, in all instances of its component together.
+    pub fn waits(&self) -> BTreeMap<StatementId, Wait> {
+        let mut waits: BTreeMap<StatementId, Wait> = BTreeMap::new();
+        let instances = self.intervals.elements().instances();
+        for (instance, par, wait) in self.waits.all() {
+            let component = instances[instance.index()].component;
+            waits.entry((component, par)).or_default().merge(wait);
+        }
+        waits
+    }
+
+    /// What each `par` waited, in each instance.
+    pub fn all_waits(&self) -> impl Iterator<Item = (InstanceId, ControlId, &Wait)> {
+        self.waits.all()
+    }
+
+    /// Takes these counts for those of the events so far, which have named all elements. `None` if there is no such element.
+    pub fn restore(
+        &mut self,
+        durations: &[(Element, Durations)],
+        waits: &[(InstanceId, ControlId, Wait)],
+        last: Option<TreeId>,
+    ) -> Option<()> {
+        self.last = last;
+        for (_, counted) in &mut self.elements {
+            *counted = Durations::default();
+        }
+        self.split.clear();
+        for &(element, durations) in durations {
+            let id = self.intervals.elements().id(element)?;
+            let (counting, counted) = &mut self.elements[id];
+            match counting {
+                Counting::Once | Counting::Latency(_) => *counted = durations,
+                Counting::Part(first) => {
+                    let split = self.split.entry(*first).or_default();
+                    split.durations = durations;
+                }
+            }
+        }
+        self.waits.restore(waits)
+    }
+
+    /// The cycle in which the latest interval of an element began; 0 if there is none.
+    pub fn since(&self, element: Element) -> u64 {
+        let id = self.intervals.elements().id(element);
+        id.map_or(0, |id| self.intervals.since(id).cycles())
+    }
+
+    /// The component of an element's instance.
+    pub fn component_of(&self, element: Element) -> petal_metadata::ComponentId {
+        self.intervals.elements().instances()[element.instance.index()].component
+    }
+}

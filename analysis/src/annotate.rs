@@ -1,0 +1,164 @@
+//! The source with what each line cost in its margin.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use petal_metadata::{ControlId, FileId, Id, Metadata, Span};
+
+use crate::activations::Activations;
+use crate::elements::ElementKind;
+use crate::ledger::Ledger;
+use petal_table::text::{printable, thousands};
+
+/// Overhead of this share of the run stands out.
+const MUCH: f64 = 0.05;
+
+/// A line of a source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Number, counted from 1.
+    pub number: u32,
+    /// What the statements, groups and components that begin here cost; `None` if none does.
+    pub cost: Option<Cost>,
+    /// The source.
+    pub text: &'a str,
+}
+
+/// What a line cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Cycles in which the outermost of what begins on the line was active, summed over the
+    /// instances of the component.
+    pub cycles: u64,
+    /// The part of them in which something useful ran inside of it, conditions included.
+    pub useful: u64,
+    /// Overhead of the run that is charged to the statements that begin on the line.
+    pub overhead: u64,
+}
+
+/// The lines of a source file. Over all files, `overhead` adds up to what the ledger charges to
+/// statements.
+pub fn annotate<'a>(
+    metadata: &'a Metadata,
+    ledger: &Ledger,
+    activations: &Activations<'_>,
+    file: FileId,
+) -> Vec<Line<'a>> {
+    let mut costs: BTreeMap<u32, Cost> = BTreeMap::new();
+    let mut add = |span: Option<Span>, cycles: u64, useful: u64, overhead: u64| {
+        let Some(span) = span.filter(|span| span.file == file) else {
+            return;
+        };
+        let cost = costs.entry(span.line).or_default();
+        cost.overhead += overhead;
+        if cycles > cost.cycles {
+            cost.cycles = cycles;
+            cost.useful = useful;
+        }
+    };
+    // Groups first: where one is defined on the line of a statement, the statement is meant.
+    let mut groups: BTreeMap<_, u64> = BTreeMap::new();
+    for (element, durations) in activations.durations() {
+        if let ElementKind::Group(run) = element.kind {
+            let id = activations.component_of(element);
+            let group = metadata.component(id).run(run).group;
+            *groups.entry((id, group)).or_default() += durations.total;
+        }
+    }
+    for id in metadata.component_ids() {
+        let component = metadata.component(id);
+        for (at, group) in component.groups.iter().enumerate() {
+            let cycles = groups.get(&(id, Id::from_index(at))).copied().unwrap_or(0);
+            add(group.span, cycles, cycles, 0);
+        }
+        for (at, node) in component.control.iter().enumerate() {
+            let statement = ledger
+                .statements
+                .get(&(id, ControlId::from_index(at)))
+                .copied()
+                .unwrap_or_default();
+            add(
+                node.span,
+                statement.cycles,
+                statement.useful,
+                statement.charged(),
+            );
+        }
+    }
+    metadata.files[file.index()]
+        .text
+        .lines()
+        .zip(1..)
+        .map(|(text, number)| Line {
+            number,
+            cost: costs.get(&number).copied(),
+            text,
+        })
+        .collect()
+}
+
+/// The lines of a source file with their costs in the margin, for a terminal: lines with much overhead stand
+/// out by colour. The run took `cycles` cycles.
+pub fn listing(lines: &[Line<'_>], cycles: u64) -> String {
+    let mut text = String::new();
+    let costs = || lines.iter().filter_map(|line| line.cost);
+    let width = |of: fn(Cost) -> u64, title: &str| {
+        let widest = costs().map(|cost| thousands(of(cost)).len()).max();
+        widest.unwrap_or(0).max(title.len())
+    };
+    let active = width(|cost| cost.cycles, "cycles");
+    let lost = width(|cost| cost.overhead, "overhead");
+    let number = lines.len().to_string().len();
+    let _ = writeln!(
+        text,
+        "{:>active$}  {:>8}  {:>lost$} | {:number$} |",
+        "cycles", "useful %", "overhead", ""
+    );
+    for line in lines {
+        let margin = match line.cost {
+            None => format!("{:active$}  {:8}  {:lost$}", "", "", ""),
+            Some(cost) => {
+                let overhead = match cost.overhead {
+                    0 => String::new(),
+                    overhead => thousands(overhead),
+                };
+                format!(
+                    "{:>active$}  {:>8}  {overhead:>lost$}",
+                    thousands(cost.cycles),
+                    share(cost)
+                )
+            }
+        };
+        let style = line.cost.map_or(Style::new(), |cost| style(cost, cycles));
+        let _ = writeln!(
+            text,
+            "{style}{margin}{style:#} | {:>number$} | {}",
+            line.number,
+            printable(line.text)
+        );
+    }
+    text
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn share(cost: Cost) -> String {
+    if cost.cycles == 0 {
+        String::new()
+    } else {
+        format!("{:.1}", cost.useful as f64 * 100.0 / cost.cycles as f64)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "only a colour depends on it")]
+fn style(cost: Cost, cycles: u64) -> Style {
+    if cost.cycles == 0 {
+        Style::new().dimmed()
+    } else if cost.overhead as f64 >= MUCH * cycles as f64 {
+        AnsiColor::Red.on_default().bold()
+    } else if cost.overhead > 0 {
+        AnsiColor::Yellow.on_default()
+    } else {
+        Style::new()
+    }
+}

@@ -1,0 +1,445 @@
+//! Hotspots: the statements that cost a run cycles, and why.
+//!
+//! Owns the reasons in words, and which section of the guide tells more of each. A further kind of row is a variant of
+//! [`HotspotKind`] and a function that lists its rows.
+
+use std::collections::BTreeMap;
+
+use petal_metadata::{Component, Contention, ControlKind, Id, Metadata};
+use petal_reconstruct::Overhead;
+use serde::ser::{SerializeStruct, Serializer};
+use serde::{Deserialize, Serialize};
+
+use crate::activations::Activations;
+use crate::control::Counts;
+use crate::front_end::{FrontEndLine, FrontEndLines, Part, PartNames};
+use crate::independence::{Independence, independences};
+use crate::ledger::{Ledger, Statement, StatementId};
+use crate::waits::Wait;
+use petal_table::table::{Column, RowId, Table, Value};
+
+/// Why cycles are on the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HotspotKind {
+    /// They are overhead. All such rows, and what no statement is charged for, add up to the run's.
+    Overhead,
+    /// Arms of a `par` had ended, and waited for its slowest one. The run lost nothing else by that.
+    ParWait,
+    /// Steps of a `seq` run one after the other, though they do not depend on one another.
+    Independent,
+    /// Such steps could not run at once, because they have the same hardware.
+    SharedHardware,
+}
+
+impl HotspotKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [
+        Self::Overhead,
+        Self::ParWait,
+        Self::Independent,
+        Self::SharedHardware,
+    ];
+
+    /// The headings of a list of such rows, and of what they cost.
+    pub fn titles(self) -> [&'static str; 2] {
+        match self {
+            Self::Overhead => ["most overhead", "overhead"],
+            Self::ParWait => ["longest waits in par", "waits"],
+            Self::Independent => ["steps that could run at once", "saves at most"],
+            Self::SharedHardware => ["steps that share hardware", "saves at most"],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Overhead => "overhead",
+            Self::ParWait => "par-wait",
+            Self::Independent => "independent",
+            Self::SharedHardware => "shared-hardware",
+        }
+    }
+}
+
+/// A section of `docs/guide/overhead.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GuideSection {
+    /// From one step of a `seq` to the next.
+    Steps,
+    /// Into and out of the branches of an `if`.
+    Branches,
+    /// Around a loop.
+    Loops,
+    /// The done registers of a `par`.
+    EndsOfArms,
+    /// Counters of static programs.
+    StaticWaits,
+    /// `@sync`.
+    Barriers,
+    /// Where control does not run.
+    StartAndFinish,
+    /// What arms of a `par` wait.
+    ArmsThatWait,
+    /// Steps that do not depend on one another.
+    IndependentSteps,
+    /// The same, where they have the same hardware.
+    StepsThatShare,
+    /// None of these.
+    Unknown,
+}
+
+impl GuideSection {
+    /// All sections.
+    pub const ALL: [Self; 11] = [
+        Self::Steps,
+        Self::Branches,
+        Self::Loops,
+        Self::EndsOfArms,
+        Self::StaticWaits,
+        Self::Barriers,
+        Self::StartAndFinish,
+        Self::ArmsThatWait,
+        Self::IndependentSteps,
+        Self::StepsThatShare,
+        Self::Unknown,
+    ];
+
+    /// Where it is, from the folder of the project: the page and the heading.
+    pub fn link(self) -> &'static str {
+        match self {
+            Self::Steps => "docs/guide/overhead.md#steps",
+            Self::Branches => "docs/guide/overhead.md#branches",
+            Self::Loops => "docs/guide/overhead.md#loops",
+            Self::EndsOfArms => "docs/guide/overhead.md#ends-of-arms",
+            Self::StaticWaits => "docs/guide/overhead.md#static-waits",
+            Self::Barriers => "docs/guide/overhead.md#barriers",
+            Self::StartAndFinish => "docs/guide/overhead.md#start-and-finish",
+            Self::ArmsThatWait => "docs/guide/overhead.md#arms-that-wait",
+            Self::IndependentSteps => "docs/guide/overhead.md#steps-that-could-run-at-once",
+            Self::StepsThatShare => "docs/guide/overhead.md#steps-that-share-hardware",
+            Self::Unknown => "docs/guide/overhead.md#what-petal-cannot-know",
+        }
+    }
+}
+
+/// A statement that costs cycles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hotspot {
+    /// In which way.
+    pub kind: HotspotKind,
+    /// Which.
+    pub statement: StatementId,
+    /// Component and label: `main.while@L12`.
+    pub name: String,
+    /// Its first line.
+    pub source: String,
+    /// The line of the front end's files that it comes from: `queue.py:12` and the text, if they are known.
+    pub front_end: Option<String>,
+    /// Cycles that it costs, in all instances of its component together: not those in which it was active.
+    pub cost: u64,
+    /// Cycles of the run.
+    pub run: u64,
+    /// Times that it was entered, if that is known.
+    pub times: Option<u64>,
+    /// Why, in words.
+    pub why: String,
+    /// The section of the guide that tells more.
+    pub section: GuideSection,
+}
+
+impl Hotspot {
+    /// What it costs each time that it was entered.
+    pub fn each(&self) -> Value {
+        self.times
+            .map_or(Value::Unknown, |times| Value::average(self.cost, times))
+    }
+
+    /// What it costs in percent of the run.
+    pub fn percent(&self) -> Value {
+        Value::percent(self.cost, self.run)
+    }
+}
+
+impl Serialize for Hotspot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Hotspot", 10)?;
+        fields.serialize_field("kind", &self.kind)?;
+        fields.serialize_field("name", &self.name)?;
+        fields.serialize_field("source", &self.source)?;
+        match &self.front_end {
+            Some(line) => fields.serialize_field("front_end", line)?,
+            None => fields.skip_field("front_end")?,
+        }
+        fields.serialize_field("cost", &self.cost)?;
+        fields.serialize_field("percent", &self.percent().json())?;
+        fields.serialize_field("times", &self.times)?;
+        fields.serialize_field("each", &self.each().json())?;
+        fields.serialize_field("why", &self.why)?;
+        fields.serialize_field("guide", self.section.link())?;
+        fields.end()
+    }
+}
+
+/// The hotspots of a run of `run` cycles, by kind, and the most expensive first.
+pub fn hotspots(
+    metadata: &Metadata,
+    ledger: &Ledger,
+    activations: &Activations<'_>,
+    run: u64,
+) -> Vec<Hotspot> {
+    let names = metadata.components.iter();
+    let names = names.map(|component| PartNames::new(metadata, component));
+    let list = List {
+        metadata,
+        names: names.collect(),
+        counts: Counts::of(metadata, activations),
+        lines: FrontEndLines::new(metadata),
+        run,
+    };
+    let statements = ledger.statements.iter();
+    let charged = statements.filter(|(_, statement)| statement.charged() > 0);
+    let overhead = charged.map(|(&id, statement)| list.overhead(id, statement));
+    let waits = activations.waits();
+    let waits = waits.iter().filter(|(_, wait)| wait.cycles > 0);
+    let waits = waits.map(|(&id, wait)| list.wait(id, wait));
+    let independent = independences(metadata, ledger);
+    let independent = independent.iter().map(|steps| list.independent(steps));
+    let mut all: Vec<Hotspot> = overhead.chain(waits).chain(independent).collect();
+    all.sort_by_key(|hotspot| (hotspot.kind, std::cmp::Reverse(hotspot.cost)));
+    all
+}
+
+/// The table of hotspots. `cost` of those of the kind `overhead`, and what no statement is charged for, add up to
+/// the run's overhead.
+pub fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("kind"),
+        Column::text("statement"),
+        Column::text("file"),
+        Column::number("line"),
+        Column::text("front end"),
+        Column::number("cost"),
+        Column::number("% of run"),
+        Column::number("times entered"),
+        Column::number("each"),
+        Column::text("why"),
+        Column::text("guide"),
+    ]);
+    for hotspot in hotspots {
+        let (component, statement) = hotspot.statement;
+        let span = metadata.component(component).node(statement).span;
+        let file = span.map(|span| &*metadata.files[span.file.index()].name);
+        let row = vec![
+            hotspot.kind.name().into(),
+            hotspot.name.as_str().into(),
+            file.map_or(Value::Empty, Value::from),
+            span.map_or(Value::Empty, |span| u64::from(span.line).into()),
+            hotspot
+                .front_end
+                .as_deref()
+                .map_or(Value::Empty, Value::from),
+            hotspot.cost.into(),
+            hotspot.percent(),
+            Value::or_unknown(hotspot.times),
+            hotspot.each(),
+            hotspot.why.as_str().into(),
+            hotspot.section.link().into(),
+        ];
+        table.push_of(RowId::Statement(component, statement), row);
+    }
+    table
+}
+
+/// What rows are made of.
+struct List<'a> {
+    metadata: &'a Metadata,
+    names: Vec<PartNames<'a>>,
+    counts: Counts<petal_metadata::ComponentId>,
+    lines: FrontEndLines<'a>,
+    run: u64,
+}
+
+impl List<'_> {
+    fn label(&self, (id, statement): StatementId) -> String {
+        self.names[id.index()].name(Part::Statement(statement))
+    }
+
+    fn row(
+        &self,
+        kind: HotspotKind,
+        statement: StatementId,
+        cost: u64,
+        (why, section): (String, GuideSection),
+    ) -> Hotspot {
+        let component = self.metadata.component(statement.0);
+        let node = component.node(statement.1);
+        let source = node.span.map_or("", |span| {
+            self.metadata.files[span.file.index()].line(span.line)
+        });
+        let lines = self.lines.of_statement(component, statement.1).into_iter();
+        let lines = lines.filter_map(|line| match line {
+            FrontEndLine::At(file, line) => Some(self.lines.with_text(file, line)),
+            FrontEndLine::Untold | FrontEndLine::Compiler => None,
+        });
+        let lines: Vec<String> = lines.collect();
+        Hotspot {
+            kind,
+            statement,
+            name: format!("{}.{}", component.name, self.label(statement)),
+            source: source.to_owned(),
+            front_end: (!lines.is_empty()).then(|| lines.join("; ")),
+            cost,
+            run: self.run,
+            times: self.counts.times(statement.0, statement.1),
+            why,
+            section,
+        }
+    }
+
+    /// The overhead of a statement.
+    fn overhead(&self, id: StatementId, statement: &Statement) -> Hotspot {
+        let component = self.metadata.component(id.0);
+        let mut reasons: BTreeMap<GuideSection, (&str, u64)> = BTreeMap::new();
+        for (kind, cycles) in Overhead::ALL.into_iter().zip(statement.overhead) {
+            if cycles > 0 {
+                let (section, reason) = reason(component.node(id.1).kind, kind);
+                reasons.entry(section).or_insert((reason, 0)).1 += cycles;
+            }
+        }
+        let mut reasons: Vec<(GuideSection, (&str, u64))> = reasons.into_iter().collect();
+        reasons.sort_by_key(|&(_, (_, cycles))| std::cmp::Reverse(cycles));
+        let told = reasons.iter().map(|&(section, (reason, cycles))| {
+            let each = self.each(component, id, section, cycles);
+            format!("{reason}{each}")
+        });
+        let why = told.collect::<Vec<String>>().join("; ");
+        let section = reasons
+            .first()
+            .map_or(GuideSection::Unknown, |first| first.0);
+        self.row(
+            HotspotKind::Overhead,
+            id,
+            statement.charged(),
+            (why, section),
+        )
+    }
+
+    /// What the arms of a `par` waited.
+    fn wait(&self, id: StatementId, wait: &Wait) -> Hotspot {
+        let slowest = wait.slowest.iter().rev().max_by_key(|(_, cycles)| **cycles);
+        let why = slowest.map_or(String::new(), |(&arm, &cycles)| {
+            let arm = self.label((id.0, arm));
+            if cycles == wait.cycles {
+                format!("its arms wait for {arm}")
+            } else {
+                let percent = cycles * 100 / wait.cycles;
+                format!("its arms wait, in {percent} % of these cycles for {arm}")
+            }
+        });
+        let component = self.metadata.component(id.0);
+        let each = self.each(component, id, GuideSection::ArmsThatWait, wait.cycles);
+        let why = (format!("{why}{each}"), GuideSection::ArmsThatWait);
+        self.row(HotspotKind::ParWait, id, wait.cycles, why)
+    }
+
+    /// Steps that could run at once.
+    fn independent(&self, independence: &Independence<'_>) -> Hotspot {
+        let label = |statement| self.label((independence.statement.0, statement));
+        let (longer, shorter) = independence.pair;
+        let pair = format!(
+            "{} and {} do not depend on one another",
+            label(longer),
+            label(shorter)
+        );
+        let (kind, why, section) = match independence.contention {
+            None => (
+                HotspotKind::Independent,
+                pair,
+                GuideSection::IndependentSteps,
+            ),
+            Some(Contention { cell, other, .. }) => {
+                let shared = if cell == other {
+                    format!("{pair}, but both use {cell}")
+                } else {
+                    format!("{pair}, but {cell} and {other} are one in hardware")
+                };
+                (
+                    HotspotKind::SharedHardware,
+                    shared,
+                    GuideSection::StepsThatShare,
+                )
+            }
+        };
+        self.row(
+            kind,
+            independence.statement,
+            independence.cycles,
+            (why, section),
+        )
+    }
+
+    /// `: 2 cycles each time`; `: 1 cycle each iteration` for loops of which it is told how often they went round.
+    fn each(
+        &self,
+        component: &Component,
+        (id, statement): StatementId,
+        section: GuideSection,
+        cycles: u64,
+    ) -> String {
+        let iterations = self.counts.iterations(component, id, statement);
+        let (count, unit) = match iterations.filter(|_| section == GuideSection::Loops) {
+            Some(iterations) => (Some(iterations), "iteration"),
+            None => (self.counts.times(id, statement), "time"),
+        };
+        let count = count.unwrap_or(0);
+        match cycles.checked_rem(count) {
+            None => String::new(),
+            Some(0) if cycles == count => format!(": 1 cycle each {unit}"),
+            Some(0) => format!(": {} cycles each {unit}", cycles / count),
+            Some(_) => {
+                let average = Value::average(cycles, count).plain();
+                format!(": {average} cycles each {unit} on average")
+            }
+        }
+    }
+}
+
+/// Why a statement costs cycles of a kind.
+fn reason(statement: ControlKind, overhead: Overhead) -> (GuideSection, &'static str) {
+    match (overhead, statement.dynamic()) {
+        (Overhead::FsmUpdate | Overhead::FsmAndParDone, ControlKind::If) => {
+            (GuideSection::Branches, "enters and leaves its branch")
+        }
+        (
+            Overhead::FsmUpdate | Overhead::FsmAndParDone,
+            ControlKind::While | ControlKind::Repeat,
+        ) => (GuideSection::Loops, "enters its body and goes round"),
+        (Overhead::FsmUpdate | Overhead::FsmAndParDone, ControlKind::Par)
+        | (Overhead::ParDone, _) => (
+            GuideSection::EndsOfArms,
+            "sets and clears the done registers of arms",
+        ),
+        (Overhead::FsmUpdate | Overhead::FsmAndParDone, _) => {
+            (GuideSection::Steps, "moves from step to step")
+        }
+        (Overhead::StaticWait, ControlKind::If) => (
+            GuideSection::StaticWaits,
+            "pads the shorter branch of a static program",
+        ),
+        (Overhead::StaticWait, ControlKind::Par) => (
+            GuideSection::StaticWaits,
+            "waits for the longest arm of a static program",
+        ),
+        (Overhead::StaticWait, ControlKind::Enable) => (
+            GuideSection::StaticWaits,
+            "keeps the time of a group of which the compiler has left nothing",
+        ),
+        (Overhead::StaticWait, _) => (GuideSection::StaticWaits, "counter of a static program"),
+        (Overhead::Barrier, _) => (GuideSection::Barriers, "waits at a barrier"),
+        (Overhead::StartFinish, _) => (
+            GuideSection::StartAndFinish,
+            "starts and ends its component",
+        ),
+        (Overhead::Other, _) => (GuideSection::Unknown, "nothing that petal sees changes"),
+    }
+}

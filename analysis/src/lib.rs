@@ -1,0 +1,43 @@
+//! What the cycles of a run went to.
+//!
+//! Owns the rules by which cycles are counted: what every cycle went to (`ledger`), how often and how long everything was
+//! active (`activations`), who waited for whom (`waits`), the critical path (`critical`), and what is worth a look (`hotspots`).
+//! In go the events of a trace, one by one, into an [`Analysis`]; out come its tables and the [`Summary`]. Memory grows with the
+//! number of different call trees, not with cycles. Knows metadata and traces, but neither where they came from nor how they
+//! are drawn.
+
+pub mod activations;
+mod analysis;
+pub mod annotate;
+pub mod cells;
+pub mod control;
+pub mod critical;
+pub mod elements;
+pub mod ending;
+mod entries;
+pub mod figures;
+pub mod front_end;
+pub mod groups;
+pub mod hotspots;
+mod independence;
+pub mod intervals;
+pub mod leaves;
+pub mod ledger;
+pub mod lines;
+pub mod order;
+pub mod profile;
+pub mod sources;
+pub mod summary;
+pub mod waits;
+pub mod windows;
+
+pub use analysis::{Analysis, ControlView};
+pub use annotate::{Cost, Line, listing};
+pub use critical::{CriticalCycles, CriticalPath, Site};
+pub use ending::{ActiveNode, Ending};
+pub use figures::{Figures, FiguresError};
+pub use front_end::front_end_file;
+pub use hotspots::{GuideSection, Hotspot, HotspotKind};
+pub use leaves::Weighting;
+pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};
+pub use summary::{Hardware, RankedGroup, SUMMARY_VERSION, Summary, Verified};

@@ -1,0 +1,353 @@
+//! The summary of a run: its length, how much of it was useful, and what was most expensive.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use petal_metadata::{ComponentId, GroupId, Id, Metadata, Origin, labels};
+use petal_reconstruct::Overhead;
+use serde::{Deserialize, Serialize};
+
+use crate::activations::Activations;
+use crate::elements::ElementKind;
+use crate::ending::Ending;
+use crate::hotspots::{Hotspot, HotspotKind, hotspots};
+use crate::ledger::Ledger;
+use crate::profile::Profile;
+use petal_table::table::{Column, Table, Value};
+use petal_table::text::thousands;
+
+/// How many groups and statements the summary names.
+const RANKED: usize = 5;
+
+/// An expensive group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RankedGroup {
+    /// Component and name: `main.read`, or `main.read (from sub)` if inlining brought it into a
+    /// component that has another group of that name.
+    pub name: String,
+    /// Cycles in which it was active, in all instances together.
+    pub cycles: u64,
+    /// How often it was active.
+    pub times: u64,
+}
+
+/// How it was made sure that the plain design runs as the profiled one does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verified {
+    /// Not at all.
+    #[default]
+    No,
+    /// Both are the same hardware, but for the probes.
+    Structure,
+    /// Both took as many cycles and left the same memories.
+    Simulation,
+    /// Whoever compiled it said so; nobody has the plain design now.
+    AtCompilation,
+}
+
+impl Verified {
+    /// What it means, as a line.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::No => "not verified: nobody made sure that the design runs alike without probes",
+            Self::Structure => {
+                "verified by structure: but for its probes, this is the design that the stock compiler builds"
+            }
+            Self::Simulation => {
+                "verified by simulation: without probes, the design took as many cycles and left the same memories"
+            }
+            Self::AtCompilation => "verified when it was compiled",
+        }
+    }
+}
+
+/// What a compiled design consists of, in all instances of all components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Hardware {
+    /// Registers.
+    pub registers: u64,
+    /// Their bits, with one of each for `done`.
+    pub register_bits: u64,
+    /// Other cells of primitives.
+    pub cells: u64,
+}
+
+impl Hardware {
+    /// That of cells: of each primitive, such as `std_reg(32)`, how many.
+    pub fn of<'a>(cells: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
+        let mut hardware = Self::default();
+        for (cell, count) in cells {
+            let width = cell.strip_prefix("std_reg(");
+            let width = width.and_then(|rest| rest.strip_suffix(')')?.parse::<u64>().ok());
+            match width {
+                Some(width) => {
+                    hardware.registers += count;
+                    hardware.register_bits += count * (width + 1);
+                }
+                None => hardware.cells += count,
+            }
+        }
+        hardware
+    }
+}
+
+/// Version of `summary.json`; `docs/formats.md` tells what may change without a new one.
+pub const SUMMARY_VERSION: u32 = 2;
+
+/// The summary of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Version of the format, [`SUMMARY_VERSION`].
+    pub version: u32,
+    /// Name of the design.
+    pub design: String,
+    /// The name of the file with the contents of the memories, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
+    /// Why the run ended before the design was done, if it did: then the profile is a partial one.
+    pub stopped: Option<String>,
+    /// What was active then, and what it waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Ending>,
+    /// How it was made sure that the plain design runs alike: `structure`, `simulation`,
+    /// `at-compilation` (for the waveform of a design that petal compiled before) or `no`.
+    pub verified: Verified,
+    /// Length of the run in cycles.
+    pub cycles: u64,
+    /// Cycles in which something worked: `computation_cycles` and `condition_cycles`.
+    pub useful_cycles: u64,
+    /// Cycles in which something worked that is no condition.
+    pub computation_cycles: u64,
+    /// Cycles in which nothing but conditions was computed.
+    pub condition_cycles: u64,
+    /// The other cycles.
+    pub overhead_cycles: u64,
+    /// They, by kind: `fsm-update`, `par-done`, `fsm-and-par-done`, `static-wait`, `barrier`,
+    /// `start-finish` and `other`.
+    pub overhead: BTreeMap<String, u64>,
+    /// The most expensive groups.
+    pub groups: Vec<RankedGroup>,
+    /// The statements that cost most, of each kind.
+    pub hotspots: Vec<Hotspot>,
+    /// What the compiled design consists of, if petal compiled it for this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<Hardware>,
+    /// What was odd in the waveform, and what the run lacked.
+    pub warnings: Vec<String>,
+    /// What `petal advise` found, if it was asked: `docs/formats.md` has its fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<serde_json::Value>,
+    /// What the report shows of observations, which have a file of their own.
+    #[serde(skip)]
+    pub observations: Option<serde_json::Value>,
+    /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
+    /// did: `cranelift`, for the embedded simulator, or `verilator`.
+    pub versions: BTreeMap<String, String>,
+}
+
+impl Summary {
+    /// The summary of a run of the design `design`.
+    pub fn new(
+        metadata: &Metadata,
+        profile: &Profile,
+        ledger: &Ledger,
+        activations: &Activations<'_>,
+        design: &str,
+        versions: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        Self {
+            version: SUMMARY_VERSION,
+            design: design.to_owned(),
+            data: None,
+            stopped: None,
+            ending: None,
+            verified: if metadata.verified {
+                Verified::AtCompilation
+            } else {
+                Verified::No
+            },
+            cycles: profile.total(),
+            useful_cycles: ledger.useful(),
+            computation_cycles: ledger.computation,
+            condition_cycles: ledger.conditions,
+            overhead_cycles: ledger.total_overhead(),
+            overhead: Overhead::ALL
+                .iter()
+                .zip(ledger.overhead)
+                .map(|(kind, cycles)| (kind.to_string(), cycles))
+                .collect(),
+            groups: ranked_groups(metadata, activations),
+            hotspots: ranked_hotspots(metadata, ledger, activations, profile.total()),
+            warnings: profile
+                .warnings()
+                .iter()
+                .map(|warning| {
+                    format!(
+                        "cycle {}: {}: {}",
+                        warning.cycle.cycles(),
+                        warning.signal,
+                        warning.text
+                    )
+                })
+                .collect(),
+            hardware: None,
+            advice: None,
+            observations: None,
+            versions: versions
+                .into_iter()
+                .chain([
+                    ("petal".to_owned(), metadata.petal.clone()),
+                    ("calyx".to_owned(), metadata.calyx.clone()),
+                ])
+                .collect(),
+        }
+    }
+
+    /// The text of `summary.json`.
+    pub fn json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("the keys are texts");
+        text.push('\n');
+        text
+    }
+
+    /// Why the run ended before the design was done, and what was active then; `None` if the design was done.
+    pub fn early_end(&self) -> Option<String> {
+        let stopped = self.stopped.as_ref()?;
+        let ending = self.ending.as_ref().map(Ending::text);
+        Some(match ending {
+            Some(ending) => format!("{stopped}\n  {ending}"),
+            None => stopped.clone(),
+        })
+    }
+
+    /// The summary for a terminal, without its warnings.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let share = |cycles: u64| match Value::percent(cycles, self.cycles) {
+            Value::Decimal(percent) => format!("{percent:5.1} %"),
+            _ => String::new(),
+        };
+        if let Some(stopped) = &self.stopped {
+            let _ = writeln!(text, "  partial profile: {stopped}\n");
+        }
+        let width = thousands(self.cycles).len();
+        let mut line = |name: &str, cycles: u64| {
+            // What is a part of something else, and none of it, would only make it longer.
+            if cycles == 0 && name.starts_with(' ') {
+                return;
+            }
+            let _ = writeln!(
+                text,
+                "  {name:<27}{:>width$}  {}",
+                thousands(cycles),
+                share(cycles)
+            );
+        };
+        line("cycles", self.cycles);
+        line("useful", self.useful_cycles);
+        line("  computation", self.computation_cycles);
+        line("  conditions", self.condition_cycles);
+        line("overhead", self.overhead_cycles);
+        for kind in Overhead::ALL {
+            let cycles = self.overhead.get(&kind.to_string());
+            line(&format!("  {}", kind.title()), cycles.copied().unwrap_or(0));
+        }
+        let mut groups = Table::new(vec![
+            Column::text("most expensive groups"),
+            Column::number("cycles"),
+            Column::number("times"),
+        ]);
+        for entry in &self.groups {
+            groups.push(vec![
+                entry.name.as_str().into(),
+                entry.cycles.into(),
+                entry.times.into(),
+            ]);
+        }
+        let hotspots = HotspotKind::ALL.map(|kind| {
+            let [statement, cost] = kind.titles();
+            let mut table = Table::new(vec![
+                Column::text(statement),
+                Column::number(cost),
+                Column::number("% of run"),
+                Column::number("times"),
+                Column::text("why"),
+                Column::text("source"),
+            ]);
+            for entry in self.hotspots.iter().filter(|entry| entry.kind == kind) {
+                table.push(vec![
+                    entry.name.as_str().into(),
+                    entry.cost.into(),
+                    entry.percent(),
+                    Value::or_unknown(entry.times),
+                    entry.why.as_str().into(),
+                    entry.front_end.as_deref().unwrap_or(&entry.source).into(),
+                ]);
+            }
+            table
+        });
+        for table in hotspots.into_iter().chain([groups]) {
+            if table.rows().is_empty() {
+                continue;
+            }
+            text.push('\n');
+            for line in table.text().lines() {
+                let _ = writeln!(text, "  {}", line.trim_end());
+            }
+        }
+        text
+    }
+}
+
+fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<RankedGroup> {
+    let mut entries: BTreeMap<(ComponentId, GroupId), (u64, u64)> = BTreeMap::new();
+    for (element, durations) in activations.durations() {
+        let ElementKind::Group(run) = element.kind else {
+            continue;
+        };
+        let id = activations.component_of(element);
+        let component = metadata.component(id);
+        let group = component.run(run).group;
+        if component.group(group).origin == Origin::Compiler {
+            continue;
+        }
+        let entry = entries.entry((id, group)).or_default();
+        entry.0 += durations.total;
+        entry.1 += durations.count;
+    }
+    let labels: Vec<Vec<String>> = metadata
+        .components
+        .iter()
+        .map(labels::group_labels)
+        .collect();
+    let mut ranked: Vec<RankedGroup> = entries
+        .into_iter()
+        .map(|((id, group), (cycles, times))| RankedGroup {
+            name: format!(
+                "{}.{}",
+                metadata.component(id).name,
+                labels[id.index()][group.index()]
+            ),
+            cycles,
+            times,
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.cycles.cmp(&a.cycles).then_with(|| a.name.cmp(&b.name)));
+    ranked.truncate(RANKED);
+    ranked
+}
+
+fn ranked_hotspots(
+    metadata: &Metadata,
+    ledger: &Ledger,
+    activations: &Activations<'_>,
+    run: u64,
+) -> Vec<Hotspot> {
+    let all = hotspots(metadata, ledger, activations, run);
+    let ranked = HotspotKind::ALL.map(|kind| {
+        let rows = all.iter().filter(|row| row.kind == kind);
+        rows.take(RANKED).cloned().collect::<Vec<Hotspot>>()
+    });
+    ranked.into_iter().flatten().collect()
+}

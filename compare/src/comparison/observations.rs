@@ -1,0 +1,488 @@
+//! What was observed in two runs, side by side: latencies, counters, checkpoints, and the order of their stamps.
+//!
+//! An observation is the same in both runs if it has the same name: what it is of may have changed its place.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
+
+use super::report::{Row, Rows, Style, write};
+use super::{Change, Comparison};
+use crate::baseline::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
+use petal_table::table::{Column, Table, Value};
+use petal_table::text::{markdown, printable, signed, thousands};
+
+/// A number of an observation before and after; `None` where a run does not have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Measure {
+    /// In the run that is compared with.
+    pub before: Option<u64>,
+    /// In the run that is compared.
+    pub after: Option<u64>,
+}
+
+impl Measure {
+    /// The change, where both runs have it.
+    pub fn change(self) -> Option<Change> {
+        let (before, after) = self.before.zip(self.after)?;
+        Some(Change { before, after })
+    }
+
+    fn is_changed(self) -> bool {
+        self.before != self.after
+    }
+
+    fn text(self) -> Value {
+        let one = |number: Option<u64>| number.map_or("–".to_owned(), thousands);
+        match (self.before, self.after) {
+            (None, None) => Value::Empty,
+            (before, after) if before == after => one(after).into(),
+            (before, after) => format!("{} → {}", one(before), one(after)).into(),
+        }
+    }
+
+    fn delta(self) -> Value {
+        match self.change().map(Change::delta) {
+            None | Some(0) => Value::Empty,
+            Some(delta) => signed(delta).into(),
+        }
+    }
+
+    fn percent(self) -> Value {
+        self.change().map_or(Value::Empty, super::percent_text)
+    }
+}
+
+/// Which runs have an observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runs {
+    /// Both.
+    Both,
+    /// Only the one that is compared with.
+    Before,
+    /// Only the one that is compared.
+    After,
+}
+
+impl Runs {
+    fn text(self) -> Value {
+        match self {
+            Self::Both => Value::Empty,
+            Self::Before => "only before".into(),
+            Self::After => "only after".into(),
+        }
+    }
+}
+
+/// A latency, in cycles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LatencyRow {
+    /// What it is called.
+    pub name: String,
+    /// Which runs have it.
+    pub runs: Runs,
+    /// How many there were.
+    pub count: Measure,
+    /// The middle one.
+    pub median: Measure,
+    /// At least 99 of 100 are not longer.
+    pub p99: Measure,
+    /// The longest one.
+    pub max: Measure,
+    /// What all took longer than the shortest one.
+    pub over_shortest: Measure,
+    /// How many took how many cycles before, and after.
+    pub histogram: BTreeMap<u64, (u64, u64)>,
+}
+
+/// A counter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CounterRow {
+    /// What it is called.
+    pub name: String,
+    /// Which runs have it.
+    pub runs: Runs,
+    /// The sum over all cycles.
+    pub total: Measure,
+}
+
+/// A checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckpointRow {
+    /// What it is called.
+    pub name: String,
+    /// Which runs have it.
+    pub runs: Runs,
+    /// How often it happened.
+    pub stamps: Measure,
+    /// The median distance of two stamps, in cycles.
+    pub median_distance: Measure,
+}
+
+/// The order of the stamps of the checkpoints that both runs have. Stamps of one cycle are in the order of their names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Order {
+    /// How many stamps there are.
+    pub stamps: Change,
+    /// Which is the first that is not the same in both; `None` if all are.
+    pub first_difference: Option<usize>,
+    /// From there on, and a little before it, what to leave out (`-`) of the order before and what to put in (`+`) to get the one
+    /// after; a space for what is in both, and `…` for more of that.
+    pub alignment: Vec<(char, String)>,
+    /// Whether there are more differences than the alignment has.
+    pub is_cut: bool,
+}
+
+/// The observations of two runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Observations {
+    /// The latencies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<LatencyRow>,
+    /// The counters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterRow>,
+    /// The checkpoints.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<CheckpointRow>,
+    /// The order of their stamps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+}
+
+/// How many stamps are aligned.
+const ALIGNED: usize = 2000;
+/// How many of them are shown.
+const SHOWN: usize = 30;
+/// How many stamps are shown around a difference.
+const AROUND: usize = 2;
+/// How many rows a histogram has, and how wide its longest bar is.
+const BARS: usize = 12;
+const LONGEST: u64 = 24;
+
+/// A name, which runs have it, and its figures before and after.
+type Pair<'a, T> = (String, Runs, Option<&'a T>, Option<&'a T>);
+
+/// What has a name in either run, in the order of the run after. Of those with the same name the first is the first, and so on.
+fn both<'a, T>(before: &'a [T], after: &'a [T], name: fn(&T) -> &String) -> Vec<Pair<'a, T>> {
+    let numbered = |rows: &'a [T]| {
+        let mut seen: BTreeMap<&String, usize> = BTreeMap::new();
+        let rows = rows.iter().map(|row| {
+            let count = seen.entry(name(row)).or_default();
+            *count += 1;
+            ((name(row), *count), row)
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let (was, is) = (numbered(before), numbered(after));
+    let old: BTreeMap<_, &T> = was.iter().copied().collect();
+    let new: BTreeMap<_, &T> = is.iter().copied().collect();
+    let pairs = is.iter().map(|(key, row)| {
+        let was = old.get(key).copied();
+        let runs = was.map_or(Runs::After, |_| Runs::Both);
+        (key.0.clone(), runs, was, Some(*row))
+    });
+    let gone = was.iter().filter(|(key, _)| !new.contains_key(key));
+    let gone = gone.map(|(key, row)| (key.0.clone(), Runs::Before, Some(*row), None));
+    pairs.chain(gone).collect()
+}
+
+impl Observations {
+    /// Compares what was observed in two runs.
+    pub(super) fn new(before: &Baseline, after: &Baseline) -> Self {
+        let latencies = both(&before.latencies, &after.latencies, |row| &row.name).into_iter();
+        let latencies = latencies.map(|(name, runs, was, is)| {
+            let measure = |of: fn(&LatencyFigures) -> Option<u64>| Measure {
+                before: was.and_then(of),
+                after: is.and_then(of),
+            };
+            let mut histogram: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+            for (&cycles, &count) in was.into_iter().flat_map(|row| &row.histogram) {
+                histogram.entry(cycles).or_default().0 = count;
+            }
+            for (&cycles, &count) in is.into_iter().flat_map(|row| &row.histogram) {
+                histogram.entry(cycles).or_default().1 = count;
+            }
+            LatencyRow {
+                name,
+                runs,
+                count: measure(|row| Some(row.count)),
+                median: measure(|row| row.median),
+                p99: measure(|row| row.p99),
+                max: measure(|row| row.max),
+                over_shortest: measure(|row| Some(row.over_shortest)),
+                histogram,
+            }
+        });
+        let counters = both(&before.counters, &after.counters, |row| &row.name).into_iter();
+        let counters = counters.map(|(name, runs, was, is)| {
+            let total = |row: Option<&CounterFigures>| row.map(|row| row.total);
+            CounterRow {
+                name,
+                runs,
+                total: Measure {
+                    before: total(was),
+                    after: total(is),
+                },
+            }
+        });
+        let checkpoints = both(&before.checkpoints, &after.checkpoints, |row| &row.name);
+        let checkpoints = checkpoints.into_iter().map(|(name, runs, was, is)| {
+            let measure = |of: fn(&CheckpointFigures) -> Option<u64>| Measure {
+                before: was.and_then(of),
+                after: is.and_then(of),
+            };
+            CheckpointRow {
+                name,
+                runs,
+                stamps: measure(|row| Some(row.stamps)),
+                median_distance: measure(|row| row.median_distance),
+            }
+        });
+        Self {
+            latencies: latencies.collect(),
+            counters: counters.collect(),
+            checkpoints: checkpoints.collect(),
+            order: Order::new(before, after),
+        }
+    }
+
+    /// Whether nothing was observed.
+    pub fn is_empty(&self) -> bool {
+        self.latencies.is_empty() && self.counters.is_empty() && self.checkpoints.is_empty()
+    }
+}
+
+/// The checkpoints of all stamps of a run, of those that are in `common`.
+fn order<'a>(run: &'a Baseline, common: &BTreeSet<String>) -> Vec<&'a str> {
+    let stamps = run.stamps.iter();
+    let names = stamps.map(|&at| run.checkpoints[at].name.as_str());
+    names.filter(|name| common.contains(*name)).collect()
+}
+
+impl Order {
+    fn new(before: &Baseline, after: &Baseline) -> Option<Self> {
+        let names = |run: &Baseline| -> BTreeSet<String> {
+            let checkpoints = run.checkpoints.iter();
+            checkpoints.map(|row| row.name.clone()).collect()
+        };
+        let common: BTreeSet<String> = names(before).intersection(&names(after)).cloned().collect();
+        if common.is_empty() {
+            return None;
+        }
+        let (was, is) = (order(before, &common), order(after, &common));
+        let same = was.iter().zip(&is).take_while(|(a, b)| a == b).count();
+        let first_difference = (same < was.len().max(is.len())).then_some(same);
+        let mut aligned = Self {
+            stamps: Change {
+                before: was.len() as u64,
+                after: is.len() as u64,
+            },
+            first_difference,
+            alignment: Vec::new(),
+            is_cut: false,
+        };
+        if first_difference.is_some() {
+            aligned.align(&was, &is, same.saturating_sub(AROUND));
+        }
+        Some(aligned)
+    }
+
+    /// Aligns both orders from a stamp on that is the same in both, or the first.
+    fn align(&mut self, was: &[&str], is: &[&str], from: usize) {
+        let part = |all: &[&str]| -> Vec<String> {
+            let all = all.iter().skip(from).take(ALIGNED);
+            all.map(|name| (*name).to_owned()).collect()
+        };
+        let (was_part, is_part) = (part(was), part(is));
+        let steps = capture_diff_slices(Algorithm::Myers, &was_part, &is_part);
+        let groups = group_diff_ops(steps, AROUND).into_iter().enumerate();
+        let steps = groups.flat_map(|(nth, steps)| {
+            let steps = steps.into_iter().enumerate();
+            steps.map(move |(at, step)| (nth > 0 && at == 0, step))
+        });
+        for (is_apart, step) in steps {
+            if is_apart {
+                self.alignment.push(('…', String::new()));
+            }
+            let (old, new) = (&was_part[step.old_range()], &is_part[step.new_range()]);
+            let mut add = |sign: char, names: &[String]| {
+                let names = names.iter().map(|name| (sign, name.clone()));
+                self.alignment.extend(names);
+            };
+            if step.tag() == DiffTag::Equal {
+                add(' ', old);
+            } else {
+                add('-', old);
+                add('+', new);
+            }
+        }
+        self.is_cut = self.alignment.len() > SHOWN || was.len().max(is.len()) > from + ALIGNED;
+        self.alignment.truncate(SHOWN);
+    }
+
+    fn text(&self, style: Style) -> String {
+        let Some(first) = self.first_difference else {
+            return format!(
+                "order of stamps: the same, {} stamps\n",
+                thousands(self.stamps.after)
+            );
+        };
+        let mut text = format!(
+            "order of stamps: not the same from stamp {first} on (`-` only before, `+` only after)\n"
+        );
+        let (open, indent, close) = match style {
+            Style::Text => ("", "  ", ""),
+            Style::Markdown => ("\n```diff\n", "", "```\n"),
+        };
+        text.push_str(open);
+        for (sign, name) in &self.alignment {
+            let line = format!("{indent}{sign} {}", printable(name));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        if self.is_cut {
+            let _ = writeln!(text, "{indent}…");
+        }
+        text.push_str(close);
+        text
+    }
+}
+
+impl Comparison {
+    pub(super) fn latency_rows(&self) -> Rows {
+        let rows = self.observations.latencies.iter().map(|row| {
+            let measures = [row.count, row.median, row.p99, row.max, row.over_shortest];
+            let mut values = vec![row.name.as_str().into()];
+            values.extend(measures.map(Measure::text));
+            values.extend([row.p99.delta(), row.p99.percent(), row.runs.text()]);
+            Row {
+                changed: measures.into_iter().any(Measure::is_changed),
+                rank: rank(row.p99, row.over_shortest),
+                values,
+            }
+        });
+        let mut columns = vec![Column::text("latency")];
+        let numbers = [
+            "count",
+            "median",
+            "p99",
+            "max",
+            "over shortest",
+            "delta of p99",
+            "%",
+        ];
+        columns.extend(numbers.map(Column::number));
+        columns.push(Column::text("what changed"));
+        ("latency", "latencies", columns, rows.collect())
+    }
+
+    pub(super) fn counter_rows(&self) -> Rows {
+        let rows = self.observations.counters.iter().map(|row| Row {
+            changed: row.total.is_changed(),
+            rank: rank(row.total, Measure::default()),
+            values: vec![
+                row.name.as_str().into(),
+                row.total.text(),
+                row.total.delta(),
+                row.total.percent(),
+                row.runs.text(),
+            ],
+        });
+        let mut columns = vec![Column::text("counter")];
+        columns.extend(["total", "delta", "%"].map(Column::number));
+        columns.push(Column::text("what changed"));
+        ("counter", "counters", columns, rows.collect())
+    }
+
+    pub(super) fn checkpoint_rows(&self) -> Rows {
+        let rows = self.observations.checkpoints.iter().map(|row| Row {
+            changed: row.stamps.is_changed() || row.median_distance.is_changed(),
+            rank: rank(row.stamps, row.median_distance),
+            values: vec![
+                row.name.as_str().into(),
+                row.stamps.text(),
+                row.median_distance.text(),
+                row.runs.text(),
+            ],
+        });
+        let mut columns = vec![Column::text("checkpoint")];
+        columns.extend(["stamps", "median distance"].map(Column::number));
+        columns.push(Column::text("what changed"));
+        ("checkpoint", "checkpoints", columns, rows.collect())
+    }
+
+    /// The order of stamps, and the histograms of latencies that changed.
+    pub(super) fn observation_details(&self, style: Style) -> String {
+        let mut parts = Vec::new();
+        parts.extend(
+            self.observations
+                .order
+                .iter()
+                .map(|order| order.text(style)),
+        );
+        let latencies = self.observations.latencies.iter();
+        for row in latencies.filter(|row| row.histogram.values().any(|(was, is)| was != is)) {
+            let table = write(&histogram(row), style);
+            parts.push(match style {
+                Style::Text => table,
+                Style::Markdown => format!("How long {} took:\n\n{table}", markdown(&row.name)),
+            });
+        }
+        parts.join("\n")
+    }
+}
+
+fn rank(first: Measure, second: Measure) -> (u64, u64) {
+    let grown = |measure: Measure| {
+        let (before, after) = (measure.before.unwrap_or(0), measure.after.unwrap_or(0));
+        before.abs_diff(after)
+    };
+    (grown(first), grown(second))
+}
+
+/// How often a latency was how long, before and after, side by side.
+fn histogram(row: &LatencyRow) -> Table {
+    let all: Vec<(u64, (u64, u64))> = row.histogram.iter().map(|(&at, &of)| (at, of)).collect();
+    let buckets: Vec<(u64, u64, u64, u64)> = all
+        .chunks(all.len().div_ceil(BARS).max(1))
+        .map(|part| {
+            let sum = |of: fn(&(u64, u64)) -> u64| {
+                let counts = part.iter().map(|(_, counts)| of(counts));
+                counts.fold(0, u64::saturating_add)
+            };
+            let (first, last) = (part[0].0, part[part.len() - 1].0);
+            (first, last, sum(|of| of.0), sum(|of| of.1))
+        })
+        .collect();
+    let most = buckets.iter().map(|&(_, _, was, is)| was.max(is)).max();
+    let bar = |count: u64| {
+        let width = u128::from(count) * u128::from(LONGEST);
+        let width = width.div_ceil(u128::from(most.unwrap_or(0).max(1)));
+        "█".repeat(usize::try_from(width).unwrap_or(0))
+    };
+    let mut table = Table::new(vec![
+        Column::text(format!("cycles of {}", row.name)),
+        Column::number("before"),
+        Column::text(""),
+        Column::number("after"),
+        Column::text(""),
+    ]);
+    for (first, last, was, is) in buckets {
+        let cycles = if first == last {
+            thousands(first)
+        } else {
+            format!("{}–{}", thousands(first), thousands(last))
+        };
+        table.push(vec![
+            cycles.into(),
+            was.into(),
+            bar(was).into(),
+            is.into(),
+            bar(is).into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,303 @@
+//! A comparison for people: as text, and as Markdown for the summary of a CI job.
+
+use std::fmt::Write as _;
+
+use petal_reconstruct::Overhead;
+
+use super::{Change, Comparison, Fate, Subject, percent_text};
+use petal_table::table::{Column, Table, Value};
+use petal_table::text::{markdown, printable, signed, thousands};
+
+/// How a comparison is written for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Aligned text.
+    Text,
+    /// Markdown, as GitHub reads it.
+    Markdown,
+}
+
+/// How many rows of a table are shown, if not all are asked for.
+const SHOWN: usize = 20;
+
+/// A row that is shown or not.
+pub(super) struct Row {
+    pub changed: bool,
+    /// What the table is sorted by: the largest first.
+    pub rank: (u64, u64),
+    pub values: Vec<Value>,
+}
+
+impl Comparison {
+    /// The comparison as tables. Rows in which nothing changed are left out and counted, and so are
+    /// the smaller changes of a long table, unless `all` is asked for.
+    pub fn report(&self, style: Style, all: bool) -> String {
+        let title = printable(&self.title());
+        let mut text = match style {
+            Style::Text => format!("{title}\n\n"),
+            Style::Markdown => format!("## {}\n\n", markdown(&title)),
+        };
+        for note in &self.notes {
+            let note = printable(note);
+            let _ = match style {
+                Style::Text => writeln!(text, "note: {note}\n"),
+                Style::Markdown => writeln!(text, "> {}\n", markdown(&note)),
+            };
+        }
+        text.push_str(&write(&self.totals(), style));
+        let observed = [
+            self.latency_rows(),
+            self.counter_rows(),
+            self.checkpoint_rows(),
+        ];
+        let observed = observed.into_iter().filter(|(.., rows)| !rows.is_empty());
+        let tables = [self.statement_rows(), self.group_rows(), self.cell_rows()];
+        for (one, many, columns, rows) in tables.into_iter().chain(observed) {
+            let (table, hidden) = table(columns, rows, all, one, many);
+            match style {
+                Style::Text => text.push('\n'),
+                Style::Markdown => {
+                    let _ = writeln!(text, "\n### {}{}\n", many[..1].to_uppercase(), &many[1..]);
+                }
+            }
+            let mut parts = Vec::new();
+            if !table.rows().is_empty() {
+                parts.push(write(&table, style));
+            }
+            parts.extend(hidden.iter().map(|line| format!("{line}\n")));
+            text.push_str(&parts.join(match style {
+                Style::Text => "",
+                Style::Markdown => "\n",
+            }));
+        }
+        let details = self.observation_details(style);
+        if !details.is_empty() {
+            text.push('\n');
+            text.push_str(&details);
+        }
+        text
+    }
+
+    fn title(&self) -> String {
+        let designs = &self.designs;
+        if designs.before == designs.after {
+            designs.after.clone()
+        } else {
+            format!("{} → {}", designs.before, designs.after)
+        }
+    }
+
+    fn totals(&self) -> Table {
+        let mut table = Table::new(vec![
+            Column::text("run"),
+            Column::number("before"),
+            Column::number("after"),
+            Column::number("delta"),
+            Column::number("%"),
+        ]);
+        let mut line = |name: &str, change: Change| {
+            table.push(vec![
+                name.into(),
+                change.before.into(),
+                change.after.into(),
+                delta(change),
+                percent_text(change),
+            ]);
+        };
+        line("cycles", self.cycles);
+        line("useful", self.useful);
+        line("  computation", self.computation);
+        line("  conditions", self.conditions);
+        line("overhead", self.overhead);
+        for kind in Overhead::ALL {
+            let change = self.overhead_by_kind.get(&kind.to_string());
+            if let Some(&change) = change.filter(|change| **change != Change::default()) {
+                line(&format!("  {}", kind.title()), change);
+            }
+        }
+        table
+    }
+
+    fn statement_rows(&self) -> Rows {
+        let has_front_end = self.statements.iter().any(|row| row.front_end.is_some());
+        let rows = self.statements.iter().map(|row| {
+            let mut values = vec![row.subject.name.as_str().into()];
+            values.extend(figures(row.subject.cycles));
+            values.push(arrow(row.overhead));
+            values.push(delta(row.overhead));
+            values.push(fate(&row.subject).into());
+            values.push(shortened(&row.source).into());
+            if has_front_end {
+                let line = row.front_end.as_deref().unwrap_or_default();
+                values.push(shortened(line).into());
+            }
+            Row {
+                changed: changed(&row.subject) || row.overhead.delta() != 0,
+                rank: rank(row.overhead, row.subject.cycles),
+                values,
+            }
+        });
+        let mut columns = columns("statement", &["overhead", "delta"]);
+        columns.push(Column::text("what changed"));
+        columns.push(Column::text("source"));
+        if has_front_end {
+            columns.push(Column::text("front end"));
+        }
+        ("statement", "statements", columns, rows.collect())
+    }
+
+    fn group_rows(&self) -> Rows {
+        let rows = self.groups.iter().map(|row| {
+            let mut values = vec![row.subject.name.as_str().into()];
+            values.extend(figures(row.subject.cycles));
+            values.push(arrow(row.subject.times));
+            let mut told = vec![fate(&row.subject)];
+            told.retain(|text| !text.is_empty());
+            let listed = |word: &str, effects: &[String]| format!("{word} {}", effects.join(", "));
+            if !row.now.is_empty() {
+                told.push(listed("now", &row.now));
+            }
+            if !row.no_longer.is_empty() {
+                told.push(listed("no longer", &row.no_longer));
+            }
+            values.push(told.join("; ").into());
+            Row {
+                changed: changed(&row.subject) || !told.is_empty(),
+                rank: rank(row.subject.cycles, row.subject.times),
+                values,
+            }
+        });
+        let mut columns = columns("group", &["times active"]);
+        columns.push(Column::text("what changed"));
+        ("group", "groups", columns, rows.collect())
+    }
+
+    fn cell_rows(&self) -> Rows {
+        let rows = self.cells.iter().map(|row| {
+            let mut values = vec![row.subject.name.as_str().into()];
+            values.extend(figures(row.subject.cycles));
+            values.push(arrow(row.busy));
+            values.push(arrow(row.control));
+            values.push(arrow(row.subject.times));
+            values.push(fate(&row.subject).into());
+            Row {
+                changed: changed(&row.subject) || row.control.delta() != 0,
+                rank: rank(row.subject.cycles, row.control),
+                values,
+            }
+        });
+        let mut columns = columns("cell", &["busy", "control", "times active"]);
+        columns.push(Column::text("what changed"));
+        ("component cell", "component cells", columns, rows.collect())
+    }
+}
+
+/// What the rows of a table are, for one and for many, its columns and its rows.
+pub(super) type Rows = (&'static str, &'static str, Vec<Column>, Vec<Row>);
+
+/// A table of the rows that are shown, and lines that tell of the others.
+fn table(
+    columns: Vec<Column>,
+    mut rows: Vec<Row>,
+    all: bool,
+    one: &str,
+    many: &str,
+) -> (Table, Vec<String>) {
+    let mut table = Table::new(columns);
+    let mut hidden = Vec::new();
+    let mut tell = |count: usize, what: &str| {
+        if count > 0 {
+            let name = if count == 1 { one } else { many };
+            hidden.push(format!("{count} {name} {what} (`--all` shows them)"));
+        }
+    };
+    rows.sort_by_key(|row| std::cmp::Reverse(row.rank));
+    if !all {
+        let count = rows.len();
+        rows.retain(|row| row.changed);
+        let unchanged = count - rows.len();
+        tell(rows.len().saturating_sub(SHOWN), "with smaller changes");
+        tell(unchanged, "unchanged");
+        rows.truncate(SHOWN);
+    }
+    for row in rows {
+        table.push(row.values);
+    }
+    (table, hidden)
+}
+
+pub(super) fn write(table: &Table, style: Style) -> String {
+    match style {
+        Style::Text => table.text(),
+        Style::Markdown => table.markdown(),
+    }
+}
+
+/// Columns for a name, a change of cycles, and further figures.
+fn columns(name: &str, further: &[&str]) -> Vec<Column> {
+    let numbers = ["cycles", "delta", "%"];
+    std::iter::once(Column::text(name))
+        .chain(
+            numbers
+                .iter()
+                .chain(further)
+                .map(|name| Column::number(*name)),
+        )
+        .collect()
+}
+
+fn figures(change: Change) -> [Value; 3] {
+    [arrow(change), delta(change), percent_text(change)]
+}
+
+fn delta(change: Change) -> Value {
+    match change.delta() {
+        0 => Value::Empty,
+        delta => signed(delta).into(),
+    }
+}
+
+fn arrow(change: Change) -> Value {
+    if change.delta() == 0 {
+        change.after.into()
+    } else {
+        format!("{} → {}", thousands(change.before), thousands(change.after)).into()
+    }
+}
+
+fn changed(subject: &Subject) -> bool {
+    subject.fate != Fate::Same || subject.cycles.delta() != 0 || subject.times.delta() != 0
+}
+
+fn rank(first: Change, second: Change) -> (u64, u64) {
+    (first.delta().unsigned_abs(), second.delta().unsigned_abs())
+}
+
+fn fate(subject: &Subject) -> String {
+    let was = |what: &str| match &subject.was {
+        Some(was) => format!("{what} {}", shortened(was)),
+        None => String::new(),
+    };
+    match (subject.fate, subject.alike) {
+        (Fate::Same, _) => String::new(),
+        (Fate::Edited, _) if subject.was.is_none() => "edited".to_owned(),
+        (Fate::Edited, _) => was("edited, was"),
+        (Fate::Renamed, _) => was("renamed from"),
+        (Fate::Moved, _) => was("moved from"),
+        (Fate::Alike, alike) => {
+            let (before, after) = alike.unwrap_or_default();
+            format!("{before} before, {after} after, alike")
+        }
+        (Fate::Vanished, _) => "vanished".to_owned(),
+        (Fate::New, _) => "new".to_owned(),
+    }
+}
+
+/// A piece of the source that leaves room for the rest of the line.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST - 1).chain(['…']).collect()
+}

@@ -1,0 +1,18 @@
+//! How two runs differ.
+//!
+//! Owns the [`Baseline`], which has the figures of one run by source identity, and the [`Comparison`] of two. In go the analyses
+//! of two runs, or files of baselines; out come tables, a differential flame graph and a verdict for CI. Nothing is
+//! matched by a guess.
+
+mod baseline;
+mod comparison;
+
+pub use baseline::{
+    Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
+    FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, Place, StatementFigures,
+};
+pub use comparison::{
+    Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,
+    GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, Runs, StatementRow,
+    Style, Subject, differential,
+};

@@ -1,0 +1,14 @@
+//! The tables that petal writes.
+//!
+//! Owns columns, values and rows, how a table is written as text, Markdown, CSV and JSON, which rows and columns of it a
+//! user asks for, and what the words in petal's outputs mean. In goes what a room above counted; out comes text. Knows
+//! nothing of designs or runs.
+
+pub mod selection;
+pub mod table;
+pub mod terms;
+pub mod text;
+
+pub use selection::{Digest, Filter, Selection, SelectionError};
+pub use table::{Align, Column, RowId, Table, Value};
+pub use text::{printable, thousands};

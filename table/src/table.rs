@@ -1,0 +1,555 @@
+//! A table with names, and the ways to write it.
+
+use std::fmt::Write as _;
+
+use petal_metadata::{ComponentId, ControlId, GroupId};
+use petal_reconstruct::InstanceId;
+use serde_json::{Map, Value as Json};
+use unicode_width::UnicodeWidthStr;
+
+use crate::text::{grouped, markdown, printable, shortened, thousands};
+
+/// On which side of its column a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Texts.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Heading; also the key in JSON.
+    pub name: String,
+    /// Alignment in text and Markdown.
+    pub align: Align,
+}
+
+impl Column {
+    /// A column of texts.
+    pub fn text(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            align: Align::Left,
+        }
+    }
+
+    /// A column of numbers.
+    pub fn number(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            align: Align::Right,
+        }
+    }
+}
+
+/// A value in a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// A number with two decimals.
+    Decimal(f64),
+    /// Nothing.
+    Empty,
+    /// Something that is not known.
+    Unknown,
+}
+
+impl Value {
+    /// `part` of `whole` in per cent.
+    #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
+    pub fn percent(part: u64, whole: u64) -> Self {
+        if whole == 0 {
+            Self::Empty
+        } else {
+            Self::Decimal(part as f64 * 100.0 / whole as f64)
+        }
+    }
+
+    /// A whole number, if it is known.
+    pub fn or_unknown(count: Option<u64>) -> Self {
+        count.map_or(Self::Unknown, Self::Count)
+    }
+
+    /// `total` divided by `count`.
+    #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
+    pub fn average(total: u64, count: u64) -> Self {
+        if count == 0 {
+            Self::Empty
+        } else {
+            Self::Decimal(total as f64 / count as f64)
+        }
+    }
+
+    /// As in data files: digits only.
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Decimal(number) => format!("{number:.2}"),
+            Self::Empty | Self::Unknown => String::new(),
+        }
+    }
+
+    /// As for people: thousands separated, and a text on one line.
+    fn pretty(&self) -> String {
+        match self {
+            Self::Text(text) => printable(text).replace('\t', " "),
+            Self::Count(count) => thousands(*count),
+            Self::Decimal(_) => grouped(&self.plain()),
+            Self::Empty => String::new(),
+            Self::Unknown => "–".to_owned(),
+        }
+    }
+
+    /// Whether it is the figure that stands for none.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Self::Count(0) | Self::Empty) || *self == Self::Decimal(0.0)
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Json {
+        match self {
+            Self::Text(text) => Json::from(text.as_str()),
+            Self::Count(count) => Json::from(*count),
+            Self::Decimal(number) => Json::from((number * 100.0).round() / 100.0),
+            Self::Empty | Self::Unknown => Json::Null,
+        }
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+/// What a row tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RowId {
+    /// A component cell.
+    Cell(InstanceId),
+    /// A group of a component.
+    Group(ComponentId, GroupId),
+    /// A statement of a component.
+    Statement(ComponentId, ControlId),
+}
+
+/// Texts of at least this many columns are not shortened further.
+const SHORTEST: usize = 12;
+/// What a spreadsheet takes for the begin of a formula, or skips before looking for one (OWASP, *CSV
+/// Injection*).
+const FORMULA: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
+/// Tells Excel that a file is UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Value>>,
+    ids: Vec<Option<RowId>>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(columns: Vec<Column>) -> Self {
+        Self {
+            columns,
+            rows: Vec::new(),
+            ids: Vec::new(),
+        }
+    }
+
+    /// Appends a row: a value for each column.
+    pub fn push(&mut self, row: Vec<Value>) {
+        self.append(None, row);
+    }
+
+    /// Appends a row that tells of `id`.
+    pub fn push_of(&mut self, id: RowId, row: Vec<Value>) {
+        self.append(Some(id), row);
+    }
+
+    fn append(&mut self, id: Option<RowId>, row: Vec<Value>) {
+        debug_assert_eq!(row.len(), self.columns.len());
+        self.rows.push(row);
+        self.ids.push(id);
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Vec<Value>] {
+        &self.rows
+    }
+
+    /// What each row tells of, where it is one thing of the design.
+    pub fn ids(&self) -> &[Option<RowId>] {
+        &self.ids
+    }
+
+    /// The values of the column `name`.
+    pub fn column(&self, name: &str) -> Option<Vec<&Value>> {
+        let at = self.columns.iter().position(|column| column.name == name)?;
+        Some(self.rows.iter().map(|row| &row[at]).collect())
+    }
+
+    /// These rows and columns of it, by their positions.
+    pub fn part(&self, rows: &[usize], columns: &[usize]) -> Self {
+        let row = |row: &usize| {
+            let values = columns.iter().map(|&at| self.rows[*row][at].clone());
+            values.collect()
+        };
+        Self {
+            columns: columns.iter().map(|&at| self.columns[at].clone()).collect(),
+            rows: rows.iter().map(row).collect(),
+            ids: rows.iter().map(|&row| self.ids[row]).collect(),
+        }
+    }
+
+    /// Comma-separated values with a heading line (RFC 4180, but lines end with `\n`).
+    ///
+    /// Made for scripts and spreadsheets alike: numbers are digits and a decimal point. A text that
+    /// a spreadsheet would take for a formula gets a leading apostrophe. Without a byte order mark
+    /// Excel takes a file to be in the encoding of its country; so there is one if any character is
+    /// not ASCII, and none in all other files, which read the same in every encoding.
+    pub fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let heading = self
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(Self::spreadsheet).collect());
+        let lines: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
+        for line in lines {
+            writer
+                .write_record(&line)
+                .expect("all lines have the same length");
+        }
+        let bytes = writer.into_inner().expect("a vector can be written");
+        let mut text = String::from_utf8(bytes).expect("only texts were written");
+        if !text.is_ascii() {
+            text.insert(0, BYTE_ORDER_MARK);
+        }
+        text
+    }
+
+    fn spreadsheet(value: &Value) -> String {
+        let text = value.plain();
+        match value {
+            Value::Text(_) if text.starts_with(FORMULA) => format!("'{text}"),
+            _ => text,
+        }
+    }
+
+    /// A Markdown table.
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let mut line = |cells: Vec<String>| {
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        };
+        line(
+            self.columns
+                .iter()
+                .map(|column| markdown(&column.name))
+                .collect(),
+        );
+        line(
+            self.columns
+                .iter()
+                .map(|column| match column.align {
+                    Align::Left => "---".to_owned(),
+                    Align::Right => "---:".to_owned(),
+                })
+                .collect(),
+        );
+        for row in &self.rows {
+            line(row.iter().map(|value| markdown(&value.pretty())).collect());
+        }
+        text
+    }
+
+    /// A JSON array with an object for each row.
+    pub fn json(&self) -> Json {
+        self.rows
+            .iter()
+            .map(|row| {
+                self.columns
+                    .iter()
+                    .zip(row)
+                    .map(|(column, value)| (column.name.clone(), value.json()))
+                    .collect::<Map<String, Json>>()
+            })
+            .map(Json::Object)
+            .collect()
+    }
+
+    /// Aligned columns.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        self.write_text(&mut text, &all, usize::MAX);
+        text
+    }
+
+    /// Aligned columns for a terminal that is `room` columns wide. If they do not fit, columns of
+    /// numbers that hold nothing but zeros are left out, which a last line says, and long names are
+    /// shortened in the middle.
+    pub fn text_within(&self, room: usize) -> String {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        if self.width(&all) <= room {
+            return self.text();
+        }
+        let (shown, left_out): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
+            self.columns[at].align == Align::Left
+                || self.rows.iter().any(|row| !row[at].is_nothing())
+        });
+        let mut text = String::new();
+        self.write_text(&mut text, &shown, room);
+        if !left_out.is_empty() {
+            let names: Vec<&str> = left_out
+                .iter()
+                .map(|&at| self.columns[at].name.as_str())
+                .collect();
+            let _ = writeln!(text, "0 in all rows: {}", names.join(", "));
+        }
+        text
+    }
+
+    /// The cells of a column, heading first.
+    fn cells(&self, at: usize) -> Vec<String> {
+        let rows = self.rows.iter().map(|row| row[at].pretty());
+        std::iter::once(self.columns[at].name.clone())
+            .chain(rows)
+            .collect()
+    }
+
+    /// How wide these columns are side by side.
+    fn width(&self, columns: &[usize]) -> usize {
+        let widths = columns.iter().map(|&at| widest(&self.cells(at)));
+        widths.sum::<usize>() + GAP.len() * columns.len().saturating_sub(1)
+    }
+
+    /// Writes these columns side by side, with texts shortened to get to `room` columns.
+    fn write_text(&self, text: &mut String, columns: &[usize], room: usize) {
+        let mut cells: Vec<Vec<String>> = columns.iter().map(|&at| self.cells(at)).collect();
+        let mut excess = self.width(columns).saturating_sub(room);
+        for (cells, &at) in cells.iter_mut().zip(columns) {
+            let width = widest(cells);
+            let shorter = width.saturating_sub(excess).max(SHORTEST);
+            if self.columns[at].align == Align::Left && shorter < width {
+                for cell in cells.iter_mut() {
+                    *cell = shortened(cell, shorter);
+                }
+                excess -= width - shorter;
+            }
+        }
+        let widths: Vec<usize> = cells.iter().map(|cells| widest(cells)).collect();
+        for row in 0..=self.rows.len() {
+            let mut line = String::new();
+            for ((cells, &at), width) in cells.iter().zip(columns).zip(&widths) {
+                let cell = &cells[row];
+                let space = " ".repeat(width - cell.width());
+                let _ = match self.columns[at].align {
+                    Align::Left => write!(line, "{cell}{space}{GAP}"),
+                    Align::Right => write!(line, "{space}{cell}{GAP}"),
+                };
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+}
+
+/// Between two columns of text.
+const GAP: &str = "  ";
+
+fn widest(cells: &[String]) -> usize {
+    cells.iter().map(|cell| cell.width()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn table(rows: Vec<(&str, u64, f64, u64)>) -> Table {
+        let mut table = Table::new(vec![
+            Column::text("name"),
+            Column::number("cycles"),
+            Column::number("avg"),
+            Column::number("other"),
+        ]);
+        for (name, cycles, average, other) in rows {
+            table.push(vec![
+                name.into(),
+                cycles.into(),
+                Value::Decimal(average),
+                other.into(),
+            ]);
+        }
+        table
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right_with_thousands_apart() {
+        let text = table(vec![
+            ("a", 7, 0.5, 0),
+            ("long_name", 1_234_567, 1234.5, 0),
+            ("名前", 999, 999.999, 1),
+        ])
+        .text();
+        expect![[r#"
+                name          cycles       avg  other
+                a                  7      0.50      0
+                long_name  1,234,567  1,234.50      0
+                名前             999  1,000.00      1
+            "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_shorter_names_and_no_columns_of_zeros() {
+        let table = table(vec![
+            ("a", 7, 0.5, 0),
+            ("the_first_of_the_two_very_long_names", 1_234_567, 1.0, 0),
+            ("the_first_of_the_two_very_long_other", 1_234_567, 1.0, 0),
+        ]);
+        expect![[r#"
+            name                                     cycles   avg  other
+            a                                             7  0.50      0
+            the_first_of_the_two_very_long_names  1,234,567  1.00      0
+            the_first_of_the_two_very_long_other  1,234,567  1.00      0
+        "#]]
+        .assert_eq(&table.text_within(100));
+        expect![[r#"
+            name                        cycles   avg
+            a                                7  0.50
+            the_first_o…_long_names  1,234,567  1.00
+            the_first_o…_long_other  1,234,567  1.00
+            0 in all rows: other
+        "#]]
+        .assert_eq(&table.text_within(40));
+        expect![[r#"
+            name             cycles   avg
+            a                     7  0.50
+            the_f…_names  1,234,567  1.00
+            the_f…_other  1,234,567  1.00
+            0 in all rows: other
+        "#]]
+        .assert_eq(&table.text_within(3));
+    }
+
+    #[test]
+    fn spreadsheets_see_texts_as_texts_and_numbers_as_numbers() {
+        let texts = [
+            ("plain", "plain"),
+            ("a, \"b\"\nc", "a, \"b\"\nc"),
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "'\r=1"),
+        ];
+        let rows = texts.map(|(text, _)| (text, 1_234_567, 1234.5, 0)).to_vec();
+        let csv = table(rows).csv();
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let read: Vec<csv::StringRecord> = reader
+            .records()
+            .collect::<Result<_, _>>()
+            .expect("it is CSV");
+        assert_eq!(read.len(), texts.len());
+        for (record, (_, expected)) in read.iter().zip(texts) {
+            assert_eq!(record, vec![expected, "1234567", "1234.50", "0"]);
+        }
+    }
+
+    #[test]
+    fn csv_is_marked_as_utf_8_where_that_matters() {
+        assert!(table(vec![("ascii", 1, 1.0, 1)]).csv().starts_with("name,"));
+        let marked = table(vec![("naïve", 1, 1.0, 1)]).csv();
+        assert!(marked.starts_with("\u{feff}name,"), "{marked:?}");
+    }
+
+    #[test]
+    fn markdown_shows_names_as_they_are() {
+        let text = table(vec![
+            ("run_s1", 1_234_567, 1.0, 0),
+            ("a|b\\|c", 1, 1.0, 0),
+            ("`x` *y* __z__ [l](u)", 1, 1.0, 0),
+            ("<img src=x> & co", 1, 1.0, 0),
+            ("two\nlines\tand a tab", 1, 1.0, 0),
+        ])
+        .markdown();
+        expect![[r#"
+            | name | cycles | avg | other |
+            | --- | ---: | ---: | ---: |
+            | run_s1 | 1,234,567 | 1.00 | 0 |
+            | a\|b\\\|c | 1 | 1.00 | 0 |
+            | \`x\` \*y\* \_\_z\_\_ \[l\](u) | 1 | 1.00 | 0 |
+            | &lt;img src=x&gt; &amp; co | 1 | 1.00 | 0 |
+            | two�lines and a tab | 1 | 1.00 | 0 |
+        "#]]
+        .assert_eq(&text);
+    }
+
+    #[test]
+    fn json_has_numbers_and_nothing() {
+        let mut table = table(vec![("a\"b", u64::MAX, 1.005, 0)]);
+        table.push(vec![
+            Value::Empty,
+            Value::Empty,
+            Value::percent(1, 3),
+            Value::Empty,
+        ]);
+        expect![[r#"
+            [
+              {
+                "avg": 1.0,
+                "cycles": 18446744073709551615,
+                "name": "a\"b",
+                "other": 0
+              },
+              {
+                "avg": 33.33,
+                "cycles": null,
+                "name": null,
+                "other": null
+              }
+            ]"#]]
+        .assert_eq(&format!("{:#}", table.json()));
+    }
+
+    #[test]
+    fn nothing_in_a_name_changes_the_terminal() {
+        let text = table(vec![("red \x1b[31m\r\n", 1, 1.0, 0)]).text();
+        assert!(!text.contains(['\x1b', '\r']), "{text:?}");
+        assert_eq!(text.lines().count(), 2);
+    }
+}

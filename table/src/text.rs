@@ -1,0 +1,112 @@
+//! How texts and numbers are shown: on a terminal, and in Markdown.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// `1234567` as `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    grouped(&number.to_string())
+}
+
+/// `-1234` as `-1,234` and `1234` as `+1,234`.
+pub fn signed(number: i64) -> String {
+    let sign = if number < 0 { '-' } else { '+' };
+    format!("{sign}{}", thousands(number.unsigned_abs()))
+}
+
+/// `number` with commas between the thousands of its whole part.
+pub fn grouped(number: &str) -> String {
+    let whole = number.find('.').unwrap_or(number.len());
+    let mut text = String::new();
+    for (at, digit) in number.chars().enumerate() {
+        if at > 0 && at < whole && (whole - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `part / whole`, with two decimals where it is no whole number: `1,234.50`.
+pub fn amount(part: u128, whole: u128) -> String {
+    let hundredths = (part * 100 + whole / 2) / whole;
+    match (hundredths / 100, hundredths % 100) {
+        (number, 0) => grouped(&number.to_string()),
+        (number, rest) => grouped(&format!("{number}.{rest:02}")),
+    }
+}
+
+/// `part / whole` as `12.34 %`.
+pub fn share(part: u128, whole: u128) -> String {
+    let parts = (part * 10_000 + whole / 2) / whole.max(1);
+    format!("{}.{:02} %", parts / 100, parts % 100)
+}
+
+/// `text` without what would change a terminal: control characters other than tabs are shown as
+/// `\u{fffd}`.
+pub fn printable(text: &str) -> String {
+    let harmless = |c: char| c == '\t' || !c.is_control();
+    text.chars()
+        .map(|c| if harmless(c) { c } else { '\u{fffd}' })
+        .collect()
+}
+
+/// `text` in at most `width` columns, with `…` for what is left out of its middle: names differ at
+/// their ends.
+pub fn shortened(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let front = fitting(text.chars(), (width - 1) / 2);
+    let back = fitting(text.chars().rev(), width - 1 - (width - 1) / 2);
+    let rest: String = back.chars().rev().collect();
+    format!("{front}…{rest}")
+}
+
+/// The first of `chars` that fit in `width` columns.
+fn fitting(chars: impl Iterator<Item = char>, width: usize) -> String {
+    let mut taken = 0;
+    chars
+        .take_while(|c| {
+            taken += c.width().unwrap_or(0);
+            taken <= width
+        })
+        .collect()
+}
+
+/// What words that look alike have in common, at least (Jaro-Winkler).
+const NEAR: f64 = 0.75;
+
+/// How many names are offered for one that is none.
+const OFFERED: usize = 3;
+
+/// Those of `names` that may be meant by `word`, the likeliest first; none if nothing is near.
+pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let word = word.to_lowercase();
+    let near = |name: &str| strsim::jaro_winkler(&word, &name.to_lowercase());
+    let mut all: Vec<(f64, &str)> = names.map(|name| (near(name), name)).collect();
+    all.retain(|&(near, _)| near > NEAR);
+    all.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    all.truncate(OFFERED);
+    all.into_iter().map(|(_, name)| name).collect()
+}
+
+/// `text` so that Markdown shows it as it is, in a cell of a table.
+pub fn markdown(text: &str) -> String {
+    let mut escaped = String::new();
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied().unwrap_or(' ');
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            // Between letters it emphasises nothing.
+            '_' if before.is_alphanumeric() && next.is_alphanumeric() => escaped.push('_'),
+            '\\' | '|' | '`' | '*' | '_' | '[' | ']' | '~' | '$' => escaped.extend(['\\', c]),
+            _ => escaped.push(c),
+        }
+        before = c;
+    }
+    escaped
+}
