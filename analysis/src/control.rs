@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{
-    Component, ComponentId, ControlId, ControlKind, Id, Metadata, RunRole, labels,
+    CellKind, Component, ComponentId, ControlId, ControlKind, Id, Metadata, RunRole, labels,
 };
 use petal_reconstruct::{InstanceId, Overhead};
 
@@ -149,9 +149,7 @@ impl Counts<ComponentId> {
         let mut counts = Self::by(metadata, activations, |element| {
             activations.component_of(element)
         });
-        // Those of which the compiler has left no cell.
-        let built = built(metadata);
-        for id in metadata.component_ids().filter(|id| !built.contains(id)) {
+        for id in unseen(metadata) {
             let statements = metadata.component(id).control.len();
             counts.entries.insert(id, vec![None; statements]);
         }
@@ -256,15 +254,37 @@ impl<Owner: Copy + Ord> Counts<Owner> {
     }
 }
 
-/// The components of which the compiled design has cells.
-fn built(metadata: &Metadata) -> BTreeSet<ComponentId> {
-    let mut built = BTreeSet::from([metadata.main]);
-    let mut left = vec![metadata.main];
+/// The components some of whose runs are not seen: the compiled design lacks cells of them, or of a component around them, or
+/// runs them in no time.
+pub(crate) fn unseen(metadata: &Metadata) -> BTreeSet<ComponentId> {
+    let built = with_those_inside(metadata, [metadata.main]);
+    let invoked_in_no_time = metadata.components.iter().flat_map(|component| {
+        let invokes = component.control.iter();
+        let invokes = invokes.filter(|node| node.latency == Some(0));
+        let cells = invokes.filter_map(|node| node.cell);
+        cells.filter_map(|cell| match component.cell(cell).kind {
+            CellKind::Component(id) => Some(id),
+            CellKind::Primitive(_) => None,
+        })
+    });
+    let lacking = metadata
+        .component_ids()
+        .filter(|&id| metadata.component(id).lacks_cells || !built.contains(&id));
+    with_those_inside(metadata, lacking.chain(invoked_in_no_time))
+}
+
+/// These components and all that have cells in them.
+fn with_those_inside(
+    metadata: &Metadata,
+    outermost: impl IntoIterator<Item = ComponentId>,
+) -> BTreeSet<ComponentId> {
+    let mut all = BTreeSet::from_iter(outermost);
+    let mut left = Vec::from_iter(all.iter().copied());
     while let Some(next) = left.pop() {
         let cells = metadata.component(next).instances();
-        left.extend(cells.map(|(_, id)| id).filter(|&id| built.insert(id)));
+        left.extend(cells.map(|(_, id)| id).filter(|&id| all.insert(id)));
     }
-    built
+    all
 }
 
 /// The statements directly in a statement.

@@ -78,8 +78,9 @@ impl Entries<'_> {
     fn take_cycles(&self) -> Vec<bool> {
         let component = self.component;
         let mut takes = vec![false; component.control.len()];
-        // What the compiler has removed has no groups.
-        for node in component.runs.iter().filter_map(|run| run.control) {
+        // What the compiler has removed has no groups, and an invoke of what does nothing takes no cycle.
+        let runs = component.runs.iter().filter(|run| run.latency != Some(0));
+        for node in runs.filter_map(|run| run.control) {
             takes[node.index()] = true;
         }
         for group in &component.compiled {

@@ -9,6 +9,7 @@ use petal_metadata::{
 };
 
 use crate::activations::{Activations, Durations};
+use crate::control::unseen;
 use crate::elements::ElementKind;
 use petal_table::table::{Column, RowId, Table, Value};
 
@@ -54,21 +55,21 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
             }
         }
     }
+    let unseen = unseen(metadata);
     for ((id, group_id), durations) in rows {
         let component = metadata.component(id);
         let group = component.group(group_id);
+        let is_seen = !unseen.contains(&id);
         let fixed = match group.kind {
             GroupKind::Static | GroupKind::Comb => "static",
-            GroupKind::Dynamic if durations.count == 0 => "",
+            GroupKind::Dynamic if durations.count == 0 || !is_seen => "",
             GroupKind::Dynamic if durations.min == durations.max => "yes",
             GroupKind::Dynamic => "no",
         };
-        let bound = |cycles: u64| {
-            if durations.count == 0 {
-                Value::Empty
-            } else {
-                cycles.into()
-            }
+        let of_runs = |value: Value| match durations.count {
+            _ if !is_seen => Value::Unknown,
+            0 => Value::Empty,
+            _ => value,
         };
         let row = vec![
             component.name.as_str().into(),
@@ -83,11 +84,11 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
                 .span
                 .map_or(Value::Empty, |span| u64::from(span.line).into()),
             (enables.get(&(id, group_id)).map_or(0, BTreeSet::len) as u64).into(),
-            durations.count.into(),
+            Value::or_unknown(is_seen.then_some(durations.count)),
             durations.total.into(),
-            bound(durations.min),
-            bound(durations.max),
-            Value::average(durations.total, durations.count),
+            of_runs(durations.min.into()),
+            of_runs(durations.max.into()),
+            of_runs(Value::average(durations.total, durations.count)),
             fixed.into(),
             effects.of(id, group_id).join(", ").into(),
         ];

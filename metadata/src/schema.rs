@@ -125,6 +125,9 @@ pub struct Component {
     /// Cycles from `go` to the end of a run, for a static (or promoted) component: after its `go`
     /// was high in one cycle it is active in that one and `latency - 1` more.
     pub latency: Option<u64>,
+    /// Whether the source has cells of it that the compiled design does not have: the compiler has removed or inlined them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lacks_cells: bool,
     /// Cells that calls and component instances name.
     pub cells: Vec<Cell>,
     /// Groups.
@@ -503,19 +506,23 @@ pub struct CompiledGroup {
 }
 
 impl CompiledGroup {
-    /// The innermost source node that certainly runs in its first cycle.
-    pub fn first_statement(&self) -> Option<ControlId> {
-        let scheduled = self.schedule.as_ref().and_then(|schedule| schedule.at(0));
-        scheduled.or(self.node)
+    /// The source nodes that certainly run in its first cycle.
+    pub fn first_statements(&self) -> Vec<ControlId> {
+        self.statements_in(|_| 0)
     }
 
-    /// The innermost source node that certainly runs in its last cycle.
-    pub fn last_statement(&self) -> Option<ControlId> {
-        let scheduled = self
-            .schedule
-            .as_ref()
-            .and_then(|schedule| schedule.at(schedule.latency.checked_sub(1)?));
-        scheduled.or(self.node)
+    /// The source nodes that certainly run in its last cycle.
+    pub fn last_statements(&self) -> Vec<ControlId> {
+        self.statements_in(|schedule| schedule.latency.saturating_sub(1))
+    }
+
+    fn statements_in(&self, cycle: impl Fn(&Schedule) -> u64) -> Vec<ControlId> {
+        let mut statements = Vec::from_iter(self.node);
+        if let Some(schedule) = &self.schedule {
+            let mut add = |statement| statements.push(statement);
+            schedule.visit(cycle(schedule), &|_| false, &mut add);
+        }
+        statements
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the intervals of a latency have more than the shortest one.
 //!
-//! Of a place and of what is in it, only so much is in the way as the place around takes longer; the part that has most more comes first.
+//! Of a place and of what is in it, only so much is in the way as the place around takes longer; the part that has most more comes first,
+//! without the cycles in which it only waits at a barrier: those it has because of another part.
 //! Where threads are side by side, the rest of what a thread worked more passed in parallel. Elsewhere it took the place of something that
 //! the shortest one had.
 
@@ -8,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::results::Blame;
-use crate::work::{Cycles, PlaceId, Work};
+use crate::work::{Cycles, Doing, PlaceId, Work};
 
 /// A place below what is the latency's own work, wherever that stands.
 #[derive(Default)]
@@ -51,6 +52,14 @@ enum Part {
     Place(usize),
 }
 
+/// The cycles that a part has more.
+#[derive(Debug, Clone, Copy, Default)]
+struct More {
+    all: i128,
+    /// Those in which something in it does not wait at a barrier.
+    going_on: i128,
+}
+
 /// What `all` intervals of a latency, of which there are `count`, have more than as many of the shortest.
 pub(crate) fn blame(
     work: &Work,
@@ -61,31 +70,35 @@ pub(crate) fn blame(
 ) -> Vec<Blame> {
     let signed = |cycles: &Cycles, shape| i128::from(cycles.get(&shape).copied().unwrap_or(0));
     let mut own = Own::default();
-    let mut more: BTreeMap<Part, i128> = BTreeMap::new();
+    let mut more: BTreeMap<Part, More> = BTreeMap::new();
     // Without cycles of control alone.
     let mut work_more: BTreeMap<usize, i128> = BTreeMap::new();
     let mut whole = 0;
     let shapes: BTreeSet<usize> = all.keys().chain(shortest.keys()).copied().collect();
     for shape in shapes {
         let cycles = signed(all, shape) - i128::from(count) * signed(shortest, shape);
-        let mut parts = BTreeSet::new();
+        let mut parts: BTreeMap<Part, bool> = BTreeMap::new();
         for thread in work.threads(shape, latency) {
             let way = own.way(work, latency, thread.place);
-            if let Some(&place) = way.last().filter(|_| thread.works) {
+            if let Some(&place) = way.last().filter(|_| thread.doing == Doing::Work) {
                 *work_more.entry(place).or_default() += cycles;
             }
-            parts.insert(Part::Itself(way.last().copied()));
-            parts.extend(way.into_iter().map(Part::Place));
+            let itself = Part::Itself(way.last().copied());
+            for part in way.into_iter().map(Part::Place).chain([itself]) {
+                *parts.entry(part).or_default() |= thread.doing != Doing::Wait;
+            }
         }
-        for part in parts {
-            *more.entry(part).or_default() += cycles;
+        for (part, goes_on) in parts {
+            let more = more.entry(part).or_default();
+            more.all += cycles;
+            more.going_on += if goes_on { cycles } else { 0 };
         }
         whole += cycles;
     }
     if whole == 0 {
         return Vec::new();
     }
-    let mut parts: BTreeMap<Option<usize>, Vec<(Part, i128)>> = BTreeMap::new();
+    let mut parts: BTreeMap<Option<usize>, Vec<(Part, More)>> = BTreeMap::new();
     for (&part, &cycles) in &more {
         let of = match part {
             Part::Itself(place) => place,
@@ -142,16 +155,16 @@ impl Share {
         mut self,
         place: Option<usize>,
         more: i128,
-        mut parts: Vec<(Part, i128)>,
+        mut parts: Vec<(Part, More)>,
         path: impl Fn(usize) -> String,
     ) -> Vec<(Part, i128, Self)> {
-        let are_side_by_side = parts.iter().map(|(_, more)| more).sum::<i128>() != more;
+        let are_side_by_side = parts.iter().map(|(_, more)| more.all).sum::<i128>() != more;
         parts.sort_by_cached_key(|&(part, more)| match part {
-            Part::Itself(_) => (Reverse(more), String::new()),
-            Part::Place(place) => (Reverse(more), path(place)),
+            Part::Itself(_) => (Reverse((more.going_on, more.all)), String::new()),
+            Part::Place(place) => (Reverse((more.going_on, more.all)), path(place)),
         });
         let mut shares = Vec::new();
-        for (part, more) in parts {
+        for (part, More { all: more, .. }) in parts {
             let has = positive(more);
             let in_the_way = has.min(self.in_the_way);
             let rest = has - in_the_way;

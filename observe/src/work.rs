@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use petal_metadata::{Id as _, Metadata};
+use petal_metadata::{ComponentId, ControlKind, GroupRunId, Id as _, Metadata, RunRole};
 use petal_reconstruct::{Activity, CallTree, FrameLabels, Node, NodeId, TreeId};
 
 use crate::activity::{Activities, Site};
@@ -28,13 +28,25 @@ const REMEMBERED: usize = 1024;
 pub(crate) struct Thread {
     /// What the cycle belongs to.
     pub place: PlaceId,
-    /// Whether something works there, rather than control alone.
-    pub works: bool,
+    pub doing: Doing,
+}
+
+/// What a thread does in a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Doing {
+    /// Something works.
+    Work,
+    /// Control alone is moved along.
+    Control,
+    /// It waits at a barrier for other threads.
+    Wait,
 }
 
 /// The work of a run.
 pub(crate) struct Work {
     labels: FrameLabels,
+    /// The groups that wait at a barrier.
+    barriers: HashSet<(ComponentId, GroupRunId)>,
     /// Of each latency, what is active as long as it is about its own work.
     own: Vec<Site>,
     /// The places of these.
@@ -59,6 +71,7 @@ impl Work {
     pub fn new(metadata: &Metadata, own: Vec<Site>) -> Self {
         Self {
             labels: FrameLabels::new(metadata),
+            barriers: barriers(metadata),
             roots: vec![HashSet::new(); own.len()],
             own,
             places: Vec::new(),
@@ -100,10 +113,16 @@ impl Work {
             .filter(|(id, _)| is_frame(*id) && !tree.children(*id).iter().any(|id| is_frame(*id)));
         let threads = innermost.map(|(id, node)| Thread {
             place: places[id.index()],
-            works: match node {
-                Node::Cell { activity, .. } => !matches!(activity, Activity::Overhead(_)),
-                Node::Control { .. } => false,
-                Node::Group { .. } | Node::Continuous { .. } | Node::Primitive { .. } => true,
+            doing: match node {
+                Node::Cell {
+                    activity: Activity::Overhead(_),
+                    ..
+                }
+                | Node::Control { .. } => Doing::Control,
+                Node::Group { component, run, .. } if self.barriers.contains(&(component, run)) => {
+                    Doing::Wait
+                }
+                _ => Doing::Work,
             },
         });
         self.trees.push(threads.collect());
@@ -134,11 +153,12 @@ impl Work {
         for &thread in &self.trees[tree.index()] {
             let ended = before.iter().flat_map(|&shape| &self.shapes[shape]);
             let ended = ended.filter(|ended| {
-                !thread.works && self.above(ended.place).any(|at| at == thread.place)
+                thread.doing == Doing::Control
+                    && self.above(ended.place).any(|at| at == thread.place)
             });
             let so_far = threads.len();
             threads.extend(ended.map(|ended| Thread {
-                works: false,
+                doing: Doing::Control,
                 ..*ended
             }));
             if threads.len() == so_far {
@@ -204,7 +224,7 @@ impl Work {
     pub fn is_stall(&self, shape: ShapeId, latency: usize) -> bool {
         let works = |thread: &Thread| {
             let mut above = self.above(thread.place);
-            thread.works && above.any(|at| self.roots[latency].contains(&at))
+            thread.doing == Doing::Work && above.any(|at| self.roots[latency].contains(&at))
         };
         !self.shapes[shape].iter().any(works)
     }
@@ -223,4 +243,19 @@ impl Work {
             .take_while(move |&at| outermost.is_none_or(|root| self.places[root].0 != Some(at)));
         inner.map(|at| self.places[at].1.as_str())
     }
+}
+
+/// The groups that the compiler made to wait at an `@sync`.
+fn barriers(metadata: &Metadata) -> HashSet<(ComponentId, GroupRunId)> {
+    let mut barriers = HashSet::new();
+    for id in metadata.component_ids() {
+        let component = metadata.component(id);
+        for (at, run) in component.runs.iter().enumerate() {
+            let node = run.control.map(|node| component.node(node).kind);
+            if run.role == RunRole::Control && node == Some(ControlKind::Empty) {
+                barriers.insert((id, GroupRunId::from_index(at)));
+            }
+        }
+    }
+    barriers
 }

@@ -1,6 +1,6 @@
 //! Assembles the metadata once the program is compiled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use calyx_ir as ir;
 use petal_metadata::{
@@ -31,6 +31,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
         .enumerate()
         .map(|(index, component)| (component.name, ComponentId::from_index(index)))
         .collect();
+    let lacking = without_cells(session, &recorded);
     let mut components = Vec::new();
     for component in &recorded {
         let no_compiled = Compiled::default();
@@ -38,6 +39,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
             component,
             ids: &ids,
             record: &session.components[&component.name],
+            lacks_cells: lacking.contains(&component.name),
             references: &session.references,
             dependences: session.dependences.get(&component.name),
             probes: probes.components.get(&component.name)?,
@@ -84,10 +86,30 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
     })
 }
 
+/// The components of which the source has cells that the compiled program does not have.
+fn without_cells(session: &Session, compiled: &[&ir::Component]) -> HashSet<ir::Id> {
+    let mut lacking = HashSet::new();
+    for (name, record) in &session.components {
+        let component = compiled.iter().find(|component| component.name == *name);
+        let is_gone = |cell: ir::Id| {
+            let cell = record.sharing.lives_in(cell);
+            component.is_none_or(|component| component.find_cell(cell).is_none())
+        };
+        let instances = record.source.instances.iter();
+        lacking.extend(
+            instances
+                .filter(|(cell, _)| is_gone(*cell))
+                .map(|(_, of)| of),
+        );
+    }
+    lacking
+}
+
 struct Assembler<'a> {
     component: &'a ir::Component,
     ids: &'a HashMap<ir::Id, ComponentId>,
     record: &'a ComponentRecord,
+    lacks_cells: bool,
     /// Of every component.
     references: &'a HashMap<ir::Id, References>,
     dependences: Option<&'a Dependences>,
@@ -161,6 +183,7 @@ impl Assembler<'_> {
         Component {
             schedule: is_static.then(|| schedule(0)).flatten(),
             name: self.component.name.to_string(),
+            lacks_cells: self.lacks_cells,
             span: source.place.span,
             positions: source.place.positions.clone(),
             latency: self.component.latency.map(Into::into),

@@ -48,6 +48,8 @@ pub(crate) struct SourceComponent {
     pub groups: HashMap<ir::Id, SourceGroup>,
     /// Cells with their place, in source order.
     pub cells: Vec<(ir::Id, Place)>,
+    /// Component cells that something may run, and the components that they are of.
+    pub instances: Vec<(ir::Id, ir::Id)>,
 }
 
 impl SourceComponent {
@@ -106,11 +108,17 @@ pub(crate) fn record(
         place: files.place(&component.attributes),
         ..Default::default()
     };
+    let run = run_cells(component);
     for cell in component.cells.iter() {
         let cell = cell.borrow();
         source
             .cells
             .push((cell.name(), files.place(&cell.attributes)));
+        if let ir::CellType::Component { name } = &cell.prototype
+            && run.contains(&cell.name())
+        {
+            source.instances.push((cell.name(), *name));
+        }
     }
     let mut group = |name: ir::Id, kind, attributes: &ir::Attributes, done| {
         source.groups.insert(
@@ -144,6 +152,26 @@ pub(crate) fn record(
     source.root = recorder.node(View::of(&component.control.borrow()), None, 0);
     source.nodes = recorder.nodes;
     (source, recorder.order)
+}
+
+/// The cells that assignments drive or control invokes, `ref` cells left out.
+fn run_cells(component: &ir::Component) -> HashSet<ir::Id> {
+    let mut cells = HashSet::new();
+    let mut add = |cell: &ir::RRC<ir::Cell>| {
+        let cell = cell.borrow();
+        cells.extend((!cell.is_reference()).then(|| cell.name()));
+    };
+    let mut add_driven = |port: &ir::RRC<ir::Port>| {
+        if let ir::PortParent::Cell(cell) = &port.borrow().parent {
+            add(&cell.upgrade());
+        }
+    };
+    component.iter_assignments(|assignment| add_driven(&assignment.dst));
+    component.iter_static_assignments(|assignment| add_driven(&assignment.dst));
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        view.invoked().into_iter().for_each(&mut add);
+    });
+    cells
 }
 
 /// What the `done` of a group is, as Calyx writes it. Several assignments are alternatives.

@@ -55,6 +55,113 @@ fn check(groups: &[&str], control: &str, options: &[&str], expected: &Expect) {
     expected.assert_eq(&workshop.succeeds(&stats));
 }
 
+/// Holds the number of times that statements were entered, `–` as empty.
+fn check_times(design: &str, expected: &Expect) {
+    let workshop = Workshop::empty();
+    workshop.write("d.futil", design);
+    workshop.succeeds(&["run", "-q", "d.futil", "--out", "out"]);
+    let columns = "component,statement,times entered";
+    let stats = ["stats", "out", "control", "--all", "--format", "csv"];
+    expected.assert_eq(&workshop.succeeds(&[&stats[..], &["--columns", columns]].concat()));
+    let groups = workshop.succeeds(&[&["stats", "out", "groups", "--format", "csv"][..]].concat());
+    let control = workshop.read("out/stats/control.csv");
+    for row in groups.lines().skip(1) {
+        let name: Vec<&str> = row.split(',').collect();
+        let same = format!("{},{},enable,", name[0], name[1]);
+        let is_unknown = |row: &str, column: usize| row.split(',').nth(column) == Some("");
+        for statement in control.lines().filter(|row| row.starts_with(&same)) {
+            assert_eq!(is_unknown(statement, 5), is_unknown(row, 6), "{row}");
+        }
+    }
+}
+
+#[test]
+fn a_seq_that_is_partly_in_a_static_program_is_entered_once() {
+    let go_on = "group go_on { go_on[done] = i.done; i.in = 8'd9; i.write_en = 1'd1; }";
+    let two = "static<2> group two { a.in = 8'd1; a.write_en = 1'd1; }";
+    check(
+        &[NEVER, INC, two, go_on],
+        "seq { two; seq { inc; while lt.out with never { go_on; } } }",
+        &[],
+        &expect![[r#"
+            statement,times entered,iterations,cycles,overhead,min,max
+            seq@L12:5,1,,6,1,6,6
+            two,1,,2,0,2,2
+            seq@L12:16,1,,5,1,5,5
+            inc,1,,1,0,1,1
+            while@L12:27,1,0,2,1,2,2
+            go_on,0,,0,0,,
+        "#]],
+    );
+}
+
+#[test]
+fn a_component_of_which_a_cell_is_gone_is_not_counted() {
+    let design = |cell: &str| {
+        format!(
+            "import \"primitives/core.futil\";
+component p() -> (o: 8) {{
+  cells {{ r = std_reg(8); }}
+  wires {{ o = r.out; group w {{ r.in = 8'd3; r.write_en = 1'd1; w[done] = r.done; }} }}
+  control {{ seq {{ w; w; }} }}
+}}
+component main() -> (oa: 8) {{
+  cells {{ read = p(); {cell} = p(); }}
+  wires {{ oa = read.o; }}
+  control {{ seq {{ invoke read()(); repeat 3 {{ invoke unread()(); }} }} }}
+}}
+"
+        )
+    };
+    check_times(&design("unread"), &expect![[r#"
+        component,statement,times entered
+        p,seq@L5,
+        p,w,
+        p,w,
+        main,seq@L10:13,1
+        main,invoke@L10:19,1
+        main,repeat@L10:36,1
+        main,invoke@L10:47,3
+    "#]]);
+    check_times(&design("@inline unread"), &expect![[r#"
+        component,statement,times entered
+        p,seq@L5,
+        p,w,
+        p,w,
+        main,seq@L10:13,1
+        main,invoke@L10:19,1
+        main,repeat@L10:36,1
+        main,invoke@L10:47,3
+        main,seq@L5,3
+        main,w,3
+        main,w,3
+    "#]]);
+}
+
+#[test]
+fn an_invoke_that_takes_no_cycle_counts() {
+    let design = "import \"primitives/core.futil\";
+component e(x: 8) -> (o: 8) {
+  cells { r = std_reg(8); }
+  wires { o = r.out; group g { r.in = x; r.write_en = 1'd1; g[done] = r.done; } }
+  control { repeat 0 { g; } }
+}
+component main() -> () {
+  cells { c = e(); @external r = std_reg(8); }
+  wires { group g { r.in = c.o; r.write_en = 1'd1; g[done] = r.done; } }
+  control { seq { invoke c(x = 8'd4)(); g; } }
+}
+";
+    check_times(design, &expect![[r#"
+        component,statement,times entered
+        e,repeat@L5,
+        e,g,
+        main,seq@L10:13,1
+        main,invoke@L10:19,1
+        main,g,1
+    "#]]);
+}
+
 #[test]
 fn an_if_with_a_static_branch_is_entered_once() {
     check(

@@ -75,6 +75,7 @@ fn metadata(names: [&str; 4]) -> Metadata {
         merged: false,
     };
     let main = Component {
+        lacks_cells: false,
         name: "main".to_owned(),
         span: None,
         positions: Vec::new(),

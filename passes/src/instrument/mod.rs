@@ -171,8 +171,8 @@ struct Instrumenter<'a> {
 impl Instrumenter<'_> {
     fn run(&mut self, record: &ComponentRecord) {
         let control = std::rc::Rc::clone(&self.component.control);
-        let enables = Enables::of(&record.source, self.component);
-        self.add_static_programs(ViewMut::of(&mut control.borrow_mut()), None, &enables);
+        let mut enables = Enables::of(&record.source, self.component);
+        self.add_static_programs(ViewMut::of(&mut control.borrow_mut()), None, &mut enables);
         let mut runs = self.enables();
         self.add_called_groups(&mut runs);
         // For each group its first run, and the calls of that.

@@ -17,33 +17,51 @@
 use std::collections::{HashMap, HashSet};
 
 use calyx_ir as ir;
-use petal_metadata::{ProbeKind, ProbeName, Schedule};
+use petal_metadata::{ControlKind, ProbeKind, ProbeName, Schedule};
 
 use super::{BranchProbe, Condition, Instrumenter};
 use crate::source::SourceComponent;
 use crate::tree::{NodeKey, Slot, View, ViewMut};
 
-/// Statements of the source, and how many enables of the program now are at or below each.
+/// Statements of the source, and which enables of the program now are at or below each.
 pub(super) struct Enables<'a> {
     source: &'a SourceComponent,
-    counts: HashMap<NodeKey, usize>,
+    spans: HashMap<NodeKey, Span>,
+    /// How many enables come before what is looked at next.
+    passed: usize,
     /// Whether the component has a `done`, whose cycle belongs to the statement that is the whole control program.
     is_dynamic: bool,
 }
 
+/// The enables of a statement: how many there are, and the numbers of the first and the last one in the order of the program.
+struct Span {
+    count: usize,
+    first: usize,
+    last: usize,
+}
+
 impl<'a> Enables<'a> {
     pub fn of(source: &'a SourceComponent, component: &ir::Component) -> Self {
-        let mut counts = HashMap::new();
+        let mut spans: HashMap<NodeKey, Span> = HashMap::new();
+        let mut passed = 0;
         View::of(&component.control.borrow()).walk(&mut |view| {
             if let Some((key, _)) = enabled(view) {
                 for above in source.ancestry(key) {
-                    *counts.entry(above).or_default() += 1;
+                    let span = spans.entry(above).or_insert(Span {
+                        count: 0,
+                        first: passed,
+                        last: passed,
+                    });
+                    span.count += 1;
+                    span.last = passed;
                 }
+                passed += 1;
             }
         });
         Self {
             source,
-            counts,
+            spans,
+            passed: 0,
             is_dynamic: component.latency.is_none(),
         }
     }
@@ -92,6 +110,8 @@ struct Timetable<'a> {
     extents: HashMap<NodeKey, Extent>,
     /// How many enables of the program are at or below each statement.
     counts: HashMap<NodeKey, usize>,
+    /// How many enables it has.
+    placed: usize,
 }
 
 impl Timetable<'_> {
@@ -105,6 +125,7 @@ impl Timetable<'_> {
             ir::StaticControl::Enable(_) | ir::StaticControl::Invoke(_) => {
                 if let Some((key, _)) = enabled(view) {
                     self.part(key, frame, start, end);
+                    self.placed += 1;
                     for above in self.source.ancestry(key) {
                         *self.counts.entry(above).or_default() += 1;
                     }
@@ -334,15 +355,18 @@ impl Instrumenter<'_> {
         &mut self,
         mut node: ViewMut<'_>,
         around: Option<NodeKey>,
-        enables: &Enables<'_>,
+        enables: &mut Enables<'_>,
     ) {
         if matches!(node.view(), View::Static(_)) {
             node.set_static_program(self.probes.static_programs.len());
             self.add_branch_probes(node.reborrow());
             let schedule = self.static_program(node.view(), around, enables);
             self.probes.static_programs.push(schedule);
+            node.view()
+                .walk(&mut |view| enables.passed += usize::from(enabled(view).is_some()));
             return;
         }
+        enables.passed += usize::from(enabled(node.view()).is_some());
         let own = node.view().identity().map(|(key, _)| key);
         let around = own.or_else(|| enables.around(node.view())).or(around);
         for child in node.children() {
@@ -358,7 +382,8 @@ impl Instrumenter<'_> {
     ) -> Schedule<NodeKey> {
         let Enables {
             source,
-            counts,
+            spans,
+            passed,
             is_dynamic,
         } = enables;
         let mut timetable = Timetable {
@@ -374,12 +399,31 @@ impl Instrumenter<'_> {
             }],
             extents: HashMap::new(),
             counts: HashMap::new(),
+            placed: 0,
         };
         timetable.place(view, 0, 0);
+        let count = timetable.placed;
         let whole = &timetable.counts;
-        let is_whole = |key: &NodeKey| whole.get(key) == counts.get(key);
-        timetable.extents.retain(|key, _| is_whole(key));
-        for (&key, extent) in &timetable.extents {
+        let is_whole = |key: &NodeKey| whole.get(key) == spans.get(key).map(|span| &span.count);
+        // A `seq` that also has parts before or after the program goes on up to there.
+        for (key, extent) in &mut timetable.extents {
+            let (Some((0, start, end)), Some(span)) = (extent, spans.get(key)) else {
+                continue;
+            };
+            let node = source.nodes.get(key);
+            if node.is_some_and(|node| node.kind.dynamic() == ControlKind::Seq) {
+                if span.first < *passed {
+                    *start = 0;
+                }
+                if span.last >= passed + count {
+                    *end = latency(view);
+                }
+            }
+        }
+        timetable
+            .extents
+            .retain(|key, extent| is_whole(key) || matches!(extent, Some((0, ..))));
+        for (&key, extent) in timetable.extents.iter().filter(|(key, _)| is_whole(key)) {
             match extent {
                 Some((_, start, end)) if source.root != Some(key) || !is_dynamic => {
                     self.probes.latencies.insert(key, end - start);

@@ -249,9 +249,17 @@ fn transition(
     };
     // After the last state comes state 0 again, which is not entered yet.
     let next = if now == last { last } else { next };
-    let ended = child(now).last_statement().or(group.node)?;
-    let begins = child(next).first_statement().or(group.node)?;
-    let common = component.common_ancestor(ended, begins)?;
+    let or_group = |statements: Vec<ControlId>| match statements[..] {
+        [] => Vec::from_iter(group.node),
+        _ => statements,
+    };
+    let ended = or_group(child(now).last_statements());
+    let begins = or_group(child(next).first_statements());
+    let pairs = ended
+        .iter()
+        .flat_map(|&ended| begins.iter().map(move |&begins| (ended, begins)));
+    let common = pairs.filter_map(|(ended, begins)| component.common_ancestor(ended, begins));
+    let common = common.max_by_key(|&id| component.ancestry(id).count())?;
     let is_loop = |&id: &ControlId| {
         matches!(
             component.node(id).kind,

@@ -102,6 +102,23 @@ fn a_loop_that_runs_beside_something_longer_is_in_nobodys_way() {
     assert!(over == 0 && rows.is_empty(), "{over}: {rows:?}");
 }
 
+#[test]
+fn what_waits_at_a_barrier_is_not_to_blame() {
+    let workshop = Workshop::empty();
+    let arms = "par { seq { step0; @sync(0); step1; } seq { step2; LOOP @sync(0); step3; } }";
+    let design = rounds(arms).replacen("import", "import \"primitives/sync.futil\";\nimport", 1);
+    workshop.write("design.futil", design);
+    for pipeline in [&[][..], &["-d", "static-promotion"]] {
+        let latency = ["--latency", "x=main.enter..main.leave"];
+        let (over, rows) = blame(&workshop, &[pipeline, &latency].concat());
+        let looped = rows
+            .iter()
+            .filter(|(.., active)| active.ends_with(" > wait"));
+        let looped: u64 = looped.map(|(cycles, ..)| cycles).sum();
+        assert!(over > 0 && looped == over, "{pipeline:?}: {over}, {rows:?}");
+    }
+}
+
 /// Statements of which one is the loop.
 fn random(
     rng: &mut proptest::test_runner::TestRng,
