@@ -113,7 +113,9 @@ component main() -> (oa: 8) {{
 "
         )
     };
-    check_times(&design("unread"), &expect![[r#"
+    check_times(
+        &design("unread"),
+        &expect![[r#"
         component,statement,times entered
         p,seq@L5,
         p,w,
@@ -122,8 +124,11 @@ component main() -> (oa: 8) {{
         main,invoke@L10:19,1
         main,repeat@L10:36,1
         main,invoke@L10:47,3
-    "#]]);
-    check_times(&design("@inline unread"), &expect![[r#"
+    "#]],
+    );
+    check_times(
+        &design("@inline unread"),
+        &expect![[r#"
         component,statement,times entered
         p,seq@L5,
         p,w,
@@ -135,7 +140,8 @@ component main() -> (oa: 8) {{
         main,seq@L5,3
         main,w,3
         main,w,3
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -152,14 +158,17 @@ component main() -> () {
   control { seq { invoke c(x = 8'd4)(); g; } }
 }
 ";
-    check_times(design, &expect![[r#"
+    check_times(
+        design,
+        &expect![[r#"
         component,statement,times entered
         e,repeat@L5,
         e,g,
         main,seq@L10:13,1
         main,invoke@L10:19,1
         main,g,1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -155,14 +155,15 @@ fn shared(path: &str) -> String {
 #[test]
 fn the_documented_fields_of_the_metadata_are_those_written() {
     let mut written = BTreeSet::new();
-    let positions = root().join("tests/corpus/struct-positions.futil");
+    let of_corpus = ["struct-positions", "struct-inline"];
+    let of_corpus = of_corpus.map(|name| root().join(format!("tests/corpus/{name}.futil")));
     let workshop = Workshop::empty();
     workshop.write(
         "marked.futil",
         DESIGN.replace("{ put; put; }", "{ @checkpoint(1) put; put; }"),
     );
     let marked = workshop.path("marked.futil");
-    for design in [examples(), vec![positions, marked]].concat() {
+    for design in [examples(), of_corpus.to_vec(), vec![marked]].concat() {
         let (_, metadata) = instrument(&design, "all");
         let metadata = serde_json::from_str(&metadata.to_json()).unwrap();
         fields(&metadata, "", &mut written);
@@ -173,6 +174,7 @@ fn the_documented_fields_of_the_metadata_are_those_written() {
         ".kind.primitive",
         ".callee.group",
         ".callee.cell",
+        ".origin.inlined",
     ];
     written.retain(|path| !of_values.iter().any(|value| path.ends_with(value)));
     let written: BTreeSet<String> = written.iter().map(|path| shared(path)).collect();
