@@ -32,8 +32,8 @@ pub struct Executable {
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The folder with a file `NAME.dat` for each `@external` memory of the top component (see
-    /// [`Data::write_dat`](crate::Data::write_dat)). The run adds a `NAME.out` for each (see
-    /// [`Data::read_out`](crate::Data::read_out)).
+    /// `petal_data::Data::write_dat`). The run adds a `NAME.out` for each (see
+    /// `petal_data::Data::read_out`).
     pub data_dir: PathBuf,
     /// The file to write a trace to.
     pub vcd: Option<PathBuf>,
