@@ -33,6 +33,7 @@ impl Program {
             merged: false,
         });
         let main = Component {
+            lacks_cells: false,
             name: "main".to_owned(),
             span: None,
             positions: Vec::new(),
