@@ -1,8 +1,8 @@
 //! The tables that petal writes.
 //!
 //! Owns columns, values and rows, how a table is written as text, Markdown, CSV and JSON, which rows and columns of it a
-//! user asks for, and what the words in petal's outputs mean. In goes what a room above counted; out comes text. Knows
-//! nothing of designs or runs.
+//! user asks for, and what the words in petal's outputs mean. In goes what a room above counted; out comes text. Holds
+//! no run: of a design it knows the numbers of statements and the kinds of overhead alone.
 
 pub mod selection;
 pub mod table;

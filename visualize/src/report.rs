@@ -1,7 +1,7 @@
 //! The report: one page that shows a whole profile in a browser, without a network.
 //!
 //! Owns the data that the page gets and the page around it. What the page does with them is in
-//! the scripts beside this file. Names and sources of a design only ever reach the page as data: in
+//! the scripts of this folder. Names and sources of a design only ever reach the page as data: in
 //! JSON that no tag can end, or escaped.
 
 mod frames;
