@@ -146,7 +146,7 @@ impl Shop {
                 Ok(text) => {
                     let what = format!("what the command of the design {name} prints");
                     ready.inputs.add(&what, &text);
-                    self.keep(name, "futil", &text)?;
+                    self.keep(&kept_design(job), &text)?;
                     ready.input = Some(text);
                 }
                 Err(error) => return Ok((ready, Some(error))),
@@ -296,10 +296,10 @@ impl Shop {
     }
 
     /// Keeps what was generated for the user to look at.
-    fn keep(&self, name: &str, extension: &str, text: &[u8]) -> Result<PathBuf, Failure> {
-        let dir = self.out.join(GENERATED);
-        fs::create_dir_all(&dir).map_err(Failure::io("create the folder", &dir))?;
-        let path = dir.join(format!("{}.{extension}", encoded(name)));
+    fn keep(&self, name: &Path, text: &[u8]) -> Result<PathBuf, Failure> {
+        let path = self.out.join(name);
+        let dir = path.parent().unwrap_or(&self.out);
+        fs::create_dir_all(dir).map_err(Failure::io("create the folder", dir))?;
         if fs::read(&path).is_ok_and(|there| there == text) {
             return Ok(path);
         }
@@ -318,16 +318,14 @@ impl Shop {
         match &job.design {
             Source::File(path) => command.arg(path).stdin(Stdio::null()),
             Source::Command(_) => {
-                let path = self.out.join(GENERATED);
-                let path = path.join(format!("{}.futil", encoded(&job.name.design)));
+                let path = self.out.join(kept_design(job));
                 let text = File::open(&path).map_err(Failure::io("read", &path))?;
                 command.arg("-").stdin(text)
             }
         };
         match (&job.data, &ready.data) {
             (_, Some(text)) => {
-                let name = format!("{} {}", job.name.design, job.name.data);
-                command.arg("--data").arg(self.keep(&name, "json", text)?);
+                command.arg("--data").arg(self.keep(&kept_data(job), text)?);
             }
             (Some(Source::File(path)), None) => {
                 command.arg("--data").arg(path);
@@ -359,6 +357,18 @@ impl Shop {
 
 /// The file of a row, in a folder of its own that is locked while somebody is at the run.
 pub const ROW: &str = "row.json";
+
+/// Where a generated design is kept in the folder of the sweep.
+fn kept_design(job: &Job) -> PathBuf {
+    Path::new(GENERATED).join(format!("{}.futil", encoded(&job.name.design)))
+}
+
+/// Where the generated data of a design are kept there: in folders, so that no two names make one.
+fn kept_data(job: &Job) -> PathBuf {
+    let dir = Path::new(GENERATED).join("data");
+    let dir = dir.join(encoded(&job.name.design));
+    dir.join(format!("{}.json", encoded(&job.name.data)))
+}
 
 /// Removes a folder, if it is there.
 pub fn remove(dir: &Path) -> Result<(), Failure> {
