@@ -2,7 +2,7 @@
 //!
 //! Looks for files by patterns, and reads none of them. Starts nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -131,6 +131,7 @@ impl Problem {
 pub fn expand(file: &SweepFile, dir: &Path) -> Result<Vec<Job>, Problem> {
     let mut jobs: Vec<Job> = Vec::new();
     let mut names = HashSet::new();
+    let mut named = Named::default();
     let entries: Vec<Vec<Design>> = file
         .designs
         .iter()
@@ -164,11 +165,38 @@ pub fn expand(file: &SweepFile, dir: &Path) -> Result<Vec<Job>, Problem> {
                     let message = format!("the run {} is there twice; give one a `name`", job.name);
                     return Err(Problem::new(message, span));
                 }
+                named.check(&job).map_err(|what| {
+                    Problem::new(format!("{what}; give one another `name`"), span.clone())
+                })?;
                 jobs.push(job);
             }
         }
     }
     Ok(jobs)
+}
+
+/// What names stand for: one thing each, in tables as well as in folders.
+#[derive(Default)]
+struct Named {
+    designs: HashMap<String, Source>,
+    /// Data sets, by the names of their designs and their own.
+    data: HashMap<[String; 2], Option<Source>>,
+}
+
+impl Named {
+    /// Fails if a run has a name for something else than a run before it.
+    fn check(&mut self, job: &Job) -> Result<(), String> {
+        let Name { design, data, .. } = &job.name;
+        let there = self.designs.entry(design.clone());
+        if *there.or_insert_with(|| job.design.clone()) != job.design {
+            return Err(format!("two designs are called `{design}`"));
+        }
+        let there = self.data.entry([design.clone(), data.clone()]);
+        if *there.or_insert_with(|| job.data.clone()) != job.data {
+            return Err(format!("two data sets of {design} are called `{data}`"));
+        }
+        Ok(())
+    }
 }
 
 /// A design, of which runs are made.
