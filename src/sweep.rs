@@ -1,8 +1,9 @@
 //! `petal sweep`: many runs, each in a process of its own, and what they gave.
 //!
-//! Owns the folder of a sweep. What runs there are and how they are shown, `petal_sweep` tells; one run is in `shop`.
+//! Owns the folder of a sweep. What runs there are and how they are shown, `petal_sweep` tells; one run is in `shop`, what it depends on in `inputs`.
 
 pub mod dataset;
+mod inputs;
 mod merge;
 mod process;
 mod shop;
@@ -196,13 +197,8 @@ impl Plan {
         let mut text = String::new();
         for job in self.of(args) {
             let earlier = shop.earlier(job);
-            let changed = earlier.as_ref().and_then(|row| {
-                // What commands print is known only when they run.
-                let printed = |name: &str| name.starts_with("what the command of");
-                let known = shop.known(job);
-                let changed = known.changed(&row.inputs).filter(|name| !printed(name));
-                changed.map(|name| format!(": {name} changed"))
-            });
+            let changed = earlier.as_ref().and_then(|row| shop.changed(job, row));
+            let changed = changed.map(|name| format!(": {name} changed"));
             let state = match (&earlier, &changed) {
                 (Some(row), _) if row.error.is_some() => "failed",
                 (Some(_), None) => "done",

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use petal_observe::Results;
-use petal_passes::{CALYX_VERSION, Library, Parsed, Source as Design};
 use petal_sweep::{Inputs, Job, Name, Row, Source, encoded};
 use petal_visualize::outputs::{OBSERVATIONS, SUMMARY};
 use serde_json::Value as Json;
@@ -20,8 +19,9 @@ use super::process::{self, Guard, Limits};
 use super::{GENERATED, PROFILES, ROWS};
 use crate::failure::Failure;
 use crate::folder;
-use crate::front_end::SourceRoots;
-use crate::versions;
+
+/// What the names of inputs begin with that commands print.
+pub const PRINTED: &str = "what the command of";
 
 /// Where runs are done.
 pub struct Shop {
@@ -33,9 +33,9 @@ pub struct Shop {
     pub program: Vec<OsString>,
     /// How many bytes of memory a run may have.
     pub memory: Option<u64>,
-    /// What commands printed, and designs with all that they import.
+    /// What commands printed, and what designs are made of.
     pub generated: Memo<Source, Result<Arc<Vec<u8>>, String>>,
-    pub designs: Memo<PathBuf, Vec<(String, Vec<u8>)>>,
+    pub designs: Memo<Source, Inputs>,
     /// What changed since earlier results, and how many runs were done again for it.
     pub changed: Mutex<BTreeMap<String, usize>>,
     /// Ends the processes of runs if this one is killed.
@@ -52,7 +52,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Clone + Eq + std::hash::Hash, V: Clone> Memo<K, V> {
-    fn of(&self, key: &K, make: impl FnOnce() -> V) -> V {
+    pub fn of(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let cell = {
             let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(cells.entry(key.clone()).or_default())
@@ -87,7 +87,7 @@ impl Shop {
                 let earlier = earlier.filter(|row| row.error.is_none());
                 if let Some(what) = earlier
                     .as_ref()
-                    .and_then(|row| ready.inputs.changed(&row.inputs))
+                    .and_then(|row| ready.inputs.changes(&row.inputs).next())
                 {
                     let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
                     *changed.entry(what.to_owned()).or_default() += 1;
@@ -141,11 +141,11 @@ impl Shop {
             data: None,
         };
         if let Source::Command(_) = &job.design {
-            let name = &job.name.design;
             match self.print(job, &job.design, "design")? {
                 Ok(text) => {
-                    let what = format!("what the command of the design {name} prints");
+                    let what = format!("{PRINTED} the design {} prints", job.name.design);
                     ready.inputs.add(&what, &text);
+                    ready.inputs.extend(&self.parts_of_printed(job, &text));
                     self.keep(&kept_design(job), &text)?;
                     ready.input = Some(text);
                 }
@@ -156,7 +156,7 @@ impl Shop {
             match self.print(job, source, "data set")? {
                 Ok(text) => {
                     let Name { design, data, .. } = &job.name;
-                    let what = format!("what the command of the data {data} of {design} prints");
+                    let what = format!("{PRINTED} the data {data} of {design} prints");
                     ready.inputs.add(&what, &text);
                     ready.data = Some(text);
                 }
@@ -179,91 +179,6 @@ impl Shop {
             }
         }
         Ok((ready, None))
-    }
-
-    /// The inputs of a run that are known without starting anything.
-    pub fn known(&self, job: &Job) -> Inputs {
-        let mut inputs = Inputs::default();
-        let petal = format!("{} {CALYX_VERSION}", versions::PETAL);
-        inputs.add("the version of petal", petal.as_bytes());
-        let is_pass = |option: &&String| {
-            let passes = ["--passes=", "--disable-pass=", "--extra-opt="];
-            passes.iter().any(|name| option.starts_with(name))
-        };
-        let (passes, others): (Vec<&String>, Vec<&String>) = job.options.iter().partition(is_pass);
-        let text = |options: Vec<&String>| serde_json::to_vec(&options).unwrap_or_default();
-        inputs.add(&format!("the pipeline {}", job.name.passes), &text(passes));
-        inputs.add("the options of all runs", &text(others));
-        match &job.design {
-            Source::File(path) => {
-                for (name, digest) in self.designs.of(path, || self.texts(path, job)) {
-                    inputs.add(&name, &digest);
-                }
-            }
-            Source::Command(command) => {
-                let what = format!("the command of the design {}", job.name.design);
-                inputs.add(&what, command.as_bytes());
-            }
-        }
-        // What petal takes if nothing else is said lies beside the design.
-        let beside = |extension: &str| match &job.design {
-            Source::File(path) => Some(path.with_extension(extension)),
-            Source::Command(_) => None,
-        };
-        let data = match &job.data {
-            Some(Source::Command(command)) => {
-                let Name { design, data, .. } = &job.name;
-                let what = format!("the command of the data {data} of {design}");
-                inputs.add(&what, command.as_bytes());
-                None
-            }
-            Some(Source::File(path)) => Some(path.clone()),
-            None => match &job.design {
-                Source::File(path) => {
-                    let mut path = path.clone().into_os_string();
-                    path.push(".data");
-                    Some(PathBuf::from(path))
-                }
-                Source::Command(_) => None,
-            },
-        };
-        let observe = job.observe.clone().or_else(|| beside("observe.toml"));
-        for path in data.into_iter().chain(observe) {
-            if let Ok(text) = petal_files::read(&self.dir.join(&path)) {
-                inputs.add(&path.to_string_lossy(), &text);
-            }
-        }
-        inputs
-    }
-
-    /// The texts of a design, of all that it is made of, and of the front end's files that it names: of one that can't be parsed its own
-    /// alone. Each has a name that is the same on other machines.
-    fn texts(&self, path: &Path, job: &Job) -> Vec<(String, Vec<u8>)> {
-        let own = petal_files::read(&self.dir.join(path)).unwrap_or_default();
-        let mut texts = vec![(path.to_string_lossy().into_owned(), own)];
-        let path = self.dir.join(path);
-        let folders: Vec<PathBuf> = job.library.iter().map(|dir| self.dir.join(dir)).collect();
-        let name = |file: &Path| {
-            let near = file.strip_prefix(&self.dir).ok();
-            let name = near.or(file.file_name().map(Path::new)).unwrap_or(file);
-            name.to_string_lossy().into_owned()
-        };
-        let is_own = |file: &&PathBuf| file.canonicalize().ok() != path.canonicalize().ok();
-        if let Ok(library) = Library::new(&folders)
-            && let Ok(parsed) = Parsed::read(Design::from(&*path), &library)
-        {
-            let files = parsed.files().iter().filter(is_own);
-            let files = files.filter_map(|file| Some((name(file), petal_files::read(file).ok()?)));
-            texts.extend(files);
-            if let Ok(roots) = SourceRoots::new(Some(&path), &[]) {
-                let (front_end, _) = roots.read(parsed.front_end_files());
-                let front_end = front_end.into_iter();
-                texts.extend(front_end.map(|(file, text)| (name(Path::new(&file)), text.into())));
-            }
-        }
-        // The parser tells them in no particular order.
-        texts[1..].sort_unstable();
-        texts
     }
 
     /// What a command prints, which runs once for all runs that need it.
@@ -359,7 +274,7 @@ impl Shop {
 pub const ROW: &str = "row.json";
 
 /// Where a generated design is kept in the folder of the sweep.
-fn kept_design(job: &Job) -> PathBuf {
+pub fn kept_design(job: &Job) -> PathBuf {
     Path::new(GENERATED).join(format!("{}.futil", encoded(&job.name.design)))
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{rows, written};
-use crate::support::workshop::{DATA, DESIGN, Workshop, tells};
+use crate::support::workshop::{DATA, DESIGN, Workshop, example, succeeds, tells};
 
 /// A file that a design imports.
 pub const PART: &str = r#"import "primitives/core.futil";
@@ -106,4 +106,55 @@ fn an_edited_figure_is_not_believed() {
     tells(&said, &["row.json is not as petal wrote it"]);
     workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
     assert_eq!(right, workshop.read(row));
+}
+
+#[test]
+fn what_a_generated_design_imports_is_an_input() {
+    let workshop = Workshop::empty();
+    workshop.write("part.futil", PART);
+    workshop.write("design.txt", format!("import \"part.futil\";\n{DESIGN}"));
+    workshop.write("one.json", DATA);
+    workshop.write(
+        "s.toml",
+        "data = \"one.json\"\n[[design]]\nname = \"x\"\ngenerate = \"cat design.txt\"\n",
+    );
+    let list = || workshop.succeeds(&["sweep", "s.toml", "--out", "out", "--dry-run"]);
+    let sweep = || workshop.ends(0, &["sweep", "s.toml", "--out", "out"]);
+    sweep();
+    assert_eq!(list(), "done    x / all / one.json\n");
+    workshop.write("part.futil", format!("{PART}\n"));
+    assert_eq!(list(), "to do   x / all / one.json: part.futil changed\n");
+    tells(&sweep(), &["part.futil changed: one run was done again"]);
+    assert_eq!(list(), "done    x / all / one.json\n");
+    fs::remove_file(workshop.path("one.json")).unwrap();
+    assert_eq!(list(), "to do   x / all / one.json: one.json changed\n");
+}
+
+#[test]
+fn the_caller_may_be_in_any_folder() {
+    let workshop = Workshop::empty();
+    fs::create_dir(workshop.path("designs")).unwrap();
+    workshop.edited("designs/variance.futil", "adl/variance.futil", &[]);
+    fs::copy(example("adl/variance.py"), workshop.path("variance.py")).unwrap();
+    workshop.write("s.toml", "[[design]]\nfiles = \"designs/*.futil\"\n");
+    let path = |name: &str| workshop.path(name).to_str().unwrap().to_owned();
+    let (file, out) = (path("s.toml"), format!("--out={}", path("out")));
+    let sweep = |more: &str| {
+        let mut command = workshop.command(&["sweep", &file, &out, more]);
+        succeeds(command.current_dir("/"))
+    };
+    workshop.succeeds(&["sweep", "s.toml", &out, "-q"]);
+    let done = "done    variance / all / default\n";
+    assert_eq!(sweep("--dry-run"), done);
+    sweep("-q");
+    workshop.write("variance.py", "pass\n");
+    assert_eq!(
+        sweep("--dry-run"),
+        "to do   variance / all / default: variance.py changed\n"
+    );
+    sweep("-q");
+    assert_eq!(
+        workshop.succeeds(&["sweep", "s.toml", &out, "--dry-run"]),
+        done
+    );
 }

@@ -1,9 +1,11 @@
 //! Parts of a sweep that become one: of the same inputs, and with all that belongs to them.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Output;
 
 use super::inputs::PART;
-use crate::support::workshop::{DATA, DESIGN, Workshop, tells};
+use crate::support::workshop::{DATA, DESIGN, Workshop, said, tells};
 
 #[test]
 fn parts_of_different_inputs_are_no_whole() {
@@ -86,4 +88,60 @@ fn of_the_rows_of_a_run_the_one_with_a_profile_is_taken() {
             .path("whole/profiles/design/all/default/summary.json")
             .is_file()
     );
+}
+
+/// Does a sweep in two parts, with a change between them, and puts them together.
+fn in_parts(workshop: &Workshop, file: &str, change: impl Fn()) -> Output {
+    for shard in ["1/2", "2/2"] {
+        let out = &shard[..1];
+        workshop.succeeds(&["sweep", file, "-q", "--shard", shard, "--out", out]);
+        change();
+    }
+    workshop.petal(&["sweep", "--merge", "1", "2", "--out", "whole", "-q"])
+}
+
+#[test]
+fn data_that_come_between_two_parts_are_a_change() {
+    let workshop = Workshop::new();
+    fs::remove_file(workshop.path("design.futil.data")).unwrap();
+    workshop.write(
+        "s.toml",
+        "passes = [\"all\", \"no-opt\"]\n[[design]]\nfiles = \"design.futil\"\n",
+    );
+    let merged = in_parts(&workshop, "s.toml", || {
+        workshop.write("design.futil.data", DATA);
+    });
+    tells(&said(&merged), &["design.futil.data changed between them"]);
+}
+
+#[test]
+fn files_of_one_name_in_several_folders_are_no_change() {
+    let workshop = Workshop::empty();
+    for dir in ["a", "b", "sweeps"] {
+        fs::create_dir(workshop.path(dir)).unwrap();
+    }
+    for dir in ["a", "b"] {
+        workshop.write(&format!("{dir}/part.futil"), format!("// {dir}\n{PART}"));
+        let design = format!("import \"part.futil\";\n{DESIGN}");
+        workshop.write(&format!("{dir}/m{dir}.futil"), design);
+    }
+    symlink(workshop.dir.path(), workshop.path("sweeps/link")).unwrap();
+    workshop.write(
+        "sweeps/s.toml",
+        "[[design]]\nfiles = [\"../a/ma.futil\", \"../b/mb.futil\"]\n",
+    );
+    workshop.write(
+        "s.toml",
+        "[[design]]\nfiles = [\"a/ma.futil\", \"b/mb.futil\"]\n",
+    );
+    for file in ["sweeps/s.toml", "sweeps/link/s.toml"] {
+        let merged = in_parts(&workshop, file, || {});
+        assert!(merged.status.success(), "{file}: {}", said(&merged));
+        for out in ["1", "2"] {
+            fs::remove_dir_all(workshop.path(out)).unwrap();
+        }
+    }
+    // By whichever name the folder goes, the result is the same.
+    workshop.succeeds(&["sweep", "s.toml", "-q", "--out", "direct"]);
+    assert!(workshop.files("direct") == workshop.files("whole"));
 }
