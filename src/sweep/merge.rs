@@ -7,12 +7,13 @@ use std::path::Path;
 use petal_sweep::{Row, Run, Sweep, VERSION, conflict};
 use petal_visualize::outputs::SUMMARY;
 
-use super::shop::ROW;
+use super::shop::{ROW, remove};
 use super::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
 use crate::args::SweepArgs;
 use crate::failure::Failure;
 use crate::folder;
 use crate::interrupt;
+use crate::messages;
 
 /// `petal sweep --merge`
 pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
@@ -68,12 +69,19 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
     }
     fs::create_dir_all(out).map_err(Failure::io("create the output folder", out))?;
     write(&out.join(SWEEP), &sweep.json())?;
-    for (dir, row) in &rows {
+    let mut shown = sweep.clone();
+    let mut lost = Vec::new();
+    for ((dir, row), run) in rows.iter().zip(&mut shown.runs) {
         interrupt::check()?;
         let name = row.name.folder();
+        let profile = Path::new(PROFILES).join(&name);
         if dir.canonicalize().ok() != out.canonicalize().ok() {
-            let profile = Path::new(PROFILES).join(&name);
+            remove(&out.join(&profile))?;
             copy(&dir.join(&profile), &out.join(&profile))?;
+        }
+        if run.profile && row.error.is_none() && !out.join(&profile).join(SUMMARY).exists() {
+            run.profile = false;
+            lost.push(&row.name);
         }
         let place = out.join(ROWS).join(&name);
         fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
@@ -82,8 +90,14 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
     for dir in &args.merge {
         copy(&dir.join(GENERATED), &out.join(GENERATED))?;
     }
+    if let Some(first) = lost.first() {
+        let lost = lost.len();
+        messages::warning(format!(
+            "profiles that no part has: {lost}, first that of {first}; the page leads to none of them, and `petal sweep` makes them again"
+        ));
+    }
     let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
-    publish(&sweep, &rows, out)?;
+    publish(&shown, &rows, out)?;
     tell(&sweep, &rows, Some(out), args.quiet)
 }
 

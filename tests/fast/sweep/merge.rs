@@ -4,7 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Output;
 
+use serde_json::Value as Json;
+
 use super::inputs::PART;
+use super::page;
 use crate::support::workshop::{DATA, DESIGN, Workshop, said, tells};
 
 #[test]
@@ -83,11 +86,29 @@ fn of_the_rows_of_a_run_the_one_with_a_profile_is_taken() {
     }
     fs::remove_dir_all(workshop.path("bare/profiles")).unwrap();
     workshop.succeeds(&["sweep", "--merge", "bare", "full", "--out", "whole", "-q"]);
-    assert!(
-        workshop
-            .path("whole/profiles/design/all/default/summary.json")
-            .is_file()
+    let shown = |out: &str| page(&workshop, out)["rows"][0]["profile"].clone();
+    assert_eq!(shown("whole"), "profiles/design/all/default");
+    assert!(workshop.files("full") == workshop.files("whole"));
+    // Where none has one, the page leads to none, not even to that of an earlier result.
+    let said = workshop.ends(0, &["sweep", "--merge", "bare", "--out", "whole", "-q"]);
+    tells(
+        &said,
+        &["no part has: 1, first that of design / all / default"],
     );
+    assert_eq!(shown("whole"), Json::Null);
+    assert!(workshop.files("whole/profiles").is_empty());
+}
+
+#[test]
+fn nothing_of_an_earlier_result_is_left_in_a_profile() {
+    let workshop = Workshop::new();
+    let design = "[[design]]\nfiles = \"design.futil\"\n";
+    for (out, count) in [("counted", "count = \"n=main.put\"\n"), ("plain", "")] {
+        workshop.write("s.toml", format!("{count}{design}"));
+        workshop.succeeds(&["sweep", "s.toml", "--out", out, "-q"]);
+        workshop.succeeds(&["sweep", "--merge", out, "--out", "whole", "-q"]);
+        assert!(workshop.files(out) == workshop.files("whole"), "{out}");
+    }
 }
 
 /// Does a sweep in two parts, with a change between them, and puts them together.
