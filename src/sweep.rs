@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use petal_files::is_scratch;
+use petal_files::{Scratch, is_scratch};
 use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
 
 use self::process::Guard;
@@ -54,7 +54,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let plan = Plan::read(path)?;
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("petal-out").join(&plan.sweep.name));
-    let shop = plan.shop(args, &out)?;
+    let mut shop = plan.shop(args, &out)?;
     if args.dry_run {
         return plan.list(&shop, args);
     }
@@ -62,6 +62,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     check_free(&out, SWEEP, "sweep")?;
     plan.check_inputs(path, &shop)?;
     fs::create_dir_all(&out).map_err(Failure::io("create the output folder", &out))?;
+    shop.scratch = Some(Scratch::new_in(&out).map_err(Failure::io("write to", &out))?);
     write(&out.join(SWEEP), &plan.sweep.json())?;
     let jobs = plan.of(args);
     let rows = run(&shop, &jobs, args)?;
@@ -152,6 +153,8 @@ impl Plan {
             memory: self.memory,
             generated: Memo::default(),
             designs: Memo::default(),
+            scratch: None,
+            drafts: AtomicUsize::new(0),
             changed: Mutex::default(),
             guard: Guard::start(),
         })

@@ -73,20 +73,21 @@ impl Shop {
     pub fn changed(&self, job: &Job, earlier: &Row) -> Option<String> {
         let mut inputs = self.known(job);
         // A design that is generated again is most likely the same.
-        if let Source::Command(_) = job.design
-            && let Ok(text) = petal_files::read(&self.out.join(kept_design(job)))
-        {
-            inputs.extend(&self.parts_of_printed(job, &text));
+        if let Source::Command(_) = job.design {
+            let kept = self.out.join(kept_design(job));
+            inputs.extend(&self.parts_of_printed(job, &kept));
         }
         let mut changes = inputs.changes(&earlier.inputs);
         let found = changes.find(|name| !name.starts_with(PRINTED));
         found.map(str::to_owned)
     }
 
-    /// What a design that a command printed is made of besides its text.
-    pub fn parts_of_printed(&self, job: &Job, text: &[u8]) -> Inputs {
-        let text = String::from_utf8(text.to_owned());
-        let make = || text.map_or_else(|_| Inputs::default(), |text| self.parts(job, Some(text)));
+    /// What a design that a command printed to a file is made of besides its text.
+    pub fn parts_of_printed(&self, job: &Job, path: &Path) -> Inputs {
+        let make = || match petal_files::read_to_string(path) {
+            Ok(text) => self.parts(job, Some(text)),
+            Err(_) => Inputs::default(),
+        };
         self.designs.of(&job.design, make)
     }
 

@@ -4,14 +4,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fmt::Display;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::Duration;
 
+use petal_files::Scratch;
 use petal_observe::Results;
-use petal_sweep::{Inputs, Job, Name, Row, Source, encoded};
+use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
 use petal_visualize::outputs::{OBSERVATIONS, SUMMARY};
 use serde_json::Value as Json;
 
@@ -19,6 +23,7 @@ use super::process::{self, Guard, Limits};
 use super::{GENERATED, PROFILES, ROWS};
 use crate::failure::Failure;
 use crate::folder;
+use crate::interrupt;
 
 /// What the names of inputs begin with that commands print.
 pub const PRINTED: &str = "what the command of";
@@ -34,12 +39,22 @@ pub struct Shop {
     /// How many bytes of memory a run may have.
     pub memory: Option<u64>,
     /// What commands printed, and what designs are made of.
-    pub generated: Memo<Source, Result<Arc<Vec<u8>>, String>>,
+    pub generated: Memo<Source, Result<Printed, String>>,
     pub designs: Memo<Source, Inputs>,
+    /// Where texts are until they have their places, and how many were there. Without it, nothing is generated.
+    pub scratch: Option<Scratch>,
+    pub drafts: AtomicUsize,
     /// What changed since earlier results, and how many runs were done again for it.
     pub changed: Mutex<BTreeMap<String, usize>>,
     /// Ends the processes of runs if this one is killed.
     pub guard: Guard,
+}
+
+/// What a command printed, which may be more than there is memory.
+#[derive(Debug, Clone)]
+pub struct Printed {
+    pub path: PathBuf,
+    pub digest: String,
 }
 
 /// Values that are made once, although several threads want them at the same time.
@@ -65,9 +80,9 @@ impl<K: Clone + Eq + std::hash::Hash, V: Clone> Memo<K, V> {
 struct Ready {
     inputs: Inputs,
     /// The design, if it is for standard input.
-    input: Option<Arc<Vec<u8>>>,
+    input: Option<Printed>,
     /// The data that were generated.
-    data: Option<Arc<Vec<u8>>>,
+    data: Option<Printed>,
 }
 
 impl Shop {
@@ -77,7 +92,10 @@ impl Shop {
         fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
         // Another command may be at this run, for the same sweep. Some file systems have no locks: then both do it.
         let lock = File::open(&place).map_err(Failure::io("open", &place))?;
-        let _ = lock.lock();
+        while let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            interrupt::check()?;
+            thread::sleep(process::LOOK);
+        }
         let row = match self.ready(job)? {
             (ready, None) => {
                 let earlier = self.earlier(job);
@@ -142,23 +160,24 @@ impl Shop {
         };
         if let Source::Command(_) = &job.design {
             match self.print(job, &job.design, "design")? {
-                Ok(text) => {
+                Ok(printed) => {
                     let what = format!("{PRINTED} the design {} prints", job.name.design);
-                    ready.inputs.add(&what, &text);
-                    ready.inputs.extend(&self.parts_of_printed(job, &text));
-                    self.keep(&kept_design(job), &text)?;
-                    ready.input = Some(text);
+                    ready.inputs.add_digest(&what, printed.digest.clone());
+                    let parts = self.parts_of_printed(job, &printed.path);
+                    ready.inputs.extend(&parts);
+                    self.keep(&kept_design(job), &printed)?;
+                    ready.input = Some(printed);
                 }
                 Err(error) => return Ok((ready, Some(error))),
             }
         }
         if let Some(source @ Source::Command(_)) = &job.data {
             match self.print(job, source, "data set")? {
-                Ok(text) => {
+                Ok(printed) => {
                     let Name { design, data, .. } = &job.name;
                     let what = format!("{PRINTED} the data {data} of {design} prints");
-                    ready.inputs.add(&what, &text);
-                    ready.data = Some(text);
+                    ready.inputs.add_digest(&what, printed.digest.clone());
+                    ready.data = Some(printed);
                 }
                 Err(error) => return Ok((ready, Some(error))),
             }
@@ -187,38 +206,55 @@ impl Shop {
         job: &Job,
         source: &Source,
         what: &str,
-    ) -> Result<Result<Arc<Vec<u8>>, String>, Failure> {
-        let Source::Command(text) = source else {
+    ) -> Result<Result<Printed, String>, Failure> {
+        let (Source::Command(text), Some(scratch)) = (source, &self.scratch) else {
             return Ok(Err("there is no command".to_owned()));
         };
-        let printed = self.generated.of(source, || {
+        let print = || {
+            let path = self.draft(scratch);
+            let failed =
+                |error: &dyn Display| format!("cannot generate the {what} by `{text}`: {error}");
+            let file = File::create(&path).map_err(|error| failed(&error))?;
             let mut command = Command::new("sh");
             command.args(["-c", text]).current_dir(&self.dir);
             command.stdin(Stdio::null());
-            let failed = |error: String| format!("cannot generate the {what} by `{text}`: {error}");
-            match process::run(&mut command, self.limits(job), &self.guard) {
-                Ok(Ok(printed)) if printed.output.trim_ascii().is_empty() => {
-                    let told = format!("it printed nothing\n{}", printed.messages);
-                    Err(failed(told.trim_end().to_owned()))
-                }
-                Ok(Ok(printed)) => Ok(Arc::new(printed.output)),
-                Ok(Err(error)) => Err(failed(error)),
-                Err(interrupted) => Err(interrupted.to_string()),
+            let done = process::run(&mut command, self.limits(job), &self.guard, Some(file));
+            let done = done.map_err(|interrupted| interrupted.to_string())?;
+            let messages = done.map_err(|error| failed(&error))?;
+            if is_blank(&path) {
+                let told = format!("it printed nothing\n{messages}");
+                return Err(failed(&told.trim_end()));
             }
-        });
-        crate::interrupt::check()?;
+            let digest = File::open(&path).and_then(digest);
+            let digest = digest.map_err(|error| failed(&error))?;
+            Ok(Printed { path, digest })
+        };
+        let printed = self.generated.of(source, print);
+        interrupt::check()?;
         Ok(printed)
     }
 
+    /// A place for a text that has none yet.
+    fn draft(&self, scratch: &Scratch) -> PathBuf {
+        let number = self.drafts.fetch_add(1, Ordering::Relaxed);
+        scratch.path().join(number.to_string())
+    }
+
     /// Keeps what was generated for the user to look at.
-    fn keep(&self, name: &Path, text: &[u8]) -> Result<PathBuf, Failure> {
+    fn keep(&self, name: &Path, printed: &Printed) -> Result<PathBuf, Failure> {
         let path = self.out.join(name);
         let dir = path.parent().unwrap_or(&self.out);
         fs::create_dir_all(dir).map_err(Failure::io("create the folder", dir))?;
-        if fs::read(&path).is_ok_and(|there| there == text) {
-            return Ok(path);
+        let there = File::open(&path).and_then(digest);
+        if let Some(scratch) = &self.scratch
+            && there.map_or(true, |there| there != printed.digest)
+        {
+            let draft = self.draft(scratch);
+            fs::hard_link(&printed.path, &draft)
+                .or_else(|_| fs::copy(&printed.path, &draft).map(drop))
+                .and_then(|()| fs::rename(&draft, &path))
+                .map_err(Failure::io("write", &path))?;
         }
-        folder::write_whole(&path, text)?;
         Ok(path)
     }
 
@@ -230,17 +266,20 @@ impl Shop {
         let mut command = Command::new(program);
         command.args(words).arg("run").current_dir(&self.dir);
         let profile = self.profile(job);
-        match &job.design {
-            Source::File(path) => command.arg(path).stdin(Stdio::null()),
-            Source::Command(_) => {
-                let path = self.out.join(kept_design(job));
-                let text = File::open(&path).map_err(Failure::io("read", &path))?;
-                command.arg("-").stdin(text)
+        match (&job.design, &ready.input) {
+            (_, Some(Printed { path, .. })) => {
+                let text = File::open(path).map_err(Failure::io("read", path))?;
+                command.arg("-").stdin(text);
             }
-        };
+            (Source::File(path), None) => {
+                command.arg(path).stdin(Stdio::null());
+            }
+            (Source::Command(_), None) => {}
+        }
         match (&job.data, &ready.data) {
-            (_, Some(text)) => {
-                command.arg("--data").arg(self.keep(&kept_data(job), text)?);
+            (_, Some(printed)) => {
+                let path = self.keep(&kept_data(job), printed)?;
+                command.arg("--data").arg(path);
             }
             (Some(Source::File(path)), None) => {
                 command.arg("--data").arg(path);
@@ -257,7 +296,7 @@ impl Shop {
         command.arg("--out").arg(&profile);
         let inputs = ready.inputs;
         Ok(
-            match process::run(&mut command, self.limits(job), &self.guard)? {
+            match process::run(&mut command, self.limits(job), &self.guard, None)? {
                 Ok(_) => Row {
                     name: job.name.clone(),
                     inputs,
@@ -272,6 +311,12 @@ impl Shop {
 
 /// The file of a row, in a folder of its own that is locked while somebody is at the run.
 pub const ROW: &str = "row.json";
+
+/// Whether there is nothing in a file. In a large one there is something.
+fn is_blank(path: &Path) -> bool {
+    let is_small = fs::metadata(path).is_ok_and(|file| file.len() < 4096);
+    is_small && fs::read(path).is_ok_and(|text| text.trim_ascii().is_empty())
+}
 
 /// Where a generated design is kept in the folder of the sweep.
 pub fn kept_design(job: &Job) -> PathBuf {

@@ -3,6 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -20,10 +21,11 @@ pub struct Inputs(BTreeMap<String, String>);
 impl Inputs {
     /// Adds one of them. What several are called is told apart by numbers.
     pub fn add(&mut self, name: &str, content: &[u8]) {
-        self.add_digest(name, hexadecimal(&Sha256::digest(content)[..8]));
+        self.add_digest(name, short(&Sha256::digest(content)));
     }
 
-    fn add_digest(&mut self, name: &str, digest: String) {
+    /// Adds one with this [`digest`](digest()).
+    pub fn add_digest(&mut self, name: &str, digest: String) {
         let names = (1..).map(|number| match number {
             1 => name.to_owned(),
             _ => format!("{name} ({number})"),
@@ -68,6 +70,20 @@ impl Inputs {
         let gone = earlier.0.keys().filter(|name| !self.0.contains_key(*name));
         both.chain(new).chain(gone).map(String::as_str)
     }
+}
+
+/// The digest of a thing that is read.
+///
+/// # Errors
+/// Those of reading.
+pub fn digest(mut content: impl io::Read) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    io::copy(&mut content, &mut digest)?;
+    Ok(short(&digest.finalize()))
+}
+
+fn short(digest: &[u8]) -> String {
+    hexadecimal(&digest[..8])
 }
 
 /// What has different digests in two of these inputs; `None` if they go together.

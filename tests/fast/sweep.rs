@@ -2,6 +2,7 @@
 
 mod inputs;
 mod merge;
+mod processes;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -287,22 +288,6 @@ generate = "head -c 1000 /dev/urandom"
     let failed = page["rows"].as_array().unwrap().iter();
     let failed = failed.filter(|row| row["error"].is_string());
     assert_eq!(failed.count(), 7);
-}
-
-#[test]
-fn a_run_that_takes_too_much_memory_is_ended() {
-    let workshop = Workshop::endless();
-    workshop.write(
-        "s.toml",
-        "memory = \"1K\"\n[[design]]\nname = \"big\"\ngenerate = \"x=$(head -c 9000000 /dev/zero | tr '\\\\0' a); sleep 60; echo $x\"\n",
-    );
-    workshop.ends(1, &["sweep", "s.toml", "--out", "out"]);
-    let rows = rows(&workshop, "out");
-    let error = rows["big / all / default"].error.clone().unwrap();
-    tells(
-        &error,
-        &["took more than 1024 bytes of memory (`memory` of the sweep)"],
-    );
 }
 
 /// What is told of a file with this text.
