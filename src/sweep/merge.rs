@@ -41,14 +41,17 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
         let mut found = Vec::new();
         for dir in &args.merge {
             if let Some(row) = row(dir, run)? {
-                inputs.push(row.inputs.clone());
                 found.push((dir, row));
             }
         }
-        // A part may have failed at what another one did, or have lost the profile.
-        let best = found.into_iter().min_by_key(|(dir, row)| {
+        // A part may have failed at what another one did, for lack of an input, or have lost the profile.
+        if found.iter().any(|(_, row)| row.error.is_none()) {
+            found.retain(|(_, row)| row.error.is_none());
+        }
+        inputs.extend(found.iter().map(|(_, row)| row.inputs.clone()));
+        let best = found.into_iter().min_by_key(|(dir, _)| {
             let profile = dir.join(PROFILES).join(run.name.folder()).join(SUMMARY);
-            (row.error.is_some(), !profile.exists())
+            !profile.exists()
         });
         match best {
             Some((dir, row)) => rows.push((dir, row)),

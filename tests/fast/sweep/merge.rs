@@ -166,3 +166,17 @@ fn files_of_one_name_in_several_folders_are_no_change() {
     workshop.succeeds(&["sweep", "s.toml", "-q", "--out", "direct"]);
     assert!(workshop.files("direct") == workshop.files("whole"));
 }
+
+#[test]
+fn what_failed_in_one_part_may_be_done_by_another() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "s.toml",
+        "data = \"later.json\"\n[[design]]\nfiles = \"design.futil\"\n",
+    );
+    workshop.ends(1, &["sweep", "s.toml", "--out", "1", "-q"]);
+    workshop.write("later.json", DATA);
+    workshop.succeeds(&["sweep", "s.toml", "--out", "2", "-q"]);
+    workshop.succeeds(&["sweep", "--merge", "1", "2", "--out", "whole", "-q"]);
+    assert!(workshop.files("2") == workshop.files("whole"));
+}
