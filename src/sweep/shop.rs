@@ -210,8 +210,8 @@ impl Shop {
         let (Source::Command(text), Some(scratch)) = (source, &self.scratch) else {
             return Ok(Err("there is no command".to_owned()));
         };
+        let path = self.draft(scratch);
         let print = || {
-            let path = self.draft(scratch);
             let failed =
                 |error: &dyn Display| format!("cannot generate the {what} by `{text}`: {error}");
             let file = File::create(&path).map_err(|error| failed(&error))?;
@@ -226,10 +226,18 @@ impl Shop {
                 return Err(failed(&told.trim_end()));
             }
             let digest = File::open(&path).and_then(digest);
-            let digest = digest.map_err(|error| failed(&error))?;
-            Ok(Printed { path, digest })
+            digest.map_err(|error| failed(&error))
         };
-        let printed = self.generated.of(source, print);
+        let printed = self.generated.of(source, || match print() {
+            Ok(digest) => Ok(Printed {
+                path: path.clone(),
+                digest,
+            }),
+            Err(error) => {
+                let _ = fs::remove_file(&path);
+                Err(error)
+            }
+        });
         interrupt::check()?;
         Ok(printed)
     }
@@ -246,13 +254,13 @@ impl Shop {
         let dir = path.parent().unwrap_or(&self.out);
         fs::create_dir_all(dir).map_err(Failure::io("create the folder", dir))?;
         let there = File::open(&path).and_then(digest);
+        let is_there = there.is_ok_and(|there| there == printed.digest);
         if let Some(scratch) = &self.scratch
-            && there.map_or(true, |there| there != printed.digest)
+            && !is_there
         {
             let draft = self.draft(scratch);
-            fs::hard_link(&printed.path, &draft)
-                .or_else(|_| fs::copy(&printed.path, &draft).map(drop))
-                .and_then(|()| fs::rename(&draft, &path))
+            fs::copy(&printed.path, &draft)
+                .and_then(|_| fs::rename(&draft, &path))
                 .map_err(Failure::io("write", &path))?;
         }
         Ok(path)

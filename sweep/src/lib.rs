@@ -23,7 +23,9 @@
 mod best;
 mod expand;
 mod file;
+mod fill;
 mod history;
+mod named;
 mod page;
 mod row;
 

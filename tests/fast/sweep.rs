@@ -191,14 +191,13 @@ fn the_same_files_however_many_run_at_once_and_in_parts() {
 fn what_was_generated_has_a_place_of_its_own() {
     let workshop = generated();
     let (long, name) = ("a".repeat(150), "b".repeat(150));
-    let mut text = String::new();
     let runs = [("a", "b c", 3), ("a b", "c", 7), (&long, &name, 9)];
-    for (design, data, first) in runs {
-        text += &format!(
+    let text = runs.map(|(design, data, first)| {
+        format!(
             "[[design]]\nname = \"{design}\"\ngenerate = \"sh gen.sh 2 1\"\ndata = {{ name = \"{data}\", generate = \"sed s/1,/{first},/ one.json\" }}\n"
-        );
-    }
-    workshop.write("s.toml", text);
+        )
+    });
+    workshop.write("s.toml", text.concat());
     workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
     for (design, data, first) in runs {
         let encoded = |name: &str| name.replace(' ', "%20");
