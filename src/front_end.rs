@@ -27,18 +27,7 @@ impl SourceRoots {
     /// The folder of the design, the current one, and those of `--source-root`: `DIR`, or `FROM=TO` for paths that
     /// begin with `FROM`.
     pub fn new(design: Option<&Path>, options: &[String]) -> Result<Self, Failure> {
-        let mut roots = Self {
-            folders: Vec::new(),
-            usual: 0,
-            moved: Vec::new(),
-        };
-        let beside = design.and_then(Path::parent).map(|folder| match folder {
-            folder if folder.as_os_str().is_empty() => Path::new("."),
-            folder => folder,
-        });
-        let usual = beside.into_iter().chain([Path::new(".")]);
-        roots.folders.extend(usual.filter_map(usual_folder));
-        roots.usual = roots.folders.len();
+        let mut roots = Self::usual(design, Path::new("."));
         for option in options {
             let folder = match option.split_once('=') {
                 Some((from, to)) => {
@@ -52,6 +41,21 @@ impl SourceRoots {
             roots.folders.push(folder);
         }
         Ok(roots)
+    }
+
+    /// The folder of the design, and the one that is the current one where it is compiled.
+    pub fn usual(design: Option<&Path>, current: &Path) -> Self {
+        let beside = design.and_then(Path::parent).map(|folder| match folder {
+            folder if folder.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        });
+        let folders = beside.into_iter().chain([current]);
+        let folders: Vec<PathBuf> = folders.filter_map(usual_folder).collect();
+        Self {
+            usual: folders.len(),
+            folders,
+            moved: Vec::new(),
+        }
     }
 
     /// The texts of these files, by their paths, and what the user should know of the others.
@@ -75,6 +79,11 @@ impl SourceRoots {
     }
 
     fn text(&self, path: &str) -> Result<String, String> {
+        petal_files::read_to_string(&self.find(path)?).map_err(|error| error.to_string())
+    }
+
+    /// Where the file is whose text is taken for this path.
+    pub fn find(&self, path: &str) -> Result<PathBuf, String> {
         let places = self.places(path);
         let places = places.iter().filter_map(|place| place.canonicalize().ok());
         let places: Vec<PathBuf> = places.collect();
@@ -98,7 +107,7 @@ impl SourceRoots {
         if size > MAX_BYTES {
             return Err("larger than a source file".to_owned());
         }
-        petal_files::read_to_string(place).map_err(|error| error.to_string())
+        Ok(place.clone())
     }
 
     /// Where a file may be, the likeliest first.

@@ -1,8 +1,9 @@
 //! `petal sweep`: many runs, each in a process of its own, and what they gave.
 //!
-//! Owns the folder of a sweep. What runs there are and how they are shown, `petal_sweep` tells; one run is in `shop`.
+//! Owns the folder of a sweep. What runs there are and how they are shown, `petal_sweep` tells; one run is in `shop`, what it depends on in `inputs`.
 
 pub mod dataset;
+mod inputs;
 mod merge;
 mod process;
 mod shop;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use petal_files::is_scratch;
+use petal_files::{Scratch, is_scratch};
 use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
 
 use self::process::Guard;
@@ -53,7 +54,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let plan = Plan::read(path)?;
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("petal-out").join(&plan.sweep.name));
-    let shop = plan.shop(args, &out)?;
+    let mut shop = plan.shop(args, &out)?;
     if args.dry_run {
         return plan.list(&shop, args);
     }
@@ -61,6 +62,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     check_free(&out, SWEEP, "sweep")?;
     plan.check_inputs(path, &shop)?;
     fs::create_dir_all(&out).map_err(Failure::io("create the output folder", &out))?;
+    shop.scratch = Some(Scratch::new_in(&out).map_err(Failure::io("write to", &out))?);
     write(&out.join(SWEEP), &plan.sweep.json())?;
     let jobs = plan.of(args);
     let rows = run(&shop, &jobs, args)?;
@@ -151,6 +153,8 @@ impl Plan {
             memory: self.memory,
             generated: Memo::default(),
             designs: Memo::default(),
+            scratch: None,
+            drafts: AtomicUsize::new(0),
             changed: Mutex::default(),
             guard: Guard::start(),
         })
@@ -196,13 +200,8 @@ impl Plan {
         let mut text = String::new();
         for job in self.of(args) {
             let earlier = shop.earlier(job);
-            let changed = earlier.as_ref().and_then(|row| {
-                // What commands print is known only when they run.
-                let printed = |name: &str| name.starts_with("what the command of");
-                let known = shop.known(job);
-                let changed = known.changed(&row.inputs).filter(|name| !printed(name));
-                changed.map(|name| format!(": {name} changed"))
-            });
+            let changed = earlier.as_ref().and_then(|row| shop.changed(job, row));
+            let changed = changed.map(|name| format!(": {name} changed"));
             let state = match (&earlier, &changed) {
                 (Some(row), _) if row.error.is_some() => "failed",
                 (Some(_), None) => "done",

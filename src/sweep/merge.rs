@@ -7,12 +7,13 @@ use std::path::Path;
 use petal_sweep::{Row, Run, Sweep, VERSION, conflict};
 use petal_visualize::outputs::SUMMARY;
 
-use super::shop::ROW;
+use super::shop::{ROW, remove};
 use super::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
 use crate::args::SweepArgs;
 use crate::failure::Failure;
 use crate::folder;
 use crate::interrupt;
+use crate::messages;
 
 /// `petal sweep --merge`
 pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
@@ -40,14 +41,17 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
         let mut found = Vec::new();
         for dir in &args.merge {
             if let Some(row) = row(dir, run)? {
-                inputs.push(row.inputs.clone());
                 found.push((dir, row));
             }
         }
-        // A part may have failed at what another one did, or have lost the profile.
-        let best = found.into_iter().min_by_key(|(dir, row)| {
+        // A part may have failed at what another one did, for lack of an input, or have lost the profile.
+        if found.iter().any(|(_, row)| row.error.is_none()) {
+            found.retain(|(_, row)| row.error.is_none());
+        }
+        inputs.extend(found.iter().map(|(_, row)| row.inputs.clone()));
+        let best = found.into_iter().min_by_key(|(dir, _)| {
             let profile = dir.join(PROFILES).join(run.name.folder()).join(SUMMARY);
-            (row.error.is_some(), !profile.exists())
+            !profile.exists()
         });
         match best {
             Some((dir, row)) => rows.push((dir, row)),
@@ -68,12 +72,19 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
     }
     fs::create_dir_all(out).map_err(Failure::io("create the output folder", out))?;
     write(&out.join(SWEEP), &sweep.json())?;
-    for (dir, row) in &rows {
+    let mut shown = sweep.clone();
+    let mut lost = Vec::new();
+    for ((dir, row), run) in rows.iter().zip(&mut shown.runs) {
         interrupt::check()?;
         let name = row.name.folder();
+        let profile = Path::new(PROFILES).join(&name);
         if dir.canonicalize().ok() != out.canonicalize().ok() {
-            let profile = Path::new(PROFILES).join(&name);
+            remove(&out.join(&profile))?;
             copy(&dir.join(&profile), &out.join(&profile))?;
+        }
+        if run.profile && row.error.is_none() && !out.join(&profile).join(SUMMARY).exists() {
+            run.profile = false;
+            lost.push(&row.name);
         }
         let place = out.join(ROWS).join(&name);
         fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
@@ -82,8 +93,14 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
     for dir in &args.merge {
         copy(&dir.join(GENERATED), &out.join(GENERATED))?;
     }
+    if let Some(first) = lost.first() {
+        let lost = lost.len();
+        messages::warning(format!(
+            "profiles that no part has: {lost}, first that of {first}; the page leads to none of them, and `petal sweep` makes them again"
+        ));
+    }
     let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
-    publish(&sweep, &rows, out)?;
+    publish(&shown, &rows, out)?;
     tell(&sweep, &rows, Some(out), args.quiet)
 }
 

@@ -2,11 +2,11 @@
 //!
 //! Each is a group of its own, so that nothing it has started outlives it.
 
-use std::fs;
-use std::io::{Read, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,13 +19,15 @@ use crate::failure::Failure;
 use crate::interrupt;
 
 /// How often to look whether a process takes too much, and whether the user wants to stop.
-const LOOK: Duration = Duration::from_millis(50);
+pub const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a process has to end by itself when it is asked to.
+/// How long a process has to end by itself when it is asked to, and where the user waits for it.
 const GRACE: Duration = Duration::from_secs(2);
+const HASTE: Duration = Duration::from_millis(500);
 
-/// How many bytes a process may print: more than any design or data set.
+/// How many bytes a process may print, more than any design or data set; and of how many of its messages the end is kept.
 const MOST: u64 = 1 << 30;
+const MESSAGES: usize = 1 << 16;
 
 /// What a process may take.
 #[derive(Debug, Clone, Copy)]
@@ -34,13 +36,6 @@ pub struct Limits {
     pub time: Duration,
     /// How many bytes it may have in memory.
     pub memory: Option<u64>,
-}
-
-/// What a process printed.
-#[derive(Debug)]
-pub struct Printed {
-    pub output: Vec<u8>,
-    pub messages: String,
 }
 
 /// A process that ends all others of a sweep if the sweep's own is killed: then its input ends.
@@ -89,17 +84,20 @@ impl Drop for Guard {
     }
 }
 
-/// Runs a command, which must succeed.
+/// Runs a command, which must succeed, and gives its messages. What it prints goes to the file `output`, if there is one: it may be more
+/// than there is memory.
 ///
 /// The inner error tells why it did not; the outer one is that of the user who asked to stop.
 pub fn run(
     command: &mut Command,
     limits: Limits,
     guard: &Guard,
-) -> Result<Result<Printed, String>, Failure> {
+    mut output: Option<File>,
+) -> Result<Result<String, String>, Failure> {
+    let stdout = output.as_ref().map_or_else(Stdio::null, |_| Stdio::piped());
     command
         .process_group(0)
-        .stdout(Stdio::piped())
+        .stdout(stdout)
         .stderr(Stdio::piped());
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -110,31 +108,45 @@ pub fn run(
     };
     let group = group(&child);
     guard.tell('+', group);
-    let output = child.stdout.take().map(reader);
-    let messages = child.stderr.take().map(reader);
-    let ended = wait(&mut child, limits);
-    let read = |pipe: Option<Receiver<Vec<u8>>>| {
-        let Some(pipe) = pipe else {
-            return Vec::new();
-        };
-        // Something that it started may hold the pipe.
-        pipe.recv_timeout(GRACE).unwrap_or_else(|_| {
-            let _ = killpg(group, Signal::SIGKILL);
-            pipe.recv_timeout(GRACE).unwrap_or_default()
+    let most = limits.memory.unwrap_or(MOST).min(MOST);
+    let output = child.stdout.take().zip(output.take());
+    let output = output.map(|(pipe, mut file)| {
+        // Closing the pipe ends one who prints for ever.
+        beside(move || io::copy(&mut pipe.take(most.saturating_add(1)), &mut file))
+    });
+    let messages = child.stderr.take().map(|mut pipe| {
+        beside(move || {
+            let mut messages = End::default();
+            // What was read up to an error is what there is.
+            let _ = io::copy(&mut pipe, &mut messages);
+            messages.0
         })
-    };
-    let (output, messages) = (read(output), read(messages));
+    });
+    let ended = wait(&mut child, limits);
+    let output = output.map(|output| received(&output, group));
+    let messages = messages.and_then(|messages| received(&messages, group));
     guard.tell('-', group);
+    let messages = messages.unwrap_or_default();
     let messages = String::from_utf8_lossy(&messages).trim_end().to_owned();
     let status = match ended? {
         Ok(status) => status,
         Err(reason) => return Ok(Err(reason)),
     };
-    if output.len() as u64 >= MOST {
-        return Ok(Err(format!("it printed more than {MOST} bytes")));
+    match output {
+        None => {}
+        Some(Some(Ok(bytes))) if bytes <= most => {}
+        Some(Some(Ok(_))) => {
+            return Ok(Err(format!(
+                "it printed more than {most} bytes (`memory` of the sweep, at most {MOST})"
+            )));
+        }
+        Some(Some(Err(error))) => {
+            return Ok(Err(format!("cannot keep what it prints: {error}")));
+        }
+        Some(None) => return Ok(Err("something that it started goes on printing".to_owned())),
     }
     Ok(match (status.code(), status.signal()) {
-        (Some(0), _) => Ok(Printed { output, messages }),
+        (Some(0), _) => Ok(messages),
         (Some(code), _) if messages.is_empty() => Err(format!("it ended with exit code {code}")),
         (None, Some(signal)) => {
             let name = Signal::try_from(signal).map_or("a signal", Signal::as_str);
@@ -150,16 +162,47 @@ fn group(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).expect("the system's numbers of processes are such"))
 }
 
-/// Reads a pipe to its end beside all else.
-fn reader(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+/// Does something beside all else.
+fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (send, receive) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was read up to an error is what there is. Closing the pipe ends one who prints for ever.
-        let _ = pipe.take(MOST).read_to_end(&mut bytes);
-        let _ = send.send(bytes);
-    });
+    thread::spawn(move || send.send(work()));
     receive
+}
+
+/// What comes of the pipe of a process that has ended. Something that it started may hold the pipe, and is ended then.
+fn received<T>(pipe: &Receiver<T>, group: Pid) -> Option<T> {
+    let wait = || {
+        let began = Instant::now();
+        while began.elapsed() < GRACE && !interrupt::requested() {
+            match pipe.recv_timeout(LOOK) {
+                Err(RecvTimeoutError::Timeout) => {}
+                there => return there.ok(),
+            }
+        }
+        None
+    };
+    wait().or_else(|| {
+        let _ = killpg(group, Signal::SIGKILL);
+        wait()
+    })
+}
+
+/// The end of a long text.
+#[derive(Default)]
+struct End(Vec<u8>);
+
+impl Write for End {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.extend(bytes);
+        if self.0.len() > 2 * MESSAGES {
+            self.0.drain(..self.0.len() - MESSAGES);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Waits until a process ends, or has to: then nothing of it is left.
@@ -201,11 +244,11 @@ fn wait(child: &mut Child, limits: Limits) -> Result<Result<ExitStatus, String>,
 fn stop(child: &mut Child) {
     let group = group(child);
     let _ = killpg(group, Signal::SIGTERM);
-    if !matches!(child.wait_timeout(GRACE), Ok(Some(_))) {
-        let _ = killpg(group, Signal::SIGKILL);
-        let _ = child.wait();
-    }
+    let asked = Instant::now();
+    let grace = || if interrupt::requested() { HASTE } else { GRACE };
+    while matches!(child.wait_timeout(LOOK), Ok(None)) && asked.elapsed() < grace() {}
     let _ = killpg(group, Signal::SIGKILL);
+    let _ = child.wait();
 }
 
 /// How many bytes of memory a process has, where the system tells.

@@ -4,15 +4,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fmt::Display;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::Duration;
 
+use petal_files::Scratch;
 use petal_observe::Results;
-use petal_passes::{CALYX_VERSION, Library, Parsed, Source as Design};
-use petal_sweep::{Inputs, Job, Name, Row, Source, encoded};
+use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
 use petal_visualize::outputs::{OBSERVATIONS, SUMMARY};
 use serde_json::Value as Json;
 
@@ -20,8 +23,10 @@ use super::process::{self, Guard, Limits};
 use super::{GENERATED, PROFILES, ROWS};
 use crate::failure::Failure;
 use crate::folder;
-use crate::front_end::SourceRoots;
-use crate::versions;
+use crate::interrupt;
+
+/// What the names of inputs begin with that commands print.
+pub const PRINTED: &str = "what the command of";
 
 /// Where runs are done.
 pub struct Shop {
@@ -33,13 +38,23 @@ pub struct Shop {
     pub program: Vec<OsString>,
     /// How many bytes of memory a run may have.
     pub memory: Option<u64>,
-    /// What commands printed, and designs with all that they import.
-    pub generated: Memo<Source, Result<Arc<Vec<u8>>, String>>,
-    pub designs: Memo<PathBuf, Vec<(String, Vec<u8>)>>,
+    /// What commands printed, and what designs are made of.
+    pub generated: Memo<Source, Result<Printed, String>>,
+    pub designs: Memo<Source, Inputs>,
+    /// Where texts are until they have their places, and how many were there. Without it, nothing is generated.
+    pub scratch: Option<Scratch>,
+    pub drafts: AtomicUsize,
     /// What changed since earlier results, and how many runs were done again for it.
     pub changed: Mutex<BTreeMap<String, usize>>,
     /// Ends the processes of runs if this one is killed.
     pub guard: Guard,
+}
+
+/// What a command printed, which may be more than there is memory.
+#[derive(Debug, Clone)]
+pub struct Printed {
+    pub path: PathBuf,
+    pub digest: String,
 }
 
 /// Values that are made once, although several threads want them at the same time.
@@ -52,7 +67,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Clone + Eq + std::hash::Hash, V: Clone> Memo<K, V> {
-    fn of(&self, key: &K, make: impl FnOnce() -> V) -> V {
+    pub fn of(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let cell = {
             let mut cells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(cells.entry(key.clone()).or_default())
@@ -65,9 +80,9 @@ impl<K: Clone + Eq + std::hash::Hash, V: Clone> Memo<K, V> {
 struct Ready {
     inputs: Inputs,
     /// The design, if it is for standard input.
-    input: Option<Arc<Vec<u8>>>,
+    input: Option<Printed>,
     /// The data that were generated.
-    data: Option<Arc<Vec<u8>>>,
+    data: Option<Printed>,
 }
 
 impl Shop {
@@ -77,7 +92,10 @@ impl Shop {
         fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
         // Another command may be at this run, for the same sweep. Some file systems have no locks: then both do it.
         let lock = File::open(&place).map_err(Failure::io("open", &place))?;
-        let _ = lock.lock();
+        while let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            interrupt::check()?;
+            thread::sleep(process::LOOK);
+        }
         let row = match self.ready(job)? {
             (ready, None) => {
                 let earlier = self.earlier(job);
@@ -87,7 +105,7 @@ impl Shop {
                 let earlier = earlier.filter(|row| row.error.is_none());
                 if let Some(what) = earlier
                     .as_ref()
-                    .and_then(|row| ready.inputs.changed(&row.inputs))
+                    .and_then(|row| ready.inputs.changes(&row.inputs).next())
                 {
                     let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
                     *changed.entry(what.to_owned()).or_default() += 1;
@@ -141,24 +159,25 @@ impl Shop {
             data: None,
         };
         if let Source::Command(_) = &job.design {
-            let name = &job.name.design;
             match self.print(job, &job.design, "design")? {
-                Ok(text) => {
-                    let what = format!("what the command of the design {name} prints");
-                    ready.inputs.add(&what, &text);
-                    self.keep(name, "futil", &text)?;
-                    ready.input = Some(text);
+                Ok(printed) => {
+                    let what = format!("{PRINTED} the design {} prints", job.name.design);
+                    ready.inputs.add_digest(&what, printed.digest.clone());
+                    let parts = self.parts_of_printed(job, &printed.path);
+                    ready.inputs.extend(&parts);
+                    self.keep(&kept_design(job), &printed)?;
+                    ready.input = Some(printed);
                 }
                 Err(error) => return Ok((ready, Some(error))),
             }
         }
         if let Some(source @ Source::Command(_)) = &job.data {
             match self.print(job, source, "data set")? {
-                Ok(text) => {
+                Ok(printed) => {
                     let Name { design, data, .. } = &job.name;
-                    let what = format!("what the command of the data {data} of {design} prints");
-                    ready.inputs.add(&what, &text);
-                    ready.data = Some(text);
+                    let what = format!("{PRINTED} the data {data} of {design} prints");
+                    ready.inputs.add_digest(&what, printed.digest.clone());
+                    ready.data = Some(printed);
                 }
                 Err(error) => return Ok((ready, Some(error))),
             }
@@ -181,129 +200,69 @@ impl Shop {
         Ok((ready, None))
     }
 
-    /// The inputs of a run that are known without starting anything.
-    pub fn known(&self, job: &Job) -> Inputs {
-        let mut inputs = Inputs::default();
-        let petal = format!("{} {CALYX_VERSION}", versions::PETAL);
-        inputs.add("the version of petal", petal.as_bytes());
-        let is_pass = |option: &&String| {
-            let passes = ["--passes=", "--disable-pass=", "--extra-opt="];
-            passes.iter().any(|name| option.starts_with(name))
-        };
-        let (passes, others): (Vec<&String>, Vec<&String>) = job.options.iter().partition(is_pass);
-        let text = |options: Vec<&String>| serde_json::to_vec(&options).unwrap_or_default();
-        inputs.add(&format!("the pipeline {}", job.name.passes), &text(passes));
-        inputs.add("the options of all runs", &text(others));
-        match &job.design {
-            Source::File(path) => {
-                for (name, digest) in self.designs.of(path, || self.texts(path, job)) {
-                    inputs.add(&name, &digest);
-                }
-            }
-            Source::Command(command) => {
-                let what = format!("the command of the design {}", job.name.design);
-                inputs.add(&what, command.as_bytes());
-            }
-        }
-        // What petal takes if nothing else is said lies beside the design.
-        let beside = |extension: &str| match &job.design {
-            Source::File(path) => Some(path.with_extension(extension)),
-            Source::Command(_) => None,
-        };
-        let data = match &job.data {
-            Some(Source::Command(command)) => {
-                let Name { design, data, .. } = &job.name;
-                let what = format!("the command of the data {data} of {design}");
-                inputs.add(&what, command.as_bytes());
-                None
-            }
-            Some(Source::File(path)) => Some(path.clone()),
-            None => match &job.design {
-                Source::File(path) => {
-                    let mut path = path.clone().into_os_string();
-                    path.push(".data");
-                    Some(PathBuf::from(path))
-                }
-                Source::Command(_) => None,
-            },
-        };
-        let observe = job.observe.clone().or_else(|| beside("observe.toml"));
-        for path in data.into_iter().chain(observe) {
-            if let Ok(text) = petal_files::read(&self.dir.join(&path)) {
-                inputs.add(&path.to_string_lossy(), &text);
-            }
-        }
-        inputs
-    }
-
-    /// The texts of a design, of all that it is made of, and of the front end's files that it names: of one that can't be parsed its own
-    /// alone. Each has a name that is the same on other machines.
-    fn texts(&self, path: &Path, job: &Job) -> Vec<(String, Vec<u8>)> {
-        let own = petal_files::read(&self.dir.join(path)).unwrap_or_default();
-        let mut texts = vec![(path.to_string_lossy().into_owned(), own)];
-        let path = self.dir.join(path);
-        let folders: Vec<PathBuf> = job.library.iter().map(|dir| self.dir.join(dir)).collect();
-        let name = |file: &Path| {
-            let near = file.strip_prefix(&self.dir).ok();
-            let name = near.or(file.file_name().map(Path::new)).unwrap_or(file);
-            name.to_string_lossy().into_owned()
-        };
-        let is_own = |file: &&PathBuf| file.canonicalize().ok() != path.canonicalize().ok();
-        if let Ok(library) = Library::new(&folders)
-            && let Ok(parsed) = Parsed::read(Design::from(&*path), &library)
-        {
-            let files = parsed.files().iter().filter(is_own);
-            let files = files.filter_map(|file| Some((name(file), petal_files::read(file).ok()?)));
-            texts.extend(files);
-            if let Ok(roots) = SourceRoots::new(Some(&path), &[]) {
-                let (front_end, _) = roots.read(parsed.front_end_files());
-                let front_end = front_end.into_iter();
-                texts.extend(front_end.map(|(file, text)| (name(Path::new(&file)), text.into())));
-            }
-        }
-        // The parser tells them in no particular order.
-        texts[1..].sort_unstable();
-        texts
-    }
-
     /// What a command prints, which runs once for all runs that need it.
     fn print(
         &self,
         job: &Job,
         source: &Source,
         what: &str,
-    ) -> Result<Result<Arc<Vec<u8>>, String>, Failure> {
-        let Source::Command(text) = source else {
+    ) -> Result<Result<Printed, String>, Failure> {
+        let (Source::Command(text), Some(scratch)) = (source, &self.scratch) else {
             return Ok(Err("there is no command".to_owned()));
         };
-        let printed = self.generated.of(source, || {
+        let path = self.draft(scratch);
+        let print = || {
+            let failed =
+                |error: &dyn Display| format!("cannot generate the {what} by `{text}`: {error}");
+            let file = File::create(&path).map_err(|error| failed(&error))?;
             let mut command = Command::new("sh");
             command.args(["-c", text]).current_dir(&self.dir);
             command.stdin(Stdio::null());
-            let failed = |error: String| format!("cannot generate the {what} by `{text}`: {error}");
-            match process::run(&mut command, self.limits(job), &self.guard) {
-                Ok(Ok(printed)) if printed.output.trim_ascii().is_empty() => {
-                    let told = format!("it printed nothing\n{}", printed.messages);
-                    Err(failed(told.trim_end().to_owned()))
-                }
-                Ok(Ok(printed)) => Ok(Arc::new(printed.output)),
-                Ok(Err(error)) => Err(failed(error)),
-                Err(interrupted) => Err(interrupted.to_string()),
+            let done = process::run(&mut command, self.limits(job), &self.guard, Some(file));
+            let done = done.map_err(|interrupted| interrupted.to_string())?;
+            let messages = done.map_err(|error| failed(&error))?;
+            if is_blank(&path) {
+                let told = format!("it printed nothing\n{messages}");
+                return Err(failed(&told.trim_end()));
+            }
+            let digest = File::open(&path).and_then(digest);
+            digest.map_err(|error| failed(&error))
+        };
+        let printed = self.generated.of(source, || match print() {
+            Ok(digest) => Ok(Printed {
+                path: path.clone(),
+                digest,
+            }),
+            Err(error) => {
+                let _ = fs::remove_file(&path);
+                Err(error)
             }
         });
-        crate::interrupt::check()?;
+        interrupt::check()?;
         Ok(printed)
     }
 
+    /// A place for a text that has none yet.
+    fn draft(&self, scratch: &Scratch) -> PathBuf {
+        let number = self.drafts.fetch_add(1, Ordering::Relaxed);
+        scratch.path().join(number.to_string())
+    }
+
     /// Keeps what was generated for the user to look at.
-    fn keep(&self, name: &str, extension: &str, text: &[u8]) -> Result<PathBuf, Failure> {
-        let dir = self.out.join(GENERATED);
-        fs::create_dir_all(&dir).map_err(Failure::io("create the folder", &dir))?;
-        let path = dir.join(format!("{}.{extension}", encoded(name)));
-        if fs::read(&path).is_ok_and(|there| there == text) {
-            return Ok(path);
+    fn keep(&self, name: &Path, printed: &Printed) -> Result<PathBuf, Failure> {
+        let path = self.out.join(name);
+        let dir = path.parent().unwrap_or(&self.out);
+        fs::create_dir_all(dir).map_err(Failure::io("create the folder", dir))?;
+        let there = File::open(&path).and_then(digest);
+        let is_there = there.is_ok_and(|there| there == printed.digest);
+        if let Some(scratch) = &self.scratch
+            && !is_there
+        {
+            let draft = self.draft(scratch);
+            fs::copy(&printed.path, &draft)
+                .and_then(|_| fs::rename(&draft, &path))
+                .map_err(Failure::io("write", &path))?;
         }
-        folder::write_whole(&path, text)?;
         Ok(path)
     }
 
@@ -315,19 +274,20 @@ impl Shop {
         let mut command = Command::new(program);
         command.args(words).arg("run").current_dir(&self.dir);
         let profile = self.profile(job);
-        match &job.design {
-            Source::File(path) => command.arg(path).stdin(Stdio::null()),
-            Source::Command(_) => {
-                let path = self.out.join(GENERATED);
-                let path = path.join(format!("{}.futil", encoded(&job.name.design)));
-                let text = File::open(&path).map_err(Failure::io("read", &path))?;
-                command.arg("-").stdin(text)
+        match (&job.design, &ready.input) {
+            (_, Some(Printed { path, .. })) => {
+                let text = File::open(path).map_err(Failure::io("read", path))?;
+                command.arg("-").stdin(text);
             }
-        };
+            (Source::File(path), None) => {
+                command.arg(path).stdin(Stdio::null());
+            }
+            (Source::Command(_), None) => {}
+        }
         match (&job.data, &ready.data) {
-            (_, Some(text)) => {
-                let name = format!("{} {}", job.name.design, job.name.data);
-                command.arg("--data").arg(self.keep(&name, "json", text)?);
+            (_, Some(printed)) => {
+                let path = self.keep(&kept_data(job), printed)?;
+                command.arg("--data").arg(path);
             }
             (Some(Source::File(path)), None) => {
                 command.arg("--data").arg(path);
@@ -344,7 +304,7 @@ impl Shop {
         command.arg("--out").arg(&profile);
         let inputs = ready.inputs;
         Ok(
-            match process::run(&mut command, self.limits(job), &self.guard)? {
+            match process::run(&mut command, self.limits(job), &self.guard, None)? {
                 Ok(_) => Row {
                     name: job.name.clone(),
                     inputs,
@@ -359,6 +319,24 @@ impl Shop {
 
 /// The file of a row, in a folder of its own that is locked while somebody is at the run.
 pub const ROW: &str = "row.json";
+
+/// Whether there is nothing in a file. In a large one there is something.
+fn is_blank(path: &Path) -> bool {
+    let is_small = fs::metadata(path).is_ok_and(|file| file.len() < 4096);
+    is_small && fs::read(path).is_ok_and(|text| text.trim_ascii().is_empty())
+}
+
+/// Where a generated design is kept in the folder of the sweep.
+pub fn kept_design(job: &Job) -> PathBuf {
+    Path::new(GENERATED).join(format!("{}.futil", encoded(&job.name.design)))
+}
+
+/// Where the generated data of a design are kept there: in folders, so that no two names make one.
+fn kept_data(job: &Job) -> PathBuf {
+    let dir = Path::new(GENERATED).join("data");
+    let dir = dir.join(encoded(&job.name.design));
+    dir.join(format!("{}.json", encoded(&job.name.data)))
+}
 
 /// Removes a folder, if it is there.
 pub fn remove(dir: &Path) -> Result<(), Failure> {

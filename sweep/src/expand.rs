@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::file::{
     DataEntry, DataFrom, DesignEntry, Many, Parameter, PassesEntry, SweepFile, TIMEOUT,
 };
+use crate::fill::{filled, is_in_name, plain, shell};
+use crate::named::Named;
 
 /// How many runs a sweep may have: each is a process and a folder.
 const MOST: usize = 100_000;
@@ -131,6 +133,7 @@ impl Problem {
 pub fn expand(file: &SweepFile, dir: &Path) -> Result<Vec<Job>, Problem> {
     let mut jobs: Vec<Job> = Vec::new();
     let mut names = HashSet::new();
+    let mut named = Named::default();
     let entries: Vec<Vec<Design>> = file
         .designs
         .iter()
@@ -164,6 +167,9 @@ pub fn expand(file: &SweepFile, dir: &Path) -> Result<Vec<Job>, Problem> {
                     let message = format!("the run {} is there twice; give one a `name`", job.name);
                     return Err(Problem::new(message, span));
                 }
+                named.check(&job).map_err(|what| {
+                    Problem::new(format!("{what}; give one another `name`"), span.clone())
+                })?;
                 jobs.push(job);
             }
         }
@@ -464,60 +470,3 @@ const RESERVED: [&str; 26] = [
 
 /// The place of a design's file in the texts of data and observations.
 const DESIGN: &str = "design";
-
-/// A text with `{name}` replaced by that value. What has no name, and what a shell replaces, stays as it is.
-fn filled(
-    text: &str,
-    values: &BTreeMap<String, String>,
-    quoted: impl Fn(&str) -> String,
-) -> Result<String, String> {
-    let mut all = String::new();
-    let mut rest = text;
-    while let Some(open) = rest.find('{') {
-        let (before, after) = rest.split_at(open);
-        all.push_str(before);
-        rest = &after[1..];
-        let name = rest.split_once('}').map_or("", |(name, _)| name);
-        let is_name = name
-            .chars()
-            .next()
-            .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(is_in_name);
-        if !is_name || before.ends_with('$') {
-            all.push('{');
-            continue;
-        }
-        let Some(value) = values.get(name) else {
-            let names: Vec<String> = values.keys().map(|name| format!("`{{{name}}}`")).collect();
-            let there = if names.is_empty() {
-                "there are no parameters here".to_owned()
-            } else {
-                format!("there is {}", names.join(", "))
-            };
-            return Err(format!(
-                "nothing is called `{{{name}}}` in `{text}`: {there}"
-            ));
-        };
-        all.push_str(&quoted(value));
-        rest = &rest[name.len() + 1..];
-    }
-    all.push_str(rest);
-    Ok(all)
-}
-
-fn is_in_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_' || c == '-'
-}
-
-fn plain(value: &str) -> String {
-    value.to_owned()
-}
-
-/// A value as one word of a shell's command.
-fn shell(value: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+,:@%".contains(c);
-    if !value.is_empty() && value.chars().all(is_plain) {
-        return value.to_owned();
-    }
-    format!("'{}'", value.replace('\'', r"'\''"))
-}

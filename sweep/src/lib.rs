@@ -23,7 +23,9 @@
 mod best;
 mod expand;
 mod file;
+mod fill;
 mod history;
+mod named;
 mod page;
 mod row;
 
@@ -32,4 +34,4 @@ pub use expand::{Job, Name, Problem, Source, encoded, expand};
 pub use file::{SweepFile, TIMEOUT};
 pub use history::{Entry, History, histories};
 pub use page::history_html;
-pub use row::{Inputs, Row, Run, Sweep, VERSION, conflict};
+pub use row::{Inputs, Row, Run, Sweep, VERSION, conflict, digest};

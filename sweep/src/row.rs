@@ -3,6 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -20,7 +21,11 @@ pub struct Inputs(BTreeMap<String, String>);
 impl Inputs {
     /// Adds one of them. What several are called is told apart by numbers.
     pub fn add(&mut self, name: &str, content: &[u8]) {
-        let digest = hexadecimal(&Sha256::digest(content)[..8]);
+        self.add_digest(name, short(&Sha256::digest(content)));
+    }
+
+    /// Adds one with this [`digest`](digest()).
+    pub fn add_digest(&mut self, name: &str, digest: String) {
         let names = (1..).map(|number| match number {
             1 => name.to_owned(),
             _ => format!("{name} ({number})"),
@@ -30,6 +35,18 @@ impl Inputs {
                 free.insert(digest);
                 return;
             }
+        }
+    }
+
+    /// Adds one that is not there.
+    pub fn add_absent(&mut self, name: &str) {
+        self.add_digest(name, "absent".to_owned());
+    }
+
+    /// Adds all of `others`.
+    pub fn extend(&mut self, others: &Self) {
+        for (name, digest) in &others.0 {
+            self.add_digest(name, digest.clone());
         }
     }
 
@@ -43,16 +60,30 @@ impl Inputs {
         hexadecimal(&digest.finalize())
     }
 
-    /// The first thing in which they differ from those of an earlier run: one that is not the same, or else one that only one of them has.
-    pub fn changed<'a>(&'a self, earlier: &'a Self) -> Option<&'a str> {
+    /// The things in which they differ from those of an earlier run: first what is not the same, then what only one of them has.
+    pub fn changes<'a>(&'a self, earlier: &'a Self) -> impl Iterator<Item = &'a str> {
         let both = self.0.iter().filter_map(|(name, digest)| {
             let other = earlier.0.get(name)?;
             (other != digest).then_some(name)
         });
         let new = self.0.keys().filter(|name| !earlier.0.contains_key(*name));
         let gone = earlier.0.keys().filter(|name| !self.0.contains_key(*name));
-        both.chain(new).chain(gone).next().map(String::as_str)
+        both.chain(new).chain(gone).map(String::as_str)
     }
+}
+
+/// The digest of a thing that is read.
+///
+/// # Errors
+/// Those of reading.
+pub fn digest(mut content: impl io::Read) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    io::copy(&mut content, &mut digest)?;
+    Ok(short(&digest.finalize()))
+}
+
+fn short(digest: &[u8]) -> String {
+    hexadecimal(&digest[..8])
 }
 
 /// What has different digests in two of these inputs; `None` if they go together.

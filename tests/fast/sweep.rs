@@ -1,5 +1,9 @@
 //! Sweeps: which runs there are, that each leaves a row whatever happens to it, and that it is done once.
 
+mod inputs;
+mod merge;
+mod processes;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -24,15 +28,6 @@ component main() -> () {
   control { seq { $(for i in $(seq $size); do echo "put;"; done) } }
 }
 END
-"#;
-
-/// A file that a design imports.
-const PART: &str = r#"import "primitives/core.futil";
-component part() -> () {
-  cells { r = std_reg(8); }
-  wires { group set { r.in = 8'd1; r.write_en = 1'd1; set[done] = r.done; } }
-  control { set; }
-}
 "#;
 
 /// A sweep over what the generator prints.
@@ -193,57 +188,26 @@ fn the_same_files_however_many_run_at_once_and_in_parts() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_run_again() {
-    let workshop = Workshop::new();
-    workshop.write("part.futil", PART);
-    workshop.write("b.futil", format!("import \"part.futil\";\n{DESIGN}"));
-    workshop.write("b.futil.data", DATA);
-    workshop.write(
-        "s.toml",
-        "observe = \"o.toml\"\n[[design]]\nfiles = [\"design.futil\", \"b.*il\"]\n",
-    );
-    workshop.write("o.toml", "[[count]]\nname = \"n\"\nvalue = \"main.put\"\n");
-    let sweep = || workshop.succeeds(&["sweep", "s.toml", "--out", "out"]);
-    let list = || workshop.succeeds(&["sweep", "s.toml", "--out", "out", "--dry-run"]);
-    assert_eq!(
-        list(),
-        "to do   design / all / default\nto do   b / all / default\n"
-    );
-    assert!(!workshop.path("out").exists());
-    sweep();
-    assert_eq!(
-        list(),
-        "done    design / all / default\ndone    b / all / default\n"
-    );
-    let mut before = written(&workshop, "out");
-    let mut changed = |what: &[&str]| {
-        sweep();
-        let after = written(&workshop, "out");
-        let all = ["b", "design"].into_iter();
-        let other: Vec<&str> = all
-            .filter(|design| {
-                let name = PathBuf::from(format!("{design}/all/default/summary.json"));
-                before[&name] != after[&name]
-            })
-            .collect();
-        assert_eq!(other, what);
-        before = after;
-    };
-    changed(&[]);
-    workshop.write("design.futil.data", DATA.replace('1', "2"));
-    changed(&["design"]);
-    workshop.write("part.futil", format!("{PART}\n"));
-    changed(&["b"]);
-    workshop.write("o.toml", "[[count]]\nname = \"m\"\nvalue = \"main.put\"\n");
-    changed(&["b", "design"]);
-    fs::remove_dir_all(workshop.path("out/profiles/b")).unwrap();
-    // Its profile is gone, which is a change of what was there and not of an input.
-    sweep();
-    assert!(
-        workshop
-            .path("out/profiles/b/all/default/report.html")
-            .is_file()
-    );
+fn what_was_generated_has_a_place_of_its_own() {
+    let workshop = generated();
+    let (long, name) = ("a".repeat(150), "b".repeat(150));
+    let runs = [("a", "b c", 3), ("a b", "c", 7), (&long, &name, 9)];
+    let text = runs.map(|(design, data, first)| {
+        format!(
+            "[[design]]\nname = \"{design}\"\ngenerate = \"sh gen.sh 2 1\"\ndata = {{ name = \"{data}\", generate = \"sed s/1,/{first},/ one.json\" }}\n"
+        )
+    });
+    workshop.write("s.toml", text.concat());
+    workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
+    for (design, data, first) in runs {
+        let encoded = |name: &str| name.replace(' ', "%20");
+        let (design, data) = (encoded(design), encoded(data));
+        let kept = workshop.read(&format!("out/generated/data/{design}/{data}.json"));
+        assert_eq!(kept, DATA.replace("1,", &format!("{first},")));
+        let memories = workshop.read(&format!("out/profiles/{design}/all/{data}/memories.json"));
+        let memories: Json = serde_json::from_str(&memories).unwrap();
+        assert_eq!(memories["mem"]["data"][0], first, "{memories}");
+    }
 }
 
 #[test]
@@ -323,22 +287,6 @@ generate = "head -c 1000 /dev/urandom"
     let failed = page["rows"].as_array().unwrap().iter();
     let failed = failed.filter(|row| row["error"].is_string());
     assert_eq!(failed.count(), 7);
-}
-
-#[test]
-fn a_run_that_takes_too_much_memory_is_ended() {
-    let workshop = Workshop::endless();
-    workshop.write(
-        "s.toml",
-        "memory = \"1K\"\n[[design]]\nname = \"big\"\ngenerate = \"x=$(head -c 9000000 /dev/zero | tr '\\\\0' a); sleep 60; echo $x\"\n",
-    );
-    workshop.ends(1, &["sweep", "s.toml", "--out", "out"]);
-    let rows = rows(&workshop, "out");
-    let error = rows["big / all / default"].error.clone().unwrap();
-    tells(
-        &error,
-        &["took more than 1024 bytes of memory (`memory` of the sweep)"],
-    );
 }
 
 /// What is told of a file with this text.
@@ -421,6 +369,14 @@ fn a_file_that_makes_no_sense_is_told_with_the_place() {
         (
             &format!("{design}{design}"),
             &["the run design / all / default is there twice"],
+        ),
+        (
+            "[[design]]\nname = \"x\"\ngenerate = \"a\"\n[[design]]\nname = \"x\"\ngenerate = \"b\"\npasses = \"no-opt\"",
+            &["s.toml:4:", "two designs are called `x`; give one another `name`"],
+        ),
+        (
+            &["all", "no-opt"].map(|passes| format!("{design}passes = \"{passes}\"\ndata = {{ name = \"d\", file = \"{passes}\" }}\n")).concat(),
+            &["two data sets of design are called `d`"],
         ),
         (
             &format!("data = [\"a/d.json\", \"b/d.json\"]\n{design}"),
@@ -506,128 +462,6 @@ fn what_no_run_beats_is_the_front() {
     assert!(all.0 < none.0, "{all:?} {none:?}");
     let has_front = told.contains("Pareto front");
     assert_eq!(has_front, none.1 < all.1, "{told}");
-}
-
-#[test]
-fn parts_of_different_inputs_are_no_whole() {
-    let workshop = Workshop::new();
-    workshop.write("b.futil", DESIGN);
-    workshop.write("b.futil.data", DATA);
-    workshop.write("part.futil", PART);
-    workshop.write("design.futil", format!("import \"part.futil\";\n{DESIGN}"));
-    let toml = |count: &str| {
-        format!(
-            "passes = [\"all\", \"no-opt\"]\ncount = \"n={count}\"\ndata = \"design.futil.data\"\n[[design]]\nfiles = [\"design.futil\", \"b.futil\"]\n"
-        )
-    };
-    let part = |shard: &str, out: &str| {
-        let _ = fs::remove_dir_all(workshop.path(out));
-        workshop.succeeds(&["sweep", "s.toml", "-q", "--shard", shard, "--out", out]);
-    };
-    let merge = ["sweep", "--merge", "one", "two", "--out", "whole", "-q"];
-    for (file, before, after, told) in [
-        (
-            "design.futil",
-            format!("import \"part.futil\";\n{DESIGN}"),
-            format!("import \"part.futil\";\n{DESIGN}\n"),
-            "design.futil",
-        ),
-        (
-            "part.futil",
-            PART.to_owned(),
-            format!("{PART}\n"),
-            "part.futil",
-        ),
-        (
-            "design.futil.data",
-            DATA.to_owned(),
-            DATA.replace('1', "2"),
-            "design.futil.data",
-        ),
-        (
-            "s.toml",
-            toml("main.put"),
-            toml("!main.put"),
-            "the options of all runs",
-        ),
-    ] {
-        workshop.write("s.toml", toml("main.put"));
-        workshop.write(file, &before);
-        part("1/2", "one");
-        workshop.write(file, &after);
-        part("2/2", "two");
-        let said = workshop.ends(1, &merge);
-        tells(
-            &said,
-            &[
-                "the parts are of different inputs",
-                told,
-                "changed between them",
-            ],
-        );
-        assert!(!workshop.path("whole").exists(), "{file}");
-        // Done again, they are a whole, and a part that goes on does so by itself.
-        let said = workshop.ends(0, &["sweep", "s.toml", "--shard", "1/2", "--out", "one"]);
-        tells(&said, &[told, "changed: ", "done again"]);
-        workshop.succeeds(&merge);
-        fs::remove_dir_all(workshop.path("whole")).unwrap();
-        workshop.write(file, &before);
-    }
-}
-
-#[test]
-fn a_list_of_runs_tells_what_changed() {
-    let workshop = Workshop::new();
-    workshop.write("s.toml", "[[design]]\nfiles = \"design.futil\"\n");
-    let list = || workshop.succeeds(&["sweep", "s.toml", "--out", "out", "--dry-run"]);
-    workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
-    assert_eq!(list(), "done    design / all / default\n");
-    workshop.write("design.futil", format!("{DESIGN}\n"));
-    assert_eq!(
-        list(),
-        "to do   design / all / default: design.futil changed\n"
-    );
-    workshop.write("design.futil", DESIGN);
-    workshop.write("design.observe.toml", "[[count]]\nvalue = \"main.put\"\n");
-    assert_eq!(
-        list(),
-        "to do   design / all / default: design.observe.toml changed\n"
-    );
-}
-
-#[test]
-fn an_edited_figure_is_not_believed() {
-    let workshop = Workshop::new();
-    workshop.write("s.toml", "[[design]]\nfiles = \"design.futil\"\n");
-    workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
-    let row = "out/rows/design/all/default/row.json";
-    let right = workshop.read(row);
-    let cycles = format!(
-        "\"cycles\": {}",
-        rows(&workshop, "out").values().next().unwrap().figures["cycles"]
-    );
-    workshop.write(row, right.replace(&cycles, "\"cycles\": 1"));
-    assert_ne!(right, workshop.read(row));
-    let said = workshop.ends(1, &["sweep", "--merge", "out", "--out", "whole"]);
-    tells(&said, &["row.json is not as petal wrote it"]);
-    workshop.succeeds(&["sweep", "s.toml", "--out", "out", "-q"]);
-    assert_eq!(right, workshop.read(row));
-}
-
-#[test]
-fn of_the_rows_of_a_run_the_one_with_a_profile_is_taken() {
-    let workshop = Workshop::new();
-    workshop.write("s.toml", "[[design]]\nfiles = \"design.futil\"\n");
-    for out in ["bare", "full"] {
-        workshop.succeeds(&["sweep", "s.toml", "--out", out, "-q"]);
-    }
-    fs::remove_dir_all(workshop.path("bare/profiles")).unwrap();
-    workshop.succeeds(&["sweep", "--merge", "bare", "full", "--out", "whole", "-q"]);
-    assert!(
-        workshop
-            .path("whole/profiles/design/all/default/summary.json")
-            .is_file()
-    );
 }
 
 #[test]
