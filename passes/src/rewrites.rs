@@ -10,6 +10,7 @@ mod declared;
 mod driven;
 mod ends;
 mod inline;
+mod instances;
 mod kept;
 mod latency;
 mod merged;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use calyx_ir as ir;
 
 use super::state::{Outputs, is_steady};
-use super::{declared, driven, kept, settled};
+use super::{declared, driven, instances, kept, settled};
 use crate::dependences::with_called;
 
 /// The premises that do not hold.
@@ -56,6 +56,10 @@ impl Premises {
             (
                 kept::keeping(ctx),
                 "a component may read what an earlier run of it left in a cell, and the compiler may lose that",
+            ),
+            (
+                instances::confused(ctx),
+                "a component of which there are several cells keeps something from one run to the next, and the compiler may make one of them",
             ),
         ];
         let mut components = BTreeMap::new();

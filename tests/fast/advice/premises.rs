@@ -35,6 +35,12 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("bypass-register", "no-opt"),
         ("go-read-by-wires", "no-opt"),
         ("done-read-by-wires", "no-opt"),
+        ("state-behind-wires", "all"),
+        ("state-behind-wires", "no-opt"),
+        ("nested-state", "all"),
+        ("nested-state", "no-opt"),
+        ("inlined-state", "all"),
+        ("inlined-state", "no-opt"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
