@@ -41,6 +41,8 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("nested-state", "no-opt"),
         ("inlined-state", "all"),
         ("inlined-state", "no-opt"),
+        ("static-start", "no-opt"),
+        ("static-call", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
