@@ -61,6 +61,21 @@ fn a_bound_around_a_read_is_not_lost() {
 }
 
 #[test]
+fn what_may_stop_the_run_stays_behind_a_loop() {
+    for (program, passes) in [
+        ("invoked-address", "all"),
+        ("continuous-address", "all"),
+        ("output-address", "no-opt"),
+        ("sequential-address", "all"),
+        ("division", "all"),
+    ] {
+        let proved = advised(program, &["--passes", passes, "--proved"]);
+        let mut of_loop = proved.iter().filter(|(what, _)| what.contains("while"));
+        assert_eq!(of_loop.next(), None, "{program} under {passes}");
+    }
+}
+
+#[test]
 fn what_a_run_keeps_is_not_lost_whatever_the_passes() {
     for passes in ["all", "no-opt"] {
         for (what, is_proved) in advised("run-keeps-register", &["--passes", passes]) {
