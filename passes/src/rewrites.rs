@@ -4,6 +4,7 @@
 //! concern stays byte for byte. Whether it saves cycles, nobody here knows: that takes a run. The rules and their premises are
 //! in `docs/guide/advice`.
 
+mod again;
 mod branches;
 mod conditions;
 mod declared;
@@ -39,6 +40,7 @@ use crate::positions;
 use crate::session::Session;
 use crate::tree::{NodeKey, View};
 
+use again::Again;
 use calyx_opt::traversal::Named as _;
 use ends::Ends;
 use premises::Premises;
@@ -142,8 +144,9 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let text = Text::new(&text);
         let handed_over = handed_over(&ctx);
         let outputs = state::outputs(&ctx, &handed_over);
-        let premises = Premises::of(&ctx, &handed_over, &outputs);
         let ends = Ends::of(&ctx);
+        let again = Again::of(&ctx);
+        let premises = Premises::of(&ctx, &handed_over, &outputs, (&again, &ends));
         let has_slice = ctx.lib.find_primitive("std_slice").is_some();
         let mut found = Vec::new();
         let none = Dependences::default();
@@ -162,6 +165,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 handed_over: &handed_over,
                 premises: &premises,
                 ends: &ends,
+                again: &again,
                 outputs: &outputs,
                 has_slice,
                 observed,
@@ -201,6 +205,7 @@ struct Scope<'a> {
     handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
     premises: &'a Premises,
     ends: &'a Ends,
+    again: &'a Again,
     /// Outputs of components that depend on state alone.
     outputs: &'a state::Outputs,
     /// Whether the program has `std_slice`.

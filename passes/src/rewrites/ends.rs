@@ -95,8 +95,8 @@ impl Ends {
         by_itself.then_some(all)
     }
 
-    /// Whether a statement changes what continuous assignments hand to what may stop.
-    fn decides(&self, component: &ir::Component, cell: ir::Id) -> bool {
+    /// Whether a cell is one of these.
+    pub fn decides(&self, component: &ir::Component, cell: ir::Id) -> bool {
         let cells = self.decisive.get(&component.name);
         cells.is_some_and(|cells| cells.contains(&cell))
     }
@@ -155,9 +155,8 @@ impl Ends {
                 let to = assignment.dst.borrow();
                 !to.is_hole() && to.get_parent_name() == cell.name() && to.name == "right"
             });
-            let mut given = given.map(|assignment| {
-                assignment.guard.is_true() && is_divisor(cell, &assignment.src)
-            });
+            let mut given = given
+                .map(|assignment| assignment.guard.is_true() && is_divisor(cell, &assignment.src));
             given.next() == Some(true) && given.next().is_none()
         };
         assignments.iter().any(|assignment| {
@@ -193,7 +192,8 @@ impl Ends {
         let runs_groups = !group.called().is_empty();
         match group {
             GroupRef::Static(group) => End {
-                may_stop: cells.may_stop || runs_groups
+                may_stop: cells.may_stop
+                    || runs_groups
                     || self.stops(component, &group.borrow().assignments),
                 may_hang: false,
             },

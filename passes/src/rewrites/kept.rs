@@ -253,7 +253,12 @@ impl<'a> Kept<'a> {
     /// The cells that a group surely writes or runs.
     fn writes(group: &GroupRef) -> Cells {
         match group {
-            GroupRef::Dynamic(group) => Self::started(&group.borrow()),
+            GroupRef::Dynamic(group) => {
+                let group = group.borrow();
+                let mut written = Self::started(&group);
+                written.extend(ends_with(&group));
+                written
+            }
             GroupRef::Static(group) => {
                 let group = group.borrow();
                 let starts = group.assignments.iter().filter(|assignment| {
@@ -288,6 +293,21 @@ impl<'a> Kept<'a> {
 
 pub(super) fn is_go(port: &ir::RRC<ir::Port>) -> bool {
     port.borrow().attributes.has(ir::NumAttr::Go)
+}
+
+/// The cell that a group writes or runs and is done with, if that is all that it waits for.
+fn ends_with(group: &ir::Group) -> Option<ir::Id> {
+    let mut ends = group
+        .assignments
+        .iter()
+        .filter(|assignment| assignment.dst.borrow().is_hole());
+    let (Some(end), None) = (ends.next(), ends.next()) else {
+        return None;
+    };
+    let is_done = end.src.borrow().attributes.has(ir::NumAttr::Done);
+    let cell = parent(&end.src).filter(|_| end.guard.is_true() && is_done);
+    let mut others = group.assignments.iter();
+    cell.filter(|cell| others.any(|start| is_go(&start.dst) && parent(&start.dst) == Some(*cell)))
 }
 
 /// Whether all that a group starts beside a cell waits until that is done.

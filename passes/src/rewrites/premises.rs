@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
+use super::again::Again;
+use super::ends::Ends;
 use super::state::{Outputs, is_steady};
 use super::{declared, driven, instances, kept, settled};
 use crate::dependences::with_called;
@@ -24,6 +26,7 @@ impl Premises {
         ctx: &ir::Context,
         handed_over: &BTreeSet<(ir::Id, ir::Id)>,
         outputs: &Outputs,
+        (again, ends): (&Again, &Ends),
     ) -> Self {
         let everywhere = if declared::has_others(ctx) {
             Some("the program has a primitive that is not declared as in the standard library")
@@ -61,6 +64,7 @@ impl Premises {
                 instances::confused(ctx),
                 "a component of which there are several cells keeps something from one run to the next, and the compiler may make one of them",
             ),
+            (again.stopping(ctx, ends), super::again::DOUBT),
         ];
         let mut components = BTreeMap::new();
         for (names, doubt) in found {

@@ -43,6 +43,7 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("inlined-state", "no-opt"),
         ("static-start", "no-opt"),
         ("static-call", "all"),
+        ("address-when-done", "no-opt"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
