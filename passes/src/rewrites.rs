@@ -24,7 +24,6 @@ mod text;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use calyx_ir as ir;
@@ -158,7 +157,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
             let ids = order.into_iter().zip((0..).map(ControlId::from_index));
             let scope = Scope {
                 component,
-                path: &path,
+                path: &name,
                 text: &text,
                 dependences: session.dependences.get(&component.name).unwrap_or(&none),
                 ids: ids.collect(),
@@ -197,8 +196,8 @@ const GROUP_PORTS: [&str; 6] = ["go", "go_in", "go_out", "done", "done_in", "don
 /// A component in which edits are looked for.
 struct Scope<'a> {
     component: &'a ir::Component,
-    /// The file that may be edited.
-    path: &'a Path,
+    /// The file that may be edited, as places name it.
+    path: &'a str,
     text: &'a Text<'a>,
     dependences: &'a Dependences,
     ids: HashMap<NodeKey, ControlId>,
@@ -239,7 +238,7 @@ impl Scope<'_> {
     fn span(&self, attributes: &ir::Attributes) -> Option<Range<usize>> {
         let position = attributes.copy_span().into_option()?;
         let (path, start, end) = position.get_location();
-        (Path::new(path) == self.path).then(|| self.text.without_space(start..end))
+        (path == self.path).then(|| self.text.without_space(start..end))
     }
 
     /// The same for a statement, with its attributes.

@@ -188,13 +188,8 @@ impl Scope<'_> {
     /// What a message calls some steps: a group or cell by its name, what is more by its first word.
     fn name(&self, parts: &[Part<'_>], steps: &Range<usize>) -> String {
         let name = |part: &Part<'_>| {
-            let text = self.text.of(part.span.clone());
-            let text = text.trim_start_matches(|c| c != ' ' && text.starts_with('@'));
-            let head = text
-                .split(['{', ';', '(', '[', '\n'])
-                .next()
-                .unwrap_or(text);
-            format!("`{}`", head.trim().trim_end_matches(" with"))
+            let head = self.text.head(part.span.clone());
+            format!("`{}`", head.trim_end_matches(" with"))
         };
         match &parts[steps.clone()] {
             [only] => name(only),
