@@ -4,12 +4,14 @@
 //! concern stays byte for byte. Whether it saves cycles, nobody here knows: that takes a run. The rules and their premises are
 //! in `docs/guide/advice`.
 
+mod again;
 mod branches;
 mod conditions;
 mod declared;
 mod driven;
 mod ends;
 mod inline;
+mod instances;
 mod kept;
 mod latency;
 mod merged;
@@ -22,7 +24,6 @@ mod text;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use calyx_ir as ir;
@@ -38,6 +39,7 @@ use crate::positions;
 use crate::session::Session;
 use crate::tree::{NodeKey, View};
 
+use again::Again;
 use calyx_opt::traversal::Named as _;
 use ends::Ends;
 use premises::Premises;
@@ -141,8 +143,9 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let text = Text::new(&text);
         let handed_over = handed_over(&ctx);
         let outputs = state::outputs(&ctx, &handed_over);
-        let premises = Premises::of(&ctx, &handed_over, &outputs);
         let ends = Ends::of(&ctx);
+        let again = Again::of(&ctx);
+        let premises = Premises::of(&ctx, &handed_over, &outputs, (&again, &ends));
         let has_slice = ctx.lib.find_primitive("std_slice").is_some();
         let mut found = Vec::new();
         let none = Dependences::default();
@@ -154,13 +157,14 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
             let ids = order.into_iter().zip((0..).map(ControlId::from_index));
             let scope = Scope {
                 component,
-                path: &path,
+                path: &name,
                 text: &text,
                 dependences: session.dependences.get(&component.name).unwrap_or(&none),
                 ids: ids.collect(),
                 handed_over: &handed_over,
                 premises: &premises,
                 ends: &ends,
+                again: &again,
                 outputs: &outputs,
                 has_slice,
                 observed,
@@ -192,14 +196,15 @@ const GROUP_PORTS: [&str; 6] = ["go", "go_in", "go_out", "done", "done_in", "don
 /// A component in which edits are looked for.
 struct Scope<'a> {
     component: &'a ir::Component,
-    /// The file that may be edited.
-    path: &'a Path,
+    /// The file that may be edited, as places name it.
+    path: &'a str,
     text: &'a Text<'a>,
     dependences: &'a Dependences,
     ids: HashMap<NodeKey, ControlId>,
     handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
     premises: &'a Premises,
     ends: &'a Ends,
+    again: &'a Again,
     /// Outputs of components that depend on state alone.
     outputs: &'a state::Outputs,
     /// Whether the program has `std_slice`.
@@ -233,7 +238,7 @@ impl Scope<'_> {
     fn span(&self, attributes: &ir::Attributes) -> Option<Range<usize>> {
         let position = attributes.copy_span().into_option()?;
         let (path, start, end) = position.get_location();
-        (Path::new(path) == self.path).then(|| self.text.without_space(start..end))
+        (path == self.path).then(|| self.text.without_space(start..end))
     }
 
     /// The same for a statement, with its attributes.

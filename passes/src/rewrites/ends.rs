@@ -1,15 +1,18 @@
 //! Whether statements surely end, and whether they may stop the simulation.
 //!
-//! An address out of the bounds of a `comb_mem` stops the simulation, in petal's simulator and in Verilator. A step that never ends
-//! keeps what comes after it from doing so. Owns of which statements that is certain; what cannot be decided may do both.
+//! An address out of the bounds of a memory stops the simulation, in petal's simulator and in Verilator, and so does a division by
+//! zero. A step that never ends keeps what comes after it from doing so. Owns of which statements that is certain; what cannot be
+//! decided may do both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
-use super::state::is_memory;
-use crate::dependences::cell_of;
+use crate::dependences::{Cells, cell_of, ports_of, ports_read};
 use crate::tree::{GroupRef, View};
+
+/// Primitives that compare what they computed with what they should have, which stops the simulation.
+const SELF_TESTS: [&str; 3] = ["std_div_pipe", "std_sdiv_pipe", "sqrt"];
 
 /// So many cells may wait for one another until a group is done.
 const MOST_IN_ROW: usize = 16;
@@ -17,7 +20,7 @@ const MOST_IN_ROW: usize = 16;
 /// What a statement may do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct End {
-    /// It may have an address out of bounds.
+    /// It may have an address out of bounds, or divide by zero.
     pub may_stop: bool,
     /// It may never end.
     pub may_hang: bool,
@@ -37,6 +40,8 @@ impl End {
 pub(super) struct Ends {
     stopping: BTreeSet<ir::Id>,
     hanging: BTreeSet<ir::Id>,
+    /// Cells of a component that decide what continuous assignments hand to what may stop.
+    decisive: BTreeMap<ir::Id, Cells>,
 }
 
 impl Ends {
@@ -44,11 +49,11 @@ impl Ends {
         let mut ends = Self::default();
         // Those that a component runs come before it.
         for component in &ctx.components {
+            let decisive = ends.decisive(component);
+            let by_itself = decisive.is_some();
+            ends.decisive
+                .insert(component.name, decisive.unwrap_or_default());
             let end = ends.statement(component, View::of(&component.control.borrow()));
-            let by_itself = component
-                .continuous_assignments
-                .iter()
-                .any(|assignment| may_stop(&assignment.dst, &assignment.src));
             if end.may_stop || by_itself {
                 ends.stopping.insert(component.name);
             }
@@ -60,6 +65,42 @@ impl Ends {
         ends
     }
 
+    /// The cells that decide what the continuous assignments of a component hand to what may stop; `None` if they hand it nothing.
+    fn decisive(&self, component: &ir::Component) -> Option<Cells> {
+        let mut from: BTreeMap<ir::Id, Cells> = BTreeMap::new();
+        let mut next = Vec::new();
+        let mut by_itself = false;
+        for assignment in &component.continuous_assignments {
+            let Some(to) = cell_of(&assignment.dst) else {
+                continue;
+            };
+            let read = ports_read(assignment);
+            let read = read.iter().filter_map(cell_of);
+            let read: Cells = read.map(|cell| cell.borrow().name()).collect();
+            if may_stop(&assignment.dst, &assignment.src)
+                || self.cell(&to.borrow()).may_stop
+                || tests_itself(&to.borrow())
+            {
+                by_itself = true;
+                next.extend(&read);
+            }
+            from.entry(to.borrow().name()).or_default().extend(read);
+        }
+        let mut all = Cells::new();
+        while let Some(cell) = next.pop() {
+            if all.insert(cell) {
+                next.extend(from.get(&cell).into_iter().flatten());
+            }
+        }
+        by_itself.then_some(all)
+    }
+
+    /// Whether a cell is one of these.
+    pub fn decides(&self, component: &ir::Component, cell: ir::Id) -> bool {
+        let cells = self.decisive.get(&component.name);
+        cells.is_some_and(|cells| cells.contains(&cell))
+    }
+
     /// What a statement of a component may do, with all that is below it.
     pub fn statement(&self, component: &ir::Component, view: View<'_>) -> End {
         let mut end = End {
@@ -67,16 +108,66 @@ impl Ends {
                 || view.attributes().has(ir::NumAttr::Sync),
             may_stop: view
                 .comb_group()
-                .is_some_and(|group| stops(&group.borrow().assignments)),
+                .is_some_and(|group| self.stops(component, &group.borrow().assignments)),
         };
         if let Some(cell) = view.invoked() {
             end = end.or(self.cell(&cell.borrow()));
+            end.may_stop |= self.invoke_stops(component, view, &cell.borrow());
         }
         if let Some(group) = view.group() {
             end = end.or(self.group(component, &group));
         }
         let children = view.children().into_iter();
         children.fold(end, |end, child| end.or(self.statement(component, child)))
+    }
+
+    /// Whether an invoke hands something over that may stop.
+    fn invoke_stops(&self, component: &ir::Component, view: View<'_>, cell: &ir::Cell) -> bool {
+        let inputs = match view {
+            View::Dynamic(ir::Control::Invoke(node)) => node.inputs.as_slice(),
+            View::Static(ir::StaticControl::Invoke(node)) => node.inputs.as_slice(),
+            _ => &[],
+        };
+        let pairs = inputs.iter().filter_map(|(port, from)| {
+            let to = cell.ports.iter().find(|to| to.borrow().name == *port)?;
+            Some((to, from))
+        });
+        let divides = tests_itself(cell)
+            && !pairs
+                .clone()
+                .any(|(to, from)| to.borrow().name == "right" && is_divisor(cell, from));
+        let (_, driven) = ports_of(view);
+        let outputs = driven.iter().filter_map(cell_of);
+        let handed_over = view.handed_over().into_iter().map(|(_, actual)| actual);
+        let written = outputs.map(|cell| cell.borrow().name());
+        let mut written = written.chain(handed_over).chain([cell.name()]);
+        divides
+            || pairs.into_iter().any(|(to, from)| may_stop(to, from))
+            // What the cell gives is no constant.
+            || driven.iter().any(|to| may_stop(to, to))
+            || written.any(|cell| self.decides(component, cell))
+    }
+
+    /// Whether assignments hand something over that may stop, or start it.
+    fn stops<T>(&self, component: &ir::Component, assignments: &[ir::Assignment<T>]) -> bool {
+        let divided = |cell: &ir::Cell| {
+            let given = assignments.iter().filter(|assignment| {
+                let to = assignment.dst.borrow();
+                !to.is_hole() && to.get_parent_name() == cell.name() && to.name == "right"
+            });
+            let mut given = given
+                .map(|assignment| assignment.guard.is_true() && is_divisor(cell, &assignment.src));
+            given.next() == Some(true) && given.next().is_none()
+        };
+        assignments.iter().any(|assignment| {
+            let cell = cell_of(&assignment.dst);
+            may_stop(&assignment.dst, &assignment.src)
+                || cell.is_some_and(|cell| {
+                    let cell = cell.borrow();
+                    let divides = tests_itself(&cell) && !divided(&cell);
+                    divides || self.decides(component, cell.name())
+                })
+        })
     }
 
     fn cell(&self, cell: &ir::Cell) -> End {
@@ -101,13 +192,17 @@ impl Ends {
         let runs_groups = !group.called().is_empty();
         match group {
             GroupRef::Static(group) => End {
-                may_stop: cells.may_stop || runs_groups || stops(&group.borrow().assignments),
+                may_stop: cells.may_stop
+                    || runs_groups
+                    || self.stops(component, &group.borrow().assignments),
                 may_hang: false,
             },
             GroupRef::Dynamic(group) => {
                 let group = group.borrow();
                 End {
-                    may_stop: cells.may_stop || runs_groups || stops(&group.assignments),
+                    may_stop: cells.may_stop
+                        || runs_groups
+                        || self.stops(component, &group.assignments),
                     may_hang: cells.may_hang || runs_groups || !ends(&group),
                 }
             }
@@ -162,17 +257,32 @@ fn comes(group: &ir::Group, port: &ir::RRC<ir::Port>, left: usize) -> bool {
         }
 }
 
-fn stops<T>(assignments: &[ir::Assignment<T>]) -> bool {
-    let mut assignments = assignments.iter();
-    assignments.any(|assignment| may_stop(&assignment.dst, &assignment.src))
+fn tests_itself(cell: &ir::Cell) -> bool {
+    let of = cell.type_name();
+    of.is_some_and(|of| SELF_TESTS.iter().any(|test| of == *test))
+}
+
+/// Whether a divider divides by this without a sign, and it is a constant other than 0.
+fn is_divisor(cell: &ir::Cell, from: &ir::RRC<ir::Port>) -> bool {
+    let from = from.borrow();
+    let has_value = !from.is_hole()
+        && matches!(from.cell_parent().borrow().prototype, ir::CellType::Constant { val, .. } if val != 0);
+    cell.is_primitive(Some("std_div_pipe")) && has_value
 }
 
 /// Whether an assignment may hand a memory an address that it has no word for.
 pub(super) fn may_stop(to: &ir::RRC<ir::Port>, from: &ir::RRC<ir::Port>) -> bool {
-    let Some(cell) = cell_of(to).filter(|cell| is_memory(&cell.borrow())) else {
+    let Some(cell) = cell_of(to) else {
         return false;
     };
     let (cell, port) = (cell.borrow(), to.borrow());
+    let is_memory = cell.type_name().is_some_and(|of| {
+        let of = of.as_ref();
+        of.starts_with("comb_mem_d") || of.starts_with("seq_mem_d")
+    });
+    if !is_memory {
+        return false;
+    }
     let Some(dimension) = port.name.as_ref().strip_prefix("addr") else {
         return false;
     };

@@ -4,7 +4,7 @@
 //! earlier one has left in one of them. Which cells it finds depends on the rest of the component and on the passes before it, so
 //! an edit may make it find some. Owns which components have a cell that could be lost so, under whatever passes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
@@ -14,23 +14,34 @@ use crate::tree::{GroupRef, View};
 /// The components that may read in a run what an earlier one left in a cell that the compiler may share. The entry point
 /// runs once.
 pub(super) fn keeping(ctx: &ir::Context) -> BTreeSet<ir::Id> {
-    let others = ctx.components.iter();
-    let others = others.filter(|component| component.name != ctx.entrypoint);
-    others
-        .filter(|component| {
-            let kept = Kept::of(ctx, component);
-            let mut written = Cells::new();
-            !kept.cells.is_empty()
-                && kept.reads_before(View::of(&component.control.borrow()), &mut written)
-        })
-        .map(|component| component.name)
-        .collect()
+    let mut keeping = BTreeSet::new();
+    // Those that a component runs come before it.
+    for component in &ctx.components {
+        // What they keep is its own when the compiler makes them a part of it.
+        let has_keeping = || {
+            let mut cells = component.cells.iter();
+            cells.any(|cell| {
+                let of = cell.borrow().type_name();
+                of.is_some_and(|of| keeping.contains(&of))
+            })
+        };
+        if component.name != ctx.entrypoint
+            && (Kept::of(ctx, component).reads_early() || has_keeping())
+        {
+            keeping.insert(component.name);
+        }
+    }
+    keeping
 }
 
-struct Kept<'a> {
+pub(super) struct Kept<'a> {
     component: &'a ir::Component,
-    /// The cells that the compiler may share and that keep something.
+    /// The cells that keep something, of which it matters whether they are read.
     cells: Cells,
+    /// Cell → cells that continuous assignments hand to it, directly or not, if these count.
+    wires: BTreeMap<ir::Id, Cells>,
+    /// Cells that they hand to outputs.
+    outputs: Cells,
 }
 
 impl<'a> Kept<'a> {
@@ -59,17 +70,80 @@ impl<'a> Kept<'a> {
         Self {
             component,
             cells: cells.collect(),
+            wires: BTreeMap::new(),
+            outputs: Cells::new(),
         }
+    }
+
+    /// The same of these cells, where what continuous assignments read counts like the rest.
+    pub fn with_wires(component: &'a ir::Component, cells: Cells) -> Self {
+        let mut wires: BTreeMap<ir::Id, Cells> = BTreeMap::new();
+        let mut outputs = Cells::new();
+        for assignment in &component.continuous_assignments {
+            let Some(to) = cell_of(&assignment.dst) else {
+                continue;
+            };
+            let from = Self::reads(std::slice::from_ref(assignment));
+            if to.borrow().is_this() {
+                outputs.extend(from);
+            } else {
+                wires.entry(to.borrow().name()).or_default().extend(from);
+            }
+        }
+        let wires = wires.keys().map(|cell| (*cell, reached(&wires, *cell)));
+        let wires: BTreeMap<ir::Id, Cells> = wires.collect();
+        let indirect = outputs.iter().filter_map(|cell| wires.get(cell)).flatten();
+        let indirect: Cells = indirect.copied().collect();
+        outputs.extend(indirect);
+        Self {
+            component,
+            cells,
+            wires,
+            outputs,
+        }
+    }
+
+    /// Whether a run may read, or give, what it has not written.
+    pub fn reads_early(&self) -> bool {
+        let mut written = Cells::new();
+        let control = self.component.control.borrow();
+        let is_unwritten =
+            |cell: &ir::Id, written: &Cells| self.cells.contains(cell) && !written.contains(cell);
+        !self.cells.is_empty()
+            && (self.reads_before(View::of(&control), &mut written)
+                || self.outputs.iter().any(|cell| is_unwritten(cell, &written)))
+    }
+
+    /// What continuous assignments hand to cells that assignments read or drive.
+    fn by_wires<T>(&self, assignments: &[ir::Assignment<T>]) -> Cells {
+        let ports = assignments.iter().flat_map(|assignment| {
+            let read = ports_read(assignment).into_iter();
+            read.chain([assignment.dst.clone()])
+        });
+        self.handed(ports)
+    }
+
+    fn handed(&self, ports: impl IntoIterator<Item = ir::RRC<ir::Port>>) -> Cells {
+        let cells = ports.into_iter().filter_map(|port| parent(&port));
+        let handed = cells.filter_map(|cell| self.wires.get(&cell));
+        handed.flatten().copied().collect()
     }
 
     /// Whether a statement may read what it has not written in this run. `written` are the cells that surely are, before it and
     /// then after it.
     fn reads_before(&self, view: View<'_>, written: &mut Cells) -> bool {
         // What it gives to a register, that takes only if something enables it.
-        let (read, _) = ports_of(view);
+        let (read, driven) = ports_of(view);
         let mut reads: Cells = read.iter().filter_map(parent).collect();
+        reads.extend(self.handed(read.into_iter().chain(driven)));
+        if let Some(cell) = view.invoked() {
+            let given = self.wires.get(&cell.borrow().name());
+            reads.extend(given.into_iter().flatten());
+        }
         if let Some(group) = view.comb_group() {
-            reads.extend(Self::reads(&group.borrow().assignments));
+            let group = group.borrow();
+            reads.extend(Self::reads(&group.assignments));
+            reads.extend(self.by_wires(&group.assignments));
         }
         for (_, actual) in view.handed_over() {
             reads.insert(actual);
@@ -153,9 +227,15 @@ impl<'a> Kept<'a> {
                     .filter(|cell| waits_for(&group, *cell))
                     .collect();
                 reads.retain(|cell| !first.contains(cell));
+                reads.extend(self.by_wires(&group.assignments));
                 reads
             }
-            GroupRef::Static(group) => Self::reads(&group.borrow().assignments),
+            GroupRef::Static(group) => {
+                let group = group.borrow();
+                let mut reads = Self::reads(&group.assignments);
+                reads.extend(self.by_wires(&group.assignments));
+                reads
+            }
         };
         for name in group.called() {
             if !seen.insert(name) {
@@ -173,7 +253,12 @@ impl<'a> Kept<'a> {
     /// The cells that a group surely writes or runs.
     fn writes(group: &GroupRef) -> Cells {
         match group {
-            GroupRef::Dynamic(group) => Self::started(&group.borrow()),
+            GroupRef::Dynamic(group) => {
+                let group = group.borrow();
+                let mut written = Self::started(&group);
+                written.extend(ends_with(&group));
+                written
+            }
             GroupRef::Static(group) => {
                 let group = group.borrow();
                 let starts = group.assignments.iter().filter(|assignment| {
@@ -206,8 +291,23 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn is_go(port: &ir::RRC<ir::Port>) -> bool {
+pub(super) fn is_go(port: &ir::RRC<ir::Port>) -> bool {
     port.borrow().attributes.has(ir::NumAttr::Go)
+}
+
+/// The cell that a group writes or runs and is done with, if that is all that it waits for.
+fn ends_with(group: &ir::Group) -> Option<ir::Id> {
+    let mut ends = group
+        .assignments
+        .iter()
+        .filter(|assignment| assignment.dst.borrow().is_hole());
+    let (Some(end), None) = (ends.next(), ends.next()) else {
+        return None;
+    };
+    let is_done = end.src.borrow().attributes.has(ir::NumAttr::Done);
+    let cell = parent(&end.src).filter(|_| end.guard.is_true() && is_done);
+    let mut others = group.assignments.iter();
+    cell.filter(|cell| others.any(|start| is_go(&start.dst) && parent(&start.dst) == Some(*cell)))
 }
 
 /// Whether all that a group starts beside a cell waits until that is done.
@@ -238,7 +338,18 @@ fn waits_for(group: &ir::Group, cell: ir::Id) -> bool {
         })
 }
 
+/// The cells that these wires lead from to a cell, by way of others.
+fn reached(wires: &BTreeMap<ir::Id, Cells>, cell: ir::Id) -> Cells {
+    let mut all = Cells::new();
+    let mut next = vec![cell];
+    while let Some(cell) = next.pop() {
+        let from = wires.get(&cell).into_iter().flatten();
+        next.extend(from.filter(|from| all.insert(**from)));
+    }
+    all
+}
+
 /// The cell that a port belongs to.
-fn parent(port: &ir::RRC<ir::Port>) -> Option<ir::Id> {
+pub(super) fn parent(port: &ir::RRC<ir::Port>) -> Option<ir::Id> {
     cell_of(port).map(|cell| cell.borrow().name())
 }

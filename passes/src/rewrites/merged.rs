@@ -75,8 +75,9 @@ impl Scope<'_> {
             {
                 continue;
             }
+            let doubt = self.come_first(view, range.clone());
             let steps: Vec<&Short<'_>> = steps[range].iter().flatten().collect();
-            found.extend(self.one_group(view, &steps, whole));
+            found.extend(self.one_group(view, &steps, whole, doubt));
         }
     }
 
@@ -95,7 +96,13 @@ impl Scope<'_> {
         }
     }
 
-    fn one_group(&self, view: View<'_>, steps: &[&Short<'_>], whole: bool) -> Option<Rewrite> {
+    fn one_group(
+        &self,
+        view: View<'_>,
+        steps: &[&Short<'_>],
+        whole: bool,
+        doubt: Option<&str>,
+    ) -> Option<Rewrite> {
         let (first, last) = (steps.first()?, steps.last()?);
         let name = {
             let (first, last) = (first.group.borrow(), last.group.borrow());
@@ -161,16 +168,20 @@ impl Scope<'_> {
         });
         let goes = goes.into_iter();
         edits.extend(goes.map(|(range, text)| Edit::replace(range, text)));
+        let certainty = match doubt {
+            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+            None => (
+                Certainty::Proved,
+                "each takes one cycle, and none of them writes what another one reads or writes"
+                    .to_owned(),
+            ),
+        };
         Some(self.rewrite(
             RewriteKind::MergedGroups,
             steps.iter().map(|step| vec![step.part.id]).collect(),
             region,
             format!("make one group of {}", join(&names)),
-            (
-                Certainty::Proved,
-                "each takes one cycle, and none of them writes what another one reads or writes"
-                    .to_owned(),
-            ),
+            certainty,
             edits,
         ))
     }

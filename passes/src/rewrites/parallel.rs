@@ -38,7 +38,7 @@ fn in_any_order(parts: &[Part<'_>], premise: &str) -> (Certainty, String) {
     if before.any(|may_never_come| may_never_come) {
         return (
             Certainty::Checked,
-            "one may have an address out of bounds, and one before it may never end".to_owned(),
+            "one may have an address out of bounds or divide by zero, and one before it may never end".to_owned(),
         );
     }
     (Certainty::Proved, premise.to_owned())
@@ -139,6 +139,13 @@ impl Scope<'_> {
         }
         edits.extend(closing);
         let names: Vec<String> = arms.iter().map(|arm| self.name(parts, arm)).collect();
+        let certainty = match self.come_first(view, first.start..last.end) {
+            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+            None => in_any_order(
+                &parts[first.start..last.end],
+                "none of them writes what another one reads or writes",
+            ),
+        };
         let ids = |arm: &Range<usize>| parts[arm.clone()].iter().map(|part| part.id).collect();
         let region = if whole { seq.clone() } else { region };
         Some(self.rewrite(
@@ -146,10 +153,7 @@ impl Scope<'_> {
             arms.iter().map(ids).collect(),
             region,
             format!("run {} at once, in a `par`", join(&names)),
-            in_any_order(
-                &parts[first.start..last.end],
-                "none of them writes what another one reads or writes",
-            ),
+            certainty,
             edits,
         ))
     }
@@ -184,13 +188,8 @@ impl Scope<'_> {
     /// What a message calls some steps: a group or cell by its name, what is more by its first word.
     fn name(&self, parts: &[Part<'_>], steps: &Range<usize>) -> String {
         let name = |part: &Part<'_>| {
-            let text = self.text.of(part.span.clone());
-            let text = text.trim_start_matches(|c| c != ' ' && text.starts_with('@'));
-            let head = text
-                .split(['{', ';', '(', '[', '\n'])
-                .next()
-                .unwrap_or(text);
-            format!("`{}`", head.trim().trim_end_matches(" with"))
+            let head = self.text.head(part.span.clone());
+            format!("`{}`", head.trim_end_matches(" with"))
         };
         match &parts[steps.clone()] {
             [only] => name(only),

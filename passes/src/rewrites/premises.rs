@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
+use super::again::Again;
+use super::ends::Ends;
 use super::state::{Outputs, is_steady};
-use super::{declared, driven, kept, settled};
+use super::{declared, driven, instances, kept, settled};
 use crate::dependences::with_called;
 
 /// The premises that do not hold.
@@ -24,6 +26,7 @@ impl Premises {
         ctx: &ir::Context,
         handed_over: &BTreeSet<(ir::Id, ir::Id)>,
         outputs: &Outputs,
+        (again, ends): (&Again, &Ends),
     ) -> Self {
         let everywhere = if declared::has_others(ctx) {
             Some("the program has a primitive that is not declared as in the standard library")
@@ -57,6 +60,11 @@ impl Premises {
                 kept::keeping(ctx),
                 "a component may read what an earlier run of it left in a cell, and the compiler may lose that",
             ),
+            (
+                instances::confused(ctx),
+                "a component of which there are several cells keeps something from one run to the next, and the compiler may make one of them",
+            ),
+            (again.stopping(ctx, ends), super::again::DOUBT),
         ];
         let mut components = BTreeMap::new();
         for (names, doubt) in found {

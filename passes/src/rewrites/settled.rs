@@ -4,18 +4,63 @@
 //! it writes leaves it settled. Another one may write in the very cycle in which control goes on: a condition that is looked at then sees
 //! the value before, and whether the group still runs in that cycle depends on how its control is compiled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
 use crate::dependences::{cell_of, is_combinational, ports_read};
 
-/// Whether a group of the program may still write in the cycle in which it is done.
+/// Whether a group of the program may still write in the cycle in which it is done, or after that.
 pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
+    let components = ctx.components.iter();
+    let latencies = components.map(|component| (component.name, component.latency));
+    let latencies: BTreeMap<ir::Id, Option<_>> = latencies.collect();
+    let latency = |cell: &ir::Cell, go: &ir::Port| {
+        let of = cell.type_name()?;
+        let known = match latencies.get(&of) {
+            Some(latency) => *latency,
+            None => ctx.lib.find_primitive(of)?.latency,
+        };
+        known
+            .map(u64::from)
+            .or_else(|| go.attributes.get(ir::NumAttr::Interval))
+    };
     let mut components = ctx.components.iter();
     components.any(|component| {
         let mut groups = component.get_groups().iter();
+        let mut statics = component.get_static_groups().iter();
         groups.any(|group| writes_late(&group.borrow()))
+            || statics.any(|group| leaves_running(&group.borrow(), latency))
+    })
+}
+
+/// Whether a static group starts something that may go on when the group ends. `latency` tells what is known of how long something
+/// takes.
+fn leaves_running(
+    group: &ir::StaticGroup,
+    latency: impl Fn(&ir::Cell, &ir::Port) -> Option<u64>,
+) -> bool {
+    let starts = group.assignments.iter().filter(|start| {
+        let is_state = cell_of(&start.dst)
+            .is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this());
+        is_state && start.dst.borrow().attributes.has(ir::NumAttr::Go)
+    });
+    starts.into_iter().any(|start| {
+        let Some(cell) = cell_of(&start.dst) else {
+            return true;
+        };
+        let takes = latency(&cell.borrow(), &start.dst.borrow());
+        let run = match &*start.guard {
+            ir::Guard::True => Some((0, group.latency)),
+            ir::Guard::Info(timing) => Some(timing.get_interval()),
+            _ => None,
+        };
+        match (takes, run) {
+            (Some(1), _) => false,
+            // As long as it takes, so that it neither stops nor starts again.
+            (Some(takes), Some((first, end))) => end != first + takes || end > group.latency,
+            (Some(_), None) | (None, _) => true,
+        }
     })
 }
 

@@ -52,6 +52,40 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// What a statement begins with, up to its first bracket: without attributes and comments, on one line.
+    pub fn head(&self, statement: Range<usize>) -> String {
+        let mut tokens = self.tokens(statement);
+        while let [at, name, rest @ ..] = tokens
+            && at.kind == Kind::Mark(b'@')
+            && name.kind == Kind::Word
+        {
+            let value = rest.first().map(|token| token.kind);
+            let closing = match value {
+                Some(Kind::Mark(b'(')) => Some(b')'),
+                Some(Kind::Mark(b'{')) => Some(b'}'),
+                _ => None,
+            };
+            let end = closing.and_then(|closing| {
+                let mut rest = rest.iter();
+                rest.position(|token| token.kind == Kind::Mark(closing))
+            });
+            tokens = end.map_or(rest, |end| &rest[end + 1..]);
+        }
+        let mut head = String::new();
+        let mut end = None;
+        for token in tokens {
+            if matches!(token.kind, Kind::Mark(b'{' | b';' | b'(' | b'[')) {
+                break;
+            }
+            if end.is_some_and(|end| end < token.start) {
+                head.push(' ');
+            }
+            head += &self.text[token.start..token.end];
+            end = Some(token.end);
+        }
+        head
+    }
+
     /// The first of these words in a part of the text.
     pub fn find(&self, range: Range<usize>, word: &str) -> Option<Range<usize>> {
         let mut tokens = self.tokens(range).iter();

@@ -1,7 +1,7 @@
 //! Edits of groups and cells: groups that are merged or static, cells that are inlined or kept apart.
 
 use expect_test::expect;
-use petal_passes::Observed;
+use petal_passes::{Certainty, Observed, RewriteKind};
 
 use super::{CELLS, changed, check, check_with, component, main, of, render, render_of, sets};
 
@@ -249,4 +249,67 @@ fn cells_invoked_in_several_ways() {
     let control = "seq { invoke p(x = 8'd1)(); of_p; invoke p(x = 8'd2)(); of_p; }";
     let source = p + &main("p = p();", wires, control);
     expect![""].assert_eq(&render(&source));
+}
+
+#[test]
+fn comments_in_statements() {
+    let control =
+        "seq { /* 1 */ @promotable(1) a_1 /* } */ ; b_1 // 2\n; seq /* ( */ { c_1; d_1; } }";
+    let source = main("", &sets("a_1 b_1 c_1 d_1"), control);
+    let (_, found) = of(&source, &Observed::default());
+    expect!["run `a_1`, `b_1` and `seq` at once, in a `par`"].assert_eq(&found[0].what);
+}
+
+/// How many ways to run steps of `main` at once are proved, and how many there are.
+fn proved_at_once(source: &str) -> (usize, usize) {
+    let (_, found) = of(source, &Observed::default());
+    let found = found.iter().filter(|rewrite| {
+        rewrite.component == "main" && rewrite.kind == RewriteKind::ParallelSteps
+    });
+    let proved = found
+        .clone()
+        .filter(|rewrite| rewrite.certainty == Certainty::Proved);
+    (proved.count(), found.count())
+}
+
+#[test]
+fn addresses_when_all_is_done() {
+    let proved = |address: &str, control: &str| {
+        let wires = format!(
+            "lt.left = a.out; lt.right = 8'd3;
+            group read {{ t.addr0 = {address}; b.in = t.read_data; b.write_en = 1'd1; read[done] = b.done; }}
+            group next {{ i.in = 2'd3; i.write_en = 1'd1; next[done] = i.done; }}
+            {}",
+            sets("c_1 d_1")
+        );
+        let cells = "t = comb_mem_d1(8, 3, 2); i = std_reg(2); k = std_reg(2); lt = std_lt(8);";
+        proved_at_once(&main(cells, &wires, control))
+    };
+    assert_eq!(proved("i.out", "seq { read; c_1; next; d_1; }"), (0, 6));
+    // What does not come first may be what comes first with the edit.
+    assert_eq!(proved("i.out", "seq { c_1; read; d_1; next; }"), (2, 6));
+    // Nobody writes it.
+    assert_eq!(proved("k.out", "seq { read; c_1; next; d_1; }"), (7, 7));
+    // Nothing that loops is static.
+    let control = "seq { read; c_1; while lt.out { next; } d_1; }";
+    assert_eq!(proved("i.out", control), (6, 6));
+}
+
+#[test]
+fn cells_that_keep_something() {
+    let proved = |wires: &str, group: &str| {
+        let wires = format!(
+            "out = r.out; add.right = x; {wires}
+            group up {{ {group} r.in = add.out; r.write_en = 1'd1; up[done] = r.done; }}\n"
+        );
+        let cells = "r = std_reg(8); add = std_add(8);";
+        let sum = component("sum(x: 8) -> (out: 8)", cells, &wires, "up;");
+        let control = "seq { invoke p(x = a.out)(); invoke q(x = a.out)(); b_1; }";
+        let main = main("p = sum(); q = sum();", &sets("b_1"), control);
+        proved_at_once(&(sum + &main))
+    };
+    assert_eq!(proved("add.left = r.out;", ""), (0, 5));
+    // The compiler sees what groups read.
+    assert_eq!(proved("", "add.left = r.out;"), (5, 5));
+    assert_eq!(proved("add.left = x;", ""), (5, 5));
 }

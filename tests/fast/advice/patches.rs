@@ -1,6 +1,8 @@
 //! Patches apply whatever the file is called and however its lines end, and `--apply` leaves of the file what is not its text.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::support::workshop::{Workshop, example, succeeds, tells};
@@ -39,6 +41,21 @@ fn patches_apply_whatever_the_name() {
         assert_ne!(results[0], before, "{name}");
         assert_eq!(results[0], results[1], "{name}");
     }
+}
+
+#[test]
+fn a_name_may_be_no_text() {
+    let workshop = Workshop::empty();
+    let file = workshop.dir.path().join(OsStr::from_bytes(b"n\xff.futil"));
+    fs::write(&file, loops()).unwrap();
+    let args = ["advise", "--proved", "--out", "out", "--quiet"];
+    succeeds(workshop.command(&args).arg(&file));
+    succeeds(
+        workshop
+            .run("git")
+            .args(["apply", "-p1", "out/advice/proved.patch"]),
+    );
+    assert_ne!(fs::read_to_string(&file).unwrap(), loops());
 }
 
 #[test]

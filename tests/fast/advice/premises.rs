@@ -35,6 +35,15 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("bypass-register", "no-opt"),
         ("go-read-by-wires", "no-opt"),
         ("done-read-by-wires", "no-opt"),
+        ("state-behind-wires", "all"),
+        ("state-behind-wires", "no-opt"),
+        ("nested-state", "all"),
+        ("nested-state", "no-opt"),
+        ("inlined-state", "all"),
+        ("inlined-state", "no-opt"),
+        ("static-start", "no-opt"),
+        ("static-call", "all"),
+        ("address-when-done", "no-opt"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
@@ -50,6 +59,21 @@ fn a_bound_around_a_read_is_not_lost() {
     };
     assert_eq!(class("`in_range`"), Some(true), "{advised:?}");
     assert_ne!(class("`is_zero`"), Some(true), "{advised:?}");
+}
+
+#[test]
+fn what_may_stop_the_run_stays_behind_a_loop() {
+    for (program, passes) in [
+        ("invoked-address", "all"),
+        ("continuous-address", "all"),
+        ("output-address", "no-opt"),
+        ("sequential-address", "all"),
+        ("division", "all"),
+    ] {
+        let proved = advised(program, &["--passes", passes, "--proved"]);
+        let mut of_loop = proved.iter().filter(|(what, _)| what.contains("while"));
+        assert_eq!(of_loop.next(), None, "{program} under {passes}");
+    }
 }
 
 #[test]
