@@ -1,16 +1,16 @@
 //! Runs a Calyx design that was compiled to Verilog, in Verilator.
 //!
 //! The steps: find the tools ([`Verilator::find`]), build an executable from the Verilog ([`Verilator::build`]), write the
-//! memories' first contents ([`Data::write_dat`]), run it ([`Executable::run`]), and read the memories back
-//! ([`Data::read_out`]).
+//! memories' first contents, run it ([`Executable::run`]), and read the memories back, both with `petal_data`.
 //!
-//! Owns the testbench, the data files and the processes. Knows neither Calyx's crates nor what a trace means: what it has to
-//! know of a design are its [`TopModule`] and the [`MemoryLayout`]s of its memories.
+//! Owns the testbench and the processes. Knows neither Calyx's crates nor what a trace means: what it has to
+//! know of a design is its [`TopModule`].
 //!
 //! ```no_run
-//! # fn main() -> Result<(), petal_verilator::Error> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::path::Path;
-//! use petal_verilator::{BuildOptions, Data, MemoryLayout, RunOptions, Verilator};
+//! use petal_data::{Data, MemoryLayout};
+//! use petal_verilator::{BuildOptions, RunOptions, Verilator};
 //!
 //! let layouts = [MemoryLayout { name: "m".to_owned(), width: 32, dims: vec![8] }];
 //! let data = Data::zeros(&layouts);
