@@ -81,6 +81,11 @@ pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    is_read(text).map(drop)
+}
+
+/// Prints to standard output, and tells whether somebody reads it.
+pub fn is_read(text: &str) -> Result<bool, Failure> {
     let mut out: Box<dyn Write> = match call::output() {
         Some(output) => Box::new(output),
         None => Box::new(anstream::stdout().lock()),
@@ -89,6 +94,6 @@ pub fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
             "cannot write to standard output: {error}"
         ))),
-        _ => Ok(()),
+        written => Ok(written.is_ok()),
     }
 }

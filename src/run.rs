@@ -470,6 +470,7 @@ impl<'a> Job<'a> {
                     .is_none()
                     .then(|| probes.into_iter().collect()),
                 more: compile::more_verilog(&self.design),
+                interrupt: interrupt::flag(),
                 ..BuildOptions::default()
             };
             verilator

@@ -203,12 +203,16 @@ pub fn trace(args: &TraceArgs) -> Result<(), Failure> {
     let wanted = observe::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
     let cycles = wanted.clone().unwrap_or(0..u64::MAX);
     let mut trees = CallTrees::new(&metadata, cycles, format, nodes);
-    Folder::read(&metadata, reader, args.view.control, &mut |event| {
+    let mut is_read = true;
+    let shown = Folder::read(&metadata, reader, args.view.control, &mut |event| {
         check_cycles(wanted.as_ref(), event)?;
-        trees
-            .event(event)
-            .map_or(Ok(()), |text| outputs::print(&text))
-    })
+        let text = trees.event(event);
+        is_read = text.map_or(Ok(true), |text| outputs::is_read(&text))?;
+        // The trace may be long.
+        let gone = || Failure::new("nobody reads what is shown");
+        is_read.then_some(()).ok_or_else(gone)
+    });
+    if is_read { shown } else { Ok(()) }
 }
 
 /// Fails at the end of a run that has none of these cycles. That there are none at all is told.

@@ -222,10 +222,12 @@ fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Failure> {
     let options = BuildOptions {
         trace: Trace::Off,
         more: compile::more_verilog(design),
+        interrupt: interrupt::flag(),
         ..BuildOptions::default()
     };
-    let simulation =
-        verilator.build(&verilog, &work.join("build"), &work.join("cache"), &options)?;
+    let simulation = verilator
+        .build(&verilog, &work.join("build"), &work.join("cache"), &options)
+        .map_err(interrupt::of_simulation)?;
     run.memories.write(work)?;
     let limit = run.cycle_limit;
     let options = RunOptions {

@@ -10,7 +10,7 @@ use std::process::Output;
 use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::support::root;
-use crate::support::workshop::{Workshop, said, succeeds, tells};
+use crate::support::workshop::{DESIGN, PETAL, Workshop, said, succeeds, tells};
 
 /// Keeps comments as files: `gh api` as far as the action calls it.
 const GH: &str = r#"#!/usr/bin/env bash
@@ -63,6 +63,16 @@ fn repository(times: u32) -> Workshop {
     }
     // Somebody else's.
     workshop.write("comments/1", "Looks good!\n");
+    workshop
+}
+
+/// The same, with another design in the base.
+fn repository_with_base(design: &str) -> Workshop {
+    let workshop = repository(5);
+    workshop.write("other", design);
+    let script = "cd repo && cp design.futil good && mv ../other design.futil && git add design.futil && \
+                  git -c user.name=t -c user.email=t@t commit -q -m other && git rev-parse HEAD > ../base && mv good design.futil";
+    succeeds(&mut workshop.bash(script));
     workshop
 }
 
@@ -126,6 +136,8 @@ fn run(workshop: &Workshop, inputs: &[(&str, &str)]) -> Output {
             .current_dir(workshop.path("repo"))
             .env("GITHUB_ACTION_PATH", root())
             .env("GITHUB_OUTPUT", workshop.path("outputs"))
+            // As some workflows have it.
+            .env("CLICOLOR_FORCE", "1")
             .env("GITHUB_JOB", "petal")
             .env("GITHUB_REPOSITORY", "o/r")
             .env("RUNNER_TEMP", workshop.path("tmp"))
@@ -230,6 +242,21 @@ fn a_run_that_got_too_long_is_commented_on_before_the_job_fails() {
 }
 
 #[test]
+fn a_limit_that_makes_no_sense_fails_the_job() {
+    let workshop = repository(5);
+    for (design, limit, why) in [
+        ("design.futil", "2", "write a limit such as `2%`"),
+        ("new.futil", "2", "write a limit such as `2%`"),
+        ("design.futil", "p99(load)=5%", "load"),
+    ] {
+        succeeds(&mut workshop.bash("cd repo && cp design.futil new.futil"));
+        let ran = run(&workshop, &[("design", design), ("fail-above", limit)]);
+        assert_eq!(ran.status.code(), Some(2), "{limit}: {}", said(&ran));
+        tells(&said(&ran), &[why]);
+    }
+}
+
+#[test]
 fn a_new_design_is_only_profiled() {
     let workshop = repository(5);
     succeeds(
@@ -269,14 +296,34 @@ fn a_fork_that_may_not_comment_is_judged_by_its_cycles() {
 
 #[test]
 fn a_base_that_is_of_no_use_is_told_and_the_design_judged_by_itself() {
-    let broken = repository(5);
-    let script = "cd repo && cp design.futil good && echo 'component' > design.futil && git add design.futil && \
-                  git -c user.name=t -c user.email=t@t commit -q -m broken && git rev-parse HEAD > ../base && mv good design.futil";
-    succeeds(&mut broken.bash(script));
+    let broken = repository_with_base("component");
+    // It has the same memory.
+    let memory = [
+        ("8, 2, 1", "32, 1, 1"),
+        ("8'd5", "32'd5"),
+        ("1'd1; mem", "1'd0; mem"),
+    ];
+    let replaced = |design: String, (from, to)| design.replace(from, to);
+    let other = memory.into_iter().fold(DESIGN.to_owned(), replaced);
+    let killed = repository(5);
+    let petal = killed.path("bin/petal");
+    fs::remove_file(&petal).unwrap();
+    let script =
+        format!("#!/bin/sh\ncase $PWD in */base) kill -9 $$ ;; esac\nexec {PETAL} \"$@\"\n");
+    fs::write(&petal, script).unwrap();
+    fs::set_permissions(petal, fs::Permissions::from_mode(0o755)).unwrap();
     let missing = repository(5);
     missing.write("base", "1234567890123456789012345678901234567890");
     for (workshop, why) in [
         (broken, "`design.futil` does not run in the base (`error: "),
+        (
+            killed,
+            "`design.futil` does not run in the base (`it ended with exit code 137`)",
+        ),
+        (
+            repository_with_base(&other),
+            "both can't be compared (`error: design and design have nothing in common",
+        ),
         (
             missing,
             "the base `1234567890123456789012345678901234567890` can't be fetched",

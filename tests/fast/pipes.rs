@@ -188,3 +188,21 @@ fn a_full_disk_is_that_of_the_events() {
     tells(&said, &["cannot write /dev/full: No space left on device"]);
     assert!(workshop.files("out").is_empty());
 }
+
+#[test]
+fn a_trace_that_nobody_reads_is_not_gone_through() {
+    let workshop = Workshop::endless();
+    let limits = ["--cycle-limit", "100000", "--partial"];
+    workshop.succeeds(&[&["run", "design.futil", "-q", "--out", "kept"][..], &limits].concat());
+    // To go on to the end would be an error.
+    let path = workshop.path("kept/trace.petal");
+    let trace = fs::read(&path).unwrap();
+    fs::write(&path, &trace[..trace.len() - 1]).unwrap();
+    let whole = workshop.petal(&["trace", "kept"]);
+    assert!(!whole.status.success() && !whole.stdout.is_empty());
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = workshop.command(&["trace", "kept"]);
+    let output = command.stdout(writer).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+}

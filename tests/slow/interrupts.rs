@@ -136,23 +136,29 @@ fn an_interrupt_while_the_design_is_compiled() {
 #[test]
 fn an_interrupt_while_verilator_builds() {
     let workshop = Workshop::endless();
-    let mut args = RUN.to_vec();
-    args.extend(["--simulator", "verilator"]);
-    // Nothing is built yet.
-    let cache = workshop.path("cache");
-    let mut command = workshop.command(&args);
-    let run = command
-        .env("XDG_CACHE_HOME", &cache)
-        .process_group(0)
-        .spawn()
-        .unwrap();
-    wait_until("it compiles", || {
-        let temporary = workshop.temporary().into_iter();
-        temporary.filter(|path| path.starts_with(&cache)).count() > 0
-    });
-    let group = Pid::from_raw(i32::try_from(run.id()).unwrap());
-    killpg(group, Signal::SIGINT).unwrap();
-    is_interrupted(&workshop, &run.wait_with_output().unwrap());
+    let temporary = workshop.path("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let run = [&RUN[..], &["--simulator", "verilator"]].concat();
+    // A terminal interrupts the group; others only petal.
+    let group: fn(Pid) -> nix::Result<()> = |petal| killpg(petal, Signal::SIGINT);
+    let alone: fn(Pid) -> nix::Result<()> = |petal| kill(petal, Signal::SIGTERM);
+    for (args, send) in [(&run[..], group), (&run, alone), (&["doctor"], alone)] {
+        // Nothing is built yet.
+        let mut command = workshop.command(args);
+        let run = command
+            .env("XDG_CACHE_HOME", workshop.path("cache"))
+            .env("TMPDIR", &temporary)
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        child_of(run.id(), "g++");
+        send(Pid::from_raw(run.id().cast_signed())).unwrap();
+        let sent = Instant::now();
+        is_interrupted(&workshop, &run.wait_with_output().unwrap());
+        let took = sent.elapsed();
+        assert!(took < Duration::from_secs(2), "{args:?}: {took:?}");
+        assert!(workshop.files("tmp").is_empty(), "{args:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Error;
-use crate::compile::{Log, run_all};
+use crate::compile::{Log, output, run_all};
 use crate::error::BuildStage;
 use crate::generated::{Generated, PREFIX, Piece};
 use crate::options::{BuildOptions, Trace};
@@ -30,8 +30,8 @@ impl Verilator {
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if the design is rejected, [`Error::Compiler`] if the compiler cannot be started, and
-    /// [`Error::Io`].
+    /// [`Error::Build`] if the design is rejected, [`Error::Compiler`] if the compiler cannot be started,
+    /// [`Error::Interrupted`] and [`Error::Io`].
     pub fn build(
         &self,
         design: &Path,
@@ -48,7 +48,7 @@ impl Verilator {
         let built = Built::of(self, &verilog, cache, options);
         let executable = out.join("simulation");
         if built.fetch(&verilog, &executable) {
-            return Ok(Executable::new(executable, options.trace));
+            return Ok(Executable::new(executable, options));
         }
 
         let generated = self.verilate(design, &verilog, out, options)?;
@@ -71,7 +71,7 @@ impl Verilator {
                 command
             })
             .collect();
-        run_all(commands, options.jobs.get(), &self.compiler, &mut log)?;
+        run_all(commands, options, &self.compiler, &mut log)?;
 
         let linked = generated.folder.join("simulation");
         let mut command = self.compiler.command();
@@ -80,16 +80,16 @@ impl Verilator {
             .args(&runtime.objects)
             .args(["-pthread", "-o"])
             .arg(&linked);
-        let output = command
-            .output()
-            .map_err(|error| self.compiler.unusable(&error.to_string()))?;
+        let output = output(&mut command, &options.interrupt, |error| {
+            self.compiler.unusable(&error.to_string())
+        })?;
         log.add(&command, &output)?;
         if !output.status.success() {
             return Err(log.failure(BuildStage::Linker, &output));
         }
         fs::rename(&linked, &executable).map_err(Error::io("create", &executable))?;
         built.keep(&executable, &verilog)?;
-        Ok(Executable::new(executable, options.trace))
+        Ok(Executable::new(executable, options))
     }
 
     /// Runs Verilator proper.
@@ -147,9 +147,9 @@ impl Verilator {
         }
         command.arg(wrapper).arg(design);
 
-        let output = command
-            .output()
-            .map_err(Error::io("start", &self.program))?;
+        let output = output(&mut command, &options.interrupt, |error| {
+            Error::io("start", &self.program)(error)
+        })?;
         let mut log = Log::new(out.join("verilator.log"));
         log.add(&command, &output)?;
         if !output.status.success() {

@@ -4,16 +4,31 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::error::BuildStage;
+use crate::options::BuildOptions;
 use crate::{Error, verilator::Compiler};
 
 /// How many lines of a compiler's output an error repeats.
 const EXCERPT_LINES: usize = 12;
+
+/// How often to look whether the user wants to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How many looks a command has to end by itself when it is asked to.
+const GRACE: u32 = 10;
 
 /// A log file that fills step by step.
 #[derive(Debug)]
@@ -54,6 +69,70 @@ impl Log {
     }
 }
 
+/// Runs a command to its end. If `interrupt` becomes true, nothing that it has started is left.
+///
+/// # Errors
+///
+/// [`Error::Interrupted`], and what `cannot_start` makes of the reason.
+pub(crate) fn output(
+    command: &mut Command,
+    interrupt: &AtomicBool,
+    cannot_start: impl Fn(io::Error) -> Error,
+) -> Result<Output, Error> {
+    let asked = || interrupt.load(Ordering::Relaxed);
+    if asked() {
+        return Err(Error::Interrupted);
+    }
+    // A compiler is several processes: they are a group.
+    command.process_group(0).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(&cannot_start)?;
+    let group = Pid::from_raw(child.id().cast_signed());
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        unreachable!("both are piped")
+    };
+    let (open, closed) = mpsc::channel::<()>();
+    let [stdout, stderr] = thread::scope(|scope| {
+        let read = |mut pipe: Box<dyn Read + Send>| {
+            let open = open.clone();
+            scope.spawn(move || {
+                let mut bytes = Vec::new();
+                let read = pipe.read_to_end(&mut bytes);
+                drop(open);
+                read.map(|_| bytes)
+            })
+        };
+        let pipes = [read(Box::new(stdout)), read(Box::new(stderr))];
+        drop(open);
+        let mut looks = 0;
+        while closed.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if asked() {
+                // First by asking, so that it removes what it has made for a moment.
+                let signal = if looks < GRACE {
+                    Signal::SIGTERM
+                } else {
+                    Signal::SIGKILL
+                };
+                let _ = killpg(group, signal);
+                looks += 1;
+            }
+        }
+        pipes.map(|pipe| {
+            pipe.join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    });
+    let status = child.wait().map_err(&cannot_start)?;
+    if asked() {
+        return Err(Error::Interrupted);
+    }
+    Ok(Output {
+        status,
+        stdout: stdout.map_err(&cannot_start)?,
+        stderr: stderr.map_err(&cannot_start)?,
+    })
+}
+
 /// Runs all commands, at most `jobs` at a time, and adds them to the log in their order.
 ///
 /// # Errors
@@ -61,7 +140,7 @@ impl Log {
 /// That of the first command, in their order, that cannot be started or fails.
 pub(crate) fn run_all(
     commands: Vec<Command>,
-    jobs: usize,
+    options: &BuildOptions,
     compiler: &Compiler,
     log: &mut Log,
 ) -> Result<(), Error> {
@@ -75,12 +154,14 @@ pub(crate) fn run_all(
                 let Some((mut command, result)) = next else {
                     return;
                 };
-                let output = command.output();
+                let output = output(&mut command, &options.interrupt, |error| {
+                    compiler.unusable(&error.to_string())
+                });
                 *result = Some((command, output));
             }
         };
         thread::scope(|scope| {
-            for _ in 1..jobs {
+            for _ in 1..options.jobs.get() {
                 scope.spawn(work);
             }
             work();
@@ -88,7 +169,7 @@ pub(crate) fn run_all(
     }
     let mut failed = None;
     for (command, output) in results.into_iter().flatten() {
-        let output = output.map_err(|error| compiler.unusable(&error.to_string()))?;
+        let output = output?;
         log.add(&command, &output)?;
         if !output.status.success() && failed.is_none() {
             failed = Some(log.failure(BuildStage::Compiler, &output));
@@ -138,6 +219,40 @@ mod tests {
 
     fn check(output: &str, expected: &Expect) {
         expected.assert_eq(&excerpt(output, "exit status: 1"));
+    }
+
+    #[test]
+    fn an_interrupt_ends_all_that_a_command_has_started() {
+        let dir = tempfile::tempdir().unwrap();
+        let pids = dir.path().join("pids");
+        let interrupt = AtomicBool::new(false);
+        // One that listens to the request, and one that does not.
+        let script = "sleep 60 & echo $! > $0; sh -c 'trap : TERM; while :; do sleep 1; done' & echo $! >> $0; wait; wait";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(&pids);
+        let began = std::time::Instant::now();
+        let ended = thread::scope(|scope| {
+            let ended = scope.spawn(|| output(&mut command, &interrupt, |error| panic!("{error}")));
+            let written = || fs::read_to_string(&pids).is_ok_and(|text| text.lines().count() == 2);
+            while !written() {
+                thread::sleep(LOOK);
+            }
+            interrupt.store(true, Ordering::Relaxed);
+            ended.join().unwrap()
+        });
+        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+        assert!(began.elapsed() < Duration::from_secs(20));
+        for pid in fs::read_to_string(&pids).unwrap().lines() {
+            // Nobody may have taken note of its end yet.
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            assert!(
+                status.is_empty() || status.contains("State:\tZ"),
+                "{status}"
+            );
+        }
+        let mut never = Command::new("/");
+        let ended = output(&mut never, &interrupt, |error| panic!("{error}"));
+        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Runs a Calyx design that was compiled to Verilog, in Verilator.
 //!
 //! The steps: find the tools ([`Verilator::find`]), build an executable from the Verilog ([`Verilator::build`]), write the
-//! memories' first contents, run it ([`Executable::run`]), and read the memories back. The files of the memories are
-//! written and read by the crate `petal-data`.
+//! memories' first contents, run it ([`Executable::run`]), and read the memories back, both with `petal_data`.
 //!
-//! Owns the testbench and the processes. Knows neither Calyx's crates nor what a trace means: all that it has to
+//! Owns the testbench and the processes. Knows neither Calyx's crates nor what a trace means: what it has to
 //! know of a design is its [`TopModule`].
 //!
 //! ```no_run

@@ -4,6 +4,8 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::testbench::TopModule;
 
@@ -76,6 +78,8 @@ pub struct BuildOptions {
     pub top: TopModule,
     /// What the design's Verilog needs besides itself.
     pub more: MoreVerilog,
+    /// What becomes true when the user asks to stop: it ends the build, and every run of what is built.
+    pub interrupt: Arc<AtomicBool>,
 }
 
 impl BuildOptions {
@@ -95,6 +99,7 @@ impl Default for BuildOptions {
             jobs: NonZeroUsize::MIN.saturating_add(1),
             top: TopModule::default(),
             more: MoreVerilog::default(),
+            interrupt: Arc::default(),
         }
     }
 }

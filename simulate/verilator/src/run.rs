@@ -1,6 +1,6 @@
 //! Runs an executable and reads what its testbench reports.
 //!
-//! Owns the process while it runs. The report lines are [`crate::testbench`]'s, the memory files [`crate::data`]'s.
+//! Owns the process while it runs. The report lines are [`crate::testbench`]'s, the memory files `petal_data`'s.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,11 +8,13 @@ use std::io::{BufRead as _, BufReader, ErrorKind, PipeReader, Read as _, pipe};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use crate::Error;
-use crate::options::Trace;
+use crate::options::{BuildOptions, Trace};
 use crate::testbench::Report;
 
 /// How often to try again to start an executable that somebody still has open, 10 ms apart.
@@ -26,14 +28,14 @@ const SIGINT: i32 = 2;
 pub struct Executable {
     path: PathBuf,
     trace: Trace,
+    interrupt: Arc<AtomicBool>,
 }
 
 /// How to run a design.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The folder with a file `NAME.dat` for each `@external` memory of the top component (see
-    /// `petal_data::Data::write_dat`). The run adds a `NAME.out` for each (see
-    /// `petal_data::Data::read_out`).
+    /// `petal_data::Data::write_dat`). The run adds a `NAME.out` for each (see `petal_data::Data::read_out`).
     pub data_dir: PathBuf,
     /// The file to write a trace to.
     pub vcd: Option<PathBuf>,
@@ -54,8 +56,12 @@ pub struct RunOutcome {
 }
 
 impl Executable {
-    pub(crate) fn new(path: PathBuf, trace: Trace) -> Self {
-        Self { path, trace }
+    pub(crate) fn new(path: PathBuf, options: &BuildOptions) -> Self {
+        Self {
+            path,
+            trace: options.trace,
+            interrupt: Arc::clone(&options.interrupt),
+        }
     }
 
     /// Where the executable is.
@@ -72,7 +78,7 @@ impl Executable {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] if the design stops itself, [`Error::Crashed`], [`Error::NoTrace`] and [`Error::Io`].
+    /// [`Error::Stopped`] if the design stops itself, [`Error::Crashed`], [`Error::Interrupted`], [`Error::NoTrace`] and [`Error::Io`].
     pub fn run(
         &self,
         options: &RunOptions,
@@ -195,6 +201,11 @@ impl Executable {
             let mut outcome = None;
             for line in BufReader::new(reports).lines() {
                 let line = line.map_err(Error::io("read from", &self.path))?;
+                // It reports some times a second.
+                if self.interrupt.load(Ordering::Relaxed) {
+                    let _ = child.kill();
+                    return Err(Error::Interrupted);
+                }
                 match Report::parse(&line) {
                     Some(Report::Progress(cycle)) => progress(cycle),
                     Some(end) => outcome = Some(end),
@@ -239,6 +250,11 @@ mod tests {
 
     /// What a run of a shell script in the place of a simulation gives.
     fn run_script(script: &str) -> Result<RunOutcome, Error> {
+        run_until(&Arc::default(), script)
+    }
+
+    /// The same, with this interrupt.
+    fn run_until(interrupt: &Arc<AtomicBool>, script: &str) -> Result<RunOutcome, Error> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("simulation");
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -248,7 +264,12 @@ mod tests {
             vcd: None,
             cycle_limit: 10,
         };
-        Executable::new(path, Trace::Off).run(&options, &mut |_| {})
+        let build = BuildOptions {
+            trace: Trace::Off,
+            interrupt: Arc::clone(interrupt),
+            ..BuildOptions::default()
+        };
+        Executable::new(path, &build).run(&options, &mut |_| {})
     }
 
     #[test]
@@ -265,6 +286,13 @@ mod tests {
             the simulation crashed (exit status: 2); it printed:
             (nothing was printed)"]]
         .assert_eq(&run_script("exit 2").unwrap_err().to_string());
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_simulation_that_goes_on() {
+        let interrupt = Arc::new(AtomicBool::new(true));
+        let ended = run_until(&interrupt, "while echo progress 3; do sleep 0.01; done");
+        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Runtime {
             fs::write(&path, header_text(options.trace)).map_err(Error::io("write", &path))?;
             commands.push(compile_header(verilator, &common, level, entry));
         }
-        run_all(commands, options.jobs.get(), &verilator.compiler, log)?;
+        run_all(commands, options, &verilator.compiler, log)?;
         for entry in [missing_runtime, missing_header].into_iter().flatten() {
             entry.publish()?;
         }
