@@ -25,7 +25,7 @@ pub use self::graph::{GraphArgs, GraphFormat};
 pub use self::observe::{CountersArgs, ObserveArgs};
 pub use self::shown::{AgainArgs, TimelineArgs, TraceArgs, ViewerArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
-pub use self::sweep::{HistoryArgs, SweepArgs};
+pub use self::sweep::SweepArgs;
 use self::values::parse_name;
 pub use self::values::parse_size;
 use crate::versions;
@@ -175,9 +175,6 @@ pub enum Command {
     /// Run many designs, pipelines and data sets, and tell which are best
     #[command(after_help = self::sweep::SWEEP_HELP)]
     Sweep(SweepArgs),
-    /// Keep the cycles of each commit, and draw them
-    #[command(after_help = self::sweep::HISTORY_HELP)]
-    History(HistoryArgs),
     /// List what can be counted in a design by `petal run --count`: what memories, registers and cells do
     Counters(CountersArgs),
     /// Print what a comparison needs of a profile: a small file to keep beside the design

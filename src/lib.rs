@@ -21,7 +21,6 @@ mod follow;
 mod front_end;
 mod generated;
 mod graph;
-mod history;
 mod instrument;
 mod interrupt;
 mod messages;
@@ -125,7 +124,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Sweep(args) => sweep::sweep(&args),
-        Command::History(args) => history::history(&args),
         Command::Counters(args) => observe::counters(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => instrument::instrument(&args),

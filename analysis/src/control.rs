@@ -279,7 +279,7 @@ fn with_those_inside(
     outermost: impl IntoIterator<Item = ComponentId>,
 ) -> BTreeSet<ComponentId> {
     let mut all = BTreeSet::from_iter(outermost);
-    let mut left = Vec::from_iter(all.iter().copied());
+    let mut left: Vec<ComponentId> = all.iter().copied().collect();
     while let Some(next) = left.pop() {
         let cells = metadata.component(next).instances();
         left.extend(cells.map(|(_, id)| id).filter(|&id| all.insert(id)));

@@ -1,10 +1,9 @@
-//! The arguments of `petal sweep` and `petal history`.
+//! The arguments of `petal sweep`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use petal_compare::Limit;
 
 pub(super) const SWEEP_HELP: &str = "\
 Examples:
@@ -19,12 +18,6 @@ Exit codes:
   1  some did not, or something is wrong with the input
   2  the command line makes no sense
   130  it was interrupted; the same command goes on with what is left";
-
-pub(super) const HISTORY_HELP: &str = "\
-Examples:
-  petal history petal-out/design --out history        add the profile, as that of the commit that is checked out
-  petal history --out history                         only draw the page again
-  petal history petal-out/design --out history --fail-above 2%";
 
 /// `petal sweep`
 #[derive(Debug, Args)]
@@ -78,26 +71,4 @@ fn parse_shard(text: &str) -> Result<Shard, String> {
     shard
         .filter(|shard| 1 <= shard.number && shard.number <= shard.of)
         .ok_or_else(|| "write a part and how many there are, such as 2/8".to_owned())
-}
-
-/// `petal history`
-#[derive(Debug, Args)]
-pub struct HistoryArgs {
-    /// The folder that `petal run` wrote, to be added [default: add nothing]
-    pub dir: Option<PathBuf>,
-    /// Where to write the history: its entries and its page
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// The commit of the profile [default: HEAD]
-    #[arg(long, value_name = "COMMIT", default_value = "HEAD", requires = "dir")]
-    pub commit: String,
-    /// The repository with that commit
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    pub repository: PathBuf,
-    /// Fail if the last run of a design takes longer by more than this than its shortest: `2%` or `100cycles`
-    #[arg(long, value_name = "LIMIT")]
-    pub fail_above: Option<Limit>,
-    /// Print nothing but errors
-    #[arg(short, long)]
-    pub quiet: bool,
 }

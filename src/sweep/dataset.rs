@@ -1,10 +1,10 @@
-//! The figures of a sweep, or of a history, as Parquet: files in folders that are named after what their rows have in common.
+//! The figures of a sweep as Parquet: files in folders that are named after what their rows have in common.
 //!
 //! Owns where the files are; the table is that of `petal_tables`, which only a petal with the feature `tables` has.
 
 use std::path::Path;
 
-use petal_sweep::{Entry, Row, Sweep};
+use petal_sweep::{Row, Sweep};
 
 use crate::failure::Failure;
 
@@ -12,18 +12,12 @@ use crate::failure::Failure;
 pub const RUNS: &str = "runs";
 
 #[cfg(feature = "tables")]
-pub use self::files::{write, write_entry};
+pub use self::files::write;
 
 /// Writes nothing, and leaves nothing of a petal that could: it would be of other rows.
 #[cfg(not(feature = "tables"))]
 pub fn write(_: &Sweep, _: &[Row], out: &Path) -> Result<(), Failure> {
     super::shop::remove(&out.join(RUNS))
-}
-
-/// Writes nothing.
-#[cfg(not(feature = "tables"))]
-pub fn write_entry(_: &Entry, _: &Path) -> Result<(), Failure> {
-    Ok(())
 }
 
 #[cfg(feature = "tables")]
@@ -38,8 +32,7 @@ mod files {
     use petal_sweep::encoded;
     use petal_tables::{Figures, Parameter, RecordBatch, RunRow, Table, Writer, runs};
 
-    use super::{Entry, Failure, Path, RUNS, Row, Sweep};
-    use crate::folder;
+    use super::{Failure, Path, RUNS, Row, Sweep};
     use crate::sweep::shop::{overhead, remove};
 
     /// Writes the dataset in place of an earlier one.
@@ -137,35 +130,5 @@ mod files {
         writer.write(table)?;
         writer.finish()?;
         Ok(file)
-    }
-
-    /// Adds a file with the run of a commit to a dataset.
-    pub fn write_entry(entry: &Entry, dir: &Path) -> Result<(), Failure> {
-        let text = |value: &str| Parameter::Text(value.to_owned());
-        let ancestors = i64::try_from(entry.ancestors).unwrap_or(i64::MAX);
-        let row = RunRow {
-            design: entry.design.clone(),
-            petal: Some(entry.petal.clone()),
-            digest: entry.fingerprint.clone(),
-            pipeline: entry.pipeline.clone(),
-            figures: Some(Figures {
-                cycles: entry.cycles,
-                computation: entry.computation_cycles,
-                conditions: entry.condition_cycles,
-                overhead: by_kind(|kind| entry.overhead.get(kind)),
-            }),
-            parameters: [
-                ("commit".to_owned(), text(&entry.commit)),
-                ("time".to_owned(), Parameter::Integer(entry.time)),
-                ("ancestors".to_owned(), Parameter::Integer(ancestors)),
-                ("subject".to_owned(), text(&entry.subject)),
-            ]
-            .into(),
-            ..RunRow::default()
-        };
-        let dir = dir.join(format!("design={}", encoded(&entry.design)));
-        fs::create_dir_all(&dir).map_err(Failure::io("create the folder", &dir))?;
-        let path = dir.join(format!("{}.parquet", entry.commit));
-        folder::write_whole(&path, &parquet(&runs(&[row])?)?)
     }
 }

@@ -1,21 +1,17 @@
 //! A sweep as one page: a table that sorts and filters, and pictures of any two figures.
 //!
-//! The page's script knows nothing but its data, loads nothing, and runs under a policy that admits no other script.
+//! The page's script knows nothing but its data, and loads nothing.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use petal_visualize::Page;
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
 use crate::expand::encoded;
-use crate::history::History;
 use crate::row::{Row, Sweep};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 const COMMON: &str = include_str!("page/common.js");
 const SWEEP: &str = include_str!("page/sweep.js");
-const HISTORY: &str = include_str!("page/history.js");
 
 /// What the script of a sweep's page gets.
 #[derive(Serialize)]
@@ -87,53 +83,11 @@ impl Sweep {
             figures,
             rows,
         };
-        page(&self.name, &format!("{COMMON}{SWEEP}"), &data)
+        let page = Page {
+            template: PAGE,
+            style: STYLE,
+            script: &format!("{COMMON}{SWEEP}"),
+        };
+        page.render(&data, &[("title", &self.name)], &[])
     }
-}
-
-/// The text of the page with these histories.
-pub fn history_html(histories: &[History]) -> String {
-    let data: Vec<_> = histories.iter().map(History::data).collect();
-    page("history", &format!("{COMMON}{HISTORY}"), &data)
-}
-
-/// A page with this script and data.
-fn page(title: &str, script: &str, data: &impl Serialize) -> String {
-    let json = serde_json::to_string(data).expect("the keys are texts");
-    let parts = [
-        ("script-hash", hash(script)),
-        ("style-hash", hash(STYLE)),
-        ("title", escape(title)),
-        ("style", STYLE.to_owned()),
-        ("script", script.to_owned()),
-        // In JSON, `<` only ever stands inside of a text.
-        ("data", json.replace('<', "\\u003c")),
-    ];
-    let mut text = String::new();
-    let mut rest = PAGE;
-    while let Some((before, (name, after))) = rest
-        .split_once("{{")
-        .and_then(|(before, after)| Some((before, after.split_once("}}")?)))
-    {
-        text.push_str(before);
-        let part = parts.iter().find(|(given, _)| *given == name);
-        text.push_str(&part.expect("the page names its parts").1);
-        rest = after;
-    }
-    text.push_str(rest);
-    text
-}
-
-/// What a content security policy calls a script or style.
-fn hash(text: &str) -> String {
-    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)))
-}
-
-/// A text as HTML.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }

@@ -216,6 +216,7 @@ impl Table {
     }
 
     /// These rows and columns of it, by their positions.
+    #[must_use]
     pub fn part(&self, rows: &[usize], columns: &[usize]) -> Self {
         let row = |row: &usize| {
             let values = columns.iter().map(|&at| self.rows[*row][at].clone());

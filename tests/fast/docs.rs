@@ -57,7 +57,7 @@ fn documents(folder: &Path) -> Vec<String> {
 
 #[test]
 fn the_links_of_the_documents_lead_somewhere() {
-    let documents = documents(&root());
+    let documents = documents(root());
     assert!(documents.contains(&"docs/guide/observe/README.md".to_owned()));
     for document in &documents {
         // What looks like a link in a block of code is none.

@@ -22,7 +22,6 @@ mod fuzz;
 mod graph;
 mod guide;
 mod habits;
-mod history;
 mod hostile;
 mod kept_state;
 mod ledger;

@@ -126,7 +126,7 @@ const ROOMS: [Room; 17] = [
     },
     Room {
         name: "petal-sweep",
-        knows: &[],
+        knows: &["petal-visualize"],
         in_tests: &[],
     },
     Room {

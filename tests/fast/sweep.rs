@@ -416,8 +416,6 @@ fn a_sweep_takes_nothing_away() {
     workshop.write("mine/notes.txt", "mine");
     let said = workshop.ends(2, &["sweep", "s.toml", "--out", "mine"]);
     tells(&said, &["mine holds notes.txt and no sweep"]);
-    let said = workshop.ends(2, &["history", "--out", "mine"]);
-    tells(&said, &["mine holds notes.txt and no history"]);
     workshop.succeeds(&["sweep", "s.toml", "--out", "out"]);
     workshop.write("out/generated.futil", DESIGN);
     workshop.write("t.toml", "[[design]]\nfiles = \"out/*.futil\"\n");

@@ -1,9 +1,8 @@
-"""Reads sweep.html and history.html in a browser, as a user does.
+"""Reads sweep.html in a browser, as a user does.
 
 usage: check_sweep.py CHROMIUM DIR
 
-DIR has a sweep in `out`, of a loop with 1 to 7 iterations (`times`), by two pipelines, and a design that fails; and a history
-in `history`, of which the third commit is slower. Exits with 1 at the first difference.
+DIR has a sweep in `out`, of a loop with 1 to 7 iterations (`times`), by two pipelines, and a design that fails. Exits with 1 at the first difference.
 """
 
 import json
@@ -88,21 +87,11 @@ def check_sweep(browser, root):
     same("wrong", page.wrong, [])
 
 
-def check_history(browser, root):
-    page = opened(browser, f"file://{root}/history/history.html")
-    subjects = page.locator("tbody td:nth-child(3)").all_inner_texts()
-    same("commits", subjects, ["<b>3</b>", "<b>2</b>", "<b>1</b>"])
-    check("<b>3</b>" in page.locator(".worse").inner_text(), "the slower commit is not named")
-    same("points", page.locator(".picture > svg .mark").count(), 6)
-    same("wrong", page.wrong, [])
-
-
 def main():
     executable, root = sys.argv[1], Path(sys.argv[2]).resolve()
     with sync_playwright() as playwright:
         browser = chromium(playwright, executable)
         check_sweep(browser, root)
-        check_history(browser, root)
 
 
 main()

@@ -160,7 +160,7 @@ fn a_disk_that_is_full_ends_no_sweep_for_good() {
 }
 
 #[test]
-fn the_pages_of_sweeps_and_histories_work_in_a_browser() {
+fn the_page_of_a_sweep_works_in_a_browser() {
     let workshop = workshop();
     let hostile =
         "[[design]]\nfiles = \"missing.futil\"\nname = \"</script><img src=x onerror=alert(1)>\"\n";
@@ -173,11 +173,6 @@ fn the_pages_of_sweeps_and_histories_work_in_a_browser() {
         "component main() -> () { cells {} wires {} control { nothing; } }",
     );
     workshop.ends(1, &["sweep", "sweep.toml", "--out", "out", "-q"]);
-    let script = "git init -q . && git add design.futil && \
-                  for n in 1 2 3; do git -c user.name=t -c user.email=t@t commit -q --allow-empty -m \"<b>$n</b>\"; \
-                  petal run design.futil -q --name design --passes $([ $n = 3 ] && echo no-opt || echo all) --out profile; \
-                  petal history profile --out history -q; done";
-    succeeds(&mut workshop.bash(script));
     succeeds(
         Command::new(python())
             .arg(root().join("tests/slow/check_sweep.py"))

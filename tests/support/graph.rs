@@ -13,7 +13,7 @@ pub fn of(metadata: &Metadata, events: &[Event], analysis: &Analysis<'_>) -> Con
     for event in events {
         path.event(event);
     }
-    let graph = ControlGraph::new(&analysis, &path.finish(), "design", false, None);
+    let graph = ControlGraph::new(analysis, &path.finish(), "design", false, None);
     graph.expect("the run has cells")
 }
 

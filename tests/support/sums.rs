@@ -172,7 +172,7 @@ fn check_overhead_leaves(metadata: &Metadata, analysis: &Analysis<'_>) -> Result
     for weighting in [Weighting::Scaled, Weighting::Leaves] {
         let mut leaves: BTreeMap<String, u64> = BTreeMap::new();
         let mut sum = 0;
-        for line in Flame::new(&analysis, weighting, Frames::Calyx)
+        for line in Flame::new(analysis, weighting, Frames::Calyx)
             .folded()
             .lines()
         {
