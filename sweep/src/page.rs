@@ -10,8 +10,7 @@ use crate::row::{Row, Sweep};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-const COMMON: &str = include_str!("page/common.js");
-const SWEEP: &str = include_str!("page/sweep.js");
+const SCRIPT: &str = include_str!("page/sweep.js");
 
 /// What the script of a sweep's page gets.
 #[derive(Serialize)]
@@ -86,7 +85,7 @@ impl Sweep {
         let page = Page {
             template: PAGE,
             style: STYLE,
-            script: &format!("{COMMON}{SWEEP}"),
+            script: SCRIPT,
         };
         page.render(&data, &[("title", &self.name)], &[])
     }
