@@ -469,8 +469,13 @@ impl Workshop for Shop<'_> {
     }
 
     fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, String> {
-        let program = self.program(variant).map_err(|error| error.to_string())?;
-        petal_passes::rewrites(program, observed).map_err(|error| error.to_string())
+        let rewrites = || {
+            let pipeline = self.pipeline(variant.passes())?;
+            let mut found = petal_passes::rewrites(self.program(variant)?, observed)?;
+            found.retain(|rewrite| pipeline.compiles(rewrite.kind));
+            Ok::<_, Failure>(found)
+        };
+        rewrites().map_err(|failure| failure.to_string())
     }
 
     fn profile(&self, variant: &Variant) -> Result<Profiles, String> {
