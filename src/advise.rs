@@ -518,7 +518,7 @@ impl Shop<'_> {
         let pipeline = self.pipeline(variant.passes())?;
         let (design, metadata) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
         let reconstruction = Reconstruction::new(&metadata);
-        let mut profiles = Profiles::default();
+        let mut profiles = Profiles::new(&design);
         let probes = &reconstruction.signals().watched;
         let compiled = Compiled::new(design.program(), probes, Visible::Probes)?;
         for (at, (memories, _)) in self.data.iter().enumerate() {
