@@ -469,8 +469,13 @@ impl Workshop for Shop<'_> {
     }
 
     fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, String> {
-        let program = self.program(variant).map_err(|error| error.to_string())?;
-        petal_passes::rewrites(program, observed).map_err(|error| error.to_string())
+        let rewrites = || {
+            let pipeline = self.pipeline(variant.passes())?;
+            let mut found = petal_passes::rewrites(self.program(variant)?, observed)?;
+            found.retain(|rewrite| pipeline.compiles(rewrite.kind));
+            Ok::<_, Failure>(found)
+        };
+        rewrites().map_err(|failure| failure.to_string())
     }
 
     fn profile(&self, variant: &Variant) -> Result<Profiles, String> {
@@ -513,7 +518,7 @@ impl Shop<'_> {
         let pipeline = self.pipeline(variant.passes())?;
         let (design, metadata) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
         let reconstruction = Reconstruction::new(&metadata);
-        let mut profiles = Profiles::default();
+        let mut profiles = Profiles::new(&design);
         let probes = &reconstruction.signals().watched;
         let compiled = Compiled::new(design.program(), probes, Visible::Probes)?;
         for (at, (memories, _)) in self.data.iter().enumerate() {

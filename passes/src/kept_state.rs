@@ -11,6 +11,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use calyx_ir as ir;
 use calyx_opt::analysis::{LiveRangeAnalysis, ShareSet};
 
+use crate::rewrites;
+
 /// The pass that joins cells.
 pub(crate) const PASS: &str = "cell-share";
 
@@ -21,13 +23,14 @@ pub(crate) type Pairs = HashMap<ir::Id, Vec<[ir::Id; 2]>>;
 pub type Joined = BTreeSet<(String, Vec<String>)>;
 
 /// The pairs of cells of one type that are in use at the same time if what they hold counts after the end of an
-/// activation. The entry point has no other activation.
+/// activation. The entry point has no other activation, but components of which it has cells keep something as well.
 pub(crate) fn pairs(ctx: &ir::Context) -> Pairs {
     let state_share = ShareSet::from_context::<true>(ctx);
     let share = ShareSet::from_context::<false>(ctx);
+    let mut all = cells_of(&rewrites::keeping(ctx), ctx);
     let components = ctx.components.iter();
     let others = components.filter(|component| component.name != ctx.entrypoint);
-    let pairs = others.map(|component| {
+    for component in others {
         let body = ir::Cloner::control(&component.control.borrow());
         let mut again = ir::Control::repeat(2, Box::new(body));
         let live = LiveRangeAnalysis::new(&mut again, state_share.clone(), share.clone());
@@ -39,7 +42,7 @@ pub(crate) fn pairs(ctx: &ir::Context) -> Pairs {
             &HashSet::new(),
             &again,
         );
-        let mut pairs = Vec::new();
+        let pairs: &mut Vec<_> = all.entry(component.name).or_default();
         for cells in uses.into_values() {
             let mut cells: Vec<_> = cells.into_iter().collect();
             cells.sort_by_key(|(cell, _)| *cell);
@@ -49,7 +52,24 @@ pub(crate) fn pairs(ctx: &ir::Context) -> Pairs {
                 pairs.extend(others.map(|(other, _)| [*one, *other]));
             }
         }
-        (component.name, pairs)
+    }
+    all
+}
+
+/// The pairs of cells of one of these components.
+fn cells_of(of: &BTreeSet<ir::Id>, ctx: &ir::Context) -> Pairs {
+    let pairs = ctx.components.iter().map(|component| {
+        let cells = component.cells.iter().filter_map(|cell| {
+            let cell = cell.borrow();
+            let of = cell.type_name().filter(|name| of.contains(name))?;
+            Some((of, cell.name()))
+        });
+        let cells: Vec<_> = cells.collect();
+        let pairs = cells.iter().enumerate().flat_map(|(at, (of, one))| {
+            let others = cells[at + 1..].iter().filter(move |(other, _)| other == of);
+            others.map(|(_, other)| [*one, *other])
+        });
+        (component.name, pairs.collect())
     });
     pairs.collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calyx_ir as ir;
 use calyx_opt::pass_manager::PassManager;
-use calyx_opt::passes::WellFormed;
+use calyx_opt::passes::{CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
 
@@ -20,6 +20,7 @@ use crate::order;
 use crate::plugin::{EncodeControl, Instrumentation};
 use crate::positions;
 use crate::requirements;
+use crate::rewrites::RewriteKind;
 use crate::session::{Phase, Session};
 use crate::structure::Structure;
 use crate::verilog_names::{self, Renamed};
@@ -123,6 +124,12 @@ impl Pipeline {
     /// The names of the passes, in order.
     pub fn passes(&self) -> &[String] {
         &self.passes
+    }
+
+    /// Whether the passes compile what an edit makes of a program: static control needs a pass of its own.
+    pub fn compiles(&self, kind: RewriteKind) -> bool {
+        let is_static = kind == RewriteKind::FixedLatency;
+        !is_static || self.passes.iter().any(|pass| pass == CompileStatic::name())
     }
 
     /// The passes with their options, for the record.

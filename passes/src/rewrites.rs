@@ -119,6 +119,8 @@ pub struct Observed {
     pub iterations: HashMap<(String, ControlId), u64>,
     /// Cells that share hardware with others, by component and cell.
     pub shared: BTreeSet<(String, String)>,
+    /// Components in which the compiler made one cell of several that have to keep what they hold.
+    pub joined: BTreeSet<String>,
 }
 
 /// The edits of a program's own file that there are, in the order of the file. What the program imports is not edited.
@@ -176,6 +178,11 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         found.sort_by_key(|rewrite| (rewrite.region.start, rewrite.region.end, rewrite.kind));
         Ok(found)
     })
+}
+
+/// The components that may read or give in a run what an earlier one left.
+pub(crate) fn keeping(ctx: &ir::Context) -> BTreeSet<ir::Id> {
+    instances::keeping(ctx)
 }
 
 /// The cells that some invoke hands over as `ref` cells, by component.
@@ -316,6 +323,10 @@ impl Scope<'_> {
                 Certainty::Checked,
                 "results may depend on how long something takes, for what runs beside it or by itself"
                     .to_owned(),
+            ),
+            Certainty::Proved if self.observed.joined.contains(self.component.name.as_ref()) => (
+                Certainty::Checked,
+                "the compiler made one cell of several of the component that keep something".to_owned(),
             ),
             Certainty::Proved => match self.premises.doubt(self.component.name) {
                 Some(doubt) => (Certainty::Checked, doubt.to_owned()),

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use petal_advise::{Place, Profile};
 use petal_analysis::{Analysis, StatementId};
 use petal_metadata::{ComponentId, ControlId, Metadata};
-use petal_passes::{Observed, Rewrite, RewriteKind};
+use petal_passes::{Design, Observed, Rewrite, RewriteKind};
 
 /// What is known of the runs of a program with all data sets.
 #[derive(Default)]
@@ -25,6 +25,14 @@ struct Statement {
 }
 
 impl Profiles {
+    /// Those of a design, before it has run.
+    pub fn new(design: &Design) -> Self {
+        let mut profiles = Self::default();
+        let joined = design.joined.iter();
+        profiles.observed.joined = joined.map(|(component, _)| component.clone()).collect();
+        profiles
+    }
+
     /// Takes in a run.
     pub fn add(&mut self, metadata: &Metadata, analysis: &Analysis<'_>, first: bool) {
         let component = |id: ComponentId| metadata.component(id).name.clone();
@@ -65,6 +73,7 @@ impl Profiles {
                 .map(of_statement)
                 .collect(),
             shared: shared(metadata),
+            joined: self.observed.joined.clone(),
         };
         if first {
             self.observed = seen;

@@ -268,6 +268,14 @@ fn what_the_compiler_gets_wrong_proves_nothing() {
 }
 
 #[test]
+fn what_the_passes_do_not_compile_is_not_advised() {
+    let passes = ["--passes", "no-opt", "-d", "compile-static"];
+    let args = [&["design.futil", "--proved"][..], &passes].concat();
+    let advice = advice(&with("while-reg.futil"), &args);
+    assert_eq!(advice["defects"], Value::Array(Vec::new()), "{advice:#}");
+}
+
+#[test]
 fn what_is_as_good_as_it_gets_is_told_so() {
     let workshop = Workshop::empty();
     let program = r#"import "primitives/core.futil";

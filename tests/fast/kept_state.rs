@@ -1,7 +1,10 @@
 //! Registers that the pass `cell-share` joins although they keep values from one activation to the next.
 
+use std::fs;
+
 use serde_json::Value;
 
+use crate::support::root;
 use crate::support::workshop::{Workshop, said, tells};
 
 const RUN: [&str; 4] = ["run", "design.futil", "--out", "out"];
@@ -51,6 +54,18 @@ fn a_register_that_loses_what_it_kept_is_told() {
     );
     let (notes, counted) = run(COUNTERS, &["--disable-pass", "cell-share"]);
     assert_eq!(counted, 1);
+    assert!(!notes.contains("cell-share"), "{notes}");
+}
+
+#[test]
+fn cells_of_a_component_that_lose_what_they_kept_are_told() {
+    let premises = root().join("tests/fast/advice/premises");
+    let design = fs::read_to_string(premises.join("state-behind-wires.futil")).unwrap();
+    let (notes, _) = run(&design, &[]);
+    tells(&notes, &["makes one cell of `p`, `q` in `main`, though"]);
+    // What a run writes before anything shows it is no matter.
+    let written = design.replace("ad.left = r.out", "ad.left = a");
+    let (notes, _) = run(&written, &[]);
     assert!(!notes.contains("cell-share"), "{notes}");
 }
 

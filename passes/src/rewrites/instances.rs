@@ -29,11 +29,7 @@ struct Known {
 /// The components with several cells of a component that keeps something without the compiler seeing it, their own or those of their
 /// cells, which may become a part of them.
 pub(super) fn confused(ctx: &ir::Context) -> BTreeSet<ir::Id> {
-    let mut known = Known::default();
-    // Those that a component runs come before it.
-    for component in &ctx.components {
-        known.add(ctx, component);
-    }
+    let known = Known::of(ctx);
     let is_confused = |cells: &BTreeMap<ir::Id, usize>| {
         let mut several = cells.iter().filter(|(_, count)| **count > 1);
         several.any(|(of, _)| known.keeping.contains(of) && !known.unshared.contains(of))
@@ -44,7 +40,21 @@ pub(super) fn confused(ctx: &ir::Context) -> BTreeSet<ir::Id> {
         .collect()
 }
 
+/// The components that may give in a run what an earlier one left.
+pub(super) fn keeping(ctx: &ir::Context) -> BTreeSet<ir::Id> {
+    Known::of(ctx).keeping
+}
+
 impl Known {
+    fn of(ctx: &ir::Context) -> Self {
+        let mut known = Self::default();
+        // Those that a component runs come before it.
+        for component in &ctx.components {
+            known.add(ctx, component);
+        }
+        known
+    }
+
     fn add(&mut self, ctx: &ir::Context, component: &ir::Component) {
         let name = component.name;
         let mut cells: BTreeMap<ir::Id, usize> = BTreeMap::new();

@@ -260,6 +260,22 @@ fn comments_in_statements() {
     expect!["run `a_1`, `b_1` and `seq` at once, in a `par`"].assert_eq(&found[0].what);
 }
 
+#[test]
+fn cells_that_the_compiler_joined() {
+    let source = main("", &sets("a_1 b_1"), "seq { a_1; b_1; }");
+    let mut observed = Observed::default();
+    let is_proved = |observed: &Observed| {
+        let (_, found) = of(&source, observed);
+        assert!(!found.is_empty());
+        found
+            .iter()
+            .any(|rewrite| rewrite.certainty == Certainty::Proved)
+    };
+    assert!(is_proved(&observed));
+    observed.joined.insert("main".to_owned());
+    assert!(!is_proved(&observed));
+}
+
 /// How many ways to run steps of `main` at once are proved, and how many there are.
 fn proved_at_once(source: &str) -> (usize, usize) {
     let (_, found) = of(source, &Observed::default());

@@ -11,6 +11,9 @@ use crate::problem::Problem;
 /// Exponents beyond this are refused: no memory word needs them, and a power of ten of that size takes long.
 const LARGEST_EXPONENT: i64 = 100_000;
 
+/// So many characters more than its format has bits, twice, no number needs: to read it would take long.
+const SPARE_LENGTH: usize = 10_000;
+
 /// How a value was rounded.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Rounding {
@@ -23,6 +26,11 @@ pub(crate) struct Rounding {
 /// The bits of the number of `format` that is nearest to the one that `text` tells, and how that was rounded if
 /// it is another one. Whole numbers are not rounded.
 pub(crate) fn to_bits(text: &str, format: Format) -> Result<(BigUint, Option<Rounding>), Problem> {
+    let most = SPARE_LENGTH.saturating_add(2 * format.width() as usize);
+    if text.len() > most {
+        let text = text.to_owned();
+        return Err(Problem::TooLong { text, most });
+    }
     if format.numeric_type() == NumericType::Ieee754Float {
         return float_to_bits(text, format);
     }

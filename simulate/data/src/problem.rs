@@ -144,6 +144,17 @@ pub enum Problem {
         /// The value in the file.
         text: String,
     },
+    /// A value is longer than any number of its format has to be.
+    #[error(
+        "{} has more than {most} characters, which no number of this format needs",
+        shortened(text)
+    )]
+    TooLong {
+        /// The value in the file.
+        text: String,
+        /// The most characters.
+        most: usize,
+    },
     /// A value is none of the numbers of a format without infinities.
     #[error(
         "`{text}` is a value of the format ieee754_float only, and this one is {}",

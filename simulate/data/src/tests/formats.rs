@@ -57,6 +57,23 @@ fn values_between_two_numbers_are_rounded() {
 }
 
 #[test]
+fn what_is_too_long_is_not_computed_with() {
+    let long = "1".repeat(1 << 20);
+    for number in [long.clone(), format!("0.{long}"), format!("\"1/{long}\"")] {
+        for format in [BITNUM, FIXED, DOUBLE] {
+            let error = parse(&file(&format!("[{number}]"), format)).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("no number of this format needs"), "{error}");
+        }
+    }
+    check_words(
+        &format!("[1.5{}]", "0".repeat(10_000)),
+        FIXED,
+        &expect!["18"],
+    );
+}
+
+#[test]
 fn floats_become_bits() {
     check_words(
         "[0, -0.0, 1, -2.01, 0.1, 1e-45, 3.4028235e38, \"inf\", \"-inf\", \"nan\", \"Infinity\", \"nan(0xffc00001)\"]",
