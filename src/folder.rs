@@ -21,7 +21,7 @@ use petal_visualize::outputs::{SUMMARY, TRACE};
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, Ending};
 use crate::outputs;
 
 /// The Verilog of the instrumented design; not kept.
@@ -224,9 +224,11 @@ impl Staging {
         Self { lock, ..self }
     }
 
-    /// The folders that were made for it, innermost first.
-    pub fn made(&self) -> impl Iterator<Item = &Path> {
-        self.made.0.iter().rev().map(PathBuf::as_path)
+    /// While the result lives, Ctrl-C ends the command at once, and nothing that was made for the profile is left, nor `more`.
+    pub fn ending<'a>(&'a self, more: impl IntoIterator<Item = &'a Path>) -> Ending {
+        let left = more.into_iter().chain([self.scratch.path()]);
+        let made = self.made.0.iter().rev();
+        Ending::at_once(left).with_empty(made.map(PathBuf::as_path))
     }
 
     /// Where to write the file `name` of the profile for now.

@@ -50,6 +50,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
         };
         output.read_file(&args.waveform, waveform, &observing)
     })?;
+    let ending = staging.ending([]);
     let mut summary = analysis.summary(&name, Vec::new());
     if let Some(stopped_by) = observations.as_ref().and_then(Observations::stopped_by) {
         summary.stopped = Some(format!("ended by `--stop-on {stopped_by}`"));
@@ -69,6 +70,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Failure> {
     if let Some(results) = &results {
         observe::write(results, &staging)?;
     }
+    drop(ending);
     interrupt::check()?;
     staging.commit(&outputs::files())?;
     let quiet = args.quiet || events::take_output(&args.observe);

@@ -185,13 +185,13 @@ pub fn profile(
         Some((simulation, observations)) => job.run_embedded(simulation, observations)?,
         None => job.run_verilator()?,
     };
+    let ending = job.ending();
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
     timelines.finish(results.as_ref(), &job.staging)?;
     summary.observations = results.as_ref().map(Results::page);
     summary.data = job.data();
     summary.hardware = Some(job.hardware());
-    let ending = job.ending();
     let ran = verify::Ran {
         cycles: summary.cycles,
         stopped: summary.stopped.clone(),
@@ -285,10 +285,9 @@ impl<'a> Job<'a> {
 
     /// While it lives, Ctrl-C ends the command at once.
     fn ending(&self) -> Ending {
-        let scratch = self.staging.work("");
         let waveform = self.waveform.map(Draft::path);
-        let left = [self.design.folder(), &scratch].into_iter();
-        Ending::at_once(left.chain(waveform.as_deref())).with_empty(self.staging.made())
+        let left = [self.design.folder()].into_iter();
+        self.staging.ending(left.chain(waveform.as_deref()))
     }
 
     /// The run in the embedded simulator, unless it is for Verilator.

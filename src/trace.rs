@@ -319,8 +319,11 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
             args.dir.display()
         )));
     }
+    let ending = staging.ending([]);
     let results = observe::read(&args.dir)?;
     timelines.finish(&observe::tracks(results.as_ref(), cycles.as_ref(), false))?;
+    drop(ending);
+    interrupt::check()?;
     outputs::keep_timelines(timelines.format(), &staging)?;
     let slices = timelines.slices();
     let mut text = format!("{} slices\n", thousands(slices));

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,6 +44,19 @@ fn computed(process: u32) -> u64 {
     // Behind the name in brackets; user time is field 14.
     let mut fields = stat.rsplit(')').next().unwrap().split_whitespace();
     fields.nth(11).unwrap().parse().unwrap()
+}
+
+/// The file with this name below a folder.
+fn find(dir: &Path, name: &str) -> Option<PathBuf> {
+    let paths = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
+    let mut paths = paths.collect::<Vec<_>>().into_iter();
+    paths.find_map(|path| {
+        if path.is_dir() {
+            find(&path, name)
+        } else {
+            path.ends_with(name).then_some(path)
+        }
+    })
 }
 
 /// Waits until a command writes a waveform.
@@ -286,6 +300,37 @@ fn a_run_that_is_interrupted() {
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     tells(&summary["stopped"].to_string(), &["interrupted"]);
     assert!(summary["cycles"].as_u64().unwrap() > 100, "{summary}");
+}
+
+#[test]
+fn an_interrupt_while_observations_are_drawn() {
+    let workshop = Workshop::endless();
+    let observed = ["--count", "main.*.writes", "--sample", "1"];
+    let limits = ["--cycle-limit", "1500000", "--unverified"];
+    let run = [&RUN[..], &observed, &limits].concat();
+    let mut command = workshop.command(&run).spawn().unwrap();
+    // The trace is whole then, and the timeline is not.
+    let size = || {
+        let mut staged = workshop.temporary().into_iter();
+        let trace = staged.find_map(|dir| fs::metadata(find(&dir, "trace.petal")?).ok());
+        trace.map_or(0, |trace| trace.len())
+    };
+    let mut before = 0;
+    while before == 0 || before != size() {
+        assert!(command.try_wait().unwrap().is_none(), "it has ended");
+        before = size();
+        // It is written in pieces.
+        thread::sleep(Duration::from_millis(300));
+    }
+    kill(Pid::from_raw(command.id().cast_signed()), Signal::SIGTERM).unwrap();
+    let sent = Instant::now();
+    is_interrupted(&workshop, &command.wait_with_output().unwrap());
+    assert!(
+        sent.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        sent.elapsed()
+    );
+    assert!(workshop.temporary().is_empty());
 }
 
 #[test]

@@ -549,8 +549,7 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
     }
 
     fn observed(&mut self, observed: &Observed) -> io::Result<()> {
-        observed::write(observed, self.packets.chunk(stream(MAIN)));
-        self.packets.flush_full()
+        observed::write(observed, &mut self.packets)
     }
 
     fn finish(&mut self) -> io::Result<()> {

@@ -1,10 +1,13 @@
 //! Tracks of what was observed, as packets of a sequence of their own: packets of a trace may stand in any order.
 
+use std::io::{self, Write};
+
 use prost::Message as _;
 use prost::encoding::message;
 
-use super::NANOSECONDS;
+use super::{MAIN, NANOSECONDS, stream};
 use crate::timeline::Observed;
+use crate::timeline::compress::Packets;
 use crate::timeline::observed::Events;
 use crate::timeline::proto::{self, tag};
 
@@ -16,16 +19,19 @@ const ARROWS: u64 = 1 << 62;
 const SEQUENCE: u32 = u32::MAX;
 
 /// Writes the packets.
-pub(super) fn write(observed: &Observed, bytes: &mut Vec<u8>) {
+pub(super) fn write<W: Write + Send + 'static>(
+    observed: &Observed,
+    packets: &mut Packets<W>,
+) -> io::Result<()> {
     if observed.tracks.is_empty() {
-        return;
+        return Ok(());
     }
-    let mut writer = Writer { bytes };
-    writer.track(HOLDER, None, "observations", None);
+    let mut writer = Writer { packets };
+    writer.track(HOLDER, None, "observations", None)?;
     for (id, row) in (HOLDER + 1..).zip(observed.rows()) {
         let is_counter = matches!(row.events, Events::Values(_));
         let counter = is_counter.then(proto::CounterDescriptor::default);
-        writer.track(id, Some(HOLDER), row.name, counter);
+        writer.track(id, Some(HOLDER), row.name, counter)?;
         let event = |kind| proto::TrackEvent {
             r#type: Some(kind),
             track_uuid: Some(id),
@@ -44,7 +50,7 @@ pub(super) fn write(observed: &Observed, bytes: &mut Vec<u8>) {
                             flow_ids: arrows.into_iter().flatten().collect(),
                             ..event(proto::TYPE_INSTANT)
                         },
-                    );
+                    )?;
                 }
             }
             Events::Slices(slices) => {
@@ -53,8 +59,8 @@ pub(super) fn write(observed: &Observed, bytes: &mut Vec<u8>) {
                         name: name(),
                         ..event(proto::TYPE_SLICE_BEGIN)
                     };
-                    writer.event(slice.start, begin);
-                    writer.event(slice.end, event(proto::TYPE_SLICE_END));
+                    writer.event(slice.start, begin)?;
+                    writer.event(slice.end, event(proto::TYPE_SLICE_END))?;
                 }
             }
             Events::Values(values) => {
@@ -63,25 +69,26 @@ pub(super) fn write(observed: &Observed, bytes: &mut Vec<u8>) {
                         double_counter_value: Some(value),
                         ..event(proto::TYPE_COUNTER)
                     };
-                    writer.event(cycle, event);
+                    writer.event(cycle, event)?;
                 }
             }
         }
     }
+    Ok(())
 }
 
-struct Writer<'a> {
-    bytes: &'a mut Vec<u8>,
+struct Writer<'a, W> {
+    packets: &'a mut Packets<W>,
 }
 
-impl Writer<'_> {
+impl<W: Write + Send + 'static> Writer<'_, W> {
     fn track(
         &mut self,
         id: u64,
         parent: Option<u64>,
         name: &str,
         counter: Option<proto::CounterDescriptor>,
-    ) {
+    ) -> io::Result<()> {
         self.packet(proto::TracePacket {
             track_descriptor: Some(proto::TrackDescriptor {
                 uuid: Some(id),
@@ -93,23 +100,25 @@ impl Writer<'_> {
                 sibling_merge_behavior: Some(proto::NONE),
             }),
             ..proto::TracePacket::default()
-        });
+        })
     }
 
-    fn event(&mut self, cycle: u64, event: proto::TrackEvent) {
+    fn event(&mut self, cycle: u64, event: proto::TrackEvent) -> io::Result<()> {
         self.packet(proto::TracePacket {
             timestamp: Some(cycle.saturating_mul(NANOSECONDS)),
             track_event: Some(event),
             ..proto::TracePacket::default()
-        });
+        })
     }
 
-    fn packet(&mut self, packet: proto::TracePacket) {
+    fn packet(&mut self, packet: proto::TracePacket) -> io::Result<()> {
         let packet = proto::TracePacket {
             trusted_packet_sequence_id: Some(SEQUENCE),
             ..packet
         };
         debug_assert!(packet.encoded_len() > 0);
-        message::encode(tag::TRACE_PACKET, &packet, self.bytes);
+        let chunk = self.packets.chunk(stream(MAIN));
+        message::encode(tag::TRACE_PACKET, &packet, chunk);
+        self.packets.flush_full()
     }
 }
