@@ -420,9 +420,11 @@ impl Instrumenter<'_> {
                 }
             }
         }
-        timetable
-            .extents
-            .retain(|key, extent| is_whole(key) || matches!(extent, Some((0, ..))));
+        // One that has all of the program, and more, is around it.
+        let is_around = |key: &NodeKey| whole.get(key) == Some(&count);
+        timetable.extents.retain(|key, extent| {
+            is_whole(key) || (matches!(extent, Some((0, ..))) && !is_around(key))
+        });
         for (&key, extent) in timetable.extents.iter().filter(|(key, _)| is_whole(key)) {
             match extent {
                 Some((_, start, end)) if source.root != Some(key) || !is_dynamic => {
