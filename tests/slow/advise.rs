@@ -258,7 +258,7 @@ fn no_trap_breaks_a_proof_in_verilator() {
         assert_eq!(run("verilator"), Some(before), "{trap:?}\n{}", program.text);
         tried += 1;
     }
-    assert!(tried * 2 > TRAPS.len(), "only {tried} programs end");
+    assert!(tried > 6, "only {tried} programs end");
 }
 
 #[test]

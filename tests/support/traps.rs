@@ -3,6 +3,8 @@
 //! Owns what the programs consist of: each has one trap, among statements that there is something to advise about. Every program
 //! writes what it computed to the memory `out`.
 
+mod hidden;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -35,9 +37,15 @@ pub enum Trap {
     Undefined,
     /// Names that look like those that Verilog or petal makes.
     Names,
+    /// A component keeps what only continuous assignments read.
+    Wired,
+    /// A static group does not wait for what it starts.
+    Running,
+    /// A division, or an address that no group drives, behind a loop.
+    Stopping,
 }
 
-pub const TRAPS: [Trap; 13] = [
+pub const TRAPS: [Trap; 16] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -51,6 +59,9 @@ pub const TRAPS: [Trap; 13] = [
     Trap::Slices,
     Trap::Undefined,
     Trap::Names,
+    Trap::Wired,
+    Trap::Running,
+    Trap::Stopping,
 ];
 
 /// Numbers that look random, and are the same for the same seed.
@@ -557,6 +568,9 @@ impl Writer<'_> {
                 vec![copy, self.plain_adder()]
             }
             Trap::Names => self.names(),
+            Trap::Wired => self.wired(),
+            Trap::Running => self.running(),
+            Trap::Stopping => self.stopping(),
         }
     }
 
