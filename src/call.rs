@@ -62,6 +62,18 @@ impl Interrupt {
     pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+
+    /// Does what is no command, and yet is to stop.
+    pub fn heeded<T>(&self, act: impl FnOnce() -> T) -> T {
+        let before = Streams::of_command();
+        Streams::enter(Some(Streams {
+            interrupt: self.clone(),
+            ..Streams::default()
+        }));
+        let done = act();
+        Streams::enter(before);
+        done
+    }
 }
 
 /// Does what `arguments`, without the program's name, ask for, and gives what it prints; `-` stands for `input` there.

@@ -55,7 +55,8 @@ pub fn timelines(staging: &Staging) -> Result<Formats, Failure> {
     let mut formats = Vec::new();
     for output in OUTPUTS {
         if let Make::Timeline(begin) = output.make {
-            formats.push(begin(Box::new(create(&staging.path(output.name))?))?);
+            let file = Box::new(create(&staging.path(output.name))?);
+            formats.push(begin(file).map_err(Failure::io("write", Path::new(output.name)))?);
         }
     }
     Ok(formats)

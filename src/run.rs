@@ -461,13 +461,10 @@ impl<'a> Job<'a> {
         let values = observations.as_ref().map_or(&[][..], Observations::values);
         let signals = Computation::of(values).signals(self.reconstruction.signals());
         let simulation = self.progress.stage("building the simulation", |_| {
-            let probes = signals.names();
+            // A user looks at all signals, reconstruction only at some.
+            let probes = || signals.names().into_iter().collect();
             let options = BuildOptions {
-                // A user looks at all signals, reconstruction only at some.
-                signals: self
-                    .waveform
-                    .is_none()
-                    .then(|| probes.into_iter().collect()),
+                signals: self.waveform.is_none().then(probes),
                 more: compile::more_verilog(&self.design),
                 interrupt: interrupt::flag(),
                 ..BuildOptions::default()

@@ -307,11 +307,12 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
         cell: args.cell.clone(),
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
+    let unwritten = || Failure::io("write timelines to", &args.dir);
     let formats = outputs::timelines(&staging)?;
     let mut timelines = Timeline::new(&metadata, section, formats).awaiting_observations();
     Folder::read(&metadata, reader, args.view.control, &mut |event| {
         check_cycles(cycles.as_ref(), event)?;
-        Ok(timelines.event(event)?)
+        timelines.event(event).map_err(unwritten())
     })?;
     if let Some(cell) = args.cell.as_ref().filter(|_| !timelines.found()) {
         return Err(Failure::new(format!(
@@ -321,7 +322,8 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Failure> {
     }
     let ending = staging.ending([]);
     let results = observe::read(&args.dir)?;
-    timelines.finish(&observe::tracks(results.as_ref(), cycles.as_ref(), false))?;
+    let observed = observe::tracks(results.as_ref(), cycles.as_ref(), false);
+    timelines.finish(&observed).map_err(unwritten())?;
     drop(ending);
     interrupt::check()?;
     outputs::keep_timelines(timelines.format(), &staging)?;

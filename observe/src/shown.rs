@@ -87,17 +87,20 @@ impl Shown {
     }
 }
 
+/// The rows of a table. There may be more of them than cycles, so nobody has all at once.
+type Rows<'a> = Box<dyn Iterator<Item = Vec<String>> + 'a>;
+
 impl Results {
     /// The tables, each with the name of its file. One of which there is nothing is left out.
     ///
     /// # Panics
     /// Never: memory takes all bytes.
-    pub fn tables(&self) -> Vec<(&'static str, String)> {
+    pub fn tables(&self) -> impl Iterator<Item = (&'static str, String)> {
         let tables = [
             (
                 "checkpoints.csv",
                 "i,id,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals",
-                self.checkpoint_rows(usize::MAX),
+                self.checkpoint_rows(),
             ),
             (
                 "latencies.csv",
@@ -112,12 +115,12 @@ impl Results {
             (
                 "changes.csv",
                 "watch,cycle,index,old,new,by",
-                self.change_rows(usize::MAX),
+                self.change_rows(),
             ),
             (
                 "violations.csv",
                 "rule,cycle,cycles,written,by,active",
-                self.violation_rows(usize::MAX),
+                self.violation_rows(),
             ),
             (
                 "counters.csv",
@@ -133,24 +136,22 @@ impl Results {
             (
                 "windows.csv",
                 "window,first_cycle,cycles,state",
-                self.window_rows(usize::MAX),
+                self.window_rows(),
             ),
         ];
-        let filled = tables.into_iter().filter(|(_, _, rows)| !rows.is_empty());
-        let csv = |header: &str, rows: &[Vec<String>]| {
+        tables.into_iter().filter_map(|(name, header, rows)| {
+            let mut rows = rows.peekable();
+            rows.peek()?;
             let mut writer = csv::Writer::from_writer(Vec::new());
             let written = writer.write_record(header.split(','));
-            let written = rows.iter().fold(written, |so_far, row| {
+            let written = rows.fold(written, |so_far, row| {
                 let row = row.iter().map(|cell| for_spreadsheets(cell));
                 so_far.and_then(|()| writer.write_record(row))
             });
             written.expect("memory takes all bytes");
             let bytes = writer.into_inner().expect("memory takes all bytes");
-            String::from_utf8(bytes).expect("texts are written")
-        };
-        filled
-            .map(|(name, header, rows)| (name, csv(header, &rows)))
-            .collect()
+            Some((name, String::from_utf8(bytes).expect("texts are written")))
+        })
     }
 
     /// What is printed after a run: the first rows of each table.
@@ -202,25 +203,23 @@ impl Results {
         let windows: usize = self.windows.iter().map(|window| window.parts.len()).sum();
         let kept: u64 = self.kept().iter().map(|part| part.end - part.start).sum();
         let violations = self.rules.iter().map(|rule| rule.violations.len()).sum();
-        let shown = |title: String,
-                     header: &'static str,
-                     mut rows: Vec<Vec<String>>,
-                     all: Option<usize>| {
-            let all = all.unwrap_or(rows.len());
-            rows.truncate(most);
-            let header = header.split(',').collect();
-            Shown {
-                title,
-                header,
-                rows,
-                all,
-            }
-        };
+        let shown =
+            |title: String, header: &'static str, mut rows: Rows<'_>, all: Option<usize>| {
+                let first: Vec<_> = rows.by_ref().take(most).collect();
+                let all = all.unwrap_or_else(|| first.len() + rows.count());
+                let header = header.split(',').collect();
+                Shown {
+                    title,
+                    header,
+                    rows: first,
+                    all,
+                }
+            };
         let tables = [
             shown(
                 format!("checkpoints: {stamps} stamps, none lost"),
                 "i,id,t(i),t(i)-t(0),t(i)-t(i-1),(t(i)-t(0))/II,(t(i)-t(i-1))/II",
-                self.checkpoint_rows(most),
+                self.checkpoint_rows(),
                 Some(stamps),
             ),
             shown(
@@ -238,13 +237,13 @@ impl Results {
             shown(
                 format!("changes: {changes}"),
                 "watch,cycle,index,old,new,by",
-                self.change_rows(most),
+                self.change_rows(),
                 Some(changes),
             ),
             shown(
                 format!("rules broken in {} cycles", self.violations()),
                 "rule,cycle,cycles,written,by,active",
-                self.violation_rows(most),
+                self.violation_rows(),
                 Some(violations),
             ),
             shown(
@@ -265,42 +264,41 @@ impl Results {
                     self.cycles
                 ),
                 "window,first cycle,cycles,state",
-                self.window_rows(most),
-                Some(self.window_rows(usize::MAX).len()),
+                self.window_rows(),
+                Some(self.window_rows().count()),
             ),
         ];
         tables.into_iter().filter(|table| table.all > 0).collect()
     }
 
-    fn checkpoint_rows(&self, most: usize) -> Vec<Vec<String>> {
+    fn checkpoint_rows(&self) -> Rows<'_> {
         let stamps = self.stamps();
         let first = stamps.first().map_or(0, |&(cycle, _)| cycle);
         let mut before = first;
-        let mut rows = Vec::new();
-        for (i, &(cycle, at)) in stamps.iter().take(most).enumerate() {
+        let rows = stamps.into_iter().enumerate().map(move |(i, (cycle, at))| {
             let checkpoint = &self.checkpoints[at];
             let in_intervals = |cycles: u64| {
                 let interval = checkpoint.interval.filter(|interval| *interval > 0);
                 interval.map_or(String::new(), |interval| decimal(ratio(cycles, interval)))
             };
-            rows.push(vec![
+            let distance = cycle - std::mem::replace(&mut before, cycle);
+            vec![
                 i.to_string(),
                 checkpoint.name.clone(),
                 cycle.to_string(),
                 (cycle - first).to_string(),
-                (cycle - before).to_string(),
+                distance.to_string(),
                 in_intervals(cycle - first),
-                in_intervals(cycle - before),
-            ]);
-            before = cycle;
-        }
-        rows
+                in_intervals(distance),
+            ]
+        });
+        Box::new(rows)
     }
 
-    fn latency_rows(&self) -> Vec<Vec<String>> {
+    fn latency_rows(&self) -> Rows<'_> {
         let number =
             |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let rows = self.latencies.iter().map(|of| {
+        let rows = self.latencies.iter().map(move |of| {
             vec![
                 of.name.clone(),
                 of.count.to_string(),
@@ -315,11 +313,11 @@ impl Results {
                 of.unmatched.to_string(),
             ]
         });
-        rows.collect()
+        Box::new(rows)
     }
 
-    fn blame_rows(&self) -> Vec<Vec<String>> {
-        let rows = self.latencies.iter().flat_map(|of| {
+    fn blame_rows(&self) -> Rows<'_> {
+        let rows = self.latencies.iter().flat_map(move |of| {
             of.blame.iter().map(|blame| {
                 vec![
                     of.name.clone(),
@@ -329,13 +327,13 @@ impl Results {
                 ]
             })
         });
-        rows.collect()
+        Box::new(rows)
     }
 
-    fn change_rows(&self, most: usize) -> Vec<Vec<String>> {
+    fn change_rows(&self) -> Rows<'_> {
         let number =
             |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let rows = self.watches.iter().flat_map(|watch| {
+        let rows = self.watches.iter().flat_map(move |watch| {
             watch.changes.iter().map(move |change| {
                 vec![
                     watch.name.clone(),
@@ -347,14 +345,14 @@ impl Results {
                 ]
             })
         });
-        rows.take(most).collect()
+        Box::new(rows)
     }
 
-    fn violation_rows(&self, most: usize) -> Vec<Vec<String>> {
+    fn violation_rows(&self) -> Rows<'_> {
         let number =
             |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let rows = self.rules.iter().flat_map(|rule| {
-            rule.violations.iter().map(|violation| {
+        let rows = self.rules.iter().flat_map(move |rule| {
+            rule.violations.iter().map(move |violation| {
                 let written = violation.written.as_ref();
                 vec![
                     rule.name.clone(),
@@ -366,10 +364,10 @@ impl Results {
                 ]
             })
         });
-        rows.take(most).collect()
+        Box::new(rows)
     }
 
-    fn counter_rows(&self) -> Vec<Vec<String>> {
+    fn counter_rows(&self) -> Rows<'_> {
         let rows = self.counters.iter().map(|counter| {
             vec![
                 counter.name.clone(),
@@ -377,19 +375,19 @@ impl Results {
                 decimal(counter.per_cycle),
             ]
         });
-        rows.collect()
+        Box::new(rows)
     }
 
-    fn derived_rows(&self) -> Vec<Vec<String>> {
+    fn derived_rows(&self) -> Rows<'_> {
         let rows = self.derived.iter().map(|of| {
             let value = of.value.map_or(String::new(), decimal);
             vec![of.name.clone(), value, of.formula.clone()]
         });
-        rows.collect()
+        Box::new(rows)
     }
 
-    fn window_rows(&self, most: usize) -> Vec<Vec<String>> {
-        let rows = self.windows.iter().flat_map(|window| {
+    fn window_rows(&self) -> Rows<'_> {
+        let rows = self.windows.iter().flat_map(move |window| {
             let last = window.parts.len().saturating_sub(1);
             let row = move |first: String, cycles: String, state: &str| {
                 vec![window.name.clone(), first, cycles, state.to_owned()]
@@ -404,14 +402,14 @@ impl Results {
             });
             none.into_iter().chain(parts)
         });
-        rows.take(most).collect()
+        Box::new(rows)
     }
 
-    fn sample_rows(&self) -> Vec<Vec<String>> {
+    fn sample_rows(&self) -> Rows<'_> {
         let Some(sample) = self.sample else {
-            return Vec::new();
+            return Box::new(std::iter::empty());
         };
-        let rows = self.counters.iter().flat_map(|counter| {
+        let rows = self.counters.iter().flat_map(move |counter| {
             counter
                 .samples
                 .iter()
@@ -426,7 +424,7 @@ impl Results {
                     ]
                 })
         });
-        rows.collect()
+        Box::new(rows)
     }
 }
 

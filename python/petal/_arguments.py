@@ -63,7 +63,9 @@ def _memory(given: Any) -> Any:
     if kind not in ("b", "u", "i"):
         return given
     width = 1 if kind == "b" else 8 * given.dtype.itemsize
-    form = {"numeric_type": "bitnum", "is_signed": kind == "i", "width": width}
+    # numpy makes 64 bits with a sign of plain numbers, so they tell nothing while none is negative.
+    is_signed = kind == "i" and (width < 64 or bool((given < 0).any()))
+    form = {"numeric_type": "bitnum", "is_signed": is_signed, "width": width}
     return {"data": given, "format": form}
 
 

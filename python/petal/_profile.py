@@ -35,7 +35,7 @@ class Profile:
 
     def __init__(self, folder: Union[str, "os.PathLike[str]"], *, _scratch: Optional[Scratch] = None) -> None:
         #: The folder of the profile. One that nobody gave a place is removed when the profile is no longer used.
-        self.folder = Path(folder)
+        self.folder = Path(folder).absolute()
         self._scratch = _scratch
         self._summary: Optional[Dict[str, Any]] = None
         self._small: Optional[Dict[str, Table]] = None

@@ -15,17 +15,22 @@ Side = Union[Profile, str, "os.PathLike[str]"]
 
 
 class Comparison:
-    """What takes more cycles than before, and what fewer. Its text is that of `petal compare`."""
+    """What takes more cycles than before, and what fewer. Its text is that of `petal compare`.
 
-    def __init__(self, arguments: List[str], sides: Sequence[Any]) -> None:
-        self._arguments = arguments
-        # Their folders are there as long as they are.
+    It can be pickled, as its profiles can.
+    """
+
+    def __init__(self, sides: Sequence[Side], force: bool) -> None:
+        # Their folders are there as long as they are, and others where this is unpickled.
         self._sides = sides
+        self._force = force
         #: What `petal compare --format json` prints.
         self.data: Dict[str, Any] = json.loads(self._in("json"))
 
     def _in(self, form: str) -> str:
-        return _petal.call(["compare", f"--format={form}", *self._arguments], "")
+        paths = [os.fspath(side.folder if isinstance(side, Profile) else side) for side in self._sides]
+        force = ["--force"] if self._force else []
+        return _petal.call(["compare", f"--format={form}", *force, "--", *paths], "")
 
     def markdown(self) -> str:
         """The comparison for a comment."""
@@ -43,12 +48,7 @@ def compare(before: Side, after: Side, *, force: bool = False) -> Comparison:
 
     Raises `Error` if they are of designs that have nothing in common, unless `force` is set.
     """
-
-    def path(side: Side) -> str:
-        return os.fspath(side.folder if isinstance(side, Profile) else side)
-
-    arguments = [*(["--force"] if force else []), "--", path(before), path(after)]
-    return Comparison(arguments, [before, after])
+    return Comparison([before, after], force)
 
 
 class Advice:

@@ -99,7 +99,9 @@ fn table_names() -> Vec<&'static str> {
 /// The tables of a profile that do not grow with the length of the run, by name.
 #[pyfunction]
 fn small_tables(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(&'static str, Table)>> {
-    let tables = unlocked(py, move |_| petal::tables::tables(&folder))?;
+    let tables = unlocked(py, move |interrupt| {
+        interrupt.heeded(|| petal::tables::tables(&folder))
+    })?;
     let tables = tables.into_iter();
     Ok(tables
         .map(|(table, batch)| (table.name(), Table(Rows::There(batch))))

@@ -235,6 +235,18 @@ def test_errors_and_profiles_go_from_process_to_process(tmp_path):
     kept = petal.run(EXAMPLES / "while-comb.futil", out=tmp_path / "kept")
     again = pickle.loads(pickle.dumps(kept))
     assert again.folder == kept.folder and again.cycles == kept.cycles
+    comparison = petal.compare(profiles("while-comb"), kept)
+    text, pickled = str(comparison), pickle.dumps(comparison)
+    del comparison
+    assert str(pickle.loads(pickled)) == text
+
+
+def test_a_profile_stays_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    profile = petal.run(EXAMPLES / "while-comb.futil", out="kept")
+    monkeypatch.chdir("/")
+    assert profile.folder == tmp_path / "kept"
+    assert profile.flame() and pickle.loads(pickle.dumps(profile)).cycles == profile.cycles
 
 
 def test_a_forked_process_leaves_the_folder_of_its_parent_alone():
@@ -291,8 +303,14 @@ def test_arrays_are_data():
     kinds = {name: numpy.dtype(f"u{memory['format']['width'] // 8}") for name, memory in data.items()}
     bare = {name: numpy.array(memory["data"], dtype=kinds[name]) for name, memory in data.items()}
     assert petal.run(design, data=bare).memories == plain
+    # What numpy makes of plain numbers has a sign, whatever they are.
+    largest = {name: numpy.array(memory["data"], dtype="i8") + 0xFFFF_FF00 for name, memory in data.items()}
+    assert petal.run(design, data=largest).cycles == petal.run(design, data=data).cycles
+    below = {name: -1 - numpy.array(memory["data"], dtype="i8") for name, memory in data.items()}
+    negative = petal.run(design, data=below).memories
+    assert all(memory["format"]["is_signed"] for memory in negative.values())
     lists = {name: memory["data"] for name, memory in data.items()}
-    with pytest.raises(petal.Error) as error:
+    with pytest.raises(petal.Error, match="does not tell their `format`") as error:
         petal.run(design, data=lists)
     assert "data" in str(error.value) and "data.json" not in str(error.value) and "/tmp" not in str(error.value)
     with pytest.raises(TypeError, match="set"):

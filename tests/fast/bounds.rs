@@ -60,13 +60,42 @@ fn a_write_that_is_lost_is_told_with_its_group() {
 }
 
 #[test]
+fn a_write_beyond_a_dimension_is_told_with_its_group() {
+    let workshop = Workshop::empty();
+    // The index of the second dimension goes from 0 to 3.
+    let strays = WRITES
+        .replace("seq_mem_d1(32, 6, 3)", "seq_mem_d2(32, 2, 3, 1, 3)")
+        .replace("d.addr0 = k.out;", "d.addr0 = 1'd0; d.addr1 = k.out;")
+        .replace("repeat 8", "repeat 4");
+    let run = ["run", "design.futil", "--out", "out", "--strict"];
+    workshop.write("design.futil", &strays);
+    let data = DATA.replace("[0, 0, 0, 0, 0, 0]", "[[0, 0, 0], [0, 0, 0]]");
+    workshop.write("design.futil.data", data);
+    tells(
+        &workshop.ends(1, &run),
+        &[
+            "main.d: a write with an index beyond its dimension goes to word 3 of the memory; the group `wr` uses it",
+        ],
+    );
+    workshop.write("design.futil", strays.replace("repeat 4", "repeat 3"));
+    workshop.succeeds(&run);
+}
+
+#[test]
 fn what_stops_the_design_is_told_with_its_group() {
     let comb = WRITES
         .replace("memories/seq", "memories/comb")
         .replace("seq_mem_d1", "comb_mem_d1")
         .replace("d.content_en = 1'd1; ", "");
     let seq = WRITES.replace("d.write_en = 1'd1; d.write_data = 32'd1;", "");
-    for design in [comb, seq] {
+    // The compiler splits this group.
+    let split = WRITES
+        .replace("cells {", "cells { @external r = std_reg(32);")
+        .replace(
+            "d.write_en = 1'd1; d.write_data = 32'd1; wr[done] = d.done;",
+            "r.in = d.read_data; r.write_en = d.done; wr[done] = r.done;",
+        );
+    for design in [comb, seq, split] {
         let workshop = Workshop::empty();
         workshop.write("design.futil", design);
         workshop.write("design.futil.data", DATA);

@@ -190,6 +190,16 @@ fn a_full_disk_is_that_of_the_events() {
 }
 
 #[test]
+fn a_full_disk_is_that_of_the_timelines() {
+    let workshop = Workshop::everything();
+    let before = workshop.files("kept");
+    let mut timeline = workshop.after("ulimit -f 0", &["timeline", "kept"]);
+    let said = said(&timeline.output().unwrap());
+    tells(&said, &["cannot write timelines to kept: File too large"]);
+    assert!(workshop.files("kept") == before);
+}
+
+#[test]
 fn a_trace_that_nobody_reads_is_not_gone_through() {
     let workshop = Workshop::endless();
     let limits = ["--cycle-limit", "100000", "--partial"];

@@ -171,3 +171,19 @@ fn an_observed_run_has_tables_of_it() {
     );
     assert!(!tables.contains_key(&Table::Counters));
 }
+
+#[test]
+fn an_interrupt_ends_the_reading_of_a_profile() {
+    let workshop = Workshop::endless();
+    let run = ["run", "design.futil", "-q", "--out", "out", "--partial"];
+    workshop.succeeds(&[&run[..], &["--cycle-limit", "100000"]].concat());
+    let interrupt = petal::Interrupt::default();
+    let read = || rows(&workshop.path("out"), Table::Cycles);
+    let mut rows = interrupt.heeded(read).unwrap().unwrap();
+    assert!(rows.next().unwrap().is_ok());
+    interrupt.request();
+    let failure = rows
+        .find_map(Result::err)
+        .expect("it is not read to its end");
+    assert_eq!(failure.to_string(), "interrupted");
+}

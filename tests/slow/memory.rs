@@ -38,9 +38,13 @@ fn profile(workshop: &Workshop, design: &str) -> (u64, u64) {
     ];
     let output = workshop.succeeds(&run);
     let summary: serde_json::Value = serde_json::from_str(&output).unwrap();
+    (summary["cycles"].as_u64().unwrap(), highest())
+}
+
+/// The highest memory in bytes that this process's children have had so far.
+fn highest() -> u64 {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
-    let kilobytes = u64::try_from(usage.max_rss()).unwrap();
-    (summary["cycles"].as_u64().unwrap(), kilobytes * 1024)
+    u64::try_from(usage.max_rss()).unwrap() * 1024
 }
 
 /// A static program of so many cycles: its counter has another value in each.
@@ -72,6 +76,25 @@ fn measured() {
     check(looping);
     check(counting);
     sparse();
+    observed();
+}
+
+/// What is observed takes room, but not that of its tables.
+fn observed() {
+    let workshop = Workshop::empty();
+    workshop.write("design.futil", looping(100_000));
+    let run = ["run", "design.futil", "-q", "--out", "out", "--unverified"];
+    let counters = [
+        "--count",
+        "main.*.writes",
+        "--sample",
+        "1",
+        "--checkpoint",
+        "main.get",
+    ];
+    workshop.succeeds(&[&run[..], &counters].concat());
+    let taken = highest();
+    assert!(taken < 160 << 20, "{taken} bytes");
 }
 
 /// Of a memory of 2 GiB takes room what is used.

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use petal_metadata::Metadata;
+use petal_metadata::{ComponentId, GroupId, Id as _, Metadata, Origin};
 
 use super::Engine;
 use crate::labels::{FrameLabels, actual_path, cell_path};
@@ -72,12 +72,20 @@ fn name_users(
         if path.as_ref() != Some(&warning.signal) {
             continue;
         }
-        let group = above.iter().rev().find_map(|(_, node)| match *node {
+        let inside = above.iter().rev();
+        let inside = inside.take_while(|(_, node)| !matches!(node, Node::Cell { .. }));
+        let mut around = inside.filter_map(|(_, node)| match *node {
             Node::Group {
                 component, group, ..
             } => Some((component, group)),
             _ => None,
         });
+        // A part of a group has a name that nobody has written.
+        let is_written = |&(component, group): &(ComponentId, GroupId)| {
+            let groups = &metadata.component(component).groups;
+            groups[group.index()].origin != Origin::Compiler
+        };
+        let group = around.clone().find(is_written).or_else(|| around.next());
         if let Some((component, group)) = group {
             let labels = FrameLabels::new(metadata);
             let name = format!("`{}`", labels.group(component, group));

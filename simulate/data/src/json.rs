@@ -62,6 +62,10 @@ pub(crate) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
             continue;
         }
         let named = |message| format!("memory `{name}`: {message}");
+        if raw.get().starts_with('[') {
+            let message = "a list of values does not tell their `format`; write `{\"data\": [...], \"format\": {...}}`";
+            return Err(source.error(position, named(message.to_owned())));
+        }
         let entry: Entry<'_> = source.read_or(raw.get(), named)?;
         let format: FormatText = source.read_or(entry.format.get(), named)?;
         let format = Format::try_from(format)

@@ -195,6 +195,12 @@ fn json_errors_have_their_place() {
         ],
     );
     check_error(
+        "{\"m\": [1, 2]}",
+        &expect![
+            "in.json:1:7: memory `m`: a list of values does not tell their `format`; write `{\"data\": [...], \"format\": {...}}`"
+        ],
+    );
+    check_error(
         "{\n\"m\": {\"data\": [1]\n}}",
         &expect!["in.json:3:1: memory `m`: missing field `format`"],
     );

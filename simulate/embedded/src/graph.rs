@@ -225,13 +225,15 @@ pub(crate) struct Reg {
     pub next: NodeId,
 }
 
-/// What happens to a memory at the edge.
+/// What happens to a memory at the edge, while `enable` is high.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Write {
     pub memory: MemId,
     pub enable: NodeId,
     pub address: NodeId,
     pub data: NodeId,
+    /// Low where an index is beyond its dimension, in a memory that goes by the address alone.
+    pub within: Option<NodeId>,
 }
 
 /// A memory; its words are 0 at first.
@@ -316,6 +318,7 @@ impl Graph {
                 enable: new(write.enable),
                 address: new(write.address),
                 data: new(write.data),
+                within: write.within.map(new),
             })
             .collect();
         graph.checks = self
@@ -387,15 +390,10 @@ impl Graph {
         self.regs[id.index()].next = next;
     }
 
-    /// What is written to a memory at the edge, while `enable` is high.
-    pub fn write(&mut self, memory: MemId, enable: NodeId, address: NodeId, data: NodeId) {
-        let data = self.resize(data, self.mems[memory.index()].width);
-        self.writes.push(Write {
-            memory,
-            enable,
-            address,
-            data,
-        });
+    /// What is written to a memory at the edge.
+    pub fn write(&mut self, write: Write) {
+        let data = self.resize(write.data, self.mems[write.memory.index()].width);
+        self.writes.push(Write { data, ..write });
     }
 
     pub fn mem(&mut self, width: u32, size: u64) -> MemId {

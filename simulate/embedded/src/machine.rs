@@ -278,12 +278,15 @@ impl Machine {
         self.instance.commit(&mut |memory, address| {
             if !std::mem::replace(&mut missed[memory.index()], true) {
                 let size = design.graph.mems[memory.index()].size;
+                let text = if address < BigUint::from(size) {
+                    format!("a write with an index beyond its dimension goes to word {address} of the memory")
+                } else {
+                    format!("a write to address {address} is lost, since the memory has {size} words")
+                };
                 warnings.push(Warning {
                     cycle: Cycle::from_cycles(cycle),
                     signal: design.memory_paths[memory.index()].clone(),
-                    text: format!(
-                        "a write to address {address} is lost, since the memory has {size} words"
-                    ),
+                    text,
                 });
             }
         });

@@ -81,8 +81,8 @@ impl Checked {
         Words(words)
     }
 
-    /// The rising edge of the clock. What is written to memories is added to `digest`. What is written beyond the end of one is told
-    /// to `beyond`, with the address.
+    /// The rising edge of the clock. What is written to memories is added to `digest`. What is written beyond the end of one, or of
+    /// a dimension of it, is told to `beyond`, with the address.
     pub fn commit(
         &self,
         words: &mut [u64],
@@ -127,22 +127,27 @@ impl Checked {
                     enable,
                     address,
                     data,
+                    within,
                     wakes,
                 } = &self.writes[number * 64 + bit];
                 if words.0[*enable] == 0 {
                     continue;
                 }
+                let strays = within.is_some_and(|at| words.0[at] == 0);
                 let (data, address) = (&words.0[data.clone()], &words.0[address.clone()]);
                 let at = memory.index();
-                match memories[at].write(at, address, data) {
+                let written = memories[at].write(at, address, data);
+                if strays || matches!(written, Written::Beyond) {
+                    beyond(*memory, load(address));
+                }
+                match written {
                     Written::Changed(change) => {
                         *digest = digest.wrapping_add(change);
                         for &(word, bits) in wakes {
                             words.0[word] |= bits;
                         }
                     }
-                    Written::Same => {}
-                    Written::Beyond => beyond(*memory, load(address)),
+                    Written::Same | Written::Beyond => {}
                 }
             }
         }

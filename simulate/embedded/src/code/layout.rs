@@ -118,6 +118,7 @@ pub(super) struct MemoryWrite {
     pub enable: usize,
     pub address: Range<usize>,
     pub data: Range<usize>,
+    pub within: Option<usize>,
     pub wakes: Vec<Wake>,
 }
 
@@ -216,7 +217,10 @@ impl<'a> Plan<'a> {
         roots.extend(graph.regs.iter().map(|reg| reg.next));
         roots.extend(graph.checks.iter().map(|check| check.fails));
         let writes = graph.writes.iter();
-        roots.extend(writes.flat_map(|write| [write.enable, write.address, write.data]));
+        roots.extend(writes.flat_map(|write| {
+            let operands = [write.enable, write.address, write.data];
+            operands.into_iter().chain(write.within)
+        }));
         let (leaves, live) = live(graph, roots);
         let functions = partition::functions(graph, &leaves, &live);
         let flags = word::COUNT..word::COUNT + functions.len();
@@ -335,18 +339,20 @@ impl<'a> Plan<'a> {
         }
         for write in writes {
             let write = graph.writes[write];
-            let operands = [write.enable, write.address, write.data].map(|node| {
+            let mut store = |node: NodeId| {
                 let at = self.reserve(words(graph.width(node)));
                 let wakes = vec![bit(&self.layout.writing, self.layout.writes.len())];
                 self.sink(node, Sink::Store(at.start, wakes));
                 at
-            });
-            let [enable, address, data] = operands;
+            };
+            let [enable, address, data] = [write.enable, write.address, write.data].map(&mut store);
+            let within = write.within.map(|node| store(node).start);
             self.layout.writes.push(MemoryWrite {
                 memory: write.memory,
                 enable: enable.start,
                 address,
                 data,
+                within,
                 wakes: users.of_memories[write.memory.index()].wakes(),
             });
         }

@@ -345,7 +345,7 @@ impl Instance {
     }
 
     /// The rising edge of the clock: registers and memories become what they become. What is written beyond the end of a
-    /// memory is told to `beyond`, with the address.
+    /// memory, or of a dimension of it, is told to `beyond`, with the address.
     pub fn commit(&mut self, beyond: &mut dyn FnMut(MemId, BigUint)) {
         let (layout, digest) = (&self.code.layout, &mut self.digest);
         layout.commit(&mut self.words, &mut self.memories, digest, beyond);

@@ -2,7 +2,7 @@
 //! their addresses.
 
 use super::{Cell, Comb, Inputs, Unit, check};
-use crate::graph::{Graph, NodeId, Op};
+use crate::graph::{Graph, NodeId, Op, Write};
 
 /// The unit of a cell, if its primitive is of these files.
 pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
@@ -62,9 +62,14 @@ fn comb_memory(cell: &Cell<'_>, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Un
             let writes = g.and(running, write);
             g.set(done, writes);
             let (address, inside) = comb_address(g, i, &for_write);
-            let enable = g.and(writes, inside);
-            let data = i.get(g, "write_data");
-            g.write(memory, enable, address, data);
+            let write = Write {
+                memory,
+                enable: g.and(writes, inside),
+                address,
+                data: i.get(g, "write_data"),
+                within: None,
+            };
+            g.write(write);
         })),
         memory: Some(memory),
     }
@@ -94,8 +99,15 @@ fn seq_memory(cell: &Cell<'_>, graph: &mut Graph, sizes: Vec<(u64, u32)>) -> Uni
             let next = g.mux(reset, nothing, next);
             g.set(out, next);
             let writes = g.and(active, write);
-            let data = i.get(g, "write_data");
-            g.write(memory, writes, address, data);
+            let several = sizes.len() > 1;
+            let written = Write {
+                memory,
+                enable: writes,
+                address,
+                data: i.get(g, "write_data"),
+                within: several.then(|| comb_address(g, i, &sizes).1),
+            };
+            g.write(written);
             let reading = g.not(write);
             let reads = g.and(enable, reading);
             let fits = below(g, address, words);
