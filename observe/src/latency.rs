@@ -219,3 +219,36 @@ impl Found {
         self.cycles.retain(|_, cycles| *cycles > 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Open;
+
+    #[test]
+    fn ends_find_the_first_beginning_of_their_tag() {
+        let mut open = Open::default();
+        for (cycle, tag) in [(0, 7), (1, 8), (2, 7), (3, 9)] {
+            open.begin(cycle, tag);
+        }
+        assert_eq!(open.end(8), Some(1));
+        assert_eq!(open.end(8), None);
+        assert_eq!(open.end(7), Some(0));
+        assert_eq!(open.end(7), Some(2));
+        assert_eq!((open.count, open.starts().next()), (1, Some(3)));
+    }
+
+    #[test]
+    fn what_has_ended_is_forgotten_whatever_the_order() {
+        // As many looks as there are beginnings: what is kept goes from the oldest open one to the latest.
+        let mut open = Open::default();
+        for number in 0..1000 {
+            open.begin(number, number);
+        }
+        for number in (1..1000).rev() {
+            assert_eq!(open.end(number), Some(number));
+        }
+        assert_eq!((open.began.len(), open.of_tag.len()), (1000, 1));
+        assert_eq!(open.end(0), Some(0));
+        assert!(open.began.is_empty() && open.of_tag.is_empty());
+    }
+}
