@@ -59,3 +59,30 @@ fn header(folder: &str, name: &OsStr) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn ends_of_lines_and_names_are_kept() {
+        let before = "one\r\ntwo\nthree";
+        let after = "one\r\n2\nthree";
+        expect![[r#"
+            "--- a/x.futil\n+++ b/x.futil\n@@ -1,3 +1,3 @@\n one\r\n-two\n+2\n three\n\\ No newline at end of file\n""#]]
+        .assert_eq(&format!("{:?}", patch(OsStr::new("x.futil"), before, after)));
+        let headers = ["two words.futil", "a\"b.futil", "tab\t.futil", "é.futil"];
+        let headers = headers.map(|name| header("a", OsStr::new(name)));
+        expect![[r#"
+            [
+                "a/two words.futil\t",
+                "\"a/a\\\"b.futil\"",
+                "\"a/tab\\011.futil\"",
+                "a/é.futil",
+            ]
+        "#]]
+        .assert_debug_eq(&headers);
+        assert_eq!(patch(OsStr::new("x"), "same", "same"), "");
+    }
+}

@@ -36,29 +36,41 @@ parameters = { size = [2, 4] }
 #[test]
 fn runs_are_all_combinations_in_the_order_of_the_file() {
     let head = "passes = [\"all\", { name = \"slow\", list = \"no-opt\" }]\n";
-    check(&format!("{head}{DESIGN}"), &expect![[r#"
+    check(
+        &format!("{head}{DESIGN}"),
+        &expect![[r#"
         gemm size=2 / all / default
         gemm size=2 / slow / default
         gemm size=4 / all / default
         gemm size=4 / slow / default
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_makes_no_sense_is_told_with_its_line() {
-    check(&DESIGN.replace("{size}", "{sizes}"), &expect![[r#"
+    check(
+        &DESIGN.replace("{size}", "{sizes}"),
+        &expect![[r#"
         line Some(4): the parameter `size` changes nothing: there is no `{size}` in the command
-    "#]]);
-    check(&format!("{DESIGN}{DESIGN}"), &expect![[r#"
+    "#]],
+    );
+    check(
+        &format!("{DESIGN}{DESIGN}"),
+        &expect![[r#"
         line Some(7): the run gemm size=2 / all / default is there twice; give one a `name`
-    "#]]);
-    check(&DESIGN.replace("generate", "generates"), &expect![[r#"
+    "#]],
+    );
+    check(
+        &DESIGN.replace("generate", "generates"),
+        &expect![[r#"
         TOML parse error at line 4, column 1
           |
         4 | generates = "echo {size}"
           | ^^^^^^^^^
         unknown field `generates`, expected one of `files`, `generate`, `name`, `parameters`, `passes`, `data`, `observe`
-        meant is perhaps `generate`"#]]);
+        meant is perhaps `generate`"#]],
+    );
 }
 
 #[test]
@@ -93,7 +105,8 @@ fn of_rows_those_that_none_beats_are_the_front() {
 
           failed       passes  data     why
           gemm size=4  all     default  it never ends
-    "#]].assert_eq(&sweep.text(&rows));
+    "#]]
+    .assert_eq(&sweep.text(&rows));
 }
 
 #[test]
