@@ -176,7 +176,7 @@ fn an_observed_run_has_tables_of_it() {
 fn an_interrupt_ends_the_reading_of_a_profile() {
     let workshop = Workshop::endless();
     let run = ["run", "design.futil", "-q", "--out", "out", "--partial"];
-    workshop.succeeds(&[&run[..], &["--cycle-limit", "100000"]].concat());
+    workshop.succeeds(&[&run[..], &["--cycle-limit", "1000000"]].concat());
     let interrupt = petal::Interrupt::default();
     let read = || rows(&workshop.path("out"), Table::Cycles);
     let mut rows = interrupt.heeded(read).unwrap().unwrap();
