@@ -118,6 +118,7 @@ impl Dependences {
         if ctx.components.iter().any(timing::is_clocked) {
             timed.extend(calls.keys());
         }
+        let (racing, timed) = (with_inlining(racing, ctx), with_inlining(timed, ctx));
         // What they were handed, they may hand on.
         for name in &with_called(racing, &calls) {
             if let Some(dependences) = all.get_mut(name) {
@@ -161,6 +162,30 @@ impl Dependences {
         sequences
             .filter_map(|steps| steps.sequence(ids, &lives_in))
             .collect()
+    }
+}
+
+/// These components, and those of which they become a part by `@inline`.
+pub(crate) fn with_inlining(
+    mut components: BTreeSet<ir::Id>,
+    ctx: &ir::Context,
+) -> BTreeSet<ir::Id> {
+    loop {
+        let has_part = |component: &&ir::Component| {
+            let mut cells = component.cells.iter();
+            cells.any(|cell| {
+                let cell = cell.borrow();
+                let of = cell.type_name();
+                cell.get_attribute(ir::BoolAttr::Inline).is_some()
+                    && of.is_some_and(|of| components.contains(&of))
+            })
+        };
+        let holders = ctx.components.iter().filter(has_part);
+        let holders: BTreeSet<ir::Id> = holders.map(|component| component.name).collect();
+        if holders.is_subset(&components) {
+            return components;
+        }
+        components.extend(holders);
     }
 }
 

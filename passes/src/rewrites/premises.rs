@@ -1,7 +1,7 @@
 //! What has to hold of a program for any rule to prove anything, whatever passes compile it.
 //!
 //! How a component is compiled depends on those that it runs: on which of them are static and which may be shared. So what does not
-//! hold of a component leaves nothing proved of it, nor of what it runs. `docs/guide/advice/proofs.md` lists the premises.
+//! hold of a component leaves nothing proved of it, of what it runs, nor of what it becomes a part of. `docs/guide/advice/proofs.md` lists the premises.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::again::Again;
 use super::ends::Ends;
 use super::state::{Outputs, is_steady};
 use super::{declared, driven, instances, kept, settled};
-use crate::dependences::with_called;
+use crate::dependences::{with_called, with_inlining};
 
 /// The premises that do not hold.
 pub(super) struct Premises {
@@ -64,11 +64,15 @@ impl Premises {
                 instances::confused(ctx),
                 "a component of which there are several cells keeps something from one run to the next, and the compiler may make one of them",
             ),
+            (
+                handing(ctx, handed_over),
+                "an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it",
+            ),
             (again.stopping(ctx, ends), super::again::DOUBT),
         ];
         let mut components = BTreeMap::new();
         for (names, doubt) in found {
-            for name in with_called(names, &calls) {
+            for name in with_called(with_inlining(names, ctx), &calls) {
                 components.entry(name).or_insert(doubt);
             }
         }
@@ -83,4 +87,26 @@ impl Premises {
         let own = self.components.get(&component).copied();
         self.everywhere.or(own)
     }
+}
+
+/// The components that hand over cells which `cell-share` may make one: all but memories and others that are never shared.
+fn handing(ctx: &ir::Context, handed_over: &BTreeSet<(ir::Id, ir::Id)>) -> BTreeSet<ir::Id> {
+    let is_shared = |cell: &ir::Cell| match &cell.prototype {
+        ir::CellType::Primitive { name, .. } => {
+            let primitive = ctx.lib.find_primitive(*name);
+            primitive.is_none_or(|primitive| {
+                let attributes = &primitive.attributes;
+                attributes.has(ir::BoolAttr::Share) || attributes.has(ir::BoolAttr::StateShare)
+            })
+        }
+        ir::CellType::Component { .. } => true,
+        ir::CellType::ThisComponent | ir::CellType::Constant { .. } => false,
+    };
+    let handing = ctx.components.iter().filter(|component| {
+        let cells = component.cells.iter();
+        cells
+            .map(|cell| cell.borrow())
+            .any(|cell| handed_over.contains(&(component.name, cell.name())) && is_shared(&cell))
+    });
+    handing.map(|component| component.name).collect()
 }
