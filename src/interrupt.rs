@@ -72,8 +72,11 @@ pub fn unbroken() -> MutexGuard<'static, ()> {
 /// Lets Ctrl-C set the flag.
 pub fn listen() -> Result<(), Failure> {
     let flag = flag();
+    // Not the flag: a simulation that was interrupted may have set that before.
+    let heard = AtomicBool::new(false);
     ctrlc::set_handler(move || {
-        let again = flag.swap(true, Ordering::Relaxed);
+        flag.store(true, Ordering::Relaxed);
+        let again = heard.swap(true, Ordering::Relaxed);
         // Held to the end, so that the command does not go on meanwhile.
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = left.take() {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command};
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -193,6 +195,8 @@ fn nothing_outlives_a_sweep_that_is_killed() {
     wait_until("the command runs", || {
         fs::read_to_string(workshop.path("children")).is_ok_and(|text| text.ends_with('\n'))
     });
+    // The guard of the sweep hears of a command when it has begun.
+    thread::sleep(Duration::from_millis(300));
     send(&child, Signal::SIGKILL);
     child.wait().unwrap();
     let children = workshop.read("children");

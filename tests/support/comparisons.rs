@@ -79,7 +79,10 @@ fn is_of_the_profile(workshop: &Workshop, comparison: &Value, side: &str, folder
         .collect();
     let control = table("control");
     assert_eq!(compared("groups", "cycles"), sum(&groups, "total cycles"));
-    assert_eq!(compared("groups", "times"), sum(&groups, "times active"));
+    // Where cells are gone, the table does not know.
+    if groups.iter().all(|row| !row["times active"].is_null()) {
+        assert_eq!(compared("groups", "times"), sum(&groups, "times active"));
+    }
     assert_eq!(compared("statements", "cycles"), sum(&control, "cycles"));
     assert_eq!(
         compared("statements", "overhead"),
