@@ -146,7 +146,7 @@ fn conditions_of_cells_that_others_drive() {
         ("", &wires, control),
         &expect![[r#"
             checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
-            proved: make the comb group `is_1` continuous, with a copy of `eq`: nothing else drives the cells of the condition, of which some are copies, and every register that it reads is written by groups that are done after that
+            checked: make the comb group `is_1` continuous, with a copy of `eq`: an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it
         "#]],
     );
     // As an output of another component.

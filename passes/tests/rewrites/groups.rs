@@ -123,7 +123,7 @@ fn groups_that_stay_apart() {
         p,
         ("", "", "invoke p[p = c](x = 8'd1)();"),
         &expect![[r#"
-        proved: run `p_1` and `a_1` at once, in a `par`: none of them writes what another one reads or writes
+        checked: run `p_1` and `a_1` at once, in a `par`: an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it
         checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
     "#]],
     );
