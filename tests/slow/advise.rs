@@ -85,7 +85,7 @@ fn every_patch_saves_what_it_says() {
     expect![[r#"
         distances: 51, proved 32, all 32
         dot-product: 60, proved 43, all 25
-        invoke-ref: 62, proved 42, all 21
+        invoke-ref: 62, proved 62, all 21
         matmul: 612, proved 612, all 233
         nested-components: 16, proved 15, all 15
         neural-layer: 40, proved 29, all 19
