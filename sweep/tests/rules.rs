@@ -14,7 +14,7 @@ fn jobs(text: &str) -> Vec<Job> {
 /// The names of the runs that a file asks for, or what is wrong with it and in which line.
 fn check(text: &str, expected: &Expect) {
     let said = match SweepFile::parse(text) {
-        Err(problem) => problem.to_string(),
+        Err(problem) => problem,
         Ok(file) => match expand(&file, Path::new(".")) {
             Err(problem) => format!("line {:?}: {problem}\n", problem.line(text)),
             Ok(jobs) => {
