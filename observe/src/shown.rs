@@ -265,7 +265,7 @@ impl Results {
                 ),
                 "window,first cycle,cycles,state",
                 self.window_rows(),
-                Some(self.window_rows().count()),
+                None,
             ),
         ];
         tables.into_iter().filter(|table| table.all > 0).collect()

@@ -362,8 +362,6 @@ impl Instrumenter<'_> {
             self.add_branch_probes(node.reborrow());
             let schedule = self.static_program(node.view(), around, enables);
             self.probes.static_programs.push(schedule);
-            node.view()
-                .walk(&mut |view| enables.passed += usize::from(enabled(view).is_some()));
             return;
         }
         enables.passed += usize::from(enabled(node.view()).is_some());
@@ -378,14 +376,14 @@ impl Instrumenter<'_> {
         &mut self,
         view: View<'_>,
         around: Option<NodeKey>,
-        enables: &Enables<'_>,
+        enables: &mut Enables<'_>,
     ) -> Schedule<NodeKey> {
         let Enables {
             source,
-            spans,
+            ref spans,
             passed,
             is_dynamic,
-        } = enables;
+        } = *enables;
         let mut timetable = Timetable {
             source,
             around,
@@ -412,7 +410,7 @@ impl Instrumenter<'_> {
             };
             let node = source.nodes.get(key);
             if node.is_some_and(|node| node.kind.dynamic() == ControlKind::Seq) {
-                if span.first < *passed {
+                if span.first < passed {
                     *start = 0;
                 }
                 if span.last >= passed + count {
@@ -436,6 +434,7 @@ impl Instrumenter<'_> {
                 }
             }
         }
+        enables.passed += count;
         timetable.schedule()
     }
 
