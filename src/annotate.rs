@@ -2,28 +2,27 @@
 
 use std::fmt::Write as _;
 
-use petal_analysis::listing;
+use petal_analysis::{ControlView, listing};
 use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
+use petal_profile::Error;
 
-use crate::args::{AnnotateArgs, ControlArg};
-use crate::failure::Failure;
-use crate::outputs;
-use crate::trace::Folder;
+use crate::args::AnnotateArgs;
+use crate::print::print;
+use crate::profile::open;
 
 /// `petal annotate`
-pub fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
-    let Folder {
-        metadata, reader, ..
-    } = Folder::open(&args.dir)?;
-    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
-    let files = chosen(&metadata, args.file.as_deref())?;
+pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
+    let profile = open(&args.dir)?;
+    let metadata = &profile.metadata;
+    let analysis = profile.analyse(ControlView::Source)?;
+    let files = chosen(metadata, args.file.as_deref())?;
     let cycles = analysis.cycles();
     let mut text = String::new();
     for &file in &files {
         let (name, lines) = match file {
             File::Calyx(id) => (&*metadata.files[id.index()].name, analysis.annotate(id)),
             File::FrontEnd(id) => (
-                petal_analysis::front_end_file(&metadata, id),
+                petal_analysis::front_end_file(metadata, id),
                 analysis.annotate_front_end(id),
             ),
         };
@@ -32,7 +31,7 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Failure> {
         }
         text.push_str(&listing(&lines, cycles));
     }
-    outputs::print(&text)
+    print(&text)
 }
 
 /// A file to show.
@@ -43,7 +42,7 @@ enum File {
 }
 
 /// The files with this name, or all; those of the front end first.
-fn chosen(metadata: &Metadata, name: Option<&str>) -> Result<Vec<File>, Failure> {
+fn chosen(metadata: &Metadata, name: Option<&str>) -> Result<Vec<File>, Error> {
     let front_end = metadata.front_end.files.iter().enumerate();
     let front_end = front_end.filter(|(_, file)| !file.is_calyx());
     let front_end = front_end.map(|(at, file)| {
@@ -61,7 +60,7 @@ fn chosen(metadata: &Metadata, name: Option<&str>) -> Result<Vec<File>, Failure>
     let files: Vec<File> = files.map(|&(file, _)| file).collect();
     if files.is_empty() {
         let names: Vec<&str> = all.iter().map(|(_, names)| names[0]).collect();
-        return Err(Failure::new(format!(
+        return Err(Error::new(format!(
             "the design uses no file {}; it uses {}",
             name.unwrap_or_default(),
             names.join(", ")

@@ -28,10 +28,11 @@ pub use self::stages::{InstrumentArgs, ReconstructArgs};
 pub use self::sweep::SweepArgs;
 use self::values::parse_name;
 pub use self::values::parse_size;
-use crate::versions;
+use petal_profile::{
+    CYCLE_LIMIT, DesignOptions, Error, Options, Simulator, WaveformFile, WaveformFormat,
+};
 
-/// After how many cycles a simulation is given up, if nothing else is asked for.
-pub const CYCLE_LIMIT: u64 = 100_000_000;
+use crate::{design, versions};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -253,6 +254,21 @@ pub struct DesignArgs {
     pub unverified: bool,
 }
 
+impl DesignArgs {
+    /// The design, which is read here only if it is on standard input.
+    pub fn options(&self) -> Result<DesignOptions, Error> {
+        Ok(DesignOptions {
+            source: design::source(&self.design)?,
+            passes: self.passes.clone(),
+            disabled_passes: self.disable_pass.clone(),
+            pass_options: self.extra_opt.clone(),
+            libraries: self.library.clone(),
+            source_roots: self.source_root.clone(),
+            is_verified: !self.unverified,
+        })
+    }
+}
+
 /// What simulates a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulatorArg {
@@ -351,6 +367,37 @@ pub struct RunArgs {
     pub view: ViewArgs,
     #[command(flatten)]
     pub observe: ObserveArgs,
+}
+
+impl RunArgs {
+    /// The run that they ask for.
+    pub fn options(&self) -> Result<Options, Error> {
+        let waveform = |path: &Option<PathBuf>, format| {
+            let path = path.clone()?;
+            Some(WaveformFile { path, format })
+        };
+        let fst = waveform(&self.fst, WaveformFormat::Fst);
+        let name = || design::name(&self.design.design);
+        Ok(Options {
+            name: Some(self.name.clone().unwrap_or_else(name)),
+            data: self.data.clone(),
+            is_exact: self.exact,
+            simulator: match (self.simulator, &self.verilator) {
+                (_, Some(_)) | (Some(SimulatorArg::Verilator), None) => {
+                    Simulator::Verilator(self.verilator.clone())
+                }
+                (Some(SimulatorArg::Embedded), None) => Simulator::Embedded,
+                (None, None) => Simulator::Any,
+            },
+            cycle_limit: self.cycle_limit,
+            max_memory: self.max_memory,
+            is_partial: self.partial,
+            waveform: fst.or_else(|| waveform(&self.vcd, WaveformFormat::Vcd)),
+            control: self.view.control.into(),
+            observe: self.observe.options(),
+            ..Options::new(self.design.options()?)
+        })
+    }
 }
 
 /// `petal export`

@@ -9,8 +9,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use petal_profile::{Error, interrupt};
+
 use crate::args::Cli;
-use crate::failure::Failure;
 use crate::{joined, on_large_stack, run};
 
 thread_local! {
@@ -34,6 +35,8 @@ impl Streams {
 
     /// Makes them those of this thread.
     pub fn enter(streams: Option<Self>) {
+        let flag = streams.as_ref();
+        interrupt::set_flag(flag.map(|streams| Arc::clone(&streams.interrupt.0)));
         STREAMS.set(streams);
     }
 }
@@ -88,7 +91,7 @@ impl Interrupt {
 pub fn call(
     arguments: impl IntoIterator<Item = impl Into<OsString>>,
     input: impl Into<String>,
-) -> Result<String, Failure> {
+) -> Result<String, Error> {
     call_until(&Interrupt::default(), arguments, input)
 }
 
@@ -103,13 +106,13 @@ pub fn call_until(
     interrupt: &Interrupt,
     arguments: impl IntoIterator<Item = impl Into<OsString>>,
     input: impl Into<String>,
-) -> Result<String, Failure> {
+) -> Result<String, Error> {
     let all = std::iter::once(OsString::from("petal"));
     let all: Vec<OsString> = all.chain(arguments.into_iter().map(Into::into)).collect();
     let cli = match Cli::read(&all) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
-        Err(error) => return Err(Failure::arguments(error)),
+        Err(error) => return Err(usage(&error)),
     };
     let input = Arc::from(input.into());
     let output = Output::default();
@@ -124,7 +127,14 @@ pub fn call_until(
     })?;
     joined(command)?;
     let printed = std::mem::take(&mut *output.0.lock().unwrap_or_else(PoisonError::into_inner));
-    String::from_utf8(printed).map_err(|_| Failure::new("what the command prints is no text"))
+    String::from_utf8(printed).map_err(|_| Error::new("what the command prints is no text"))
+}
+
+/// What clap says of arguments that make no sense.
+fn usage(error: &clap::Error) -> Error {
+    let text = error.to_string();
+    let message = text.trim_end();
+    Error::usage(message.strip_prefix("error: ").unwrap_or(message))
 }
 
 /// Whether the command on this thread is inside of another program.
@@ -140,9 +150,4 @@ pub fn input() -> Option<String> {
 /// Where it prints, if it is.
 pub fn output() -> Option<Output> {
     STREAMS.with_borrow(|streams| Some(streams.as_ref()?.output.clone()))
-}
-
-/// What becomes true once it is to stop, if it is.
-pub fn interrupt() -> Option<Arc<AtomicBool>> {
-    STREAMS.with_borrow(|streams| Some(Arc::clone(&streams.as_ref()?.interrupt.0)))
 }

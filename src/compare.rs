@@ -2,31 +2,24 @@
 
 use std::path::Path;
 
-use clap::CommandFactory as _;
-use clap::error::ErrorKind;
+use petal_analysis::ControlView;
 use petal_compare::{
     Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
 };
 use petal_files::Scratch;
 use petal_observe::Results;
 use petal_passes::Pipeline;
+use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
 
-use crate::args::{
-    BaselineArgs, CYCLE_LIMIT, Cli, CompareArgs, ComparisonArg, ControlArg, DesignArgs,
-    ObserveArgs, RunArgs, ViewArgs,
-};
+use crate::args::{BaselineArgs, CompareArgs, ComparisonArg};
 use crate::design;
-use crate::failure::Failure;
-use crate::folder;
 use crate::messages;
-use crate::observe;
-use crate::outputs;
-use crate::places::Places;
-use crate::run;
-use crate::trace::Folder;
+use crate::print::print;
+use crate::profile::open;
+use crate::terminal::Terminal;
 
 /// `petal baseline`
-pub fn baseline(args: &BaselineArgs) -> Result<(), Failure> {
+pub fn baseline(args: &BaselineArgs) -> Result<(), Error> {
     if let Some(path) = &args.out {
         let mut places = Places::default();
         places.reads_profile(&args.dir)?;
@@ -35,12 +28,12 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Failure> {
     let text = of_folder(&args.dir)?.to_json();
     match &args.out {
         Some(path) => folder::write_whole(path, text.as_bytes()),
-        None => outputs::print(&text),
+        None => print(&text),
     }
 }
 
 /// `petal compare`
-pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
+pub fn compare(args: &CompareArgs) -> Result<(), Error> {
     check(args)?;
     let new = args.new.as_ref().unwrap_or(&args.base);
     let mut places = Places::default();
@@ -60,23 +53,25 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let before = side(args, &args.base, args.passes.first(), &mut places)?;
     let after = side(args, new, args.passes.last(), &mut places)?;
     if !args.fail_above.is_empty() && Comparison::is_partial(&before, &after) {
-        return Err(Failure::new(
+        return Err(Error::new(
             "one of the runs ended before its design was done, so nobody knows which takes longer; leave out \
              `--fail-above`, or profile it to its end",
         ));
     }
     if let Some(reason) = Comparison::refusal(&before, &after).filter(|_| !args.force) {
-        return refuse(&format!("{reason}; `--force` compares them nevertheless"));
+        return Err(Error::usage(format!(
+            "{reason}; `--force` compares them nevertheless"
+        )));
     }
     let comparison = Comparison::new(&before, &after);
-    let judgements = comparison.judge(&args.fail_above).map_err(Failure::usage)?;
+    let judgements = comparison.judge(&args.fail_above).map_err(Error::usage)?;
     if let Some(path) = &args.flame {
         let mut image = Vec::new();
         differential(&before, &after, &mut image)
-            .map_err(|error| Failure::new(format!("cannot draw {}: {error}", path.display())))?;
+            .map_err(|error| Error::new(format!("cannot draw {}: {error}", path.display())))?;
         folder::write_whole(path, &image)?;
     }
-    outputs::print(&match args.format {
+    print(&match args.format {
         ComparisonArg::Text => comparison.report(Style::Text, args.all),
         ComparisonArg::Markdown => comparison.report(Style::Markdown, args.all),
         ComparisonArg::Json => comparison.json(&judgements),
@@ -90,21 +85,16 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     if exceeded.is_empty() {
         Ok(())
     } else {
-        Err(Failure::new(exceeded.join("\n")))
+        Err(Error::new(exceeded.join("\n")))
     }
 }
 
-/// The failure of arguments that make no sense together.
-fn refuse(message: &str) -> Result<(), Failure> {
-    let mut command = Cli::command();
-    let error = command.error(ErrorKind::ArgumentConflict, message);
-    Err(Failure::arguments(error))
-}
-
 /// Fails if the arguments make no sense together.
-fn check(args: &CompareArgs) -> Result<(), Failure> {
+fn check(args: &CompareArgs) -> Result<(), Error> {
     if args.passes.len() > 2 {
-        return refuse("there are two sides, so `--passes` can be given twice at most");
+        return Err(Error::usage(
+            "there are two sides, so `--passes` can be given twice at most",
+        ));
     }
     let new = args.new.as_ref().unwrap_or(&args.base);
     let programs = [&args.base, new].map(|path| is_program(path));
@@ -113,13 +103,19 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
             .iter()
             .all(|side| design::is_standard_input(side));
     if both {
-        return refuse("standard input has one program: name something else as one of the sides");
+        return Err(Error::usage(
+            "standard input has one program: name something else as one of the sides",
+        ));
     }
     if args.new.is_none() && !(programs[0] && args.passes.len() == 2) {
-        return refuse("name two sides, or one Calyx program with two `--passes`");
+        return Err(Error::usage(
+            "name two sides, or one Calyx program with two `--passes`",
+        ));
     }
     if args.passes.len() == 2 && programs != [true, true] {
-        return refuse("`--passes` can be given twice only if both sides are Calyx programs");
+        return Err(Error::usage(
+            "`--passes` can be given twice only if both sides are Calyx programs",
+        ));
     }
     let compiles = !args.passes.is_empty()
         || !args.disable_pass.is_empty()
@@ -129,10 +125,10 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
         || args.max_memory.is_some()
         || args.unverified;
     if compiles && programs == [false, false] {
-        return refuse(
+        return Err(Error::usage(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
              --extra-opt, --library, --data, --max-memory and --unverified",
-        );
+        ));
     }
     Ok(())
 }
@@ -150,7 +146,7 @@ fn side(
     path: &Path,
     passes: Option<&String>,
     places: &mut Places,
-) -> Result<Baseline, Failure> {
+) -> Result<Baseline, Error> {
     if is_program(path) {
         let mut baseline = of_program(args, path, passes, places)?;
         if let (2, Some(passes)) = (args.passes.len(), passes) {
@@ -161,21 +157,16 @@ fn side(
     if path.is_dir() {
         return of_folder(path);
     }
-    let text = petal_files::read_to_string(path).map_err(Failure::io("read", path))?;
-    Ok(Baseline::from_json(&text, path)?)
+    let text = petal_files::read_to_string(path).map_err(Error::io("read", path))?;
+    Baseline::from_json(&text, path).map_err(|error| Error::new(error.to_string()))
 }
 
-fn of_folder(dir: &Path) -> Result<Baseline, Failure> {
-    let Folder {
-        metadata,
-        name,
-        stopped,
-        reader,
-        ..
-    } = Folder::open(dir)?;
-    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
-    let mut baseline = Baseline::new(&analysis, &name, stopped);
-    if let Some(results) = observe::read(dir)? {
+fn of_folder(dir: &Path) -> Result<Baseline, Error> {
+    let profile = open(dir)?;
+    let analysis = profile.analyse(ControlView::Source)?;
+    let summary = &profile.summary;
+    let mut baseline = Baseline::new(&analysis, &summary.design, summary.stopped.clone());
+    if let Some(results) = profile.observations()? {
         add_observations(&mut baseline, results);
     }
     Ok(baseline)
@@ -217,8 +208,8 @@ fn add_observations(baseline: &mut Baseline, results: Results) {
 }
 
 /// The options of those passes that run on a side; the other side may be compiled otherwise.
-fn options(args: &CompareArgs, passes: &str) -> Result<Vec<String>, Failure> {
-    let pipelines: Result<Vec<Pipeline>, Failure> = args
+fn options(args: &CompareArgs, passes: &str) -> Result<Vec<String>, Error> {
+    let pipelines: Result<Vec<Pipeline>, Error> = args
         .passes
         .iter()
         .map(String::as_str)
@@ -250,49 +241,32 @@ fn of_program(
     path: &Path,
     passes: Option<&String>,
     places: &mut Places,
-) -> Result<Baseline, Failure> {
-    let scratch = Scratch::new()
-        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+) -> Result<Baseline, Error> {
+    let scratch = Scratch::new().map_err(Error::no_scratch)?;
     // Not the folder itself, which is locked.
     let folder = scratch.path().join("profile");
     let passes = passes.map_or(petal_passes::ALL, String::as_str);
-    let run = RunArgs {
-        design: DesignArgs {
-            design: path.to_owned(),
-            passes: passes.to_owned(),
-            disable_pass: args.disable_pass.clone(),
-            extra_opt: options(args, passes)?,
-            library: args.library.clone(),
-            source_root: Vec::new(),
-            unverified: args.unverified,
-        },
-        data: args.data.clone(),
-        exact: false,
-        name: None,
-        out: None,
-        simulator: None,
-        verilator: None,
-        cycle_limit: CYCLE_LIMIT,
-        max_memory: args.max_memory,
-        partial: false,
-        strict: false,
-        fst: None,
-        vcd: None,
-        tables: false,
-        memories: false,
-        json: false,
-        quiet: false,
-        observe: ObserveArgs::default(),
-        view: ViewArgs {
-            control: ControlArg::Source,
-        },
+    let design = DesignOptions {
+        passes: passes.to_owned(),
+        disabled_passes: args.disable_pass.clone(),
+        pass_options: options(args, passes)?,
+        libraries: args.library.clone(),
+        is_verified: !args.unverified,
+        ..DesignOptions::new(design::source(path)?)
     };
-    let run::Profiled { summary, .. } = run::profile(&run, &folder, None, places)?;
+    let options = Options {
+        name: Some(design::name(path)),
+        data: args.data.clone(),
+        max_memory: args.max_memory,
+        ..Options::new(design)
+    };
+    let Profiled { summary, .. } =
+        petal_profile::run_in(&options, &folder, places, &Terminal::default())?;
     for warning in &summary.warnings {
         messages::note(format_args!("{}: {warning}", path.display()));
     }
     if let Some(early) = summary.early_end() {
-        return Err(Failure::new(format!("{}: {early}", path.display())));
+        return Err(Error::new(format!("{}: {early}", path.display())));
     }
     of_folder(&folder)
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use petal_passes::Source;
+use petal_profile::Error;
+use petal_profile::interrupt::Ending;
 
 use crate::call;
-use crate::failure::Failure;
-use crate::interrupt::Ending;
 
 /// What errors call the design from standard input.
 const NAME: &str = "<stdin>";
@@ -21,7 +21,7 @@ pub fn is_standard_input(path: &Path) -> bool {
 }
 
 /// The design at `path`, which is read here only if it is on standard input.
-pub fn source(path: &Path) -> Result<Source, Failure> {
+pub fn source(path: &Path) -> Result<Source, Error> {
     if !is_standard_input(path) {
         return Ok(Source::from(path));
     }
@@ -33,7 +33,7 @@ pub fn source(path: &Path) -> Result<Source, Failure> {
 }
 
 /// What is on standard input.
-fn text() -> Result<String, Failure> {
+fn text() -> Result<String, Error> {
     static TEXT: Mutex<Option<String>> = Mutex::new(None);
     let mut kept = TEXT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(text) = &*kept {
@@ -44,7 +44,7 @@ fn text() -> Result<String, Failure> {
     let mut text = String::new();
     std::io::stdin()
         .read_to_string(&mut text)
-        .map_err(Failure::io("read the design", Path::new(NAME)))?;
+        .map_err(Error::io("read the design", Path::new(NAME)))?;
     Ok(kept.insert(text).clone())
 }
 
@@ -53,13 +53,5 @@ pub fn name(path: &Path) -> String {
     if is_standard_input(path) {
         return "stdin".to_owned();
     }
-    let name = match path.file_stem() {
-        // Of `...futil`: elsewhere these are folders.
-        Some(stem) if stem == "." || stem == ".." => path.file_name(),
-        stem => stem,
-    };
-    name.map_or_else(
-        || "design".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
+    petal_profile::design_name(path)
 }

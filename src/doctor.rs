@@ -1,25 +1,19 @@
 //! `petal doctor`: tries what petal needs, and tells how to get what is missing.
 
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anstyle::AnsiColor;
-use clap::Parser;
 use petal_embedded::CRANELIFT_VERSION;
 use petal_files::Scratch;
 use petal_passes::CALYX_VERSION;
+use petal_profile::{Error, Options, Simulator, cache, interrupt};
 use petal_table::thousands;
-use petal_verilator::{Error, Verilator, Version, compiler_version};
+use petal_verilator::{Verilator, Version, compiler_version};
 
-use crate::args::{Cli, Command};
-use crate::cache;
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::outputs;
-use crate::places::Places;
-use crate::run;
+use crate::print::print;
+use crate::terminal::Terminal;
 use crate::versions;
 
 /// The design that is tried, and its data.
@@ -105,9 +99,9 @@ struct Finding {
 }
 
 /// `petal doctor`
-pub fn doctor() -> Result<(), Failure> {
-    let dir = Scratch::new().map_err(Failure::io("write to", &std::env::temp_dir()))?;
-    let embedded = try_run("embedded", dir.path());
+pub fn doctor() -> Result<(), Error> {
+    let dir = Scratch::new().map_err(Error::io("write to", &std::env::temp_dir()))?;
+    let embedded = try_run(Simulator::Embedded, dir.path());
     let (state, detail) = match &embedded {
         Ok(cycles) => (
             State::Works,
@@ -128,7 +122,7 @@ pub fn doctor() -> Result<(), Failure> {
     findings.push(compiler_finding(compiler));
     if both {
         findings.push(verilator_run(
-            try_run("verilator", dir.path()),
+            try_run(Simulator::Verilator(None), dir.path()),
             embedded.as_ref().ok(),
         ));
     }
@@ -139,37 +133,33 @@ pub fn doctor() -> Result<(), Failure> {
     for finding in &findings {
         finding.write(&mut text);
     }
-    outputs::print(&text)?;
+    print(&text)?;
     embedded.map(drop).map_err(|_| {
-        Failure::new("petal cannot profile anything here; see `embedded simulator` above")
+        Error::new("petal cannot profile anything here; see `embedded simulator` above")
     })
 }
 
 /// The length in cycles of the run of [`DESIGN`] in a simulator.
-fn try_run(simulator: &str, dir: &Path) -> Result<u64, Failure> {
+fn try_run(simulator: Simulator, dir: &Path) -> Result<u64, Error> {
     let design = dir.join("design.futil");
     let data = dir.join("design.futil.data");
-    fs::write(&design, DESIGN.0).map_err(Failure::io("write", &design))?;
-    fs::write(&data, DESIGN.1).map_err(Failure::io("write", &data))?;
-    let out = dir.join(simulator);
-    let arguments = [
-        OsStr::new("petal"),
-        OsStr::new("run"),
-        design.as_os_str(),
-        OsStr::new("--simulator"),
-        OsStr::new(simulator),
-    ];
-    let Command::Run(args) = Cli::try_parse_from(arguments)?.command else {
-        return Err(Failure::new("`petal run` is another command"));
+    fs::write(&design, DESIGN.0).map_err(Error::io("write", &design))?;
+    fs::write(&data, DESIGN.1).map_err(Error::io("write", &data))?;
+    let out = dir.join(match simulator {
+        Simulator::Verilator(_) => "verilator",
+        Simulator::Any | Simulator::Embedded => "embedded",
+    });
+    let options = Options {
+        simulator,
+        // A cache of its own, so that the compiler is tried too.
+        cache: Some(dir.join("cache")),
+        ..Options::of(&design)
     };
-    // A cache of its own, so that the compiler is tried too.
-    let cache = dir.join("cache");
-    let run::Profiled { summary, .. } =
-        run::profile(&args, &out, Some(&cache), &mut Places::default())?;
+    let summary = petal_profile::run(&options, out, &Terminal::default())?.summary;
     Ok(summary.cycles)
 }
 
-fn verilator_finding(version: Result<Version, Error>) -> Finding {
+fn verilator_finding(version: Result<Version, petal_verilator::Error>) -> Finding {
     let (state, detail) = match version {
         Ok(version) if version.is_untested() => (
             State::TooOld,
@@ -179,7 +169,7 @@ fn verilator_finding(version: Result<Version, Error>) -> Finding {
             ),
         ),
         Ok(version) => (State::Works, version.to_string()),
-        Err(Error::VerilatorMissing { .. }) => {
+        Err(petal_verilator::Error::VerilatorMissing { .. }) => {
             (State::Missing, "there is no `verilator` on PATH".to_owned())
         }
         Err(error) => (State::Broken, error.to_string()),
@@ -192,10 +182,10 @@ fn verilator_finding(version: Result<Version, Error>) -> Finding {
     }
 }
 
-fn compiler_finding(version: Result<String, Error>) -> Finding {
+fn compiler_finding(version: Result<String, petal_verilator::Error>) -> Finding {
     let (state, detail) = match version {
         Ok(version) => (State::Works, version),
-        Err(Error::Compiler { compiler, reason }) => (
+        Err(petal_verilator::Error::Compiler { compiler, reason }) => (
             State::Missing,
             format!("`{compiler}` does not work: {reason}"),
         ),
@@ -210,7 +200,7 @@ fn compiler_finding(version: Result<String, Error>) -> Finding {
 }
 
 /// Holds the run in Verilator against the one in the embedded simulator.
-fn verilator_run(cycles: Result<u64, Failure>, embedded: Option<&u64>) -> Finding {
+fn verilator_run(cycles: Result<u64, Error>, embedded: Option<&u64>) -> Finding {
     let (state, detail) = match (cycles, embedded) {
         (Ok(cycles), Some(&embedded)) if cycles != embedded => (
             State::Broken,
@@ -228,12 +218,12 @@ fn verilator_run(cycles: Result<u64, Failure>, embedded: Option<&u64>) -> Findin
 }
 
 /// The cache and its size in bytes.
-fn cache_size() -> Result<(PathBuf, u64), Failure> {
+fn cache_size() -> Result<(PathBuf, u64), Error> {
     let dir = cache::path()?;
-    cache::make(&dir).map_err(Failure::io("write to", &dir))?;
+    cache::make(&dir).map_err(Error::io("write to", &dir))?;
     cache::check(&dir)?;
-    tempfile::tempfile_in(&dir).map_err(Failure::io("write to", &dir))?;
-    let bytes = cache::size(&dir).map_err(Failure::io("read", &dir))?;
+    tempfile::tempfile_in(&dir).map_err(Error::io("write to", &dir))?;
+    let bytes = size(&dir).map_err(Error::io("read", &dir))?;
     Ok((dir, bytes))
 }
 
@@ -296,4 +286,18 @@ impl Finding {
             let _ = writeln!(text, "           {system}: {way}");
         }
     }
+}
+
+/// The size of all files in the folder `dir`, in bytes.
+fn size(dir: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        bytes += if entry.file_type()?.is_dir() {
+            size(&entry.path())?
+        } else {
+            entry.metadata()?.len()
+        };
+    }
+    Ok(bytes)
 }

@@ -1,30 +1,23 @@
-//! `--events`: tells of a run while it goes on, as lines of JSON.
+//! `--events`: where lines of JSON go that tell of a run while it goes on.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::libc::PIPE_BUF;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use petal_analysis::ControlView;
+use petal_profile::{Error, Places, Unwritten, interrupt};
 
-use petal_metadata::Metadata;
-use petal_observe::{Observations, Told};
-use petal_visualize::stream::{EventLines, Observed, Site, Stream};
-use petal_visualize::timeline::Format;
-
-use crate::args::{ControlArg, ObserveArgs};
+use crate::args::ObserveArgs;
 use crate::call;
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::places::Places;
 
 /// Whether events go to standard output, where nothing else may be then.
 pub fn take_output(args: &ObserveArgs) -> bool {
@@ -34,15 +27,15 @@ pub fn take_output(args: &ObserveArgs) -> bool {
 /// Looks whether events can go where they are to go; `others` are the options that want standard output, and whether they are given.
 pub fn check(
     args: &ObserveArgs,
-    view: ControlArg,
+    view: ControlView,
     others: &[(&str, bool)],
     places: &mut Places,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let Some(path) = &args.events else {
         return Ok(());
     };
-    if view == ControlArg::Compiled {
-        return Err(Failure::usage(
+    if view == ControlView::Compiled {
+        return Err(Error::usage(
             "`--events` tells of the control that the source has; leave out `--control compiled`",
         ));
     }
@@ -50,49 +43,19 @@ pub fn check(
         return places.writes("--events", path);
     }
     match others.iter().find(|(_, is_given)| *is_given) {
-        Some((other, _)) => Err(Failure::usage(format!(
+        Some((other, _)) => Err(Error::usage(format!(
             "`--events -` and `{other}` both write to standard output; give the events a file"
         ))),
         None => Ok(()),
     }
 }
 
-/// Begins to tell of a run, with what is observed in it.
-pub fn stream(
-    path: &Path,
-    design: &str,
-    metadata: &Metadata,
-    observations: Option<&mut Observations<'_>>,
-) -> Result<Box<dyn Format + Send>, Failure> {
-    let out: Box<dyn Write + Send> = match call::output() {
+/// Where the events go.
+pub fn writer(path: &Path) -> Result<Box<dyn Write + Send>, Error> {
+    Ok(match call::output() {
         Some(output) if path == Path::new("-") => Box::new(output),
         _ => Box::new(Reader::of(path)?),
-    };
-    let out = BufWriter::with_capacity(1 << 16, out);
-    let lines = EventLines::new(design, out).map_err(Failure::io("write", path))?;
-    let (sites, observed) = match observations {
-        None => (Vec::new(), None),
-        Some(observations) => {
-            let list = observations.list().into_iter();
-            let sites: Vec<Site> = list
-                .map(|(kind, name)| Site::observed(kind, name))
-                .collect();
-            let ids: Vec<_> = sites.iter().map(|site| site.id).collect();
-            let (sender, observed) = channel();
-            observations.tell(move |told: Told| {
-                // Whoever reads may be gone after an error, which is told elsewhere.
-                let _ = sender.send(Observed {
-                    cycle: told.cycle,
-                    site: ids[told.observation],
-                    index: told.index,
-                    value: told.value,
-                });
-            });
-            (sites, Some(observed))
-        }
-    };
-    let stream = Stream::new(metadata, &sites, observed, lines);
-    Ok(Box::new(stream.map_err(Failure::io("write", path))?))
+    })
 }
 
 /// How long to wait between looks for Ctrl-C.
@@ -110,18 +73,15 @@ struct Reader {
 }
 
 impl Reader {
-    fn of(path: &Path) -> Result<Self, Failure> {
+    fn of(path: &Path) -> Result<Self, Error> {
         let (name, out) = if path == Path::new("-") {
             let name = Path::new("standard output");
             let out = io::stdout().as_fd().try_clone_to_owned();
-            (
-                name,
-                out.map(File::from).map_err(Failure::io("write", name))?,
-            )
+            (name, out.map(File::from).map_err(Error::io("write", name))?)
         } else {
             (path, create(path)?)
         };
-        let kind = out.metadata().map_err(Failure::io("write", name))?;
+        let kind = out.metadata().map_err(Error::io("write", name))?;
         Ok(Self {
             name: name.to_owned(),
             waits: !kind.is_file(),
@@ -138,7 +98,7 @@ impl Reader {
 }
 
 /// Creates a file. A pipe that nobody reads yet is waited for.
-fn create(path: &Path) -> Result<File, Failure> {
+fn create(path: &Path) -> Result<File, Error> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     // A pipe without a reader is an error then, and no wait that only a second signal ends.
@@ -150,7 +110,7 @@ fn create(path: &Path) -> Result<File, Failure> {
         };
         let is_pipe = || path.metadata().is_ok_and(|file| file.file_type().is_fifo());
         if error.raw_os_error() != Some(Errno::ENXIO as i32) || !is_pipe() {
-            return Err(Failure::io("write", path)(error));
+            return Err(Error::io("write", path)(error));
         }
         interrupt::check()?;
         std::thread::sleep(PATIENCE);
@@ -200,18 +160,3 @@ impl Write for Reader {
         Ok(())
     }
 }
-
-/// Events could not be written.
-#[derive(Debug)]
-pub struct Unwritten {
-    file: PathBuf,
-    error: io::Error,
-}
-
-impl std::fmt::Display for Unwritten {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "cannot write {}: {}", self.file.display(), self.error)
-    }
-}
-
-impl std::error::Error for Unwritten {}

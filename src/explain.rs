@@ -2,24 +2,25 @@
 
 use petal_table::terms::{self, Term};
 
+use petal_profile::Error;
+
 use crate::args::ExplainArgs;
-use crate::failure::Failure;
-use crate::outputs;
+use crate::print::print;
 
 /// `petal explain`
-pub fn explain(args: &ExplainArgs) -> Result<(), Failure> {
+pub fn explain(args: &ExplainArgs) -> Result<(), Error> {
     let word = args.term.join(" ");
     if word.is_empty() {
-        return outputs::print(&terms::list());
+        return print(&terms::list());
     }
     let Some(term) = Term::find(&word) else {
         let near = match &Term::nearest(&word)[..] {
             [] => String::new(),
             near => format!("; near are `{}`", near.join("`, `")),
         };
-        return Err(Failure::usage(format!(
+        return Err(Error::usage(format!(
             "`{word}` is no term of petal's outputs{near}; `petal explain` lists all"
         )));
     };
-    outputs::print(&term.explain())
+    print(&term.explain())
 }

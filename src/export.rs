@@ -1,59 +1,46 @@
-//! `petal export`: the tables of a profile as Parquet files.
-//!
-//! Owns their way into the folder. What is in them is the business of `petal_tables`, which only a petal with the feature `tables`
-//! has: Arrow takes long to build.
+//! `petal export`: the tables of a profile as Parquet files, which only a petal with the feature `tables` can write: Arrow takes long to
+//! build.
 
+#[cfg(feature = "tables")]
 use std::fmt::Write as _;
 use std::path::Path;
 
+use petal_profile::Error;
+#[cfg(feature = "tables")]
 use petal_table::thousands;
-use petal_visualize::outputs::Make;
 
 use crate::args::ExportArgs;
-use crate::failure::Failure;
-use crate::folder::{self, Staging};
-use crate::outputs;
-use crate::trace::Folder;
+use crate::print::print;
 
 /// `petal export`
-pub fn export(args: &ExportArgs) -> Result<(), Failure> {
+pub fn export(args: &ExportArgs) -> Result<(), Error> {
     check()?;
-    outputs::print(&write(&args.dir)?)
+    print(&write(&args.dir)?)
 }
 
 /// Fails if this petal can't write tables.
-pub fn check() -> Result<(), Failure> {
+pub fn check() -> Result<(), Error> {
     if cfg!(feature = "tables") {
         return Ok(());
     }
-    Err(Failure::new(
+    Err(Error::new(
         "this petal was built without tables: build it with `--features tables`, or take one of a release",
     ))
 }
 
 /// Writes the tables of the profile in `dir` into its folder; the text tells which.
-pub fn write(dir: &Path) -> Result<String, Failure> {
-    // So that the trace stays that of the folder.
-    let lock = folder::lock(dir)?;
-    let folder = Folder::open(dir)?;
-    let staging = Staging::new(dir)?.locked(lock);
-    write_files(dir, &folder, &staging)?;
-    let names = outputs::names(|output| matches!(output.make, Make::Table));
+#[cfg(feature = "tables")]
+pub fn write(dir: &Path) -> Result<String, Error> {
     let mut text = String::new();
-    for name in &names {
-        if let Ok(file) = std::fs::metadata(staging.path(name)) {
-            let shown = dir.join(name);
-            let _ = writeln!(text, "{}: {} bytes", shown.display(), thousands(file.len()));
-        }
+    for (name, bytes) in petal_profile::tables::write(dir)? {
+        let shown = dir.join(name);
+        let _ = writeln!(text, "{}: {} bytes", shown.display(), thousands(bytes));
     }
-    staging.commit(&names)?;
     Ok(text)
 }
 
+/// As [`check`] says.
 #[cfg(not(feature = "tables"))]
-fn write_files(_: &Path, _: &Folder, _: &Staging) -> Result<(), Failure> {
-    check()
+pub fn write(_: &Path) -> Result<String, Error> {
+    check().map(|()| String::new())
 }
-
-#[cfg(feature = "tables")]
-use crate::tables::write_files;

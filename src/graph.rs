@@ -1,40 +1,33 @@
 //! `petal graph`: the control-flow graph of a profiled run, with its critical path.
 
-use petal_analysis::{Analysis, ControlView, CriticalPath};
+use petal_analysis::{ControlView, CriticalPath};
+use petal_profile::{Error, Places, folder};
 use petal_visualize::ControlGraph;
 
 use crate::args::{GraphArgs, GraphFormat};
-use crate::failure::Failure;
-use crate::places::Places;
-use crate::trace::Folder;
-use crate::{folder, outputs};
+use crate::print::print;
+use crate::profile::open;
 
 /// `petal graph`
-pub fn graph(args: &GraphArgs) -> Result<(), Failure> {
+pub fn graph(args: &GraphArgs) -> Result<(), Error> {
     let format = format(args)?;
     if let Some(path) = &args.out {
         let mut places = Places::default();
         places.reads_profile(&args.dir)?;
         places.writes("--out", path)?;
     }
-    let Folder {
-        metadata,
-        name,
-        stopped,
-        reader,
-        ..
-    } = Folder::open(&args.dir)?;
-    let analysis = Analysis::new(&metadata, ControlView::Source);
-    let mut critical = CriticalPath::new(&metadata);
-    let (analysis, figures) = Folder::analyse_with(analysis, &metadata, reader, &mut |event| {
+    let profile = open(&args.dir)?;
+    let mut critical = CriticalPath::new(&profile.metadata);
+    let (analysis, figures) = profile.analyse_with(ControlView::Source, &mut |event| {
         critical.event(event);
         Ok(())
     })?;
     let critical = figures.map_or_else(|| critical.finish(), |figures| figures.critical());
     let cell = args.cell.as_deref();
-    let graph = ControlGraph::new(&analysis, &critical, &name, stopped.is_some(), cell);
+    let (name, is_partial) = (&profile.summary.design, profile.summary.stopped.is_some());
+    let graph = ControlGraph::new(&analysis, &critical, name, is_partial, cell);
     let graph = graph.ok_or_else(|| {
-        Failure::new(format!(
+        Error::new(format!(
             "no component cell `{}` ran a control program; `petal stats {} cells` lists those that were active",
             cell.unwrap_or_default(),
             args.dir.display()
@@ -46,12 +39,12 @@ pub fn graph(args: &GraphArgs) -> Result<(), Failure> {
     };
     match &args.out {
         Some(path) => folder::write_whole(path, text.as_bytes()),
-        None => outputs::print(&text),
+        None => print(&text),
     }
 }
 
 /// The format that is asked for, or that the file's name tells.
-fn format(args: &GraphArgs) -> Result<GraphFormat, Failure> {
+fn format(args: &GraphArgs) -> Result<GraphFormat, Error> {
     if let Some(format) = args.format {
         return Ok(format);
     }
@@ -61,7 +54,7 @@ fn format(args: &GraphArgs) -> Result<GraphFormat, Failure> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => Ok(GraphFormat::Svg),
         Some("dot") => Ok(GraphFormat::Dot),
-        _ => Err(Failure::usage(format!(
+        _ => Err(Error::usage(format!(
             "`--out {}` ends neither with `.svg` nor with `.dot`; choose with `--format`",
             path.display()
         ))),

@@ -9,34 +9,27 @@ mod args;
 mod cache;
 mod call;
 mod compare;
-mod compile;
+mod counters;
 mod design;
 mod doctor;
 mod events;
 mod explain;
 mod export;
-mod failure;
-mod folder;
-mod follow;
-mod front_end;
 mod generated;
 mod graph;
 mod instrument;
 mod interrupt;
 mod messages;
-mod observe;
-mod outputs;
 mod part;
-mod places;
+mod print;
+mod profile;
 mod progress;
 mod reconstruct;
 mod run;
 mod stats;
 mod sweep;
-#[cfg(feature = "tables")]
-pub mod tables;
+mod terminal;
 mod trace;
-mod verify;
 mod versions;
 mod view;
 
@@ -44,12 +37,15 @@ use std::ffi::OsString;
 use std::thread::JoinHandle;
 
 use nix::sys::signal::{SigSet, Signal};
+use petal_profile::ErrorKind;
 
 use crate::args::{CacheCommand, Cli, Command};
 use crate::call::Streams;
 
 pub use crate::call::{Interrupt, call, call_until};
-pub use crate::failure::Failure;
+pub use petal_profile::Error;
+#[cfg(feature = "tables")]
+pub use petal_profile::tables;
 
 /// Does what the arguments of a process ask for, tells on standard error what went wrong, and gives what to exit with.
 ///
@@ -73,25 +69,28 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let command = on_large_stack(move || interrupt::listen().and_then(|()| run(cli.command)));
     let failure = match command.map(joined) {
         Ok(Ok(())) => return 0,
-        Ok(Err(_)) if interrupt::requested() => {
+        Ok(Err(_)) if petal_profile::interrupt::is_requested() => {
             messages::error("interrupted");
             return interrupt::EXIT_CODE;
         }
         Ok(Err(failure)) | Err(failure) => failure,
     };
-    match failure.into_arguments() {
-        Ok(error) => error.exit(),
-        Err(failure) => {
-            messages::error(&failure);
-            failure.code()
-        }
+    messages::error(&failure);
+    code(&failure)
+}
+
+/// What a command exits with that ended so: 1, or 2 where its arguments make no sense.
+pub fn code(error: &Error) -> u8 {
+    match error.kind() {
+        ErrorKind::Usage => 2,
+        _ => 1,
     }
 }
 
 /// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.
 fn on_large_stack<T: Send + 'static>(
     act: impl FnOnce() -> T + Send + 'static,
-) -> Result<JoinHandle<T>, Failure> {
+) -> Result<JoinHandle<T>, Error> {
     let thread = std::thread::Builder::new().stack_size(petal_passes::STACK);
     let streams = Streams::of_command();
     thread
@@ -99,7 +98,7 @@ fn on_large_stack<T: Send + 'static>(
             Streams::enter(streams);
             act()
         })
-        .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+        .map_err(|error| Error::new(format!("cannot start a thread: {error}")))
 }
 
 /// What a thread gives; where it panicked, this one does.
@@ -109,7 +108,7 @@ fn joined<T>(thread: JoinHandle<T>) -> T {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command) -> Result<(), Error> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::trace(&args),
@@ -124,7 +123,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::Sweep(args) => sweep::sweep(&args),
-        Command::Counters(args) => observe::counters(&args),
+        Command::Counters(args) => counters::counters(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => instrument::instrument(&args),
         Command::Reconstruct(args) => reconstruct::reconstruct(&args),

@@ -9,15 +9,15 @@ use std::io::BufWriter;
 use std::ops::Range;
 use std::path::Path;
 
+use petal_analysis::ControlView;
 use petal_observe::Results;
+use petal_profile::{Error, Profile, observations};
 use petal_reconstruct::Event;
 use petal_table::thousands;
 use petal_visualize::{Overview, Part, PartError, Perfetto, Section, Survey, Timeline, Wanted};
 
-use crate::args::ControlArg;
-use crate::failure::Failure;
-use crate::observe;
-use crate::trace::{Folder, check_cycles};
+use crate::profile::open;
+use crate::trace::check_cycles;
 
 /// Slices that a viewer opens about as fast as none (`docs/performance.md`).
 const MAX_SLICES: u64 = 50_000;
@@ -25,15 +25,15 @@ const MAX_SLICES: u64 = 50_000;
 pub const MAX_BYTES: u64 = 80 * MAX_SLICES;
 
 /// Writes what is `wanted` of the profile in `dir` to the file `out`; returns what to say of it.
-pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure> {
-    let folder = Folder::open(dir)?;
-    let results = observe::read(dir)?;
-    if observe::keeps_windows(results.as_ref()) {
-        return write_kept(dir, &folder, results.as_ref(), wanted, out);
+pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Error> {
+    let profile = open(dir)?;
+    let results = profile.observations()?;
+    if observations::keeps_windows(results.as_ref()) {
+        return write_kept(dir, &profile, results.as_ref(), wanted, out);
     }
-    let mut overview = Overview::new(&folder.metadata);
-    let mut survey = Survey::new(&folder.metadata);
-    read(&folder, &mut |event| {
+    let mut overview = Overview::new(&profile.metadata);
+    let mut survey = Survey::new(&profile.metadata);
+    read(&profile, &mut |event| {
         overview.event(event);
         survey.event(event);
         Ok(())
@@ -41,16 +41,16 @@ pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure>
     let mut search = survey.search(wanted, MAX_SLICES).map_err(|error| {
         let shown = dir.display();
         match &error {
-            PartError::Cycles { .. } => Failure::usage(error.to_string()),
-            PartError::Unknown { .. } => Failure::usage(format!(
+            PartError::Cycles { .. } => Error::usage(error.to_string()),
+            PartError::Unknown { .. } => Error::usage(format!(
                 "{error}; `petal stats {shown} control` lists statements, `groups` and `cells` the others"
             )),
             PartError::Several { .. } | PartError::Fewer { .. } => {
-                Failure::usage(error.to_string())
+                Error::usage(error.to_string())
             }
         }
     })?;
-    read(&folder, &mut |event| {
+    read(&profile, &mut |event| {
         search.event(event);
         Ok(())
     })?;
@@ -58,27 +58,34 @@ pub fn write(dir: &Path, wanted: &Wanted, out: &Path) -> Result<String, Failure>
     let mut perfetto = begin(out)?;
     overview
         .write(&mut perfetto, &part.cycles, &part.about)
-        .map_err(Failure::io("write", out))?;
-    let slices = draw(&folder, results.as_ref(), &part.cycles, perfetto, true, out)?;
+        .map_err(Error::io("write", out))?;
+    let slices = draw(
+        &profile,
+        results.as_ref(),
+        &part.cycles,
+        perfetto,
+        true,
+        out,
+    )?;
     Ok(about(dir, &part, slices))
 }
 
 /// Writes some cycles of a profile that has only parts of its run.
 fn write_kept(
     dir: &Path,
-    folder: &Folder,
+    profile: &Profile,
     results: Option<&Results>,
     wanted: &Wanted,
     out: &Path,
-) -> Result<String, Failure> {
+) -> Result<String, Error> {
     let Wanted::Cycles(cycles) = wanted else {
-        return Err(Failure::usage(format!(
+        return Err(Error::usage(format!(
             "{}: the profile keeps windows of the run only, so nothing can be counted in it; choose one with `--window NAME#N`, or \
              some cycles with `--cycles`",
             dir.display()
         )));
     };
-    let slices = draw(folder, results, cycles, begin(out)?, false, out)?;
+    let slices = draw(profile, results, cycles, begin(out)?, false, out)?;
     Ok(format!(
         "what is kept of cycles {}..{} ({} slices)\n",
         thousands(cycles.start),
@@ -88,46 +95,42 @@ fn write_kept(
 }
 
 /// Begins a timeline in the file `out`.
-fn begin(out: &Path) -> Result<Perfetto<BufWriter<File>>, Failure> {
-    let file = File::create(out).map_err(Failure::io("write", out))?;
-    Perfetto::new(BufWriter::new(file)).map_err(Failure::io("write", out))
+fn begin(out: &Path) -> Result<Perfetto<BufWriter<File>>, Error> {
+    let file = File::create(out).map_err(Error::io("write", out))?;
+    Perfetto::new(BufWriter::new(file)).map_err(Error::io("write", out))
 }
 
 /// Draws some cycles, and what was observed in them, on the timeline that goes to `out`; returns how many slices there are.
 fn draw(
-    folder: &Folder,
+    profile: &Profile,
     results: Option<&Results>,
     cycles: &Range<u64>,
     perfetto: Perfetto<BufWriter<File>>,
     has_overview: bool,
     out: &Path,
-) -> Result<u64, Failure> {
+) -> Result<u64, Error> {
     let section = Section {
         cycles: Some(cycles.clone()),
         ..Section::default()
     };
-    let timeline = Timeline::new(&folder.metadata, section, perfetto);
+    let timeline = Timeline::new(&profile.metadata, section, perfetto);
     let mut timeline = timeline.awaiting_observations();
-    read(folder, &mut |event| {
+    read(profile, &mut |event| {
         if !has_overview {
             check_cycles(Some(cycles), event)?;
         }
-        timeline.event(event).map_err(Failure::io("write", out))
+        timeline.event(event).map_err(Error::io("write", out))
     })?;
-    let observed = observe::tracks(results, Some(cycles), has_overview);
+    let observed = observations::tracks(results, Some(cycles), has_overview);
     timeline
         .finish(&observed)
-        .map_err(Failure::io("write", out))?;
+        .map_err(Error::io("write", out))?;
     Ok(timeline.slices())
 }
 
 /// Goes through the trace.
-fn read(
-    folder: &Folder,
-    take: &mut dyn FnMut(&Event) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let reader = folder.again()?;
-    Folder::read(&folder.metadata, reader, ControlArg::Source, take)
+fn read(profile: &Profile, take: &mut dyn FnMut(&Event) -> Result<(), Error>) -> Result<(), Error> {
+    profile.events(ControlView::Source, take)
 }
 
 fn about(dir: &Path, part: &Part, slices: u64) -> String {

@@ -15,32 +15,24 @@ const BETWEEN: Duration = Duration::from_millis(200);
 /// How many of the active groups and statements are told.
 const ACTIVE: usize = 3;
 
-/// Tells the user what is going on. Silent when standard error is no terminal.
+/// A stage that is under way.
 #[derive(Debug)]
-pub struct Progress {
-    quiet: bool,
+pub struct Stage {
+    started: Instant,
+    /// When something is told again, in milliseconds since it started.
+    next: AtomicU64,
+    bar: ProgressBar,
 }
 
-impl Progress {
-    /// A progress display; `quiet` shows nothing.
-    pub fn new(quiet: bool) -> Self {
-        Self { quiet }
-    }
-
-    /// Runs a stage; `act` may tell how far it is.
-    pub fn stage<T>(&self, name: &'static str, act: impl FnOnce(&Stage) -> T) -> T {
-        let started = Instant::now();
-        let stage = Stage {
-            started,
+impl Stage {
+    /// A stage begins; `quiet` shows nothing.
+    pub fn new(name: &'static str, quiet: bool) -> Self {
+        let stage = Self {
+            started: Instant::now(),
             next: AtomicU64::new(millis(FIRST)),
             bar: ProgressBar::new_spinner(),
         };
-        let target = if self.quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr()
-        };
-        stage.bar.set_draw_target(target);
+        stage.bar.set_draw_target(target(quiet));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} ({elapsed}) {wide_msg}")
         {
             stage.bar.set_style(style);
@@ -48,25 +40,33 @@ impl Progress {
         stage.bar.set_prefix(name);
         // Stages that do not tell how far they are still move.
         stage.bar.enable_steady_tick(Duration::from_secs(1));
-        let result = act(&stage);
-        stage.bar.finish_and_clear();
-        result
+        stage
     }
 }
 
-/// How many of many runs are done, and how long the others will take. Silent as [`Progress`] is.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Silent when standard error is no terminal.
+pub fn target(quiet: bool) -> ProgressDrawTarget {
+    if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    }
+}
+
+/// How many of many runs are done, and how long the others will take. Silent as a [`Stage`] is.
 #[derive(Debug)]
 pub struct Runs(ProgressBar);
 
 impl Runs {
     /// None of so many is done.
     pub fn new(total: usize, quiet: bool) -> Self {
-        let target = if quiet {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr()
-        };
-        let bar = ProgressBar::with_draw_target(u64::try_from(total).ok(), target);
+        let bar = ProgressBar::with_draw_target(u64::try_from(total).ok(), target(quiet));
         let template = "{wide_bar} {pos} of {len} runs{msg}, {elapsed}, about {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -89,19 +89,9 @@ impl Drop for Runs {
     }
 }
 
-/// A stage that is under way.
-#[derive(Debug)]
-pub struct Stage {
-    started: Instant,
-    /// When something is told again, in milliseconds since it started.
-    next: AtomicU64,
-    bar: ProgressBar,
-}
-
-impl Stage {
-    /// Tells the cycle that a run has come to, its pace, and the innermost groups and statements that `active` in
-    /// it finds. Cheap enough to call often.
-    pub fn tell(&self, cycles: u64, metadata: &Metadata, active: impl FnOnce() -> Vec<Node>) {
+impl petal_profile::Stage for Stage {
+    /// Tells the cycle that a run has come to, its pace, and what is active in it.
+    fn cycle(&self, cycles: u64, metadata: &Metadata, active: &mut dyn FnMut() -> Vec<Node>) {
         let elapsed = self.started.elapsed();
         if millis(elapsed) < self.next.load(Ordering::Relaxed) || self.bar.is_hidden() {
             return;

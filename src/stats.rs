@@ -3,21 +3,20 @@
 use std::io;
 
 use clap::ValueEnum;
+use petal_analysis::ControlView;
+use petal_profile::{Error, no_front_end};
 use petal_table::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
 use terminal_size::Width;
 
-use crate::args::{ControlArg, FormatArg, StatsArgs, TableArg};
-use crate::failure::Failure;
-use crate::outputs;
-use crate::trace::{Folder, no_front_end};
+use crate::args::{FormatArg, StatsArgs, TableArg};
+use crate::print::print;
+use crate::profile::open;
 
 /// `petal stats`
-pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
-    let Folder {
-        metadata, reader, ..
-    } = Folder::open(&args.dir)?;
-    let has_lines = metadata.front_end.has_lines();
+pub fn stats(args: &StatsArgs) -> Result<(), Error> {
+    let profile = open(&args.dir)?;
+    let has_lines = profile.metadata.front_end.has_lines();
     let wanted: Vec<TableArg> = if args.table.is_empty() {
         let all = TableArg::value_variants().iter().copied();
         all.filter(|&table| table != TableArg::Lines || has_lines)
@@ -30,26 +29,26 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
     }
     if args.format == FormatArg::Csv && wanted.len() > 1 {
         let dir = args.dir.display();
-        return Err(Failure::new(format!(
+        return Err(Error::new(format!(
             "a CSV file holds one table: choose it, as in `petal stats {dir} cells --format csv`, \
              or take the files in {dir}/stats"
         )));
     }
     let has_instances = |table| matches!(table, TableArg::Control | TableArg::Lines);
     if args.per_instance && !wanted.iter().copied().any(has_instances) {
-        return Err(Failure::new(format!(
+        return Err(Error::new(format!(
             "`--per-instance` is of the tables `control` and `lines` only: `petal stats {} control --per-instance`",
             args.dir.display()
         )));
     }
     let of_columns = args.sort.is_some() || !args.columns.is_empty() || !args.filter.is_empty();
     if of_columns && wanted.len() > 1 {
-        return Err(Failure::usage(format!(
+        return Err(Error::usage(format!(
             "`--sort`, `--columns` and `--filter` are of one table: choose it, as in `petal stats {} control --sort overhead`",
             args.dir.display()
         )));
     }
-    let analysis = Folder::analyse(&metadata, reader, ControlArg::Source)?;
+    let analysis = profile.analyse(ControlView::Source)?;
     let tables = wanted.iter().map(|&table| match table {
         TableArg::Control if args.per_instance => (
             analysis.statements_per_instance(),
@@ -72,15 +71,15 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
         top: args.top,
     };
     if args.format == FormatArg::Text && !args.all {
-        let texts: Result<Vec<String>, Failure> = tables
+        let texts: Result<Vec<String>, Error> = tables
             .map(|(table, digest)| {
                 let (shown, note) = digest.of(&table, &selection).map_err(usage)?;
                 Ok(format!("{}{}", text(&shown), note.unwrap_or_default()))
             })
             .collect();
-        return outputs::print(&texts?.join("\n"));
+        return print(&texts?.join("\n"));
     }
-    let tables: Result<Vec<Table>, Failure> = tables
+    let tables: Result<Vec<Table>, Error> = tables
         .map(|(table, _)| selection.of(&table).map_err(usage))
         .collect();
     let tables = tables?;
@@ -90,12 +89,12 @@ pub fn stats(args: &StatsArgs) -> Result<(), Failure> {
         FormatArg::Markdown => tables.iter().map(Table::markdown).collect(),
         FormatArg::Json => vec![as_document(&wanted, tables.iter().map(Table::json))],
     };
-    outputs::print(&texts.join("\n"))
+    print(&texts.join("\n"))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn usage(error: SelectionError) -> Failure {
-    Failure::usage(error.to_string())
+fn usage(error: SelectionError) -> Error {
+    Error::usage(error.to_string())
 }
 
 /// A table as text, as wide as the terminal at most, if it is written to one.

@@ -17,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use petal_files::{Scratch, is_scratch};
+use petal_profile::{Error, Places, folder, interrupt};
 use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
 
 use self::process::Guard;
@@ -24,12 +25,8 @@ use self::shop::{Memo, Shop};
 use crate::args::{SweepArgs, parse_size};
 use crate::call::Streams;
 use crate::design;
-use crate::failure::Failure;
-use crate::folder;
-use crate::interrupt;
 use crate::messages;
-use crate::outputs;
-use crate::places::Places;
+use crate::print::print;
 use crate::progress::Runs;
 use crate::versions;
 
@@ -47,7 +44,7 @@ const PARETO: [&str; 2] = ["cycles", "overhead_cycles"];
 const OBSERVED: [&str; 4] = ["count:", "checkpoint:", "latency:", "broken:"];
 
 /// `petal sweep`
-pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+pub fn sweep(args: &SweepArgs) -> Result<(), Error> {
     let Some(path) = &args.file else {
         return merge::merge(args);
     };
@@ -61,8 +58,8 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     Places::default().reads("the sweep", path)?;
     check_free(&out, SWEEP, "sweep")?;
     plan.check_inputs(path, &shop)?;
-    fs::create_dir_all(&out).map_err(Failure::io("create the output folder", &out))?;
-    shop.scratch = Some(Scratch::new_in(&out).map_err(Failure::io("write to", &out))?);
+    fs::create_dir_all(&out).map_err(Error::io("create the output folder", &out))?;
+    shop.scratch = Some(Scratch::new_in(&out).map_err(Error::io("write to", &out))?);
     write(&out.join(SWEEP), &plan.sweep.json())?;
     let jobs = plan.of(args);
     let rows = run(&shop, &jobs, args)?;
@@ -97,32 +94,32 @@ struct Plan {
 }
 
 impl Plan {
-    fn read(path: &Path) -> Result<Self, Failure> {
-        let text = petal_files::read_to_string(path).map_err(Failure::io("read", path))?;
+    fn read(path: &Path) -> Result<Self, Error> {
+        let text = petal_files::read_to_string(path).map_err(Error::io("read", path))?;
         let shown = path.display();
-        let file = SweepFile::parse(&text)
-            .map_err(|problem| Failure::new(format!("{shown}: {problem}")))?;
+        let file =
+            SweepFile::parse(&text).map_err(|problem| Error::new(format!("{shown}: {problem}")))?;
         let at = |start: usize| text[..start.min(text.len())].matches('\n').count() + 1;
-        let dir = std::path::absolute(path).map_err(Failure::io("find", path))?;
+        let dir = std::path::absolute(path).map_err(Error::io("find", path))?;
         let dir = dir.parent().map_or_else(|| dir.clone(), Path::to_owned);
         // Patterns may stand for more files than anybody wants to wait for.
         let _ending = interrupt::Ending::at_once([]);
         let jobs = expand(&file, &dir).map_err(|problem| {
             let line = problem.line(&text);
             let line = line.map_or_else(String::new, |line| format!("{line}:"));
-            Failure::new(format!("{shown}:{line} {problem}"))
+            Error::new(format!("{shown}:{line} {problem}"))
         })?;
         let memory = file.memory.as_ref().map(|size| {
             parse_size(size.get_ref()).map_err(|problem| {
                 let line = at(size.span().start);
-                Failure::new(format!("{shown}:{line}: `memory`: {problem}"))
+                Error::new(format!("{shown}:{line}: `memory`: {problem}"))
             })
         });
         let pareto = match &file.pareto {
             None => PARETO.map(str::to_owned),
             Some(names) => names.get_ref().clone().try_into().map_err(|_| {
                 let line = at(names.span().start);
-                Failure::new(format!(
+                Error::new(format!(
                     "{shown}:{line}: `pareto` has two figures, such as {PARETO:?}"
                 ))
             })?,
@@ -135,12 +132,12 @@ impl Plan {
         })
     }
 
-    fn shop(&self, args: &SweepArgs, out: &Path) -> Result<Shop, Failure> {
+    fn shop(&self, args: &SweepArgs, out: &Path) -> Result<Shop, Error> {
         let program = match &*args.program {
             [] => {
                 let this = std::env::current_exe();
                 vec![
-                    this.map_err(|error| Failure::new(format!("cannot find petal: {error}")))?
+                    this.map_err(|error| Error::new(format!("cannot find petal: {error}")))?
                         .into_os_string(),
                 ]
             }
@@ -148,7 +145,7 @@ impl Plan {
         };
         Ok(Shop {
             dir: self.dir.clone(),
-            out: std::path::absolute(out).map_err(Failure::io("find", out))?,
+            out: std::path::absolute(out).map_err(Error::io("find", out))?,
             program,
             memory: self.memory,
             generated: Memo::default(),
@@ -170,7 +167,7 @@ impl Plan {
     }
 
     /// Fails if something that the sweep reads is in the folder that it writes.
-    fn check_inputs(&self, file: &Path, shop: &Shop) -> Result<(), Failure> {
+    fn check_inputs(&self, file: &Path, shop: &Shop) -> Result<(), Error> {
         let Ok(out) = shop.out.canonicalize() else {
             return Ok(());
         };
@@ -187,7 +184,7 @@ impl Plan {
             .chain([file.to_owned()]);
         let is_in = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(&out));
         match files.find(is_in) {
-            Some(path) => Err(Failure::usage(format!(
+            Some(path) => Err(Error::usage(format!(
                 "the sweep reads {}, which is in its output folder; choose another one with `--out`",
                 path.display()
             ))),
@@ -196,7 +193,7 @@ impl Plan {
     }
 
     /// `--dry-run`
-    fn list(&self, shop: &Shop, args: &SweepArgs) -> Result<(), Failure> {
+    fn list(&self, shop: &Shop, args: &SweepArgs) -> Result<(), Error> {
         let mut text = String::new();
         for job in self.of(args) {
             let earlier = shop.earlier(job);
@@ -210,21 +207,21 @@ impl Plan {
             let changed = changed.filter(|_| state == "to do").unwrap_or_default();
             let _ = writeln!(text, "{state:<6}  {}{changed}", job.name);
         }
-        outputs::print(&text)
+        print(&text)
     }
 }
 
 /// Fails unless the folder is not there, empty, or has the file or folder `mark`, which all have that hold such a thing.
-pub fn check_free(out: &Path, mark: &str, what: &str) -> Result<(), Failure> {
+pub fn check_free(out: &Path, mark: &str, what: &str) -> Result<(), Error> {
     let entries = match fs::read_dir(out) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.map_err(Failure::io("write to the output folder", out))?,
+        entries => entries.map_err(Error::io("write to the output folder", out))?,
     };
     let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     names.retain(|name| !is_scratch(name));
     names.sort();
     match names.first() {
-        Some(first) if !out.join(mark).exists() => Err(Failure::usage(format!(
+        Some(first) if !out.join(mark).exists() => Err(Error::usage(format!(
             "the output folder {} holds {} and no {what}; choose a new or empty folder with `--out`",
             out.display(),
             first.display()
@@ -234,7 +231,7 @@ pub fn check_free(out: &Path, mark: &str, what: &str) -> Result<(), Failure> {
 }
 
 /// Writes a file, unless it is there: several commands may work on parts of one sweep in one folder.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, text: &str) -> Result<(), Error> {
     if fs::read_to_string(path).is_ok_and(|there| there == text) {
         return Ok(());
     }
@@ -242,7 +239,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Does all runs, several at once, and gives their rows in the order of the runs.
-fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Failure> {
+fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Error> {
     let threads = match args.jobs {
         Some(jobs) => usize::try_from(jobs).unwrap_or(1),
         None => thread::available_parallelism().map_or(1, Into::into),
@@ -250,7 +247,7 @@ fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Failure
     let progress = Runs::new(jobs.len(), args.quiet);
     let next = AtomicUsize::new(0);
     let failed = AtomicUsize::new(0);
-    let broken: Mutex<Option<Failure>> = Mutex::new(None);
+    let broken: Mutex<Option<Error>> = Mutex::new(None);
     let rows: Vec<Mutex<Option<Row>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let streams = Streams::of_command();
     let work = || {
@@ -281,13 +278,13 @@ fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Failure
             let thread = thread::Builder::new().stack_size(petal_passes::STACK);
             thread
                 .spawn_scoped(scope, work)
-                .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))?;
+                .map_err(|error| Error::new(format!("cannot start a thread: {error}")))?;
         }
-        Ok::<(), Failure>(())
+        Ok::<(), Error>(())
     })?;
     drop(progress);
     if let Some(failure) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        if interrupt::requested() && !args.quiet {
+        if interrupt::is_requested() && !args.quiet {
             let done = rows
                 .iter()
                 .filter(|row| row.lock().is_ok_and(|row| row.is_some()));
@@ -304,13 +301,13 @@ fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Failure
 }
 
 /// Writes what shows all rows.
-fn publish(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Failure> {
+fn publish(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Error> {
     dataset::write(sweep, rows, out)?;
     write(&out.join(PAGE), &sweep.html(rows))
 }
 
 /// Tells what the runs gave; fails if some gave nothing.
-fn tell(sweep: &Sweep, rows: &[Row], out: Option<&Path>, quiet: bool) -> Result<(), Failure> {
+fn tell(sweep: &Sweep, rows: &[Row], out: Option<&Path>, quiet: bool) -> Result<(), Error> {
     let missing = sweep.pareto.iter().find(|name| {
         let is_optional = OBSERVED.iter().any(|prefix| name.starts_with(prefix));
         let there = rows.iter().any(|row| row.figures.contains_key(*name));
@@ -318,14 +315,14 @@ fn tell(sweep: &Sweep, rows: &[Row], out: Option<&Path>, quiet: bool) -> Result<
         any && !there && !is_optional
     });
     if !quiet {
-        outputs::print(&sweep.text(rows))?;
+        print(&sweep.text(rows))?;
         if let Some(out) = out {
             let page = out.join(PAGE);
-            outputs::print(&format!("\n  {}   open in a browser\n", page.display()))?;
+            print(&format!("\n  {}   open in a browser\n", page.display()))?;
         }
     }
     if let Some(name) = missing {
-        return Err(Failure::new(format!(
+        return Err(Error::new(format!(
             "`pareto` names the figure `{name}`, which no run has; there is {}",
             Sweep::figures(rows).join(", ")
         )));
@@ -333,10 +330,10 @@ fn tell(sweep: &Sweep, rows: &[Row], out: Option<&Path>, quiet: bool) -> Result<
     let failed = rows.iter().filter(|row| row.error.is_some()).count();
     match failed {
         0 => Ok(()),
-        1 => Err(Failure::new(
+        1 => Err(Error::new(
             "one run failed; the same command tries it again",
         )),
-        failed => Err(Failure::new(format!(
+        failed => Err(Error::new(format!(
             "{failed} runs failed; the same command tries them again"
         ))),
     }

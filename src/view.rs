@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use httparse::{EMPTY_HEADER, Request, Status};
 use petal_files::Scratch;
+use petal_profile::{Error, Places, folder, interrupt, observations};
 use petal_table::thousands;
 use petal_visualize::Wanted;
 use petal_visualize::outputs::{REPORT, TIMELINE};
 use petal_visualize::timeline::unpacks_within;
 
 use crate::args::ViewerArgs;
-use crate::failure::Failure;
+use crate::messages;
 use crate::part::{self, MAX_BYTES};
-use crate::places::Places;
-use crate::{folder, interrupt, messages, observe, outputs};
+use crate::print::print;
 
 /// The only port from which the viewer takes traces.
 const PORT: u16 = 9001;
@@ -47,7 +47,7 @@ const MAX_REQUEST: usize = 1 << 16;
 const MAX_HEADERS: usize = 100;
 
 /// `petal view`
-pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
+pub fn view(args: &ViewerArgs) -> Result<(), Error> {
     folder::whole(&args.dir)?;
     if args.report {
         return report(&args.dir.join(REPORT));
@@ -62,27 +62,26 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
     // It is there as long as it is served.
     let scratch;
     if let Some(wanted) = wanted(args, &path)? {
-        scratch = Scratch::new()
-            .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        scratch = Scratch::new().map_err(Error::no_scratch)?;
         path = scratch.path().join(TIMELINE);
         about = part::write(&args.dir, &wanted, &path)?;
     }
     if let Some(out) = &args.out {
-        let timeline = fs::read(&path).map_err(Failure::io("read the timeline", &path))?;
+        let timeline = fs::read(&path).map_err(Error::io("read the timeline", &path))?;
         folder::write_whole(out, &timeline)?;
         let bytes = thousands(timeline.len() as u64);
-        return outputs::print(&format!("{}: {bytes} bytes\n{about}", out.display()));
+        return print(&format!("{}: {bytes} bytes\n{about}", out.display()));
     }
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     let listener = listen(address).map_err(|error| {
-        Failure::new(format!(
+        Error::new(format!(
             "cannot serve the timeline at {address}, the only address from which the viewer takes \
              it: {error}; is another `petal view` running? Or write it to a file with `--out`, and open \
              that in {VIEWER} by hand"
         ))
     })?;
     let link = format!("{VIEWER}/#!/?url=http://{address}/{TIMELINE}&startupCommands={COMMANDS}");
-    outputs::print(&format!(
+    print(&format!(
         "{link}\n{about}waiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser \
          asks, let the viewer reach this machine\n"
     ))?;
@@ -91,15 +90,15 @@ pub fn view(args: &ViewerArgs) -> Result<(), Failure> {
 }
 
 /// Which part of the run to open; `None` for all that its timeline has, if that is not too much.
-fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Failure> {
-    let cycles = observe::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
+fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Error> {
+    let cycles = observations::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
     if let Some(cycles) = cycles {
         return Ok(Some(Wanted::Cycles(cycles)));
     }
     if let Some(around) = &args.around {
         return Ok(Some(Wanted::Around(around.clone())));
     }
-    if observe::keeps_windows(observe::read(&args.dir)?.as_ref()) {
+    if observations::keeps_windows(observations::read(&args.dir)?.as_ref()) {
         return Ok(None);
     }
     let file = File::open(timeline).and_then(|file| {
@@ -108,7 +107,7 @@ fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Failure>
         file.take(MAX_BYTES + 1).read_to_end(&mut start)?;
         Ok(start)
     });
-    let file = file.map_err(Failure::io("read the timeline", timeline))?;
+    let file = file.map_err(Error::io("read the timeline", timeline))?;
     // What is no timeline, the viewer tells.
     let fits = unpacks_within(&file, MAX_BYTES).unwrap_or(true);
     Ok((!fits).then_some(Wanted::Typical))
@@ -123,7 +122,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Answers everybody until the timeline got to the viewer. Each on a thread of its own, so that nobody
 /// waits for those who ask slowly, or never do.
-fn serve(listener: &TcpListener, path: &Path, address: SocketAddr) -> Result<(), Failure> {
+fn serve(listener: &TcpListener, path: &Path, address: SocketAddr) -> Result<(), Error> {
     let (done, sent) = mpsc::channel();
     loop {
         interrupt::check()?;
@@ -145,9 +144,9 @@ fn serve(listener: &TcpListener, path: &Path, address: SocketAddr) -> Result<(),
 }
 
 /// Opens the report.
-fn report(path: &Path) -> Result<(), Failure> {
-    File::open(path).map_err(Failure::io("read the report", path))?;
-    outputs::print(&format!("{}\n", path.display()))?;
+fn report(path: &Path) -> Result<(), Error> {
+    File::open(path).map_err(Error::io("read the report", path))?;
+    print(&format!("{}\n", path.display()))?;
     open(path);
     Ok(())
 }

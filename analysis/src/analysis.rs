@@ -27,7 +27,7 @@ use crate::ledger::{Ledger, StatementId};
 use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::order::Order;
 use crate::profile::Profile;
-use crate::summary::Summary;
+use crate::summary::{RANKED, Summary};
 use petal_table::table::Table;
 
 /// Which control statements flame graphs and reports show.
@@ -218,6 +218,11 @@ impl<'a> Analysis<'a> {
             &self.activations,
             self.cycles(),
         )
+    }
+
+    /// The most expensive of each kind, those that the summary names.
+    pub fn ranked_hotspots(&self) -> Vec<Hotspot> {
+        hotspots::ranked(&self.hotspots(), RANKED)
     }
 
     /// The cycles that every activation of a group took, where that was always the same: of those that are not static.

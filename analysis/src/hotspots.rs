@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use petal_metadata::{Component, Contention, ControlKind, Id, Metadata};
 use petal_reconstruct::Overhead;
-use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
@@ -160,24 +159,56 @@ impl Hotspot {
     }
 }
 
-impl Serialize for Hotspot {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Hotspot", 10)?;
-        fields.serialize_field("kind", &self.kind)?;
-        fields.serialize_field("name", &self.name)?;
-        fields.serialize_field("source", &self.source)?;
-        match &self.front_end {
-            Some(line) => fields.serialize_field("front_end", line)?,
-            None => fields.skip_field("front_end")?,
+/// A hotspot as `summary.json` has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankedHotspot {
+    /// In which way it costs.
+    pub kind: HotspotKind,
+    /// Component and label: `main.while@L12`.
+    pub name: String,
+    /// Its first line.
+    pub source: String,
+    /// The line of the front end's files that it comes from: `queue.py:12` and the text, if they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front_end: Option<String>,
+    /// Cycles that it costs, in all instances of its component together.
+    pub cost: u64,
+    /// They in percent of the run, with two decimals; `None` of a run without cycles.
+    pub percent: Option<f64>,
+    /// Times that it was entered, if that is known.
+    pub times: Option<u64>,
+    /// Cycles that it costs each time, with two decimals.
+    pub each: Option<f64>,
+    /// Why, in words.
+    pub why: String,
+    /// The section of the guide that tells more, from the folder of the project.
+    pub guide: String,
+}
+
+impl From<Hotspot> for RankedHotspot {
+    fn from(hotspot: Hotspot) -> Self {
+        Self {
+            percent: hotspot.percent().json().as_f64(),
+            each: hotspot.each().json().as_f64(),
+            guide: hotspot.section.link().to_owned(),
+            kind: hotspot.kind,
+            name: hotspot.name,
+            source: hotspot.source,
+            front_end: hotspot.front_end,
+            cost: hotspot.cost,
+            times: hotspot.times,
+            why: hotspot.why,
         }
-        fields.serialize_field("cost", &self.cost)?;
-        fields.serialize_field("percent", &self.percent().json())?;
-        fields.serialize_field("times", &self.times)?;
-        fields.serialize_field("each", &self.each().json())?;
-        fields.serialize_field("why", &self.why)?;
-        fields.serialize_field("guide", self.section.link())?;
-        fields.end()
     }
+}
+
+/// The most expensive hotspots of each kind: so many.
+pub(crate) fn ranked(all: &[Hotspot], most: usize) -> Vec<Hotspot> {
+    let ranked = HotspotKind::ALL.map(|kind| {
+        let rows = all.iter().filter(|row| row.kind == kind);
+        rows.take(most).cloned().collect::<Vec<Hotspot>>()
+    });
+    ranked.into_iter().flatten().collect()
 }
 
 /// The hotspots of a run of `run` cycles, by kind, and the most expensive first.

@@ -37,7 +37,7 @@ pub use critical::{CriticalCycles, CriticalPath, Site};
 pub use ending::{ActiveNode, Ending};
 pub use figures::{Figures, FiguresError};
 pub use front_end::front_end_file;
-pub use hotspots::{GuideSection, Hotspot, HotspotKind};
+pub use hotspots::{GuideSection, Hotspot, HotspotKind, RankedHotspot};
 pub use leaves::Weighting;
 pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};
 pub use summary::{Hardware, RankedGroup, SUMMARY_VERSION, Summary, Verified};

@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use crate::activations::Activations;
 use crate::elements::ElementKind;
 use crate::ending::Ending;
-use crate::hotspots::{Hotspot, HotspotKind, hotspots};
+use crate::hotspots::{HotspotKind, RankedHotspot, hotspots, ranked};
 use crate::ledger::Ledger;
 use crate::profile::Profile;
 use petal_table::table::{Column, Table, Value};
 use petal_table::text::thousands;
 
 /// How many groups and statements the summary names.
-const RANKED: usize = 5;
+pub(crate) const RANKED: usize = 5;
 
 /// An expensive group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankedGroup {
     /// Component and name: `main.read`, or `main.read (from sub)` if inlining brought it into a
     /// component that has another group of that name.
@@ -96,7 +96,7 @@ impl Hardware {
 pub const SUMMARY_VERSION: u32 = 2;
 
 /// The summary of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Version of the format, [`SUMMARY_VERSION`].
     pub version: u32,
@@ -129,7 +129,7 @@ pub struct Summary {
     /// The most expensive groups.
     pub groups: Vec<RankedGroup>,
     /// The statements that cost most, of each kind.
-    pub hotspots: Vec<Hotspot>,
+    pub hotspots: Vec<RankedHotspot>,
     /// What the compiled design consists of, if petal compiled it for this run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware: Option<Hardware>,
@@ -178,7 +178,13 @@ impl Summary {
                 .map(|(kind, cycles)| (kind.to_string(), cycles))
                 .collect(),
             groups: ranked_groups(metadata, activations),
-            hotspots: ranked_hotspots(metadata, ledger, activations, profile.total()),
+            hotspots: ranked(
+                &hotspots(metadata, ledger, activations, profile.total()),
+                RANKED,
+            )
+            .into_iter()
+            .map(RankedHotspot::from)
+            .collect(),
             warnings: profile
                 .warnings()
                 .iter()
@@ -209,6 +215,29 @@ impl Summary {
         let mut text = serde_json::to_string_pretty(self).expect("the keys are texts");
         text.push('\n');
         text
+    }
+
+    /// The summary that the text of a `summary.json` has.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn of_json(text: &str) -> Result<Self, String> {
+        /// What is the same in all versions.
+        #[derive(Deserialize)]
+        struct Writer {
+            version: u32,
+            #[serde(default)]
+            versions: BTreeMap<String, String>,
+        }
+        let writer: Writer = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if writer.version != SUMMARY_VERSION {
+            let petal = writer.versions.get("petal").map_or("?", String::as_str);
+            return Err(format!(
+                "petal {petal} wrote it, in version {} of the format, and this one reads version {SUMMARY_VERSION}",
+                writer.version
+            ));
+        }
+        serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
     /// Why the run ended before the design was done, and what was active then; `None` if the design was done.
@@ -279,7 +308,7 @@ impl Summary {
                 table.push(vec![
                     entry.name.as_str().into(),
                     entry.cost.into(),
-                    entry.percent(),
+                    Value::percent(entry.cost, self.cycles),
                     Value::or_unknown(entry.times),
                     entry.why.as_str().into(),
                     entry.front_end.as_deref().unwrap_or(&entry.source).into(),
@@ -336,18 +365,4 @@ fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Rank
     ranked.sort_by(|a, b| b.cycles.cmp(&a.cycles).then_with(|| a.name.cmp(&b.name)));
     ranked.truncate(RANKED);
     ranked
-}
-
-fn ranked_hotspots(
-    metadata: &Metadata,
-    ledger: &Ledger,
-    activations: &Activations<'_>,
-    run: u64,
-) -> Vec<Hotspot> {
-    let all = hotspots(metadata, ledger, activations, run);
-    let ranked = HotspotKind::ALL.map(|kind| {
-        let rows = all.iter().filter(|row| row.kind == kind);
-        rows.take(RANKED).cloned().collect::<Vec<Hotspot>>()
-    });
-    ranked.into_iter().flatten().collect()
 }

@@ -14,7 +14,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ArrowError;
 use petal::tables::Table as Name;
-use petal::{Failure, Interrupt};
+use petal::{Error as PetalError, Interrupt};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Runs `act` without the interpreter's lock. Ctrl-C asks it to stop, and waits until it has.
 fn unlocked<T: Send + 'static>(
     py: Python<'_>,
-    act: impl FnOnce(&Interrupt) -> Result<T, Failure> + Send + 'static,
+    act: impl FnOnce(&Interrupt) -> Result<T, PetalError> + Send + 'static,
 ) -> PyResult<T> {
     let (give, take) = sync_channel(1);
     let interrupt = Interrupt::default();
@@ -66,10 +66,10 @@ fn unlocked<T: Send + 'static>(
     }
 }
 
-fn error(py: Python<'_>, failure: &Failure) -> PyErr {
+fn error(py: Python<'_>, failure: &PetalError) -> PyErr {
     let error = Error::new_err(failure.to_string());
     // An attribute of an exception can be set.
-    let _ = error.value(py).setattr("code", failure.code());
+    let _ = error.value(py).setattr("code", petal::code(failure));
     error
 }
 

@@ -6,8 +6,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use petal_compare::Limit;
 
+use petal_profile::CYCLE_LIMIT;
+
+use super::DesignArgs;
 use super::values::{parse_size, parse_time};
-use super::{CYCLE_LIMIT, DesignArgs};
 
 pub(super) const HELP: &str = "\
 Examples:

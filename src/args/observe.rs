@@ -8,6 +8,7 @@ use petal_observe::{
     CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request, RuleRequest,
     WatchRequest, WindowRequest,
 };
+use petal_profile::ObserveOptions;
 
 /// What to observe in a run, beside what is active.
 #[derive(Debug, Clone, Default, Args)]
@@ -66,8 +67,16 @@ pub struct CountersArgs {
 }
 
 impl ObserveArgs {
-    /// What the options ask for, without the file.
-    pub fn request(&self) -> Request {
+    /// What they ask for.
+    pub fn options(&self) -> ObserveOptions {
+        ObserveOptions {
+            file: self.observe.clone(),
+            request: self.request(),
+        }
+    }
+
+    /// What they ask for beside the file.
+    fn request(&self) -> Request {
         let all = |texts: &[String]| -> Vec<(Option<String>, String)> {
             texts.iter().map(|text| named(text)).collect()
         };

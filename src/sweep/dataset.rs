@@ -4,9 +4,8 @@
 
 use std::path::Path;
 
+use petal_profile::Error;
 use petal_sweep::{Row, Sweep};
-
-use crate::failure::Failure;
 
 /// The folder of a sweep's dataset.
 pub const RUNS: &str = "runs";
@@ -16,7 +15,7 @@ pub use self::files::write;
 
 /// Writes nothing, and leaves nothing of a petal that could: it would be of other rows.
 #[cfg(not(feature = "tables"))]
-pub fn write(_: &Sweep, _: &[Row], out: &Path) -> Result<(), Failure> {
+pub fn write(_: &Sweep, _: &[Row], out: &Path) -> Result<(), Error> {
     super::shop::remove(&out.join(RUNS))
 }
 
@@ -32,14 +31,14 @@ mod files {
     use petal_sweep::encoded;
     use petal_tables::{Figures, Parameter, RecordBatch, RunRow, Table, Writer, runs};
 
-    use super::{Failure, Path, RUNS, Row, Sweep};
+    use super::{Error, Path, RUNS, Row, Sweep};
     use crate::sweep::shop::{overhead, remove};
 
     /// Writes the dataset in place of an earlier one.
-    pub fn write(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Failure> {
-        let scratch = Scratch::new_in(out).map_err(Failure::io("write to", out))?;
+    pub fn write(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Error> {
+        let scratch = Scratch::new_in(out).map_err(Error::io("write to", out))?;
         let place = scratch.path().join(RUNS);
-        fs::create_dir(&place).map_err(Failure::io("create the folder", &place))?;
+        fs::create_dir(&place).map_err(Error::io("create the folder", &place))?;
         // All files have the same columns, whichever parameters their runs have.
         let table: Vec<RunRow> = rows.iter().map(|row| run(row, &sweep.petal)).collect();
         let table = runs(&table)?;
@@ -47,14 +46,14 @@ mod files {
             let name = &rows[range.start].name;
             let dir = place.join(format!("design={}", encoded(&name.design)));
             let dir = dir.join(format!("passes={}", encoded(&name.passes)));
-            fs::create_dir_all(&dir).map_err(Failure::io("create the folder", &dir))?;
+            fs::create_dir_all(&dir).map_err(Error::io("create the folder", &dir))?;
             let path = dir.join("runs.parquet");
             let part = table.slice(range.start, range.len());
-            fs::write(&path, parquet(&part)?).map_err(Failure::io("write", &path))?;
+            fs::write(&path, parquet(&part)?).map_err(Error::io("write", &path))?;
         }
         let target = out.join(RUNS);
         remove(&target)?;
-        fs::rename(&place, &target).map_err(Failure::io("write", &target))
+        fs::rename(&place, &target).map_err(Error::io("write", &target))
     }
 
     /// The runs of each design and pipeline, which follow one another.
@@ -124,7 +123,7 @@ mod files {
         Overhead::ALL.map(|kind| cycles(&kind.to_string()).copied().unwrap_or(0))
     }
 
-    fn parquet(table: &RecordBatch) -> Result<Vec<u8>, Failure> {
+    fn parquet(table: &RecordBatch) -> Result<Vec<u8>, Error> {
         let mut file = Vec::new();
         let mut writer = Writer::with_schema(Table::Runs, &table.schema(), &mut file)?;
         writer.write(table)?;

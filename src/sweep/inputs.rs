@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use petal_metadata::is_calyx;
 use petal_passes::{CALYX_VERSION, Library, Parsed, Source as Design};
+use petal_profile::SourceRoots;
 use petal_sweep::{Inputs, Job, Name, Row, Source};
 
 use super::shop::{PRINTED, Shop, kept_design};
-use crate::front_end::SourceRoots;
 use crate::versions;
 
 impl Shop {

@@ -4,30 +4,28 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use petal_profile::{Error, folder, interrupt};
 use petal_sweep::{Row, Run, Sweep, VERSION, conflict};
 use petal_visualize::outputs::SUMMARY;
 
 use super::shop::{ROW, remove};
 use super::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
 use crate::args::SweepArgs;
-use crate::failure::Failure;
-use crate::folder;
-use crate::interrupt;
 use crate::messages;
 
 /// `petal sweep --merge`
-pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
+pub fn merge(args: &SweepArgs) -> Result<(), Error> {
     let Some(out) = &args.out else {
-        return Err(Failure::usage("`--merge` needs `--out`"));
+        return Err(Error::usage("`--merge` needs `--out`"));
     };
     check_free(out, SWEEP, "sweep")?;
     let [first, others @ ..] = &*args.merge else {
-        return Err(Failure::usage("name the folders to merge"));
+        return Err(Error::usage("name the folders to merge"));
     };
     let sweep = read(first)?;
     for dir in others {
         if read(dir)? != sweep {
-            return Err(Failure::new(format!(
+            return Err(Error::new(format!(
                 "{} and {} are not parts of one sweep: their runs or versions differ",
                 first.display(),
                 dir.display()
@@ -59,18 +57,18 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
         }
     }
     if let Some(what) = conflict(&inputs) {
-        return Err(Failure::new(format!(
+        return Err(Error::new(format!(
             "the parts are of different inputs: {what} changed between them; do the parts again that were done before"
         )));
     }
     if let Some(first) = missing.first() {
         let missing = missing.len();
-        return Err(Failure::new(format!(
+        return Err(Error::new(format!(
             "the parts lack {missing} of {} runs, first {first}; do the parts that were left out, or interrupted",
             sweep.runs.len()
         )));
     }
-    fs::create_dir_all(out).map_err(Failure::io("create the output folder", out))?;
+    fs::create_dir_all(out).map_err(Error::io("create the output folder", out))?;
     write(&out.join(SWEEP), &sweep.json())?;
     let mut shown = sweep.clone();
     let mut lost = Vec::new();
@@ -87,7 +85,7 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
             lost.push(&row.name);
         }
         let place = out.join(ROWS).join(&name);
-        fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
+        fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
         write(&place.join(ROW), &row.json())?;
     }
     for dir in &args.merge {
@@ -105,10 +103,10 @@ pub fn merge(args: &SweepArgs) -> Result<(), Failure> {
 }
 
 /// The sweep that a folder has a part of.
-fn read(dir: &Path) -> Result<Sweep, Failure> {
+fn read(dir: &Path) -> Result<Sweep, Error> {
     let path = dir.join(SWEEP);
     let text = petal_files::read(&path).map_err(|error| {
-        Failure::new(format!(
+        Error::new(format!(
             "{} holds no part of a sweep: cannot read {}: {error}",
             dir.display(),
             path.display()
@@ -121,21 +119,21 @@ fn read(dir: &Path) -> Result<Sweep, Failure> {
     });
     sweep.map_err(|problem| {
         let path = path.display();
-        Failure::new(format!(
+        Error::new(format!(
             "{path} is of no sweep that this petal reads: {problem}"
         ))
     })
 }
 
 /// The row of a run in a part, if it was tried there.
-fn row(dir: &Path, run: &Run) -> Result<Option<Row>, Failure> {
+fn row(dir: &Path, run: &Run) -> Result<Option<Row>, Error> {
     let path = dir.join(ROWS).join(run.name.folder()).join(ROW);
     let Ok(text) = fs::read(&path) else {
         return Ok(None);
     };
     match Row::parse(&text) {
         Some(row) => Ok((row.name == run.name).then_some(row)),
-        None => Err(Failure::new(format!(
+        None => Err(Error::new(format!(
             "{} is not as petal wrote it: it was damaged, edited, or written by another version; do that part again",
             path.display()
         ))),
@@ -143,19 +141,19 @@ fn row(dir: &Path, run: &Run) -> Result<Option<Row>, Failure> {
 }
 
 /// Copies a folder with all that is in it, if it is there.
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     let entries = match fs::read_dir(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.map_err(Failure::io("read", from))?,
+        entries => entries.map_err(Error::io("read", from))?,
     };
-    fs::create_dir_all(to).map_err(Failure::io("create the folder", to))?;
+    fs::create_dir_all(to).map_err(Error::io("create the folder", to))?;
     for entry in entries {
-        let entry = entry.map_err(Failure::io("read", from))?;
+        let entry = entry.map_err(Error::io("read", from))?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             copy(&from, &to)?;
         } else {
-            let text = fs::read(&from).map_err(Failure::io("read", &from))?;
+            let text = fs::read(&from).map_err(Error::io("read", &from))?;
             folder::write_whole(&to, &text)?;
         }
     }

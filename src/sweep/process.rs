@@ -13,10 +13,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, SysconfVar, sysconf};
+use petal_profile::{Error, interrupt};
 use wait_timeout::ChildExt as _;
-
-use crate::failure::Failure;
-use crate::interrupt;
 
 /// How often to look whether a process takes too much, and whether the user wants to stop.
 pub const LOOK: Duration = Duration::from_millis(50);
@@ -93,7 +91,7 @@ pub fn run(
     limits: Limits,
     guard: &Guard,
     mut output: Option<File>,
-) -> Result<Result<String, String>, Failure> {
+) -> Result<Result<String, String>, Error> {
     let stdout = output.as_ref().map_or_else(Stdio::null, |_| Stdio::piped());
     command
         .process_group(0)
@@ -173,7 +171,7 @@ fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Recei
 fn received<T>(pipe: &Receiver<T>, group: Pid) -> Option<T> {
     let wait = || {
         let began = Instant::now();
-        while began.elapsed() < GRACE && !interrupt::requested() {
+        while began.elapsed() < GRACE && !interrupt::is_requested() {
             match pipe.recv_timeout(LOOK) {
                 Err(RecvTimeoutError::Timeout) => {}
                 there => return there.ok(),
@@ -206,7 +204,7 @@ impl Write for End {
 }
 
 /// Waits until a process ends, or has to: then nothing of it is left.
-fn wait(child: &mut Child, limits: Limits) -> Result<Result<ExitStatus, String>, Failure> {
+fn wait(child: &mut Child, limits: Limits) -> Result<Result<ExitStatus, String>, Error> {
     let started = Instant::now();
     loop {
         let left = limits.time.saturating_sub(started.elapsed());
@@ -245,7 +243,13 @@ fn stop(child: &mut Child) {
     let group = group(child);
     let _ = killpg(group, Signal::SIGTERM);
     let asked = Instant::now();
-    let grace = || if interrupt::requested() { HASTE } else { GRACE };
+    let grace = || {
+        if interrupt::is_requested() {
+            HASTE
+        } else {
+            GRACE
+        }
+    };
     while matches!(child.wait_timeout(LOOK), Ok(None)) && asked.elapsed() < grace() {}
     let _ = killpg(group, Signal::SIGKILL);
     let _ = child.wait();

@@ -15,15 +15,13 @@ use std::time::Duration;
 
 use petal_files::Scratch;
 use petal_observe::Results;
+use petal_profile::{Error, folder, interrupt};
 use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
 use petal_visualize::outputs::{OBSERVATIONS, SUMMARY};
 use serde_json::Value as Json;
 
 use super::process::{self, Guard, Limits};
 use super::{GENERATED, PROFILES, ROWS};
-use crate::failure::Failure;
-use crate::folder;
-use crate::interrupt;
 
 /// What the names of inputs begin with that commands print.
 pub const PRINTED: &str = "what the command of";
@@ -87,11 +85,11 @@ struct Ready {
 
 impl Shop {
     /// The row of a run: that of an earlier one with the same inputs, if it gave a result. Second, whether it is.
-    pub fn row(&self, job: &Job) -> Result<(Row, bool), Failure> {
+    pub fn row(&self, job: &Job) -> Result<(Row, bool), Error> {
         let place = self.place(job);
-        fs::create_dir_all(&place).map_err(Failure::io("create the folder", &place))?;
+        fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
         // Another command may be at this run, for the same sweep. Some file systems have no locks: then both do it.
-        let lock = File::open(&place).map_err(Failure::io("open", &place))?;
+        let lock = File::open(&place).map_err(Error::io("open", &place))?;
         while let Err(TryLockError::WouldBlock) = lock.try_lock() {
             interrupt::check()?;
             thread::sleep(process::LOOK);
@@ -152,7 +150,7 @@ impl Shop {
     }
 
     /// Gets all inputs of a run: also what could be found out where something is missing.
-    fn ready(&self, job: &Job) -> Result<(Ready, Option<String>), Failure> {
+    fn ready(&self, job: &Job) -> Result<(Ready, Option<String>), Error> {
         let mut ready = Ready {
             inputs: self.known(job),
             input: None,
@@ -206,7 +204,7 @@ impl Shop {
         job: &Job,
         source: &Source,
         what: &str,
-    ) -> Result<Result<Printed, String>, Failure> {
+    ) -> Result<Result<Printed, String>, Error> {
         let (Source::Command(text), Some(scratch)) = (source, &self.scratch) else {
             return Ok(Err("there is no command".to_owned()));
         };
@@ -249,10 +247,10 @@ impl Shop {
     }
 
     /// Keeps what was generated for the user to look at.
-    fn keep(&self, name: &Path, printed: &Printed) -> Result<PathBuf, Failure> {
+    fn keep(&self, name: &Path, printed: &Printed) -> Result<PathBuf, Error> {
         let path = self.out.join(name);
         let dir = path.parent().unwrap_or(&self.out);
-        fs::create_dir_all(dir).map_err(Failure::io("create the folder", dir))?;
+        fs::create_dir_all(dir).map_err(Error::io("create the folder", dir))?;
         let there = File::open(&path).and_then(digest);
         let is_there = there.is_ok_and(|there| there == printed.digest);
         if let Some(scratch) = &self.scratch
@@ -261,22 +259,22 @@ impl Shop {
             let draft = self.draft(scratch);
             fs::copy(&printed.path, &draft)
                 .and_then(|_| fs::rename(&draft, &path))
-                .map_err(Failure::io("write", &path))?;
+                .map_err(Error::io("write", &path))?;
         }
         Ok(path)
     }
 
     /// Does a run.
-    fn run(&self, job: &Job, ready: Ready) -> Result<Row, Failure> {
+    fn run(&self, job: &Job, ready: Ready) -> Result<Row, Error> {
         let [program, words @ ..] = &*self.program else {
-            return Err(Failure::new("there is no program to run"));
+            return Err(Error::new("there is no program to run"));
         };
         let mut command = Command::new(program);
         command.args(words).arg("run").current_dir(&self.dir);
         let profile = self.profile(job);
         match (&job.design, &ready.input) {
             (_, Some(Printed { path, .. })) => {
-                let text = File::open(path).map_err(Failure::io("read", path))?;
+                let text = File::open(path).map_err(Error::io("read", path))?;
                 command.arg("-").stdin(text);
             }
             (Source::File(path), None) => {
@@ -339,10 +337,10 @@ fn kept_data(job: &Job) -> PathBuf {
 }
 
 /// Removes a folder, if it is there.
-pub fn remove(dir: &Path) -> Result<(), Failure> {
+pub fn remove(dir: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::io("remove", dir)(error))
+            Err(Error::io("remove", dir)(error))
         }
         _ => Ok(()),
     }
@@ -354,9 +352,9 @@ pub fn overhead(kind: &str) -> String {
 }
 
 /// The figures of a profile.
-fn figures(profile: &Path) -> Result<BTreeMap<String, u64>, Failure> {
+fn figures(profile: &Path) -> Result<BTreeMap<String, u64>, Error> {
     let path = profile.join(SUMMARY);
-    let text = petal_files::read(&path).map_err(Failure::io("read", &path))?;
+    let text = petal_files::read(&path).map_err(Error::io("read", &path))?;
     let summary: Json = serde_json::from_slice(&text)?;
     let mut figures = BTreeMap::new();
     let mut add = |name: String, value: &Json| {

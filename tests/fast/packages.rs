@@ -17,19 +17,19 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 17] = [
+const ROOMS: [Room; 18] = [
     Room {
         name: "petal",
         knows: &[
             "petal-advise",
             "petal-analysis",
             "petal-compare",
-            "petal-data",
             "petal-embedded",
             "petal-files",
             "petal-metadata",
             "petal-observe",
             "petal-passes",
+            "petal-profile",
             "petal-reconstruct",
             "petal-sweep",
             "petal-table",
@@ -37,7 +37,7 @@ const ROOMS: [Room; 17] = [
             "petal-verilator",
             "petal-visualize",
         ],
-        in_tests: &["calyx-frontend"],
+        in_tests: &["calyx-frontend", "petal-data"],
     },
     Room {
         name: "petal-files",
@@ -62,6 +62,23 @@ const ROOMS: [Room; 17] = [
     Room {
         name: "petal-python",
         knows: &["petal"],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-profile",
+        knows: &[
+            "petal-analysis",
+            "petal-data",
+            "petal-embedded",
+            "petal-files",
+            "petal-metadata",
+            "petal-observe",
+            "petal-passes",
+            "petal-reconstruct",
+            "petal-tables",
+            "petal-verilator",
+            "petal-visualize",
+        ],
         in_tests: &[],
     },
     Room {

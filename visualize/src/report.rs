@@ -59,7 +59,7 @@ struct Data<'a> {
     /// What colours mean: first those of the classes.
     paints: Vec<Paint>,
     files: Vec<File<'a>>,
-    hotspots: Vec<HotspotRow<'a>>,
+    hotspots: Vec<HotspotRow>,
     /// What `petal advise` found.
     advice: Option<&'a serde_json::Value>,
     /// What was observed.
@@ -74,16 +74,16 @@ struct Data<'a> {
 
 /// What costs cycles, and why.
 #[derive(Debug, Serialize)]
-struct HotspotRow<'a> {
+struct HotspotRow {
     /// The heading of the list that it is on.
     list: &'static str,
     /// The row of the statement in the table of control.
     row: usize,
-    name: &'a str,
-    source: &'a str,
+    name: String,
+    source: String,
     cost: u64,
     times: Option<u64>,
-    why: &'a str,
+    why: String,
     guide: &'static str,
 }
 
@@ -175,19 +175,19 @@ impl Report<'_, '_> {
         page::write(self.summary, &data, trees, runs)
     }
 
-    fn hotspots(&self, tables: &Tables) -> Vec<HotspotRow<'_>> {
-        let rows = self.summary.hotspots.iter().filter_map(|hotspot| {
+    fn hotspots(&self, tables: &Tables) -> Vec<HotspotRow> {
+        let rows = self.analysis.ranked_hotspots().into_iter();
+        let rows = rows.filter_map(|hotspot| {
             let (component, statement) = hotspot.statement;
             let (_, row) = tables.row(RowId::Statement(component, statement))?;
-            let front_end = hotspot.front_end.as_deref();
             Some(HotspotRow {
                 list: hotspot.kind.titles()[0],
                 row,
-                name: &hotspot.name,
-                source: front_end.unwrap_or(&hotspot.source),
+                name: hotspot.name,
+                source: hotspot.front_end.unwrap_or(hotspot.source),
                 cost: hotspot.cost,
                 times: hotspot.times,
-                why: &hotspot.why,
+                why: hotspot.why,
                 guide: hotspot.section.link(),
             })
         });

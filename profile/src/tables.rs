@@ -7,29 +7,28 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
 
 use petal_analysis::{Analysis, ControlView};
 use petal_tables::{Batches, Figures, RunRow, TableError, Writer, observed, runs, statistics};
-use petal_visualize::outputs::TABLES_FOLDER;
+use petal_visualize::outputs::{Make, TABLES_FOLDER};
 
 pub use petal_tables::{RecordBatch, SCHEMA_VERSION, Table};
 
-use crate::args::ControlArg;
-use crate::failure::Failure;
-use crate::folder::Staging;
-use crate::trace::Folder;
-use crate::{observe, on_large_stack, outputs};
+use crate::error::Error;
+use crate::folder::{self, Staging};
+use crate::profile::Profile;
+use crate::{interrupt, outputs};
 
 /// The tables of the profile in `dir` whose size does not grow with the length of the run: all but `trees`, `cycles` and `spans`.
 /// Those of observations are there if something was observed, and `lines` if the design names lines.
 ///
 /// # Errors
 /// When there is no whole profile, or it is damaged.
-pub fn tables(dir: &Path) -> Result<BTreeMap<Table, RecordBatch>, Failure> {
-    let folder = Folder::open(dir)?;
-    let trace = folder.again()?;
-    let analysis = Folder::analyse(&folder.metadata, trace, ControlArg::Source)?;
-    of_analysis(dir, &folder, &analysis)
+pub fn tables(dir: &Path) -> Result<BTreeMap<Table, RecordBatch>, Error> {
+    let profile = Profile::open(dir)?;
+    let analysis = profile.analyse(ControlView::Source)?;
+    of_analysis(&profile, &analysis)
 }
 
 /// The rows of `trees`, `cycles` or `spans` of the profile in `dir`, which are made on a thread of their own while they are taken;
@@ -37,28 +36,30 @@ pub fn tables(dir: &Path) -> Result<BTreeMap<Table, RecordBatch>, Failure> {
 ///
 /// # Errors
 /// When there is no whole profile, or it is damaged.
-pub fn rows(dir: &Path, table: Table) -> Result<Option<Rows>, Failure> {
-    let folder = Folder::open(dir)?;
-    if Batches::new(table, &folder.metadata).is_none() {
+pub fn rows(dir: &Path, table: Table) -> Result<Option<Rows>, Error> {
+    let profile = Profile::open(dir)?;
+    if Batches::new(table, &profile.metadata).is_none() {
         return Ok(None);
     }
     // So that few are made before they are wanted.
     let (give, batches) = sync_channel(1);
-    on_large_stack(move || {
-        if let Err(failure) = make(&folder, table, &give) {
+    let flag = interrupt::flag();
+    thread::spawn(move || {
+        interrupt::set_flag(Some(flag));
+        if let Err(failure) = make(&profile, table, &give) {
             // If nobody takes rows any more, nobody wants to know.
             let _ = give.send(Err(failure));
         }
-    })?;
+    });
     Ok(Some(Rows(batches)))
 }
 
 /// Rows of a table, some at a time.
 #[derive(Debug)]
-pub struct Rows(Receiver<Result<RecordBatch, Failure>>);
+pub struct Rows(Receiver<Result<RecordBatch, Error>>);
 
 impl Iterator for Rows {
-    type Item = Result<RecordBatch, Failure>;
+    type Item = Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.recv().ok()
@@ -67,22 +68,19 @@ impl Iterator for Rows {
 
 /// Makes the rows of a table as long as somebody takes them.
 fn make(
-    folder: &Folder,
+    profile: &Profile,
     table: Table,
-    give: &SyncSender<Result<RecordBatch, Failure>>,
-) -> Result<(), Failure> {
-    let Some(mut batches) = Batches::new(table, &folder.metadata) else {
+    give: &SyncSender<Result<RecordBatch, Error>>,
+) -> Result<(), Error> {
+    let Some(mut batches) = Batches::new(table, &profile.metadata) else {
         return Ok(());
     };
-    let trace = folder.again()?;
-    Folder::read(
-        &folder.metadata,
-        trace,
-        ControlArg::Source,
+    profile.events(
+        ControlView::Source,
         &mut |event| match batches.event(event)? {
             Some(batch) => give
                 .send(Ok(batch))
-                .map_err(|_| Failure::new("nobody takes the rows any more")),
+                .map_err(|_| Error::new("nobody takes the rows any more")),
             None => Ok(()),
         },
     )
@@ -90,12 +88,11 @@ fn make(
 
 /// The tables that are made of what the analysis counts, and of what was observed.
 fn of_analysis(
-    dir: &Path,
-    folder: &Folder,
+    profile: &Profile,
     analysis: &Analysis<'_>,
-) -> Result<BTreeMap<Table, RecordBatch>, Failure> {
-    let results = observe::read(dir)?;
-    let mut tables = BTreeMap::from([(Table::Runs, runs(&[row(folder, analysis)])?)]);
+) -> Result<BTreeMap<Table, RecordBatch>, Error> {
+    let results = profile.observations()?;
+    let mut tables = BTreeMap::from([(Table::Runs, runs(&[row(profile, analysis)])?)]);
     for table in Table::ALL {
         let batch = match (&results, table) {
             (_, Table::Lines) if !analysis.has_front_end() => None,
@@ -110,26 +107,23 @@ fn of_analysis(
 }
 
 /// What the table of runs tells of a profile.
-fn row(folder: &Folder, analysis: &Analysis<'_>) -> RunRow {
+fn row(profile: &Profile, analysis: &Analysis<'_>) -> RunRow {
     let ledger = analysis.ledger();
-    let version = |wanted: &str| {
-        let mut versions = folder.versions.iter();
-        let (_, version) = versions.find(|(tool, _)| tool == wanted)?;
-        Some(version.clone())
-    };
-    let verified = serde_json::to_value(folder.verified).ok();
+    let summary = &profile.summary;
+    let version = |tool: &str| summary.versions.get(tool).cloned();
+    let verified = serde_json::to_value(summary.verified).ok();
     RunRow {
-        design: folder.name.clone(),
-        digest: folder.metadata.fingerprint.clone(),
-        pipeline: folder.metadata.pipeline.join(","),
-        data: folder.data.clone(),
+        design: summary.design.clone(),
+        digest: profile.metadata.fingerprint.clone(),
+        pipeline: profile.metadata.pipeline.join(","),
+        data: summary.data.clone(),
         figures: Some(Figures {
             cycles: analysis.cycles(),
             computation: ledger.computation,
             conditions: ledger.conditions,
             overhead: ledger.overhead,
         }),
-        stopped: folder.stopped.clone(),
+        stopped: summary.stopped.clone(),
         verified: verified.and_then(|text| Some(text.as_str()?.to_owned())),
         petal: version("petal"),
         calyx: version("calyx"),
@@ -137,20 +131,35 @@ fn row(folder: &Folder, analysis: &Analysis<'_>) -> RunRow {
     }
 }
 
-/// Writes all tables that the profile in `dir`, opened as `folder`, has something for.
-pub(crate) fn write_files(dir: &Path, folder: &Folder, staging: &Staging) -> Result<(), Failure> {
+/// Writes the tables of the profile in `dir` into its folder; returns the names of their files with their sizes in bytes.
+///
+/// # Errors
+/// When it can't be read or written.
+pub fn write(dir: &Path) -> Result<Vec<(&'static str, u64)>, Error> {
+    // So that the trace stays that of the folder.
+    let lock = folder::lock(dir)?;
+    let profile = Profile::open(dir)?;
+    let staging = Staging::new(dir)?.locked(lock);
+    write_files(&profile, &staging)?;
+    let names = outputs::names(|output| matches!(output.make, Make::Table));
+    let size = |&name| Some((name, std::fs::metadata(staging.path(name)).ok()?.len()));
+    let sizes = names.iter().filter_map(size).collect();
+    staging.commit(&names)?;
+    Ok(sizes)
+}
+
+/// Writes all tables that a profile has something for.
+fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
+    let dir = profile.dir();
     let tables = staging.path(TABLES_FOLDER);
-    std::fs::create_dir(&tables).map_err(Failure::io("create the folder", &tables))?;
-    let metadata = &folder.metadata;
-    let analysis = Analysis::new(metadata, ControlView::Source);
+    std::fs::create_dir(&tables).map_err(Error::io("create the folder", &tables))?;
     let mut streams = Vec::new();
     for table in Table::ALL {
-        if let Some(batches) = Batches::new(table, metadata) {
+        if let Some(batches) = Batches::new(table, &profile.metadata) {
             streams.push((batches, TableFile::new(table, dir, &tables)?));
         }
     }
-    let trace = folder.again()?;
-    let (analysis, _) = Folder::analyse_with(analysis, metadata, trace, &mut |event| {
+    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
         for (batches, file) in &mut streams {
             if let Some(batch) = batches.event(event)? {
                 file.write(&batch)?;
@@ -161,7 +170,7 @@ pub(crate) fn write_files(dir: &Path, folder: &Folder, staging: &Staging) -> Res
     for (_, file) in streams {
         file.finish()?;
     }
-    for (table, batch) in of_analysis(dir, folder, &analysis)? {
+    for (table, batch) in of_analysis(profile, &analysis)? {
         let mut file = TableFile::new(table, dir, &tables)?;
         file.write(&batch)?;
         file.finish()?;
@@ -177,7 +186,7 @@ struct TableFile {
 }
 
 impl TableFile {
-    fn new(table: Table, dir: &Path, tables: &Path) -> Result<Self, Failure> {
+    fn new(table: Table, dir: &Path, tables: &Path) -> Result<Self, Error> {
         let name = format!("{}.parquet", table.name());
         let place = dir.join(TABLES_FOLDER).join(&name);
         let writer = Writer::new(table, outputs::create(&tables.join(name))?);
@@ -185,20 +194,20 @@ impl TableFile {
         Ok(Self { place, writer })
     }
 
-    fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let written = self.writer.write(batch);
         written.map_err(|error| failure(&self.place, error))
     }
 
-    fn finish(self) -> Result<(), Failure> {
+    fn finish(self) -> Result<(), Error> {
         let finished = self.writer.finish();
         finished.map_err(|error| failure(&self.place, error))
     }
 }
 
-fn failure(place: &Path, error: TableError) -> Failure {
+fn failure(place: &Path, error: TableError) -> Error {
     match error {
-        TableError::Io(error) => Failure::io("write", place)(error),
+        TableError::Io(error) => Error::io("write", place)(error),
         error => error.into(),
     }
 }

@@ -8,8 +8,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::folder;
+use crate::options::Options;
 use crate::outputs;
 
 /// What is known of the files of a command.
@@ -32,8 +33,9 @@ struct Place {
 impl Places {
     /// Takes in an input, such as `the design`.
     ///
-    /// Fails if an output would take its place.
-    pub fn reads(&mut self, what: &str, path: &Path) -> Result<(), Failure> {
+    /// # Errors
+    /// When an output would take its place.
+    pub fn reads(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         let input = Place::new(format!("{what} {}", path.display()), path);
         if let Some(output) = self.outputs.iter().find(|output| output.is(&input)) {
             return Err(lost(output, &input));
@@ -43,19 +45,23 @@ impl Places {
     }
 
     /// Takes in the profile in `dir` as an input.
-    pub fn reads_profile(&mut self, dir: &Path) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// As for [`reads`](Self::reads).
+    pub fn reads_profile(&mut self, dir: &Path) -> Result<(), Error> {
         let mut files = outputs::files().into_iter();
         files.try_for_each(|name| self.reads("the profile's file", &dir.join(name)))
     }
 
     /// Takes in the file that is written because of `option`.
     ///
-    /// Fails if it would take the place of an input, of another output or of a file of a profile.
-    pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Failure> {
+    /// # Errors
+    /// When it would take the place of an input, of another output or of a file of a profile.
+    pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Error> {
         let shown = path.display();
         let output = Place::new(format!("`{option} {shown}`"), path);
         if let Some(dir) = folder::profile_with(&output.path) {
-            return Err(Failure::usage(format!(
+            return Err(Error::usage(format!(
                 "`{option} {shown}` would take the place of a file of the profile in {}; write to another place",
                 dir.display()
             )));
@@ -67,8 +73,9 @@ impl Places {
 
     /// Takes in the folder `dir`, to which a profile is written because of `--out`.
     ///
-    /// Fails as for [`writes`](Self::writes), and if there is something in it but no profile.
-    pub fn writes_profile(&mut self, dir: &Path) -> Result<(), Failure> {
+    /// # Errors
+    /// As for [`writes`](Self::writes), and when there is something in it but no profile.
+    pub fn writes_profile(&mut self, dir: &Path) -> Result<(), Error> {
         folder::check_free(dir)?;
         let option = format!("`--out {}`", dir.display());
         let names = outputs::files().into_iter().chain(folder::LOGS);
@@ -80,13 +87,25 @@ impl Places {
         Ok(())
     }
 
+    /// Takes in all that a run writes: its profile in the folder `dir`, and its waveform.
+    ///
+    /// # Errors
+    /// As for [`writes_profile`](Self::writes_profile).
+    pub fn writes_run(&mut self, options: &Options, dir: &Path) -> Result<(), Error> {
+        self.writes_profile(dir)?;
+        match &options.waveform {
+            Some(file) => self.writes(file.option(), &file.path),
+            None => Ok(()),
+        }
+    }
+
     /// Fails if the output would take the place of an input or of another output.
-    fn check(&self, output: &Place) -> Result<(), Failure> {
+    fn check(&self, output: &Place) -> Result<(), Error> {
         if let Some(input) = self.inputs.iter().find(|input| input.is(output)) {
             return Err(lost(output, input));
         }
         if let Some(other) = self.outputs.iter().find(|other| other.is(output)) {
-            return Err(Failure::usage(format!(
+            return Err(Error::usage(format!(
                 "{} and {} are the same file; give each a place of its own",
                 other.name, output.name
             )));
@@ -95,8 +114,8 @@ impl Places {
     }
 }
 
-fn lost(output: &Place, input: &Place) -> Failure {
-    Failure::usage(format!(
+fn lost(output: &Place, input: &Place) -> Error {
+    Error::usage(format!(
         "{} would take the place of {}; write to another place",
         output.name, input.name
     ))

@@ -2,16 +2,15 @@
 //!
 //! What there is to write, `petal_visualize::outputs` lists.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::Path;
 
 use petal_analysis::Summary;
 use petal_visualize::outputs::{Make, OUTPUTS, Output, Rendering};
 use petal_visualize::timeline::Format;
 
-use crate::call;
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::folder::Staging;
 
 /// The names of all files of a profile.
@@ -26,17 +25,22 @@ pub fn names(wanted: impl Fn(&Output) -> bool) -> Vec<&'static str> {
 }
 
 /// Writes the files that show the whole run and are made in such a way; returns their names.
+///
+/// # Errors
+/// When a file can't be read or written.
 pub fn write(
     run: &Rendering<'_, '_>,
     summary: &Summary,
     staging: &Staging,
     wanted: impl Fn(&Output) -> bool,
-) -> Result<Vec<&'static str>, Failure> {
+) -> Result<Vec<&'static str>, Error> {
     let written =
         |output: &&Output| wanted(output) && (!output.of_front_end || run.analysis.has_front_end());
     for output in OUTPUTS.iter().filter(written) {
         if let Some(render) = output.make.render() {
-            staging.write(output.name, render(run, summary)?)?;
+            let drawn = render(run, summary);
+            let drawn = drawn.map_err(Error::io("render", Path::new(output.name)))?;
+            staging.write(output.name, drawn)?;
         }
     }
     Ok(names(wanted))
@@ -51,50 +55,66 @@ pub fn timeline_names() -> Vec<&'static str> {
 }
 
 /// Begins the timelines in the staging folder.
-pub fn timelines(staging: &Staging) -> Result<Formats, Failure> {
+///
+/// # Errors
+/// When a file can't be read or written.
+pub fn timelines(staging: &Staging) -> Result<Formats, Error> {
     let mut formats = Vec::new();
     for output in OUTPUTS {
         if let Make::Timeline(begin) = output.make {
             let file = Box::new(create(&staging.path(output.name))?);
-            formats.push(begin(file).map_err(Failure::io("write", Path::new(output.name)))?);
+            formats.push(begin(file).map_err(Error::io("write", Path::new(output.name)))?);
         }
     }
     Ok(formats)
 }
 
 /// Leaves out timelines that are of no use, of those that are complete.
-pub fn keep_timelines(formats: &Formats, staging: &Staging) -> Result<(), Failure> {
+///
+/// # Errors
+/// When a file can't be read or written.
+pub fn keep_timelines(formats: &Formats, staging: &Staging) -> Result<(), Error> {
     for (format, name) in formats.iter().zip(timeline_names()) {
         if !format.is_whole() {
             let path = staging.path(name);
-            std::fs::remove_file(&path).map_err(Failure::io("remove", &path))?;
+            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         }
     }
     Ok(())
 }
 
 /// Creates a file for writing.
-pub fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
+///
+/// # Errors
+/// When a file can't be read or written.
+pub fn create(path: &Path) -> Result<BufWriter<File>, Error> {
     File::create(path)
         .map(|file| BufWriter::with_capacity(1 << 20, file))
-        .map_err(Failure::io("write", path))
+        .map_err(Error::io("write", path))
 }
 
-/// Prints to standard output; a reader that has gone away (`| head`) is no error.
-pub fn print(text: &str) -> Result<(), Failure> {
-    is_read(text).map(drop)
-}
+/// The folder of advice in that of the profile.
+pub const ADVICE: &str = "advice";
 
-/// Prints to standard output, and tells whether somebody reads it.
-pub fn is_read(text: &str) -> Result<bool, Failure> {
-    let mut out: Box<dyn Write> = match call::output() {
-        Some(output) => Box::new(output),
-        None => Box::new(anstream::stdout().lock()),
+/// The files of advice that there are in the folder of a profile.
+pub fn advice(out: &Path) -> Vec<String> {
+    let entries = fs::read_dir(out.join(ADVICE))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_ours = |name: &String| {
+        let patch = name.strip_suffix(".patch");
+        let program = name.strip_suffix(".futil");
+        matches!(name.as_str(), "advice.md" | "advice.sarif")
+            || program.is_some_and(|of| of.starts_with("defect-"))
+            || patch.is_some_and(|of| {
+                let of = of.strip_prefix("front-").unwrap_or(of);
+                matches!(of, "all" | "proved") || of.starts_with(|c: char| c.is_ascii_digit())
+            })
     };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::new(format!(
-            "cannot write to standard output: {error}"
-        ))),
-        written => Ok(written.is_ok()),
-    }
+    names
+        .filter(is_ours)
+        .map(|name| format!("{ADVICE}/{name}"))
+        .collect()
 }

@@ -1,166 +1,18 @@
-//! Observations of a run: where their request comes from, and where their results go.
+//! What was observed in a run: on its way to the folder of the profile and back, and on timelines.
 
-use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use petal_metadata::Metadata;
-use petal_observe::{
-    Countable, Directory, Observations, Refused, Request, Results, Written, countable,
-};
-use petal_passes::Design;
-use petal_reconstruct::Signal;
+use petal_observe::{Results, Written};
 use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS};
 use petal_visualize::timeline::{Observed, ObservedContent, ObservedTrack};
 
-use crate::args::{CountersArgs, DesignArgs, ObserveArgs};
-use crate::compile;
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::folder::Staging;
-use crate::messages;
-use crate::outputs;
-use crate::places::Places;
-
-/// What is to be observed, and the file that it is from.
-pub struct Observing {
-    request: Request,
-    file: Option<(PathBuf, String)>,
-}
-
-impl Observing {
-    /// What the arguments ask for. Without `--observe`, the file beside the design is taken, if there is one.
-    pub fn new(
-        args: &ObserveArgs,
-        design: Option<&Path>,
-        places: &mut Places,
-    ) -> Result<Self, Failure> {
-        let beside = design.and_then(|path| {
-            let name = path.file_name()?.to_str()?;
-            let name = name.strip_suffix(".futil").unwrap_or(name);
-            Some(path.with_file_name(format!("{name}.observe.toml")))
-        });
-        let path = args.observe.clone();
-        let path = path.or_else(|| beside.filter(|path| path.is_file()));
-        let mut observing = Self {
-            request: Request::default(),
-            file: None,
-        };
-        if let Some(path) = path {
-            places.reads("the observations", &path)?;
-            let text = petal_files::read_to_string(&path).map_err(Failure::io("read", &path))?;
-            let request = Request::parse(&text);
-            observing.request = request
-                .map_err(|problem| Failure::new(format!("{}: {problem}", path.display())))?;
-            observing.file = Some((path, text));
-        }
-        observing.request.extend(args.request());
-        Ok(observing)
-    }
-
-    /// Makes the observations ready; `None` if nothing is asked for.
-    pub fn of<'a>(
-        &self,
-        metadata: &'a Metadata,
-        directory: impl FnOnce() -> Directory,
-    ) -> Result<Option<Observations<'a>>, Failure> {
-        if self.request.is_empty() && !Observations::are_marked(metadata) {
-            return Ok(None);
-        }
-        let observations = Observations::new(metadata, &directory(), &self.request);
-        observations
-            .map(Some)
-            .map_err(|refused| self.failure(&refused))
-    }
-
-    /// Whether the run may end before the design is done.
-    pub fn may_stop(&self) -> bool {
-        self.request.stop_on.is_some()
-    }
-
-    /// Whether only parts of the run are kept.
-    pub fn have_windows(&self) -> bool {
-        !self.request.windows.is_empty()
-    }
-
-    fn failure(&self, refused: &Refused) -> Failure {
-        let problem = &refused.problem;
-        let place = refused
-            .text
-            .at
-            .zip(self.file.as_ref())
-            .map(|(at, (path, text))| {
-                let line = text[..at.min(text.len())].matches('\n').count() + 1;
-                format!("{}:{line}: ", path.display())
-            });
-        Failure::new(format!("{}{problem}", place.unwrap_or_default()))
-    }
-}
-
-/// What can be observed in a design: words of memories only where petal simulates it.
-pub fn directory(design: &Design, has_memories: bool) -> Directory {
-    let mut directory = if has_memories {
-        Directory::with_memories()
-    } else {
-        Directory::without_memories()
-    };
-    for instance in design.instances() {
-        for cell in instance.cells {
-            let (scope, name) = (instance.scope.clone(), cell.name);
-            directory.add_cell(Signal { scope, name }, &cell.primitive, &cell.parameters);
-        }
-        directory.add(instance.scope, instance.signals);
-    }
-    directory
-}
-
-/// `petal counters`: what can be counted in a design.
-pub fn counters(args: &CountersArgs) -> Result<(), Failure> {
-    // Nothing runs that would have to be verified.
-    let design = DesignArgs {
-        unverified: true,
-        ..args.design.clone()
-    };
-    let compile::Compiled {
-        design, metadata, ..
-    } = compile::instrument(&design, None, &mut Places::default())?;
-    let counters = countable(&metadata, &directory(&design, true));
-    let rows = counters.iter().map(
-        |Countable {
-             name,
-             values,
-             about,
-         }| {
-            let value = match &values[..] {
-                [one] => one.clone(),
-                all => format!("of all {} together", all.len()),
-            };
-            (name, value, about)
-        },
-    );
-    let rows: Vec<_> = rows.collect();
-    let width =
-        |text: fn(&(&String, String, &&str)) -> usize| rows.iter().map(text).max().unwrap_or(0);
-    let names = width(|(name, ..)| name.chars().count());
-    let values = width(|(_, value, _)| value.chars().count());
-    let mut text = String::new();
-    for (name, value, about) in &rows {
-        let _ = writeln!(text, "{name:names$}  {value:values$}  {about}");
-    }
-    outputs::print(&text)
-}
-
-/// What can be observed in a waveform.
-pub fn directory_of(signals: impl Iterator<Item = (Signal, u32)>) -> Directory {
-    let mut directory = Directory::without_memories();
-    for (Signal { scope, name }, width) in signals {
-        directory.add(scope, [(name, width)]);
-    }
-    directory
-}
 
 /// Writes the results.
-pub fn write(results: &Results, staging: &Staging) -> Result<(), Failure> {
+pub(crate) fn write(results: &Results, staging: &Staging) -> Result<(), Error> {
     staging.write(OBSERVATIONS, results.json())?;
     for (name, table) in results.tables() {
         let path = format!("{OBSERVATION_TABLES}/{name}");
@@ -170,15 +22,18 @@ pub fn write(results: &Results, staging: &Staging) -> Result<(), Failure> {
 }
 
 /// The results in the folder of a profile, if something was observed.
-pub fn read(dir: &Path) -> Result<Option<Results>, Failure> {
+///
+/// # Errors
+/// When a file can't be read or written.
+pub fn read(dir: &Path) -> Result<Option<Results>, Error> {
     let path = dir.join(OBSERVATIONS);
     let text = match petal_files::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Failure::io("read", &path)(error)),
+        Err(error) => return Err(Error::io("read", &path)(error)),
     };
     serde_json::from_str(&text).map(Some).map_err(|error| {
-        Failure::new(format!(
+        Error::new(format!(
             "{} is damaged: {error}; make it again with `petal run`",
             path.display()
         ))
@@ -191,11 +46,14 @@ pub fn keeps_windows(results: Option<&Results>) -> bool {
 }
 
 /// The cycles that are asked for, or those of a window of the profile in `dir`.
+///
+/// # Errors
+/// When a file can't be read or written.
 pub fn cycles(
     dir: &Path,
     cycles: Option<&Range<u64>>,
     window: Option<&str>,
-) -> Result<Option<Range<u64>>, Failure> {
+) -> Result<Option<Range<u64>>, Error> {
     let Some(wanted) = window else {
         return Ok(cycles.cloned());
     };
@@ -217,7 +75,7 @@ pub fn cycles(
                 names.join(", ")
             ),
         };
-        return Err(Failure::usage(format!(
+        return Err(Error::usage(format!(
             "there is no window `{wanted}`: {help}"
         )));
     };
@@ -226,7 +84,7 @@ pub fn cycles(
         .and_then(|number: usize| number.checked_sub(1));
     match part.and_then(|part| window.parts.get(part)) {
         Some(&(start, cycles)) => Ok(Some(start..start + cycles)),
-        None => Err(Failure::usage(format!(
+        None => Err(Error::usage(format!(
             "there is no window `{wanted}`: it was kept {} times",
             window.parts.len()
         ))),
@@ -312,9 +170,9 @@ pub fn tracks(
     }
 }
 
-/// Fails, or warns, if a rule was broken.
-pub fn judge(results: &Results, fails: bool, quiet: bool) -> Result<(), Failure> {
-    let broken: Vec<String> = results
+/// The rules that were broken, each with how often, when first, and by whom.
+pub fn broken_rules(results: &Results) -> Vec<String> {
+    results
         .rules
         .iter()
         .filter(|rule| rule.cycles > 0)
@@ -332,15 +190,5 @@ pub fn judge(results: &Results, fails: bool, quiet: bool) -> Result<(), Failure>
                 rule.name, rule.cycles, results.cycles, first.cycle
             )
         })
-        .collect();
-    if broken.is_empty() {
-        return Ok(());
-    }
-    if fails {
-        return Err(Failure::new(broken.join("\n")));
-    }
-    if !quiet {
-        broken.iter().for_each(messages::warning);
-    }
-    Ok(())
+        .collect()
 }

@@ -4,6 +4,7 @@
 //! same hardware but for the probes, their runs are the same. If not, the plain design is simulated,
 //! too, and has to take as many cycles and leave the same memories.
 
+use std::any::Any;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,14 +18,15 @@ use petal_passes::{Design, Parsed, Pipeline, Structure};
 use petal_reconstruct::ProbeSource as _;
 use petal_verilator::{BuildOptions, RunOptions, Trace, Verilator};
 
-use crate::compile::{self, Aside, Memories};
-use crate::failure::Failure;
+use crate::compile;
+use crate::error::Error;
 use crate::folder;
 use crate::interrupt;
+use crate::memories::Memories;
 
 /// A check that goes on beside a run.
 pub struct Verification {
-    thread: Option<JoinHandle<Result<Finding, Failure>>>,
+    thread: Option<JoinHandle<Result<Finding, Error>>>,
     profiled: Sender<Profiled>,
     library: PathBuf,
 }
@@ -36,7 +38,7 @@ struct Profiled {
 }
 
 /// How the plain design is to run.
-pub struct Run {
+pub(crate) struct Run {
     /// The memories before the run.
     pub memories: Arc<Memories>,
     /// Cycles after which the run ends with an error.
@@ -47,7 +49,7 @@ pub struct Run {
 
 /// How a design ran.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// Its length in cycles.
     pub cycles: u64,
     /// The memories after it: the text of a data file.
@@ -68,24 +70,26 @@ enum Finding {
 
 impl Verification {
     /// Begins to compile the plain design. `library` is the folder that it needs; what its passes print
-    /// goes where it does as long as `aside` lives.
-    pub fn begin(
+    /// goes where it does as long as `printing` lives.
+    pub(crate) fn begin(
         design: Parsed,
         pipeline: Pipeline,
         library: &Path,
-        aside: Arc<Aside>,
-    ) -> Result<Self, Failure> {
+        printing: Arc<dyn Any + Send + Sync>,
+    ) -> Result<Self, Error> {
         let (profiled, wanted) = mpsc::channel();
+        let flag = interrupt::flag();
         let thread = thread::Builder::new()
             .stack_size(petal_passes::STACK)
             .spawn(move || {
+                interrupt::set_flag(Some(flag));
                 let plain = compile(design, &pipeline, &wanted)?;
-                drop(aside);
+                drop(printing);
                 plain.map_or(Ok(Finding::Different), |(plain, profiled)| {
                     check(&plain, profiled)
                 })
             })
-            .map_err(|error| Failure::new(format!("cannot start a thread: {error}")))?;
+            .map_err(|error| Error::new(format!("cannot start a thread: {error}")))?;
         Ok(Self {
             thread: Some(thread),
             profiled,
@@ -93,27 +97,31 @@ impl Verification {
         })
     }
 
-    /// Tells which design is being profiled; it is simulated as `run` says if need be.
-    pub fn compare(&self, design: &Design, run: Option<Run>) {
+    /// Tells which design has the probes; it is simulated as `run` says if need be.
+    pub(crate) fn compare(&self, design: &Design, run: Option<Run>) {
         let structure = design.structure;
         // If the thread has failed, its result tells.
         let _ = self.profiled.send(Profiled { structure, run });
     }
 
     /// What was found out about a design that is not run: whether the plain one is the same hardware.
-    pub fn by_structure(mut self) -> Result<bool, Failure> {
+    ///
+    /// # Errors
+    /// When the plain design can't be compiled.
+    pub fn by_structure(mut self, design: &Design) -> Result<bool, Error> {
+        self.compare(design, None);
         Ok(matches!(self.finding()?, Finding::Same))
     }
 
     /// Why the plain design can't be compiled either, if it can't.
-    pub fn failure(mut self) -> Option<Failure> {
+    pub(crate) fn failure(mut self) -> Option<Error> {
         // Nobody profiles it.
         self.profiled = mpsc::channel().0;
         self.finding().err()
     }
 
     /// What was found out, when the design with probes ran so.
-    pub fn finish(mut self, profiled: &Ran) -> Result<Verified, Failure> {
+    pub(crate) fn finish(mut self, profiled: &Ran) -> Result<Verified, Error> {
         let way_out = "`--unverified` profiles it nevertheless";
         let plain = match self.finding()? {
             Finding::Same => return Ok(Verified::Structure),
@@ -122,7 +130,7 @@ impl Verification {
             Finding::Different => None,
         };
         let Ran { cycles, .. } = profiled;
-        Err(Failure::new(match (&profiled.stopped, plain) {
+        Err(Error::new(match (&profiled.stopped, plain) {
             (None, Some(plain)) => match plain.stopped {
                 Some(stopped) => format!(
                     "with probes the design runs to its end, without them it does not: {stopped}"
@@ -147,7 +155,7 @@ impl Verification {
         }))
     }
 
-    fn finding(&mut self) -> Result<Finding, Failure> {
+    fn finding(&mut self) -> Result<Finding, Error> {
         let thread = self.thread.take().expect("this is called once");
         let result = thread.join();
         result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -168,7 +176,7 @@ fn compile(
     design: Parsed,
     pipeline: &Pipeline,
     profiled: &Receiver<Profiled>,
-) -> Result<Option<(Design, Profiled)>, Failure> {
+) -> Result<Option<(Design, Profiled)>, Error> {
     // Options may make passes print, which two at once should not do.
     let first = pipeline.has_options().then(|| profiled.recv().ok());
     let plain = petal_passes::compile(design.program()?, pipeline)?;
@@ -176,7 +184,7 @@ fn compile(
     Ok(profiled.map(|profiled| (plain, profiled)))
 }
 
-fn check(plain: &Design, Profiled { structure, run }: Profiled) -> Result<Finding, Failure> {
+fn check(plain: &Design, Profiled { structure, run }: Profiled) -> Result<Finding, Error> {
     if plain.structure == structure {
         return Ok(Finding::Same);
     }
@@ -187,7 +195,7 @@ fn check(plain: &Design, Profiled { structure, run }: Profiled) -> Result<Findin
 }
 
 /// A run of the plain design.
-fn simulate(design: &Design, run: &Run) -> Result<Ran, Failure> {
+fn simulate(design: &Design, run: &Run) -> Result<Ran, Error> {
     let options = Options {
         cycle_limit: run.cycle_limit,
         interrupt: interrupt::flag(),
@@ -212,13 +220,12 @@ fn simulate(design: &Design, run: &Run) -> Result<Ran, Failure> {
     })
 }
 
-fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Failure> {
+fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Error> {
     let verilator = Verilator::find(run.verilator.as_deref())?;
-    let work = Scratch::new()
-        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+    let work = Scratch::new().map_err(Error::no_scratch)?;
     let work = work.path();
     let verilog = work.join(folder::VERILOG);
-    fs::write(&verilog, design.verilog()?).map_err(Failure::io("write", &verilog))?;
+    fs::write(&verilog, design.verilog()?).map_err(Error::io("write", &verilog))?;
     let options = BuildOptions {
         trace: Trace::Off,
         more: compile::more_verilog(design),
@@ -247,14 +254,13 @@ fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
     use petal_passes::{ALL, Library, Program};
 
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::options;
 
     /// What comes of a profile of the program `profiled` when `plain` is the plain one.
-    fn verify(plain: &str, profiled: &str) -> Result<Verified, Failure> {
+    fn verify(plain: &str, profiled: &str) -> Result<Verified, Error> {
         let dir = tempfile::tempdir().unwrap();
         let [plain, profiled] = [("plain", plain), ("profiled", profiled)].map(|(name, body)| {
             let path = dir.path().join(name).with_extension("futil");
@@ -266,16 +272,12 @@ mod tests {
         let program = Program::read(&profiled, &library)?;
         let plain = Parsed::read(&plain, &library)?;
         let verification =
-            Verification::begin(plain, pipeline.clone(), library.path(), Aside::new())?;
+            Verification::begin(plain, pipeline.clone(), library.path(), Arc::new(()))?;
         let (design, _) = petal_passes::instrument(program, &pipeline)?;
-        let Command::Run(args) =
-            Cli::parse_from(["petal".as_ref(), "run".as_ref(), profiled.as_os_str()]).command
-        else {
-            unreachable!("it is a run");
-        };
+        let options = options::Options::of(&profiled);
         let run = || Run {
-            memories: Arc::new(Memories::of(&args, &design).unwrap()),
-            cycle_limit: args.cycle_limit,
+            memories: Arc::new(Memories::of(&options, &design).unwrap()),
+            cycle_limit: options.cycle_limit,
             verilator: None,
         };
         let ran = simulate(&design, &run())?;

@@ -1,51 +1,31 @@
 //! Follows a run, simulated or in a waveform, and writes what is written on the way.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _};
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
+use std::sync::mpsc::channel;
 
-use petal_analysis::{Analysis, CriticalPath};
+use petal_analysis::{Analysis, ControlView, CriticalPath};
 use petal_metadata::Metadata;
-use petal_observe::{Directory, Observations, Results};
+use petal_observe::{Directory, Observations, Results, Told};
 use petal_reconstruct::{
     Ahead, CompiledView, Computation, Computed, Event, Events, FstHeader, Held, KeptTrace,
     Observer, ProbeSource, ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter,
     VcdHeader, is_fst,
 };
 use petal_visualize::outputs::TRACE;
+use petal_visualize::stream::{self, EventLines, Site, Stream};
 use petal_visualize::timeline::{Format, Observed, Windowed};
 use petal_visualize::{Section, Timeline};
 
-use crate::args::ControlArg;
-use crate::compile::Memories;
-use crate::events;
-use crate::failure::Failure;
+use crate::error::{Error, Unwritten};
 use crate::folder::Staging;
-use crate::interrupt::{self, Interruptible};
-use crate::messages;
-use crate::observe::{self, Observing};
+use crate::interrupt::Interruptible;
+use crate::memories::Memories;
+use crate::observations::tracks;
+use crate::observing::{Observing, directory_of};
 use crate::outputs;
-use crate::progress::Stage;
-
-/// Opens a waveform, which may also come through a pipe while it is made.
-pub fn open_waveform(path: &Path, quiet: bool) -> Result<File, Failure> {
-    let failed = || Failure::io("read the waveform", path);
-    let kind = fs::metadata(path).map_err(failed())?.file_type();
-    if !kind.is_fifo() {
-        return petal_files::open(path).map_err(failed());
-    }
-    // It may take for ever, and there is nothing to clean up yet. Whoever reads the note can end it.
-    let _ending = interrupt::Ending::at_once([]);
-    interrupt::check()?;
-    if !quiet {
-        messages::note(format!(
-            "waiting for a simulator to write to the pipe {}",
-            path.display()
-        ));
-    }
-    File::open(path).map_err(failed())
-}
+use crate::reporter::{Reporter, Stage};
 
 /// What is known of a design whose waveform is read.
 pub struct Known<'a> {
@@ -60,13 +40,12 @@ pub struct Output<'a, 'b> {
     pub staging: &'b Staging,
     pub metadata: &'a Metadata,
     pub reconstruction: &'b Reconstruction<'a>,
-    pub view: ControlArg,
+    pub view: ControlView,
     /// What the profile is called.
     pub name: &'b str,
-    /// Where to tell of the run while it goes on.
-    pub events: Option<&'b Path>,
     pub cycle_limit: u64,
-    pub stage: &'b Stage,
+    pub stage: &'b dyn Stage,
+    pub reporter: &'b dyn Reporter,
 }
 
 impl<'a> Output<'a, '_> {
@@ -76,20 +55,20 @@ impl<'a> Output<'a, '_> {
         name: &Path,
         file: File,
         observing: &Observing,
-    ) -> Result<Followed<'a>, Failure> {
+    ) -> Result<Followed<'a>, Error> {
         let mut file = BufReader::with_capacity(1 << 20, file);
-        let start = file.fill_buf().map_err(Failure::io("read", name))?;
+        let start = file.fill_buf().map_err(Error::io("read", name))?;
         if !is_fst(start) {
             return self.read_waveform(name, file, observing, None);
         }
         if file.rewind().is_err() {
-            return Err(Failure::new(format!(
+            return Err(Error::new(format!(
                 "{}: an FST has its parts in no order, so it can't come through a pipe; write it to a file",
                 name.display()
             )));
         }
         let header = FstHeader::read(file).map_err(in_waveform(name))?;
-        let directory = || observe::directory_of(header.signals());
+        let directory = || directory_of(header.signals());
         let observations = observing.of(self.metadata, directory)?;
         self.follow(name, observations, |table| header.source(table))
     }
@@ -102,10 +81,10 @@ impl<'a> Output<'a, '_> {
         waveform: impl Read + Send + 'static,
         observing: &Observing,
         known: Option<&Known<'_>>,
-    ) -> Result<Followed<'a>, Failure> {
+    ) -> Result<Followed<'a>, Error> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
         let header = VcdHeader::read(waveform).map_err(in_waveform(name))?;
-        let of_waveform = || observe::directory_of(header.signals());
+        let of_waveform = || directory_of(header.signals());
         let directory = || known.map_or_else(of_waveform, |known| known.directory.clone());
         let mut observations = observing.of(self.metadata, directory)?;
         if let Some((observations, known)) = observations.as_mut().zip(known) {
@@ -126,7 +105,7 @@ impl<'a> Output<'a, '_> {
         name: &Path,
         mut observations: Option<Observations<'a>>,
         source: impl FnOnce(&SignalTable) -> Result<S, SourceError>,
-    ) -> Result<Followed<'a>, Failure> {
+    ) -> Result<Followed<'a>, Error> {
         let table = self.reconstruction.signals();
         let followed = match &mut observations {
             None => {
@@ -157,11 +136,9 @@ impl<'a> Output<'a, '_> {
         &self,
         source: &mut impl ProbeSource,
         mut observations: Option<&mut Observations<'a>>,
-    ) -> Result<(Analysis<'a>, Timelines<'a>), ReconstructError<Failure>> {
-        let stream = self.events.map(|path| {
-            events::stream(path, self.name, self.metadata, observations.as_deref_mut())
-        });
-        let stream = stream.transpose().map_err(ReconstructError::Sink)?;
+    ) -> Result<(Analysis<'a>, Timelines<'a>), ReconstructError<Error>> {
+        let stream = self.stream(observations.as_deref_mut());
+        let stream = stream.map_err(ReconstructError::Sink)?;
         let held = observations.as_deref_mut().and_then(Observations::hold);
         let is_whole = held.is_none();
         let ((analysis, critical), (timelines, trace)) = self.reconstruction.fan_out(
@@ -176,8 +153,8 @@ impl<'a> Output<'a, '_> {
             },
             observations.map(|observations| observations as &mut dyn Observer),
             &mut |progress| {
-                let active = || progress.active();
-                self.stage.tell(progress.cycles(), self.metadata, active);
+                let active = &mut || progress.active();
+                self.stage.cycle(progress.cycles(), self.metadata, active);
             },
         )?;
         if let Some(trace) = trace {
@@ -188,7 +165,43 @@ impl<'a> Output<'a, '_> {
         Ok((analysis, timelines))
     }
 
-    fn trace(&self) -> Result<TraceWriter<BufWriter<File>>, Failure> {
+    /// Begins to tell of a run, with what is observed in it, if somebody wants to hear of it.
+    fn stream(
+        &self,
+        observations: Option<&mut Observations<'_>>,
+    ) -> Result<Option<Box<dyn Format + Send>>, Error> {
+        let Some(out) = self.reporter.events()? else {
+            return Ok(None);
+        };
+        let unwritten = |error: io::Error| cannot_write(&error);
+        let out = BufWriter::with_capacity(1 << 16, out);
+        let lines = EventLines::new(self.name, out).map_err(unwritten)?;
+        let (sites, observed) = match observations {
+            None => (Vec::new(), None),
+            Some(observations) => {
+                let list = observations.list().into_iter();
+                let sites: Vec<Site> = list
+                    .map(|(kind, name)| Site::observed(kind, name))
+                    .collect();
+                let ids: Vec<_> = sites.iter().map(|site| site.id).collect();
+                let (sender, observed) = channel();
+                observations.tell(move |told: Told| {
+                    // Whoever reads may be gone after an error, which is told elsewhere.
+                    let _ = sender.send(stream::Observed {
+                        cycle: told.cycle,
+                        site: ids[told.observation],
+                        index: told.index,
+                        value: told.value,
+                    });
+                });
+                (sites, Some(observed))
+            }
+        };
+        let stream = Stream::new(self.metadata, &sites, observed, lines).map_err(unwritten)?;
+        Ok(Some(Box::new(stream)))
+    }
+
+    fn trace(&self) -> Result<TraceWriter<BufWriter<File>>, Error> {
         let trace = outputs::create(&self.staging.path(TRACE))?;
         TraceWriter::new(trace, &self.metadata.fingerprint).map_err(|error| cannot_write(&error))
     }
@@ -199,9 +212,9 @@ impl<'a> Output<'a, '_> {
         &self,
         events: Events,
         is_whole: bool,
-    ) -> Result<(Analysis<'a>, CriticalPath<'a>), Failure> {
+    ) -> Result<(Analysis<'a>, CriticalPath<'a>), Error> {
         let mut trace = is_whole.then(|| self.trace()).transpose()?;
-        let mut analysis = Analysis::new(self.metadata, self.view.into());
+        let mut analysis = Analysis::new(self.metadata, self.view);
         let mut critical = CriticalPath::new(self.metadata);
         events.try_for_each(|event| {
             analysis.event(event);
@@ -221,7 +234,7 @@ impl<'a> Output<'a, '_> {
         &self,
         events: Events,
         stream: Option<Box<dyn Format + Send>>,
-    ) -> Result<Timelines<'a>, Failure> {
+    ) -> Result<Timelines<'a>, Error> {
         let mut formats = outputs::timelines(self.staging)?;
         formats.extend(stream);
         let mut drawn = self.drawn(formats);
@@ -240,7 +253,7 @@ impl<'a> Output<'a, '_> {
         events: Events,
         mut held: Held,
         stream: Option<Box<dyn Format + Send>>,
-    ) -> Result<(Timelines<'a>, KeptTrace<BufWriter<File>>), Failure> {
+    ) -> Result<(Timelines<'a>, KeptTrace<BufWriter<File>>), Error> {
         let mut trace = KeptTrace::new(self.trace()?);
         let mut told = stream.map(|stream| self.drawn(vec![stream]));
         let mut drawn = self.drawn(Windowed::new(outputs::timelines(self.staging)?));
@@ -268,7 +281,7 @@ impl<'a> Output<'a, '_> {
     }
 
     fn drawn<F: Format>(&self, format: F) -> Drawn<'a, F> {
-        let is_compiled = self.view == ControlArg::Compiled;
+        let is_compiled = self.view == ControlView::Compiled;
         Drawn {
             timeline: Timeline::new(self.metadata, Section::default(), format)
                 .awaiting_observations(),
@@ -284,7 +297,7 @@ struct Drawn<'a, F: Format> {
 }
 
 impl<F: Format> Drawn<'_, F> {
-    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
         match &self.view {
             Some(view) => self.timeline.event(&view.event(event.clone())),
             None => self.timeline.event(event),
@@ -294,15 +307,15 @@ impl<F: Format> Drawn<'_, F> {
 }
 
 /// Completes timelines, and lines of events.
-type Complete<'a> = dyn FnOnce(&Observed, &Staging) -> Result<(), Failure> + Send + 'a;
+type Complete<'a> = dyn FnOnce(&Observed, &Staging) -> Result<(), Error> + Send + 'a;
 
 /// Timelines of a run that is over, and the lines of its events, which wait for what was observed.
 pub struct Timelines<'a>(Box<Complete<'a>>);
 
 impl Timelines<'_> {
     /// Completes them.
-    pub fn finish(self, results: Option<&Results>, staging: &Staging) -> Result<(), Failure> {
-        (self.0)(&observe::tracks(results, None, false), staging)
+    pub fn finish(self, results: Option<&Results>, staging: &Staging) -> Result<(), Error> {
+        (self.0)(&tracks(results, None, false), staging)
     }
 }
 
@@ -313,14 +326,14 @@ pub struct Followed<'a> {
     pub observations: Option<Observations<'a>>,
 }
 
-fn in_waveform(name: &Path) -> impl Fn(SourceError) -> Failure {
-    move |error| Failure::new(format!("{}: {error}", name.display()))
+fn in_waveform(name: &Path) -> impl Fn(SourceError) -> Error {
+    move |error| Error::new(format!("{}: {error}", name.display()))
 }
 
-fn cannot_write(error: &io::Error) -> Failure {
+fn cannot_write(error: &io::Error) -> Error {
     let of_events = error.get_ref();
-    if let Some(error) = of_events.and_then(|error| error.downcast_ref::<events::Unwritten>()) {
-        return Failure::new(error.to_string());
+    if let Some(error) = of_events.and_then(|error| error.downcast_ref::<Unwritten>()) {
+        return Error::new(error.to_string());
     }
-    Failure::new(format!("cannot write to the output folder: {error}"))
+    Error::new(format!("cannot write to the output folder: {error}"))
 }

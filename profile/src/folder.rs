@@ -20,7 +20,7 @@ use petal_reconstruct::is_trace;
 use petal_visualize::outputs::{SUMMARY, TRACE};
 use serde_json::Value as Json;
 
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::interrupt::{self, Ending};
 use crate::outputs;
 
@@ -39,7 +39,10 @@ const WRITTEN: &str = "written";
 const REMOVED: &str = "removed";
 
 /// The summary of a folder, which is there if the folder is whole.
-pub fn whole(dir: &Path) -> Result<PathBuf, Failure> {
+///
+/// # Errors
+/// When there is no whole profile.
+pub fn whole(dir: &Path) -> Result<PathBuf, Error> {
     let summary = dir.join(SUMMARY);
     if !summary.exists() && is_folder(&dir.join(PENDING)) {
         lock(dir)?;
@@ -47,7 +50,7 @@ pub fn whole(dir: &Path) -> Result<PathBuf, Failure> {
     if summary.exists() {
         return Ok(summary);
     }
-    Err(Failure::new(format!(
+    Err(Error::new(format!(
         "{} holds no whole profile (there is no {SUMMARY}); make one with `petal run`",
         dir.display()
     )))
@@ -55,7 +58,10 @@ pub fn whole(dir: &Path) -> Result<PathBuf, Failure> {
 
 /// What opens files of the profile in `dir`, of one profile even if another takes its place
 /// meanwhile. It gets the path of the summary.
-pub fn consistent<T>(dir: &Path, open: impl Fn(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+///
+/// # Errors
+/// When there is no whole profile, or it can't be opened.
+pub fn consistent<T>(dir: &Path, open: impl Fn(&Path) -> Result<T, Error>) -> Result<T, Error> {
     loop {
         let summary = whole(dir)?;
         let before = version(&summary);
@@ -76,14 +82,17 @@ fn version(path: &Path) -> Option<(u64, u64, i64, i64)> {
 
 /// Fails unless a profile can go to `dir` without anything else being there: unless it holds a
 /// profile, nothing, or is not there.
-pub fn check_free(dir: &Path) -> Result<(), Failure> {
+///
+/// # Errors
+/// Then.
+pub fn check_free(dir: &Path) -> Result<(), Error> {
     // What can't be read can't be written to either, which is told then.
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
     names.retain(|name| !is_scratch(name) && !is_log(&dir.join(name)));
     names.sort();
     match names.first() {
-        Some(first) if !is_profile(dir) => Err(Failure::usage(format!(
+        Some(first) if !is_profile(dir) => Err(Error::usage(format!(
             "the output folder {} holds {} and no profile; choose a new or empty folder with `--out`",
             dir.display(),
             first.display()
@@ -174,10 +183,13 @@ impl Drop for Made {
 
 /// Waits until nobody else writes to the profile in `dir`, and keeps others from it as long as the
 /// result lives. Some file systems have no locks; then it is up to the user.
-pub fn lock(dir: &Path) -> Result<Option<File>, Failure> {
+///
+/// # Errors
+/// When somebody asks to stop meanwhile.
+pub fn lock(dir: &Path) -> Result<Option<File>, Error> {
     let mut lock = File::open(dir).ok();
     // A partial profile is written although there was an interrupt.
-    let asked_before = interrupt::requested();
+    let asked_before = interrupt::is_requested();
     while let Some(opened) = &lock {
         match opened.try_lock() {
             Ok(()) => break,
@@ -195,16 +207,18 @@ pub fn lock(dir: &Path) -> Result<Option<File>, Failure> {
 
 impl Staging {
     /// Prepares to write into `target`, which is made if it is not there.
-    pub fn new(target: &Path) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn new(target: &Path) -> Result<Self, Error> {
         loop {
-            let made =
-                Made::new(target).map_err(Failure::io("create the output folder", target))?;
+            let made = Made::new(target).map_err(Error::io("create the output folder", target))?;
             let scratch = match Scratch::new_in(target) {
                 // A command that failed has removed the folder that it had made.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !target.exists() => {
                     continue;
                 }
-                scratch => scratch.map_err(Failure::io("write to the output folder", target))?,
+                scratch => scratch.map_err(Error::io("write to the output folder", target))?,
             };
             let staging = Self {
                 target: target.to_owned(),
@@ -214,12 +228,13 @@ impl Staging {
             };
             let written = staging.path("");
             fs::create_dir_all(&written)
-                .map_err(Failure::io("write to the output folder", target))?;
+                .map_err(Error::io("write to the output folder", target))?;
             return Ok(staging);
         }
     }
 
     /// The same, with the folder locked already.
+    #[must_use]
     pub fn locked(self, lock: Option<File>) -> Self {
         Self { lock, ..self }
     }
@@ -243,22 +258,28 @@ impl Staging {
     }
 
     /// Writes a file of the profile.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<(), Error> {
         let path = self.path(name);
         if let Some(parent) = path.parent().filter(|_| name.contains('/')) {
             // Not what is around it: when an interrupt has removed that, it stays away.
             match fs::create_dir(parent) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(Failure::io("create the folder", parent)(error));
+                    return Err(Error::io("create the folder", parent)(error));
                 }
                 _ => {}
             }
         }
-        fs::write(&path, content).map_err(Failure::io("write", &self.target.join(name)))
+        fs::write(&path, content).map_err(Error::io("write", &self.target.join(name)))
     }
 
     /// Moves the files `names` to their places; one that was not written is removed from there.
-    pub fn commit(mut self, names: &[&str]) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn commit(mut self, names: &[&str]) -> Result<(), Error> {
         let _lock = match self.lock.take() {
             Some(lock) => Some(lock),
             None => lock(&self.target)?,
@@ -271,7 +292,7 @@ impl Staging {
                 removed.push('\n');
             }
         }
-        let failed = || Failure::io("write to the output folder", &self.target);
+        let failed = || Error::io("write to the output folder", &self.target);
         let pending = self.scratch.path().join(PENDING);
         fs::write(pending.join(REMOVED), removed).map_err(failed())?;
         // An impatient user has to wait for the rest, which takes no time.
@@ -283,14 +304,14 @@ impl Staging {
 
 /// Moves the files that are pending in `dir` to their places. If the process ends on the way, it can
 /// be done again.
-fn settle(dir: &Path) -> Result<(), Failure> {
+fn settle(dir: &Path) -> Result<(), Error> {
     let pending = dir.join(PENDING);
     if !is_folder(&pending) {
         return Ok(());
     }
     let written = pending.join(WRITTEN);
     let mut names = BTreeSet::new();
-    list(&written, Path::new(""), &mut names).map_err(Failure::io("read", &pending))?;
+    list(&written, Path::new(""), &mut names).map_err(Error::io("read", &pending))?;
     let summary = names.take(Path::new(SUMMARY));
     if summary.is_some() {
         remove(&dir.join(SUMMARY))?;
@@ -310,11 +331,11 @@ fn settle(dir: &Path) -> Result<(), Failure> {
         check_place(dir, name)?;
         let place = dir.join(name);
         if let Some(parent) = place.parent() {
-            fs::create_dir_all(parent).map_err(Failure::io("create the folder", parent))?;
+            fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
         }
-        fs::rename(written.join(name), &place).map_err(Failure::io("write", &place))?;
+        fs::rename(written.join(name), &place).map_err(Error::io("write", &place))?;
     }
-    fs::remove_dir_all(&pending).map_err(Failure::io("remove", &pending))
+    fs::remove_dir_all(&pending).map_err(Error::io("remove", &pending))
 }
 
 /// The names of all files in the folder `top`, from its subfolder `below` on.
@@ -338,10 +359,10 @@ fn list(top: &Path, below: &Path, names: &mut BTreeSet<PathBuf>) -> io::Result<(
 
 /// Fails where the file `name` could not be renamed to its place in `dir`, or would end up outside of
 /// the folder.
-fn check_place(dir: &Path, name: &Path) -> Result<(), Failure> {
+fn check_place(dir: &Path, name: &Path) -> Result<(), Error> {
     let place = dir.join(name);
     let refuse = |path: &Path, what: &str| {
-        Err(Failure::new(format!(
+        Err(Error::new(format!(
             "cannot write {}: {} is {what}; remove it",
             place.display(),
             path.display()
@@ -357,10 +378,10 @@ fn check_place(dir: &Path, name: &Path) -> Result<(), Failure> {
 }
 
 /// Removes a file, if it is there.
-fn remove(path: &Path) -> Result<(), Failure> {
+fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::io("replace", path)(error))
+            Err(Error::io("replace", path)(error))
         }
         _ => Ok(()),
     }
@@ -374,11 +395,14 @@ pub struct Draft {
 
 impl Draft {
     /// Begins the file `path`.
-    pub fn new(path: &Path) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn new(path: &Path) -> Result<Self, Error> {
         // The name of something else, such as /dev/null, is not to be given to a file. /dev/stdout may
         // lead to one, but is itself none.
         if is_descriptor(path) || fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            return Err(Failure::new(format!(
+            return Err(Error::new(format!(
                 "cannot write {}: it is there and no regular file",
                 path.display()
             )));
@@ -387,7 +411,7 @@ impl Draft {
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new("."));
-        let scratch = Scratch::new_in(folder).map_err(Failure::io("write", path))?;
+        let scratch = Scratch::new_in(folder).map_err(Error::io("write", path))?;
         Ok(Self {
             scratch,
             path: path.to_owned(),
@@ -395,12 +419,15 @@ impl Draft {
     }
 
     /// The whole file `path`, but for its name.
-    pub fn of(path: &Path, content: &[u8]) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn of(path: &Path, content: &[u8]) -> Result<Self, Error> {
         let draft = Self::new(path)?;
         draft
             .create()?
             .write_all(content)
-            .map_err(Failure::io("write", path))?;
+            .map_err(Error::io("write", path))?;
         Ok(draft)
     }
 
@@ -410,17 +437,26 @@ impl Draft {
     }
 
     /// Creates it.
-    pub fn create(&self) -> Result<File, Failure> {
-        File::create(self.path()).map_err(Failure::io("write", &self.path))
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn create(&self) -> Result<File, Error> {
+        File::create(self.path()).map_err(Error::io("write", &self.path))
     }
 
     /// Gives it its name.
-    pub fn finish(self) -> Result<(), Failure> {
-        fs::rename(self.path(), &self.path).map_err(Failure::io("write", &self.path))
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn finish(self) -> Result<(), Error> {
+        fs::rename(self.path(), &self.path).map_err(Error::io("write", &self.path))
     }
 }
 
 /// Writes a file of its own: whole, or not at all.
-pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
+///
+/// # Errors
+/// When a file can't be read or written.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
     Draft::of(path, content)?.finish()
 }

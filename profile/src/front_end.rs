@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use petal_metadata::is_calyx;
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// A larger file is not what somebody wrote.
 const MAX_BYTES: u64 = 4 << 20;
@@ -26,7 +26,10 @@ pub struct SourceRoots {
 impl SourceRoots {
     /// The folder of the design, the current one, and those of `--source-root`: `DIR`, or `FROM=TO` for paths that
     /// begin with `FROM`.
-    pub fn new(design: Option<&Path>, options: &[String]) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
+    pub fn new(design: Option<&Path>, options: &[String]) -> Result<Self, Error> {
         let mut roots = Self::usual(design, Path::new("."));
         for option in options {
             let folder = match option.split_once('=') {
@@ -37,7 +40,7 @@ impl SourceRoots {
                 None => option,
             };
             let folder = Path::new(folder).canonicalize();
-            let folder = folder.map_err(Failure::io("use --source-root", Path::new(option)))?;
+            let folder = folder.map_err(Error::io("use --source-root", Path::new(option)))?;
             roots.folders.push(folder);
         }
         Ok(roots)
@@ -83,6 +86,9 @@ impl SourceRoots {
     }
 
     /// Where the file is whose text is taken for this path.
+    ///
+    /// # Errors
+    /// When a file can't be read or written.
     pub fn find(&self, path: &str) -> Result<PathBuf, String> {
         let places = self.places(path);
         let places = places.iter().filter_map(|place| place.canonicalize().ok());

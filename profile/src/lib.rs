@@ -1,0 +1,51 @@
+//! From a design to its profile: compiled with probes, simulated, followed, verified, and written to a folder that can be opened again.
+//!
+//! Goes in: [`Options`]. Comes out: a folder, and [`Profile`]. Prints nothing; a [`Reporter`] hears of what goes on.
+//!
+//! ```
+//! # fn main() -> Result<(), petal_profile::Error> {
+//! # let (design, out) = ("../calyx-examples/while-comb.futil", std::env::temp_dir().join("petal-profile-example"));
+//! petal_profile::run(&petal_profile::Options::of(design), &out, &())?;
+//! let profile = petal_profile::Profile::open(&out)?;
+//! println!("{} of {} cycles are overhead", profile.summary.overhead_cycles, profile.summary.cycles);
+//! # std::fs::remove_dir_all(&out).unwrap();
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod cache;
+mod compile;
+mod error;
+pub mod folder;
+mod follow;
+mod front_end;
+pub mod interrupt;
+mod memories;
+pub mod observations;
+mod observing;
+mod options;
+pub mod outputs;
+mod places;
+mod profile;
+mod reporter;
+mod run;
+#[cfg(feature = "tables")]
+pub mod tables;
+mod verify;
+mod waveform;
+
+pub use compile::{Compiled, instrument};
+pub use error::{Error, ErrorKind, Unwritten};
+pub use front_end::SourceRoots;
+pub use memories::Memories;
+pub use observing::counters;
+pub use options::{
+    CYCLE_LIMIT, DesignOptions, ObserveOptions, Options, Simulator, WaveformFile, WaveformFormat,
+    design_name,
+};
+pub use places::Places;
+pub use profile::{Profile, add_advice, no_front_end, write_flames, write_report};
+pub use reporter::{Reporter, Stage};
+pub use run::{Profiled, run, run_in};
+pub use verify::Verification;
+pub use waveform::{WaveformOptions, profile_waveform};

@@ -1,0 +1,208 @@
+//! What to profile, and how.
+
+use std::path::{Path, PathBuf};
+
+use petal_analysis::ControlView;
+use petal_observe::Request;
+use petal_passes::Source;
+
+/// Cycles after which a run ends unless the user says otherwise.
+pub const CYCLE_LIMIT: u64 = 100_000_000;
+
+/// A design, and how to compile it.
+#[derive(Debug, Clone)]
+pub struct DesignOptions {
+    /// The Calyx program.
+    pub source: Source,
+    /// The passes: `all`, `no-opt`, or a list of passes and aliases with commas. Default: `all`.
+    pub passes: String,
+    /// Passes and aliases to leave out.
+    pub disabled_passes: Vec<String>,
+    /// Options of passes, as `PASS:OPTION` or `PASS:OPTION=VALUE`.
+    pub pass_options: Vec<String>,
+    /// Folders to look for imports in, before the standard library.
+    pub libraries: Vec<PathBuf>,
+    /// Folders from which the texts of front-end files may be taken, too: `DIR`, or `FROM=TO` for those whose paths begin with `FROM`.
+    pub source_roots: Vec<String>,
+    /// Whether to make sure that the design runs alike without probes. Default: yes.
+    pub is_verified: bool,
+}
+
+impl DesignOptions {
+    /// The defaults for a design.
+    pub fn new(source: impl Into<Source>) -> Self {
+        Self {
+            source: source.into(),
+            passes: petal_passes::ALL.to_owned(),
+            disabled_passes: Vec::new(),
+            pass_options: Vec::new(),
+            libraries: Vec::new(),
+            source_roots: Vec::new(),
+            is_verified: true,
+        }
+    }
+
+    /// The design's file, if it is in one.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(path) => Some(path),
+            Source::Text { .. } | Source::Edited { .. } => None,
+        }
+    }
+}
+
+/// What simulates a design.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Simulator {
+    /// petal's own; Verilator if the design has Verilog of its own.
+    #[default]
+    Any,
+    /// petal's own, which needs nothing installed.
+    Embedded,
+    /// This Verilator, or the one on `PATH`, and a C++ compiler.
+    Verilator(Option<PathBuf>),
+}
+
+/// A file for the waveform of a run, with all its signals.
+#[derive(Debug, Clone)]
+pub struct WaveformFile {
+    /// Where it goes.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: WaveformFormat,
+}
+
+/// A format of waveforms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaveformFormat {
+    /// Small; petal's own simulator writes it.
+    Fst,
+    /// Read by everything.
+    Vcd,
+}
+
+impl WaveformFile {
+    /// What users ask for it by.
+    pub fn option(&self) -> &'static str {
+        match self.format {
+            WaveformFormat::Fst => "--fst",
+            WaveformFormat::Vcd => "--vcd",
+        }
+    }
+}
+
+/// What to observe in a run.
+#[derive(Debug, Clone, Default)]
+pub struct ObserveOptions {
+    /// The file that tells. Default: `DESIGN.observe.toml` beside the design, if there is one.
+    pub file: Option<PathBuf>,
+    /// What is observed beside it.
+    pub request: Request,
+}
+
+/// A run to profile.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The design.
+    pub design: DesignOptions,
+    /// What the profile is called. Default: as the design's file, without its extension.
+    pub name: Option<String>,
+    /// The file with the contents of the memories. Default: `DESIGN.futil.data` if there is one, else they are zero.
+    pub data: Option<PathBuf>,
+    /// Whether data are refused that the format of their memory does not have. Default: no, they are rounded.
+    pub is_exact: bool,
+    /// What simulates the design.
+    pub simulator: Simulator,
+    /// Cycles after which the run ends, with the profile up to there. Default: [`CYCLE_LIMIT`].
+    pub cycle_limit: u64,
+    /// The memory that the simulation may take, in bytes. Default: half of the machine's.
+    pub max_memory: Option<u64>,
+    /// Whether a run is profiled, too, that the design or an interrupt ends. Default: no.
+    pub is_partial: bool,
+    /// Where all signals go, if anywhere.
+    pub waveform: Option<WaveformFile>,
+    /// Which control statements outputs show. Default: all.
+    pub control: ControlView,
+    /// What to observe.
+    pub observe: ObserveOptions,
+    /// Where Verilator's builds are kept. Default: the user's cache.
+    pub cache: Option<PathBuf>,
+}
+
+impl Options {
+    /// The defaults for a design.
+    pub fn new(design: DesignOptions) -> Self {
+        Self {
+            design,
+            name: None,
+            data: None,
+            is_exact: false,
+            simulator: Simulator::default(),
+            cycle_limit: CYCLE_LIMIT,
+            max_memory: None,
+            is_partial: false,
+            waveform: None,
+            control: ControlView::Source,
+            observe: ObserveOptions::default(),
+            cache: None,
+        }
+    }
+
+    /// The defaults for a design in a file.
+    pub fn of(design: impl AsRef<Path>) -> Self {
+        Self::new(DesignOptions::new(design.as_ref()))
+    }
+
+    /// What the profile is called.
+    pub fn name(&self) -> String {
+        let default = || design_name(self.design.source.name());
+        self.name.clone().unwrap_or_else(default)
+    }
+
+    /// The data file of the run, if there is one.
+    pub fn data_file(&self) -> Option<PathBuf> {
+        let beside = self.beside().filter(|beside| beside.exists());
+        self.data.clone().or(beside)
+    }
+
+    /// Where the data file is if nothing else is said; none is beside a text.
+    pub(crate) fn beside(&self) -> Option<PathBuf> {
+        let mut name = self.design.file()?.to_owned().into_os_string();
+        name.push(".data");
+        Some(PathBuf::from(name))
+    }
+
+    /// The memory that the simulation may take, in bytes.
+    pub fn memory_limit(&self) -> u64 {
+        self.max_memory.unwrap_or_else(memory_limit)
+    }
+}
+
+/// What a simulation may take unless the user says otherwise, in bytes: half of the machine's memory.
+fn memory_limit() -> u64 {
+    /// Where the system does not tell.
+    const UNKNOWN: u64 = 8 << 30;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use nix::unistd::{SysconfVar, sysconf};
+        let ask = |what| u64::try_from(sysconf(what).ok()??).ok();
+        let pages = ask(SysconfVar::_PHYS_PAGES);
+        let bytes = pages.and_then(|pages| pages.checked_mul(ask(SysconfVar::PAGE_SIZE)?));
+        bytes.map_or(UNKNOWN, |bytes| bytes / 2)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    UNKNOWN
+}
+
+/// The name of a design: its file's without the extension, if that is a name.
+pub fn design_name(path: &Path) -> String {
+    let name = match path.file_stem() {
+        // Of `...futil`: elsewhere these are folders.
+        Some(stem) if stem == "." || stem == ".." => path.file_name(),
+        stem => stem,
+    };
+    name.map_or_else(
+        || "design".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}

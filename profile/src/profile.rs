@@ -1,0 +1,222 @@
+//! A profile's folder, opened.
+
+use std::fs::File;
+use std::io::{BufReader, Seek as _};
+use std::path::{Path, PathBuf};
+
+use petal_analysis::{Analysis, ControlView, Figures, FiguresError, Summary};
+use petal_metadata::Metadata;
+use petal_observe::Results;
+use petal_reconstruct::{CompiledView, Event, TraceReader, check};
+use petal_visualize::Frames;
+use petal_visualize::outputs::{METADATA, Make, Output, Rendering, SUMMARY, TRACE};
+
+use crate::error::Error;
+use crate::folder::{self, Staging};
+use crate::{interrupt, observations, outputs};
+
+/// A profile that was written to a folder.
+#[derive(Debug)]
+pub struct Profile {
+    /// What the compiler made of the design.
+    pub metadata: Metadata,
+    /// How long the run was, what it went to, and how it was made.
+    pub summary: Summary,
+    dir: PathBuf,
+    trace: File,
+}
+
+impl Profile {
+    /// Opens the folder that a run wrote. What is read of it later is of the same run, even if another one takes its place meanwhile.
+    ///
+    /// # Errors
+    /// When there is no whole profile, or it is damaged.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self, Error> {
+        let dir = dir.as_ref();
+        folder::consistent(dir, |summary| Self::open_files(dir, summary))
+    }
+
+    fn open_files(dir: &Path, summary: &Path) -> Result<Self, Error> {
+        let metadata = Metadata::read(&dir.join(METADATA))?;
+        let path = dir.join(TRACE);
+        let trace = petal_files::open(&path).map_err(Error::io("read the trace", &path))?;
+        let text = petal_files::read_to_string(summary).map_err(Error::io("read", summary))?;
+        let damaged = |problem| {
+            let path = summary.display();
+            Error::new(format!(
+                "{path} is damaged: {problem}; make it again with `petal run`"
+            ))
+        };
+        let profile = Self {
+            metadata,
+            summary: Summary::of_json(&text).map_err(damaged)?,
+            dir: dir.to_owned(),
+            trace,
+        };
+        profile.reader()?;
+        Ok(profile)
+    }
+
+    /// Its folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A reader of the trace, whatever is at its place by now; only the last one may be used.
+    fn reader(&self) -> Result<TraceReader<BufReader<File>>, Error> {
+        let path = self.dir.join(TRACE);
+        let rewound = self.trace.try_clone().and_then(|mut file| {
+            file.rewind()?;
+            Ok(file)
+        });
+        let file = rewound.map_err(Error::io("read the trace", &path))?;
+        TraceReader::new(BufReader::new(file), &self.metadata.fingerprint)
+            .map_err(|error| Error::new(format!("{}: {error}", path.display())))
+    }
+
+    /// Hands all events of the run to `take`, with control as `view` shows it.
+    ///
+    /// # Errors
+    /// When the trace is damaged, `take` fails, or somebody asks to stop.
+    pub fn events(
+        &self,
+        view: ControlView,
+        take: &mut dyn FnMut(&Event) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let compiled = (view == ControlView::Compiled).then(|| CompiledView::new(&self.metadata));
+        let mut checker = check::Checker::new(&self.metadata);
+        // The advice that was found is written although there was an interrupt.
+        let asked_before = interrupt::is_requested();
+        for event in self.reader()? {
+            let event = event?;
+            checker.event(&event)?;
+            if !asked_before {
+                interrupt::check()?;
+            }
+            let event = match &compiled {
+                Some(view) => view.event(event),
+                None => event,
+            };
+            take(&event)?;
+        }
+        Ok(())
+    }
+
+    /// Analyses the run for everything but timelines; flame graphs and the report show control as `view` tells.
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn analyse(&self, view: ControlView) -> Result<Analysis<'_>, Error> {
+        let (analysis, _) = self.analyse_with(view, &mut |_| Ok(()))?;
+        Ok(analysis)
+    }
+
+    /// The same, and hands all events to `take`. Returns the figures of the whole run, too, if the trace has only parts of it.
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn analyse_with(
+        &self,
+        view: ControlView,
+        take: &mut dyn FnMut(&Event) -> Result<(), Error>,
+    ) -> Result<(Analysis<'_>, Option<Figures>), Error> {
+        let mut analysis = Analysis::new(&self.metadata, view);
+        let (mut has_gaps, mut figures, mut whole) = (false, None, None);
+        self.events(ControlView::Source, &mut |event| {
+            analysis.event(event);
+            match event {
+                Event::Gap(_) => has_gaps = true,
+                Event::Figures(text) => figures = Some(text.clone()),
+                Event::End { cycles } => {
+                    let of = figures.take().map(|text| Figures::of_json(&text, *cycles));
+                    whole = of.transpose()?;
+                }
+                _ => {}
+            }
+            take(event)
+        })?;
+        if has_gaps || whole.is_some() {
+            let figures = whole.as_ref().ok_or(FiguresError)?;
+            analysis.restore(figures)?;
+        }
+        Ok((analysis, whole))
+    }
+
+    /// What was observed in the run, if anything was.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn observations(&self) -> Result<Option<Results>, Error> {
+        observations::read(&self.dir)
+    }
+}
+
+/// Writes the flame graphs of the profile in `dir` again.
+///
+/// # Errors
+/// When it can't be read or written, or `frames` are lines of a front end, and the design names none.
+pub fn write_flames(dir: &Path, view: ControlView, frames: Frames) -> Result<(), Error> {
+    write_again(dir, view, frames, None, |output| {
+        matches!(output.make, Make::Flame(_))
+    })
+}
+
+/// Writes the report of the profile in `dir` again.
+///
+/// # Errors
+/// When it can't be read or written.
+pub fn write_report(dir: &Path, view: ControlView) -> Result<(), Error> {
+    write_again(dir, view, Frames::Calyx, None, |output| {
+        matches!(output.make, Make::Report(_))
+    })
+}
+
+/// Puts advice into the summary and the report of the profile in `dir`.
+///
+/// # Errors
+/// When it can't be read or written.
+pub fn add_advice(dir: &Path, advice: serde_json::Value) -> Result<(), Error> {
+    let wanted = |output: &Output| matches!(output.make, Make::Report(_)) || output.name == SUMMARY;
+    write_again(
+        dir,
+        ControlView::Source,
+        Frames::Calyx,
+        Some(advice),
+        wanted,
+    )
+}
+
+fn write_again(
+    dir: &Path,
+    view: ControlView,
+    frames: Frames,
+    advice: Option<serde_json::Value>,
+    wanted: impl Fn(&Output) -> bool,
+) -> Result<(), Error> {
+    // So that the trace stays that of the folder.
+    let lock = folder::lock(dir)?;
+    let profile = Profile::open(dir)?;
+    if frames != Frames::Calyx && !profile.metadata.front_end.has_lines() {
+        return Err(no_front_end(dir));
+    }
+    let staging = Staging::new(dir)?.locked(lock);
+    let analysis = profile.analyse(view)?;
+    let mut summary = profile.summary.clone();
+    summary.advice = advice.or(summary.advice);
+    summary.observations = profile.observations()?.map(|results| results.page());
+    let names = outputs::write(
+        &Rendering::new(&analysis, frames),
+        &summary,
+        &staging,
+        wanted,
+    )?;
+    staging.commit(&names)
+}
+
+/// What is asked for lines of a front end, and there are none.
+pub fn no_front_end(dir: &Path) -> Error {
+    Error::new(format!(
+        "{}: the design names no lines of a front end's files; calyx-py and Dahlia write them unless told otherwise",
+        dir.display()
+    ))
+}

@@ -1,0 +1,260 @@
+//! A run of a design: compiled with probes, simulated, and written to the folder of its profile.
+
+mod embedded;
+mod verilator;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use petal_analysis::{Analysis, Hardware, Summary};
+use petal_metadata::Metadata;
+use petal_observe::{Observations, Results};
+use petal_passes::Design;
+use petal_reconstruct::Reconstruction;
+use petal_visualize::Frames;
+use petal_visualize::outputs::{MEMORIES, METADATA, Rendering};
+
+use crate::compile::{self, Compiled};
+use crate::error::Error;
+use crate::folder::{Draft, Staging};
+use crate::follow::{Output, Timelines};
+use crate::interrupt::{self, Ending};
+use crate::memories::Memories;
+use crate::observations;
+use crate::observing::Observing;
+use crate::options::{Options, Simulator, WaveformFile, WaveformFormat};
+use crate::outputs;
+use crate::places::Places;
+use crate::reporter::{Reporter, Stage};
+use crate::verify;
+
+/// Why there is no FST with Verilator.
+const NO_FST: &str =
+    "`--fst` is for petal's own simulator; with Verilator, write the waveform by `--vcd`";
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Profiled {
+    /// How long it was, and what it went to.
+    pub summary: Summary,
+    /// The memories after it: the text of a data file.
+    pub memories: String,
+    /// What was observed, if anything was to be.
+    pub results: Option<Results>,
+}
+
+/// Profiles a design into the folder `out`, which is made if it is not there. That the run ended early is told in the summary.
+///
+/// # Errors
+/// When the design can't be profiled, or the profile can't be written; then it is not there, or still the one before.
+pub fn run(
+    options: &Options,
+    out: impl AsRef<Path>,
+    reporter: &dyn Reporter,
+) -> Result<Profiled, Error> {
+    let mut places = Places::default();
+    places.writes_run(options, out.as_ref())?;
+    run_in(options, out.as_ref(), &mut places, reporter)
+}
+
+/// The same, where `places` has all that is written, and more that is.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_in(
+    options: &Options,
+    out: &Path,
+    places: &mut Places,
+    reporter: &dyn Reporter,
+) -> Result<Profiled, Error> {
+    let observing = inputs(options, places)?;
+    let compiling = reporter.stage("compiling");
+    let limit = Some(options.memory_limit());
+    let Compiled {
+        design,
+        metadata,
+        notes,
+        verification,
+    } = compile::instrument(&options.design, limit, places, reporter)?;
+    drop(compiling);
+    let loading = Ending::at_once([design.folder()]);
+    let memories = Arc::new(Memories::of(options, &design)?);
+    if let Some(verification) = &verification {
+        let run = verify::Run {
+            memories: Arc::clone(&memories),
+            cycle_limit: options.cycle_limit,
+            verilator: match &options.simulator {
+                Simulator::Verilator(program) => program.clone(),
+                Simulator::Any | Simulator::Embedded => None,
+            },
+        };
+        verification.compare(&design, Some(run));
+    }
+    let notes = notes.iter().chain(&memories.notes);
+    notes.for_each(|note| reporter.note(note));
+    let reconstruction = Reconstruction::new(&metadata);
+    drop(loading);
+    let waveform = options.waveform.as_ref().map(|file| Draft::new(&file.path));
+    let waveform = waveform.transpose()?;
+    let job = Job {
+        options,
+        reporter,
+        design,
+        metadata: &metadata,
+        reconstruction,
+        memories,
+        waveform: waveform.as_ref(),
+        name: options.name(),
+        staging: Staging::new(out)?,
+        out,
+        observing,
+    };
+    let Followed {
+        analysis,
+        timelines,
+        mut summary,
+        memories,
+        observations,
+    } = match job.embedded()? {
+        Some((simulation, observations)) => job.run_embedded(simulation, observations)?,
+        None => job.run_verilator()?,
+    };
+    let ending = job.ending();
+    let results = observations
+        .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
+    timelines.finish(results.as_ref(), &job.staging)?;
+    summary.observations = results.as_ref().map(Results::page);
+    summary.data = job.data();
+    summary.hardware = Some(job.hardware());
+    let ran = verify::Ran {
+        cycles: summary.cycles,
+        stopped: summary.stopped.clone(),
+        memories,
+    };
+    if let Some(verification) = verification {
+        let verifying = job.reporter.stage("verifying");
+        summary.verified = verification.finish(&ran)?;
+        drop(verifying);
+    }
+    let memories = ran.memories;
+    summary.warnings.extend(job.design.warnings.clone());
+    summary.warnings.extend(job.memories.warning.clone());
+    write(&job.staging, job.metadata, &analysis, &summary)?;
+    job.staging.write(MEMORIES, &memories)?;
+    if let Some(results) = &results {
+        job.keep(results)?;
+        observations::write(results, &job.staging)?;
+    }
+    drop(ending);
+    if !options.is_partial {
+        interrupt::check()?;
+    }
+    // Advice is of the run before.
+    let advice = outputs::advice(out);
+    let mut names = outputs::files();
+    names.extend(advice.iter().map(String::as_str));
+    job.staging.commit(&names)?;
+    if let Some(waveform) = waveform {
+        waveform.finish()?;
+    }
+    Ok(Profiled {
+        summary,
+        memories,
+        results,
+    })
+}
+
+/// Takes in what a run reads besides its design; returns what to observe.
+fn inputs(options: &Options, places: &mut Places) -> Result<Observing, Error> {
+    let is_fst = |file: &WaveformFile| file.format == WaveformFormat::Fst;
+    if options.waveform.as_ref().is_some_and(is_fst)
+        && matches!(options.simulator, Simulator::Verilator(_))
+    {
+        return Err(Error::usage(NO_FST));
+    }
+    let observing = Observing::new(&options.observe, options.design.file(), places)?;
+    if let Some(data) = options.data_file() {
+        places.reads("the data file", &data)?;
+    }
+    if let Simulator::Verilator(Some(program)) = &options.simulator {
+        places.reads("the Verilator", program)?;
+    }
+    Ok(observing)
+}
+
+/// Writes what is known only at the end of a run.
+pub(crate) fn write(
+    staging: &Staging,
+    metadata: &Metadata,
+    analysis: &Analysis<'_>,
+    summary: &Summary,
+) -> Result<(), Error> {
+    outputs::write(
+        &Rendering::new(analysis, Frames::Calyx),
+        summary,
+        staging,
+        |_| true,
+    )?;
+    staging.write(METADATA, metadata.to_json())
+}
+
+/// A run that was followed to its end.
+struct Followed<'a> {
+    analysis: Analysis<'a>,
+    timelines: Timelines<'a>,
+    summary: Summary,
+    memories: String,
+    observations: Option<Observations<'a>>,
+}
+
+/// A run that is under way.
+struct Job<'a> {
+    options: &'a Options,
+    reporter: &'a dyn Reporter,
+    design: Design,
+    metadata: &'a Metadata,
+    reconstruction: Reconstruction<'a>,
+    memories: Arc<Memories>,
+    /// Where all signals go, as the options tell.
+    waveform: Option<&'a Draft>,
+    name: String,
+    staging: Staging,
+    out: &'a Path,
+    observing: Observing,
+}
+
+impl<'a> Job<'a> {
+    fn output<'s>(&'s self, stage: &'s dyn Stage) -> Output<'a, 's> {
+        Output {
+            staging: &self.staging,
+            metadata: self.metadata,
+            reconstruction: &self.reconstruction,
+            view: self.options.control,
+            name: &self.name,
+            cycle_limit: self.options.cycle_limit,
+            stage,
+            reporter: self.reporter,
+        }
+    }
+
+    /// The name of the data file, if there is one.
+    fn data(&self) -> Option<String> {
+        let data = self.options.data_file()?;
+        Some(data.file_name()?.to_string_lossy().into_owned())
+    }
+
+    /// The hardware that the design consists of, without probes.
+    fn hardware(&self) -> Hardware {
+        let probe = self.metadata.prefix.named("");
+        let cells = self.design.cells();
+        let cells = cells.iter().filter(|(cell, _)| !cell.starts_with(&probe));
+        Hardware::of(cells.map(|(cell, count)| (&**cell, *count)))
+    }
+
+    /// While it lives, an interrupt ends the process at once.
+    fn ending(&self) -> Ending {
+        let waveform = self.waveform.map(Draft::path);
+        let left = [self.design.folder()].into_iter();
+        self.staging.ending(left.chain(waveform.as_deref()))
+    }
+}

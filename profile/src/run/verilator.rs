@@ -1,0 +1,169 @@
+//! A run in Verilator.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use petal_embedded::Stopped;
+use petal_observe::Observations;
+use petal_reconstruct::Computation;
+use petal_verilator::{BuildOptions, RunOptions, Verilator};
+
+use super::{Followed, Job, NO_FST};
+use crate::cache::Cache;
+use crate::compile;
+use crate::error::Error;
+use crate::folder::{self, Draft};
+use crate::follow::{self, Known};
+use crate::interrupt;
+use crate::observing::directory;
+use crate::options::{Simulator, WaveformFormat};
+
+impl<'a> Job<'a> {
+    /// Refuses what Verilator cannot do.
+    fn check_for_verilator(&self) -> Result<(), Error> {
+        let asked = self.options.waveform.as_ref().map(|file| file.format);
+        let is_fst = asked == Some(WaveformFormat::Fst);
+        let problem = if self.options.is_partial {
+            "Verilator cannot make a partial profile; leave out `--partial`"
+        } else if is_fst {
+            NO_FST
+        } else if self.waveform.is_some() && self.observing.have_windows() {
+            "Verilator writes a waveform of the whole run; leave out `--vcd`, or the windows"
+        } else if self.observing.may_stop() {
+            "Verilator cannot end a run where an observation wants it; leave out `--stop-on`"
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(problem))
+    }
+
+    pub(super) fn run_verilator(&self) -> Result<Followed<'a>, Error> {
+        self.check_for_verilator()?;
+        let program = match &self.options.simulator {
+            Simulator::Verilator(program) => program.as_deref(),
+            Simulator::Any | Simulator::Embedded => None,
+        };
+        let verilator = Verilator::find(program)?;
+        let writing = self.ending();
+        let verilog = self.design.verilog()?;
+        let source = self.staging.work(folder::VERILOG);
+        fs::write(&source, verilog).map_err(Error::io("write", &source))?;
+        drop(writing);
+        let work = self.staging.work("work");
+        let cache = self.options.cache.as_deref();
+        let cache = cache.map_or_else(Cache::open, |dir| Ok(Cache::of(dir)))?;
+        let directory = directory(&self.design, false);
+        let observations = self.observing.of(self.metadata, || directory.clone())?;
+        let values = observations.as_ref().map_or(&[][..], Observations::values);
+        let signals = Computation::of(values).signals(self.reconstruction.signals());
+        let building = self.reporter.stage("building the simulation");
+        // A user looks at all signals, reconstruction only at some.
+        let probes = || signals.names().into_iter().collect();
+        let options = BuildOptions {
+            signals: self.waveform.is_none().then(probes),
+            more: compile::more_verilog(&self.design),
+            interrupt: interrupt::flag(),
+            ..BuildOptions::default()
+        };
+        let simulation = verilator
+            .build(&source, &work, cache.dir(), &options)
+            .map_err(|error| keep_log(error, self.out))?;
+        drop(building);
+        let writing = self.ending();
+        self.memories.write(&work)?;
+        drop(writing);
+        let options = RunOptions {
+            data_dir: work.clone(),
+            vcd: self.waveform.map(Draft::path),
+            cycle_limit: self.options.cycle_limit,
+        };
+        let known = Known {
+            directory: &directory,
+            memories: &self.memories,
+        };
+        let simulating = self.reporter.stage("simulating");
+        let (outcome, followed) = match &options.vcd {
+            None => {
+                let name = Path::new("the simulation");
+                let output = self.output(&*simulating);
+                let ran = simulation.run_piped(&options, |pipe| {
+                    output.read_waveform(name, pipe, &self.observing, Some(&known))
+                });
+                let (outcome, followed) = ran.map_err(interrupt::of_simulation)?;
+                (outcome, followed?)
+            }
+            Some(vcd) => {
+                let mut tell = |cycle| simulating.cycle(cycle, self.metadata, &mut Vec::new);
+                let outcome = simulation.run(&options, &mut tell);
+                let outcome = outcome.map_err(interrupt::of_simulation)?;
+                let waveform = File::open(vcd).map_err(Error::io("read the waveform", vcd))?;
+                let reconstructing = self.reporter.stage("reconstructing");
+                let output = self.output(&*reconstructing);
+                let followed =
+                    output.read_waveform(vcd, waveform, &self.observing, Some(&known))?;
+                (outcome, followed)
+            }
+        };
+        drop(simulating);
+        let follow::Followed {
+            analysis,
+            timelines,
+            observations,
+        } = followed;
+        if !outcome.output.is_empty() {
+            self.reporter.design_output(outcome.output.trim_end());
+        }
+        let _ending = self.ending();
+        let memories = self.memories.read(&work)?;
+        let versions = vec![("verilator".to_owned(), verilator.version().to_owned())];
+        let mut summary = analysis.summary(&self.name, versions);
+        if !outcome.is_done {
+            let limit = self.options.cycle_limit;
+            summary.stopped = Some(Stopped::CycleLimit { limit }.to_string());
+            summary.ending = analysis.ending(None);
+        }
+        check_length(summary.cycles, outcome.cycles)?;
+        Ok(Followed {
+            analysis,
+            timelines,
+            summary,
+            memories,
+            observations,
+        })
+    }
+}
+
+/// Refuses a waveform that is not as long as the run was.
+fn check_length(waveform: u64, run: u64) -> Result<(), Error> {
+    if waveform == run {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "the simulation took {run} cycles, but its waveform has {waveform}; please report this"
+    )))
+}
+
+/// Moves the log that an error names out of the folder that is about to vanish.
+fn keep_log(error: petal_verilator::Error, out: &Path) -> Error {
+    if let Err(interrupted) = interrupt::check() {
+        return interrupted;
+    }
+    if let petal_verilator::Error::Build {
+        stage,
+        excerpt,
+        log,
+    } = error
+    {
+        let kept = out.join(log.file_name().unwrap_or_default());
+        let copied = fs::read(&log).map_err(Error::io("read", &log));
+        let copied = copied.and_then(|text| folder::write_whole(&kept, &text));
+        let log = copied.map_or(log, |()| kept);
+        return petal_verilator::Error::Build {
+            stage,
+            excerpt,
+            log,
+        }
+        .into();
+    }
+    error.into()
+}

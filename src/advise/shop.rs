@@ -1,0 +1,286 @@
+//! Where the programs that `petal advise` tries are compiled, run and compared.
+
+use std::sync::Mutex;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use petal_advise::{Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_analysis::{Analysis, ControlView};
+use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
+use petal_metadata::{CompiledKind, ComponentId, Metadata};
+use petal_passes::{Design, Library, Observed, Parsed, Pipeline, Program, Rewrite, Source};
+use petal_profile::{Error, Memories, Options, interrupt};
+use petal_reconstruct::{ProbeSource as _, Reconstruction};
+use petal_table::thousands;
+
+use super::profiles::Profiles;
+use crate::progress::target;
+
+/// Compiles, runs and compares programs.
+pub struct Shop<'a> {
+    /// How the program is run.
+    options: &'a Options,
+    library: Library,
+    source: Source,
+    /// The contents of the memories before and after the run of the program as it is, for each data set.
+    data: Vec<(Memories, String)>,
+    names: Vec<String>,
+    /// One program is parsed at a time anyway.
+    pub bar: ProgressBar,
+    told: Mutex<()>,
+}
+
+impl<'a> Shop<'a> {
+    /// For the program as it is in these runs, which differ in their data alone.
+    pub fn new(
+        runs: &'a [Options],
+        quiet: bool,
+        source: Source,
+        text: &str,
+    ) -> Result<Self, Error> {
+        let [options, ..] = runs else {
+            return Err(Error::new("there are no runs"));
+        };
+        let bar = ProgressBar::new_spinner();
+        bar.set_draw_target(target(quiet));
+        if let Ok(style) = ProgressStyle::with_template("{spinner} advising ({elapsed}) {wide_msg}")
+        {
+            bar.set_style(style);
+        }
+        let mut shop = Self {
+            options,
+            library: Library::new(&options.design.libraries)?,
+            source,
+            data: Vec::new(),
+            names: Vec::new(),
+            bar,
+            told: Mutex::default(),
+        };
+        let original = Variant::original(text.to_owned());
+        let limit = options.memory_limit();
+        shop.program(&original)?.check_size(limit)?;
+        let design = shop.compile(&original)?;
+        let compiled = Compiled::new(design.program(), &[], Visible::Probes).map_err(|error| {
+            Error::new(format!(
+                "{error}; `petal advise` needs petal's own simulator, which runs a design hundreds of times"
+            ))
+        })?;
+        for run in runs {
+            let memories = Memories::of(run, &design)?;
+            let after = match Self::run(&compiled, &design, &memories, options.cycle_limit)? {
+                Ok((_, after)) => after,
+                Err(stopped) => {
+                    return Err(Error::new(format!(
+                        "there is nothing to compare with: {stopped} (`petal run` tells what it waits for)"
+                    )));
+                }
+            };
+            let name = run.data_file();
+            let name = name.map_or_else(|| "zeros".to_owned(), |name| name.display().to_string());
+            shop.names.push(name);
+            shop.data.push((memories, after));
+        }
+        Ok(shop)
+    }
+
+    fn program(&self, variant: &Variant) -> Result<Program, Error> {
+        let mut source = self.source.clone();
+        match &mut source {
+            Source::Edited { text, .. } | Source::Text { text, .. } => {
+                variant.text().clone_into(text);
+            }
+            Source::File(_) => unreachable!("it is a text"),
+        }
+        Ok(Parsed::read(source, &self.library)?.program()?)
+    }
+
+    fn pipeline(&self, passes: &Passes) -> Result<Pipeline, Error> {
+        let design = &self.options.design;
+        let mut without = design.disabled_passes.clone();
+        without.extend(passes.disabled.iter().cloned());
+        let mut options = design.pass_options.clone();
+        options.extend(passes.options.iter().cloned());
+        let list = passes.passes.as_ref().unwrap_or(&design.passes);
+        Ok(Pipeline::parse(list, &without)?.with_options(&options)?)
+    }
+
+    fn compile(&self, variant: &Variant) -> Result<Design, Error> {
+        let pipeline = self.pipeline(variant.passes())?;
+        Ok(petal_passes::compile(self.program(variant)?, &pipeline)?)
+    }
+
+    /// The cycles of a run and the memories after it, or why it ended before the design was done.
+    fn run(
+        compiled: &Compiled,
+        design: &Design,
+        memories: &Memories,
+        limit: u64,
+    ) -> Result<Result<(u64, String), Stopped>, Error> {
+        let mut simulation = compiled.simulation(SimulationOptions {
+            cycle_limit: limit,
+            interrupt: interrupt::flag(),
+            partial: true,
+            waveform: None,
+            kept: None,
+        })?;
+        let memories = memories.in_design(design);
+        memories.load(&mut simulation);
+        let mut cycles = 0;
+        while simulation.next_cycle()? {
+            cycles += 1;
+        }
+        if let Some(stopped) = simulation.stopped().cloned() {
+            return Ok(Err(stopped));
+        }
+        Ok(Ok((cycles, memories.store(&mut simulation))))
+    }
+}
+
+impl Workshop for Shop<'_> {
+    type Profile = Profiles;
+
+    fn data(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn try_out(&self, variant: &Variant, limit: u64) -> Trial {
+        let compiled = self.compile(variant).and_then(|design| {
+            let compiled = Compiled::new(design.program(), &[], Visible::Probes)?;
+            Ok((design, compiled))
+        });
+        let (design, compiled) = match compiled {
+            Ok(compiled) => compiled,
+            Err(failure) => return Trial::Failed(failure.to_string()),
+        };
+        let mut cycles = Vec::new();
+        let mut left = limit.min(
+            self.options
+                .cycle_limit
+                .saturating_mul(self.data.len() as u64),
+        );
+        for (memories, expected) in &self.data {
+            match Self::run(&compiled, &design, memories, left) {
+                Ok(Ok((count, after))) if after == *expected => {
+                    left -= count;
+                    cycles.push(count);
+                }
+                Ok(Ok(_)) => return Trial::Differs,
+                Ok(Err(Stopped::CycleLimit { .. })) => return Trial::TooLong,
+                Ok(Err(stopped)) => return Trial::Failed(stopped.to_string()),
+                Err(failure) => return Trial::Failed(failure.to_string()),
+            }
+        }
+        Trial::Ran(Ran {
+            cycles,
+            hardware: hardware(&design),
+        })
+    }
+
+    fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, String> {
+        let rewrites = || {
+            let pipeline = self.pipeline(variant.passes())?;
+            let mut found = petal_passes::rewrites(self.program(variant)?, observed)?;
+            found.retain(|rewrite| pipeline.compiles(rewrite.kind));
+            Ok::<_, Error>(found)
+        };
+        rewrites().map_err(|failure| failure.to_string())
+    }
+
+    fn profile(&self, variant: &Variant) -> Result<Profiles, String> {
+        self.profiles(variant)
+            .map_err(|failure| failure.to_string())
+    }
+
+    fn states(&self, variant: &Variant) -> Result<u64, String> {
+        let instrument = || {
+            let pipeline = self.pipeline(variant.passes())?;
+            let (_, metadata) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
+            Ok::<Metadata, Error>(metadata)
+        };
+        let metadata = instrument().map_err(|failure| failure.to_string())?;
+        Ok(states(&metadata, metadata.main))
+    }
+
+    fn pipelines(&self) -> Vec<Passes> {
+        let passes = self.pipeline(&Passes::default());
+        let passes = passes.map(|pipeline| pipeline.passes().to_vec());
+        petal_advise::pipelines(
+            &passes.unwrap_or_default(),
+            &self.options.design.pass_options,
+        )
+    }
+
+    fn progress(&self, runs: usize, best: u64) {
+        let _told = self.told.lock();
+        self.bar.set_message(format!(
+            "{runs} programs tried, best {} cycles",
+            thousands(best)
+        ));
+        self.bar.tick();
+    }
+
+    fn is_interrupted(&self) -> bool {
+        interrupt::is_requested()
+    }
+}
+
+impl Shop<'_> {
+    fn profiles(&self, variant: &Variant) -> Result<Profiles, Error> {
+        let pipeline = self.pipeline(variant.passes())?;
+        let (design, metadata) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
+        let reconstruction = Reconstruction::new(&metadata);
+        let mut profiles = Profiles::new(&design);
+        let probes = &reconstruction.signals().watched;
+        let compiled = Compiled::new(design.program(), probes, Visible::Probes)?;
+        for (at, (memories, _)) in self.data.iter().enumerate() {
+            let mut simulation = compiled.simulation(SimulationOptions {
+                cycle_limit: self.options.cycle_limit,
+                interrupt: interrupt::flag(),
+                partial: false,
+                waveform: None,
+                kept: None,
+            })?;
+            memories.in_design(&design).load(&mut simulation);
+            let mut analysis = Analysis::new(&metadata, ControlView::Source);
+            reconstruction
+                .run(&mut simulation, &mut |event| {
+                    analysis.event(&event);
+                    Ok::<(), Error>(())
+                })
+                .map_err(|error| Error::new(error.to_string()))?;
+            profiles.add(&metadata, &analysis, at == 0);
+        }
+        Ok(profiles)
+    }
+}
+
+/// What a design is made of, but for states.
+fn hardware(design: &Design) -> Hardware {
+    let mut hardware = Hardware::default();
+    for (name, count) in design.cells() {
+        let width = name
+            .strip_prefix("std_reg(")
+            .and_then(|rest| rest.strip_suffix(')')?.parse::<u64>().ok());
+        match width {
+            Some(width) => {
+                hardware.registers += count;
+                // Each has one more for its `done`.
+                hardware.register_bits += count * (width + 1);
+            }
+            None => {
+                hardware.cells.insert(name, count);
+            }
+        }
+    }
+    hardware
+}
+
+/// The states of the state machines of a component, with those of all cells in it.
+fn states(metadata: &Metadata, id: ComponentId) -> u64 {
+    let component = metadata.component(id);
+    let own = component.compiled.iter().map(|group| match group.kind {
+        CompiledKind::Fsm { last, .. } => last + 1,
+        CompiledKind::Leaf | CompiledKind::Par { .. } => 0,
+    });
+    let cells = component.instances();
+    own.sum::<u64>() + cells.map(|(_, of)| states(metadata, of)).sum::<u64>()
+}

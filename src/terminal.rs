@@ -1,0 +1,90 @@
+//! What the command tells of a run that it profiles, on standard error and as lines of events.
+
+use std::any::Any;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nix::unistd::{dup, dup2_stdout};
+use petal_profile::{Error, Reporter, Stage};
+
+use crate::progress;
+use crate::{call, events, messages};
+
+/// Tells the user what goes on.
+#[derive(Debug, Default)]
+pub struct Terminal {
+    /// Whether nothing is told but errors.
+    pub quiet: bool,
+    /// Where lines of events go; `-` is standard output.
+    pub events: Option<PathBuf>,
+}
+
+impl Terminal {
+    /// Without lines of events.
+    pub fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            events: None,
+        }
+    }
+}
+
+impl Reporter for Terminal {
+    fn note(&self, text: &dyn Display) {
+        if !self.quiet {
+            messages::note(text);
+        }
+    }
+
+    fn warning(&self, text: &dyn Display) {
+        if !self.quiet {
+            messages::warning(text);
+        }
+    }
+
+    fn design_output(&self, text: &str) {
+        if !self.quiet {
+            messages::plain(text);
+        }
+    }
+
+    fn stage(&self, name: &'static str) -> Box<dyn Stage + '_> {
+        Box::new(progress::Stage::new(name, self.quiet))
+    }
+
+    fn passes_begin(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::new(Aside::new())
+    }
+
+    fn events(&self) -> Result<Option<Box<dyn Write + Send>>, Error> {
+        self.events.as_deref().map(events::writer).transpose()
+    }
+}
+
+/// While it lives, what is printed to standard output goes to standard error: passes print there if
+/// an option tells them to, and what petal prints must stay whole. Inside of another program, that one's
+/// output is left alone.
+struct Aside(Option<OwnedFd>);
+
+impl Aside {
+    fn new() -> Self {
+        if call::is_called() {
+            return Self(None);
+        }
+        // Without a standard output there is nothing to keep whole.
+        let kept = dup(io::stdout()).ok();
+        Self(kept.filter(|_| dup2_stdout(io::stderr()).is_ok()))
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        let _ = io::stdout().flush();
+        if let Some(kept) = &self.0 {
+            let _ = dup2_stdout(kept);
+        }
+    }
+}
