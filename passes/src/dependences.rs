@@ -26,8 +26,9 @@ use petal_metadata::{Contention, ControlId, ControlKind, Sequence, Step};
 
 use crate::exclusion::Condition;
 use crate::tree::{GroupRef, NodeKey, View};
+pub(crate) use timing::{is_promised, is_promised_for};
 use uses::{Uses, name_of};
-pub(crate) use uses::{cell_of, is_combinational, ports_of, ports_read};
+pub(crate) use uses::{cell_of, is_combinational, ports_of, ports_read, primitive};
 
 /// Longer sequences are left out, since the work grows with the square of the length.
 const MAX_STEPS: usize = 512;

@@ -5,6 +5,7 @@
 
 use calyx_ir as ir;
 
+use crate::dependences::primitive;
 use crate::tree::View;
 
 /// What is compared.
@@ -120,6 +121,46 @@ impl Condition {
     }
 }
 
+/// A condition that compares a register with a constant.
+pub(crate) struct Comparison {
+    register: ir::Id,
+    constant: u64,
+    test: Test,
+}
+
+impl Comparison {
+    /// That of a loop, if it is one, without a sign.
+    pub fn of(
+        component: &ir::Component,
+        port: &ir::RRC<ir::Port>,
+        with: Option<&ir::RRC<ir::CombGroup>>,
+    ) -> Option<Self> {
+        let test = test(component, port, with)?.normal();
+        match (&test.left, &test.right) {
+            (Operand::Port(cell, port), &Operand::Constant(constant))
+                if *port == "out" && !test.signed =>
+            {
+                Some(Self {
+                    register: *cell,
+                    constant,
+                    test,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The cell whose output is compared.
+    pub fn register(&self) -> ir::Id {
+        self.register
+    }
+
+    /// Whether it is true of this value.
+    pub fn holds_for(&self, value: u64) -> bool {
+        self.test.holds(value, self.constant)
+    }
+}
+
 /// What has to hold for a condition to be true, as far as petal knows the cells that compute it.
 fn tests(
     component: &ir::Component,
@@ -131,7 +172,7 @@ fn tests(
         _ => return Vec::new(),
     };
     let cell = cell.borrow();
-    let is_and = cell.type_name().is_some_and(|of| of == "std_and") && port.borrow().width == 1;
+    let is_and = primitive(&cell).is_some_and(|of| of == "std_and") && port.borrow().width == 1;
     if is_and {
         let sides = ["left", "right"].into_iter();
         let sides = sides.filter_map(|side| source(component, &cell, side, with));
@@ -155,7 +196,7 @@ fn test(
     }
     let cell = port.cell_parent();
     let cell = cell.borrow();
-    let of = cell.type_name().map(|of| of.to_string());
+    let of = primitive(&cell).map(|of| of.to_string());
     let (equal, less, greater) = match of.as_deref() {
         Some("std_eq" | "std_seq") => (true, false, false),
         Some("std_neq" | "std_sneq") => (false, true, true),
@@ -189,6 +230,9 @@ fn test(
         let parent = parent.borrow();
         Some(match parent.prototype {
             ir::CellType::Constant { val, .. } => Operand::Constant(val),
+            _ if parent.is_primitive(Some("std_const")) => {
+                Operand::Constant(parent.get_parameter("VALUE")?)
+            }
             _ => Operand::Port(parent.name(), source.name),
         })
     };

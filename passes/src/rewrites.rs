@@ -17,6 +17,7 @@ mod latency;
 mod merged;
 mod parallel;
 mod premises;
+mod promises;
 mod settled;
 mod sharing;
 mod state;

@@ -98,6 +98,15 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Whether both are the same node.
+    pub fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Dynamic(one), Self::Dynamic(other)) => std::ptr::eq(one, other),
+            (Self::Static(one), Self::Static(other)) => std::ptr::eq(one, other),
+            _ => false,
+        }
+    }
+
     pub fn identity(self) -> Option<(NodeKey, Slot)> {
         identity(self.attributes())
     }

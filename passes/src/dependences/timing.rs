@@ -8,18 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use calyx_ir as ir;
 
 use super::Cells;
-use super::uses::{Uses, cell_of, is_combinational, name_of, ports_of, ports_read};
+use super::uses::{cell_of, is_combinational, name_of, ports_of, ports_read};
 use crate::tree::{GroupRef, View, called_group};
 
 /// Whether the latency of the component was promised to those that run it.
-pub(super) fn is_promised(component: &ir::Component) -> bool {
+pub(crate) fn is_promised(component: &ir::Component) -> bool {
     let signature = component.signature.borrow();
     let mut ports = signature.ports.iter();
     is_promise(&component.attributes) || ports.any(|port| is_promise(&port.borrow().attributes))
 }
 
 /// Whether the latency of a statement was promised, of its group, or of what is below it.
-pub(super) fn is_promised_for(view: View<'_>) -> bool {
+pub(crate) fn is_promised_for(view: View<'_>) -> bool {
     let of_group = match view.group() {
         Some(GroupRef::Dynamic(group)) => is_promise(&group.borrow().attributes),
         Some(GroupRef::Static(_)) | None => false,
@@ -139,13 +139,12 @@ fn reads_moments(component: &ir::Component) -> bool {
         let is_done = port.borrow().attributes.has(ir::NumAttr::Done);
         is_done && name_of(port).is_some_and(|cell| !driven.contains(&cell))
     };
-    let drivers = drivers(component);
     let continuous = &component.continuous_assignments;
     let in_group = |assignments: &[ir::Assignment<ir::Nothing>]| {
-        moments(assignments, &is_moment) || reads_stale(assignments, &drivers, continuous)
+        moments(assignments, &is_moment) || reads_stale(assignments, continuous)
     };
     let in_static = |assignments: &[ir::Assignment<ir::StaticTiming>]| {
-        moments(assignments, &is_moment) || reads_stale(assignments, &drivers, continuous)
+        moments(assignments, &is_moment) || reads_stale(assignments, continuous)
     };
     let none = Cells::new();
     let in_any = |assignments: &[ir::Assignment<ir::Nothing>]| {
@@ -173,42 +172,12 @@ fn reads_moments(component: &ir::Component) -> bool {
             .any(|group| in_static(&group.borrow().assignments))
 }
 
-/// How many groups and statements drive each cell.
-fn drivers(component: &ir::Component) -> BTreeMap<ir::Id, usize> {
-    let mut drivers: BTreeMap<ir::Id, usize> = BTreeMap::new();
-    let mut add = |cells: Cells| {
-        for cell in cells {
-            *drivers.entry(cell).or_default() += 1;
-        }
-    };
-    for group in component.get_groups().iter() {
-        add(driven(&group.borrow().assignments));
-    }
-    for group in component.get_static_groups().iter() {
-        add(driven(&group.borrow().assignments));
-    }
-    View::of(&component.control.borrow()).walk(&mut |view| {
-        if view.invoked().is_some() {
-            let mut uses = Uses::default();
-            uses.control(view);
-            add(uses.drives);
-        }
-    });
-    drivers
-}
-
-fn driven<T>(assignments: &[ir::Assignment<T>]) -> Cells {
-    let cells = assignments.iter();
-    let cells = cells.filter_map(|assignment| name_of(&assignment.dst));
-    cells.collect()
-}
-
-/// Whether a group decides by the `done` of a register or memory that something else may have written a cycle ago. That it
-/// is done with it is another matter: control does not look at once. Nor does it matter where that starts something once
-/// too often: what the group itself starts in its first cycle is done after that, and starts it again.
+/// Whether a group decides by the `done` of a register or memory that something else, or its own run before, may have
+/// written a cycle ago. That it is done with it is another matter: control does not look at once. Nor does it matter where a
+/// register is written once too often by that: what the group itself starts in its first cycle is done after that, and
+/// writes it again. In a memory, another word may have been written.
 fn reads_stale<T>(
     assignments: &[ir::Assignment<T>],
-    drivers: &BTreeMap<ir::Id, usize>,
     continuous: &[ir::Assignment<ir::Nothing>],
 ) -> bool {
     let has = |port: &ir::RRC<ir::Port>, attribute| port.borrow().attributes.has(attribute);
@@ -217,9 +186,7 @@ fn reads_stale<T>(
         cell.is_some_and(|cell| {
             let cell = cell.borrow();
             let mut ports = cell.ports.iter();
-            let takes_one =
-                ports.any(|port| port.borrow().attributes.get(ir::NumAttr::Interval) == Some(1));
-            takes_one && drivers.get(&cell.name()).is_some_and(|count| *count > 1)
+            ports.any(|port| port.borrow().attributes.get(ir::NumAttr::Interval) == Some(1))
         })
     };
     let of_cell = |port: &ir::RRC<ir::Port>, cell: Option<ir::Id>| name_of(port) == cell;
@@ -262,6 +229,8 @@ fn reads_stale<T>(
             let again = started != waits_for
                 && is_started_at_once(waits_for)
                 && is_started_by(started, waits_for)
+                && cell_of(&assignment.dst)
+                    .is_some_and(|cell| cell.borrow().is_primitive(Some("std_reg")))
                 && !is_read(started);
             !again
         })

@@ -71,9 +71,7 @@ impl Uses {
         let Some(cell) = cell_of(port) else { return };
         let name = cell.borrow().name();
         self.drives.insert(name);
-        let reads_memory = cell
-            .borrow()
-            .type_name()
+        let reads_memory = primitive(&cell.borrow())
             .is_some_and(|of| of.as_ref().starts_with("comb_mem_d"))
             && port.borrow().name.as_ref().starts_with("addr");
         if reads_memory {
@@ -81,6 +79,14 @@ impl Uses {
         } else if !is_combinational(&cell) {
             self.writes.insert(name);
         }
+    }
+}
+
+/// The primitive of a cell, if it is one: a component may have any name.
+pub(crate) fn primitive(cell: &ir::Cell) -> Option<ir::Id> {
+    match cell.prototype {
+        ir::CellType::Primitive { name, .. } => Some(name),
+        _ => None,
     }
 }
 

@@ -106,6 +106,15 @@ pub(super) fn read_standard() {
 
 /// Whether a program has a cell of a primitive that is not in the standard library, or of which something is said that is not said there.
 pub(super) fn has_others(ctx: &ir::Context) -> bool {
+    // Of a component, nobody checks it.
+    let is_stable = |component: &ir::Component| {
+        let signature = component.signature.borrow();
+        let mut ports = signature.ports.iter();
+        ports.any(|port| port.borrow().attributes.has(ir::BoolAttr::Stable))
+    };
+    if ctx.components.iter().any(is_stable) {
+        return true;
+    }
     let cells = ctx
         .components
         .iter()

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use calyx_ir as ir;
 
 use super::state::{Outputs, is_memory};
-use crate::dependences::{is_combinational, ports_of};
+use crate::dependences::{cell_of, is_combinational, ports_of};
 use crate::tree::{GroupRef, View};
 
 /// So many steps are made for a component.
@@ -236,13 +236,14 @@ fn is_input(port: &ir::RRC<ir::Port>) -> bool {
 
 /// Whether a port only takes what an enable of its cell lets in.
 fn is_data(port: &ir::RRC<ir::Port>) -> bool {
+    let of_component = cell_of(port).is_some_and(|cell| cell.borrow().is_component());
     let attributes = &port.borrow().attributes;
     let has_bool = |attribute| attributes.has(attribute);
     is_input(port)
         && !attributes.has(ir::NumAttr::Go)
         && !has_bool(ir::BoolAttr::Clk)
         && !has_bool(ir::BoolAttr::Reset)
-        && port.borrow().name != "write_en"
+        && (of_component || port.borrow().name != "write_en")
 }
 
 /// A component, and what its continuous assignments drive.

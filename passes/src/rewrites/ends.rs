@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
-use crate::dependences::{Cells, cell_of, ports_of, ports_read};
+use crate::dependences::{Cells, cell_of, ports_of, ports_read, primitive};
 use crate::tree::{GroupRef, View};
 
 /// Primitives that compare what they computed with what they should have, which stops the simulation.
@@ -258,8 +258,7 @@ fn comes(group: &ir::Group, port: &ir::RRC<ir::Port>, left: usize) -> bool {
 }
 
 fn tests_itself(cell: &ir::Cell) -> bool {
-    let of = cell.type_name();
-    of.is_some_and(|of| SELF_TESTS.iter().any(|test| of == *test))
+    primitive(cell).is_some_and(|of| SELF_TESTS.iter().any(|test| of == *test))
 }
 
 /// Whether a divider divides by this without a sign, and it is a constant other than 0.
@@ -276,7 +275,7 @@ pub(super) fn may_stop(to: &ir::RRC<ir::Port>, from: &ir::RRC<ir::Port>) -> bool
         return false;
     };
     let (cell, port) = (cell.borrow(), to.borrow());
-    let is_memory = cell.type_name().is_some_and(|of| {
+    let is_memory = primitive(&cell).is_some_and(|of| {
         let of = of.as_ref();
         of.starts_with("comb_mem_d") || of.starts_with("seq_mem_d")
     });

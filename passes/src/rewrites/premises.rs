@@ -10,7 +10,7 @@ use calyx_ir as ir;
 use super::again::Again;
 use super::ends::Ends;
 use super::state::{Outputs, is_steady};
-use super::{declared, driven, instances, kept, settled};
+use super::{declared, driven, instances, kept, promises, settled};
 use crate::dependences::{with_called, with_inlining};
 
 /// The premises that do not hold.
@@ -30,6 +30,10 @@ impl Premises {
     ) -> Self {
         let everywhere = if declared::has_others(ctx) {
             Some("the program has a primitive that is not declared as in the standard library")
+        } else if promises::may_be_untrue(ctx) {
+            Some(
+                "the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that",
+            )
         } else if settled::is_unsettled(ctx) {
             Some("some group of the program may be done before all that it writes is written")
         } else {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
-use crate::dependences::{cell_of, is_combinational, ports_read};
+use crate::dependences::{cell_of, is_combinational, ports_read, primitive};
 
 /// Whether a group of the program may still write in the cycle in which it is done, or after that.
 pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
@@ -96,9 +96,10 @@ fn starts_again(group: &ir::Group) -> bool {
 }
 
 fn takes_several_cycles(cell: &ir::Cell) -> bool {
-    let of = cell.type_name();
-    let takes_one = of.is_none_or(|of| of == "std_reg" || of.as_ref().contains("mem_d"));
-    !takes_one
+    match primitive(cell) {
+        Some(of) => of != "std_reg" && !of.as_ref().contains("mem_d"),
+        None => cell.is_component(),
+    }
 }
 
 /// Whether a guard holds only as long as the cell with this port is not done.
@@ -119,7 +120,7 @@ fn is_until_done(guard: &ir::Guard<ir::Nothing>, go: &ir::RRC<ir::Port>) -> bool
 
 /// Whether an assignment only chooses what a memory gives at once.
 fn is_address(assignment: &ir::Assignment<ir::Nothing>) -> bool {
-    let of = cell_of(&assignment.dst).and_then(|cell| cell.borrow().type_name());
+    let of = cell_of(&assignment.dst).and_then(|cell| primitive(&cell.borrow()));
     let port = assignment.dst.borrow().name;
     of.is_some_and(|of| of.as_ref().starts_with("comb_mem_d")) && port.as_ref().starts_with("addr")
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
-use crate::dependences::{cell_of, is_combinational, ports_of, ports_read};
+use crate::dependences::{cell_of, is_combinational, ports_of, ports_read, primitive};
 use crate::tree::View;
 
 /// A port of a component: its cell and its name.
@@ -137,7 +137,7 @@ impl Others {
                 }
                 continue;
             } else {
-                if !cell.type_name().is_some_and(|of| keeps(of.as_ref())) {
+                if !primitive(&cell).is_some_and(|of| keeps(of.as_ref())) {
                     return false;
                 }
                 continue;
@@ -234,6 +234,5 @@ fn cells(ports: &[ir::RRC<ir::Port>]) -> Vec<ir::Id> {
 
 /// Whether it is a memory that gives at once what is at its address.
 pub(super) fn is_memory(cell: &ir::Cell) -> bool {
-    let of = cell.type_name();
-    of.is_some_and(|of| of.as_ref().starts_with("comb_mem_d"))
+    primitive(cell).is_some_and(|of| of.as_ref().starts_with("comb_mem_d"))
 }

@@ -47,9 +47,36 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("static-start", "no-opt"),
         ("static-call", "all"),
         ("address-when-done", "no-opt"),
+        ("stale-done", "all"),
+        ("promised-group", "all"),
+        ("stable-output", "all"),
+        ("write-enable-data", "all"),
+        ("named-like-memory", "all"),
+        ("untrue-bound", "all"),
+        ("untrue-bound", "no-opt"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
+    }
+}
+
+#[test]
+fn what_is_said_and_true_keeps_nothing_from_a_proof() {
+    for (program, untrue, is_so) in [
+        ("untrue-bound", "@bound(5)", "@bound(3)"),
+        (
+            "promised-group",
+            r#""promotable"=3> { ad.left = x.out; ad.right = 8'd1; x.in = ad.out; x.write_en = !x.done ?"#,
+            r#""promotable"=1> { ad.left = x.out; ad.right = 8'd1; x.in = ad.out; x.write_en ="#,
+        ),
+    ] {
+        let folder = root().join("tests/fast/advice/premises");
+        let workshop = Workshop::empty();
+        let text = std::fs::read_to_string(folder.join(format!("{program}.futil"))).unwrap();
+        assert!(text.contains(untrue), "{program}");
+        workshop.write("design.futil", text.replace(untrue, is_so));
+        let advice = advice(&workshop, &["design.futil", "--proved"]);
+        assert_ne!(advice["advice"].as_array().unwrap().len(), 0, "{program}");
     }
 }
 
