@@ -3,9 +3,9 @@
 use crate::front_end::FrontEnd;
 use crate::ids::{ComponentId, Id, PositionId};
 use crate::schedule::Schedule;
-use crate::schema::{
-    Binding, Callee, Cell, CellKind, CompiledKind, Component, ControlNode, Metadata, Span,
-};
+use crate::schema::compiled::CompiledKind;
+use crate::schema::runs::Callee;
+use crate::schema::{Binding, Cell, CellKind, Component, ControlNode, Metadata, Span};
 
 /// How many signals all instances of a design may have, and how many groups one may call.
 const MAX_SIGNALS: u64 = 1 << 22;

@@ -23,8 +23,11 @@ pub use ids::{
 };
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
 pub use schedule::Schedule;
+pub use schema::compiled::{
+    Arm, CompiledGroup, CompiledKind, ControlRegister, RegisterKind, State,
+};
+pub use schema::runs::{Call, Callee, GroupRun, Purpose, RunRole};
 pub use schema::{
-    Arm, Binding, Call, Callee, Cell, CellKind, CompiledGroup, CompiledKind, Component,
-    ControlKind, ControlNode, ControlRegister, Group, GroupKind, GroupRun, Metadata, Origin,
-    Purpose, RegisterKind, RunRole, SourceFile, Span, State, Thread,
+    Binding, Cell, CellKind, Component, ControlKind, ControlNode, Group, GroupKind, Metadata,
+    Origin, SourceFile, Span, Thread,
 };

@@ -1,16 +1,21 @@
 //! The tables of the metadata. Every table is a vector that a typed index leads into.
 
+pub(crate) mod compiled;
+pub(crate) mod runs;
+
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use self::compiled::{CompiledGroup, ControlRegister};
+use self::runs::{Call, GroupRun, Purpose, RunRole};
 use crate::dependences::Sequence;
 use crate::front_end::FrontEnd;
 use crate::ids::{
     CellId, CompiledId, ComponentId, ControlId, FileId, GroupId, GroupRunId, Id, PositionId,
     RegisterId, ThreadId,
 };
-use crate::probe::{ProbeName, ProbePrefix};
+use crate::probe::ProbePrefix;
 use crate::schedule::Schedule;
 
 /// All that reconstruction needs to know of an instrumented design.
@@ -406,190 +411,9 @@ pub struct Binding {
     pub actual: CellId,
 }
 
-/// One way in which a group comes to run: by a control node or by another group. Two enables of
-/// the same group are two runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GroupRun {
-    /// The group.
-    pub group: GroupId,
-    /// The part of the group that runs, when the compiler split the group; `group` is the whole.
-    pub part: Option<GroupId>,
-    /// The control node that runs it; `None` for a group that other groups call.
-    pub control: Option<ControlId>,
-    /// What the run does for its control node.
-    pub role: RunRole,
-    /// The par thread in which it runs.
-    pub thread: ThreadId,
-    /// Cycles of one run, where the compiler fixed them.
-    pub latency: Option<u64>,
-    /// High while the group is active. Runs of the same group have the same probe.
-    pub probe: ProbeName,
-    /// High while the group is started in this way; `None` if the group is active in no other.
-    pub enable: Option<ProbeName>,
-}
-
-/// What a group run does for its control node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunRole {
-    /// It is what an enable or invoke stands for.
-    Body,
-    /// It is what an enable stands for, but the compiler has removed all that the group does: it only takes time.
-    Idle,
-    /// It computes the condition of an `if` or `while` (`with` a comb group).
-    Condition,
-    /// The compiler made it to keep the control program going: loop counters, barriers.
-    Control,
-    /// Another group calls it.
-    Called,
-}
-
-impl RunRole {
-    /// Whether it is what an enable or invoke stands for, with something left to do or without.
-    pub fn is_body(self) -> bool {
-        matches!(self, Self::Body | Self::Idle)
-    }
-}
-
-/// What a group run is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// The user's own work.
-    Work,
-    /// The condition of an `if` or `while`.
-    Condition,
-    /// To keep the control program going.
-    Control,
-}
-
-/// A call, with its probe.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
-    /// The group run that makes the call; `None` for a continuous assignment.
-    pub caller: Option<GroupRunId>,
-    /// What is called.
-    pub callee: Callee,
-    /// High while the call is made.
-    pub probe: ProbeName,
-}
-
-/// What a call activates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Callee {
-    /// A group of the same component (CG), by the run that this starts.
-    Group(GroupRunId),
-    /// A cell: of a component (CC), or a primitive (CP).
-    Cell(CellId),
-}
-
 /// A par thread: one arm of a `par`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// The `par`, and which of its arms, counted from 0; `None` for thread 0.
     pub arm: Option<(ControlId, u32)>,
-}
-
-/// A group that the compiler made to run a control node, or the leaf that such a group runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CompiledGroup {
-    /// Name in the compiled program.
-    pub name: String,
-    /// The innermost source node that contains all that it runs.
-    pub node: Option<ControlId>,
-    /// High while it is active.
-    pub probe: ProbeName,
-    /// What a static program runs in each cycle after it has become active.
-    pub schedule: Option<Schedule>,
-    /// How it runs its children.
-    pub kind: CompiledKind,
-}
-
-impl CompiledGroup {
-    /// The source nodes that certainly run in its first cycle.
-    pub fn first_statements(&self) -> Vec<ControlId> {
-        self.statements_in(|_| 0)
-    }
-
-    /// The source nodes that certainly run in its last cycle.
-    pub fn last_statements(&self) -> Vec<ControlId> {
-        self.statements_in(|schedule| schedule.latency.saturating_sub(1))
-    }
-
-    fn statements_in(&self, cycle: impl Fn(&Schedule) -> u64) -> Vec<ControlId> {
-        let mut statements = Vec::from_iter(self.node);
-        if let Some(schedule) = &self.schedule {
-            let mut add = |statement| statements.push(statement);
-            schedule.visit(cycle(schedule), &|_| false, &mut add);
-        }
-        statements
-    }
-}
-
-/// How a compilation group runs its children.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CompiledKind {
-    /// Nothing below it but group runs: a user group, or the wrapper of a static program.
-    Leaf,
-    /// A finite-state machine.
-    Fsm {
-        /// Its state register.
-        register: RegisterId,
-        /// The states in which something runs.
-        states: Vec<State>,
-        /// The state in which it is done.
-        last: u64,
-    },
-    /// Parallel arms.
-    Par {
-        /// The arms, in the compiler's order.
-        arms: Vec<Arm>,
-    },
-}
-
-/// A state of a finite-state machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
-    /// Value of the state register.
-    pub value: u64,
-    /// What runs in that state.
-    pub child: CompiledId,
-}
-
-/// An arm of a compiled `par`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Arm {
-    /// The par-done register of the arm.
-    pub register: RegisterId,
-    /// What runs in the arm.
-    pub child: CompiledId,
-}
-
-/// A register that the compiler made to hold control state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ControlRegister {
-    /// Name of the register cell in the compiled program.
-    pub name: String,
-    /// What it holds.
-    pub kind: RegisterKind,
-}
-
-impl ControlRegister {
-    /// The Verilog signal, in the module of the register's component, that carries its value.
-    pub fn signal(&self) -> String {
-        format!("{}_out", self.name)
-    }
-}
-
-/// What a control register holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RegisterKind {
-    /// The state of a finite-state machine that runs dynamic control.
-    Fsm,
-    /// Whether an arm of a `par` is done.
-    ParDone,
-    /// The cycle within a static program, or whether one has run.
-    StaticFsm,
 }
