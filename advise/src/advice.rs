@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::change::{Change, Class};
 use crate::front::Point;
 use crate::patch::{hunks, patch};
-use crate::search::{Failure, Kept, Outcome, Ran, Search, Workshop, total};
+use crate::search::{Kept, Outcome, Search, total};
 use crate::variant::Variant;
+use crate::workshop::{Failure, Ran, Workshop};
 
 /// What a design was advised.
 #[derive(Debug, Clone, Serialize)]

@@ -10,8 +10,10 @@ use serde::Serialize;
 use crate::advice::Hardware;
 use crate::change::{Change, Class, Key};
 use crate::patch::patch;
-use crate::search::{Failure, Profile as _, Ran, Search, Trial, Try, Workshop, total};
+use crate::search::trials::Try;
+use crate::search::{Search, total};
 use crate::variant::Variant;
+use crate::workshop::{Failure, Profile as _, Ran, Trial, Workshop};
 
 /// After so many batches of programs that do not change the front, the search ends.
 const PATIENCE: usize = 12;

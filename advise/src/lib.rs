@@ -12,10 +12,12 @@ mod render;
 mod sarif;
 mod search;
 mod variant;
+mod workshop;
 
 pub use advice::{Advice, DataSet, Defect, Hardware, HardwareChange, Item, Tried};
 pub use change::{Change, Class};
 pub use front::Point;
 pub use pipeline::{Passes, pipelines};
-pub use search::{Budget, Failure, Place, Profile, Ran, Trial, Workshop, advise};
+pub use search::{Budget, advise};
 pub use variant::Variant;
+pub use workshop::{Failure, Place, Profile, Ran, Trial, Workshop};

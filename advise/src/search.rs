@@ -5,57 +5,20 @@
 //! A change that saves nothing on top of those before it is left out. Then the program that came out is profiled, and searched
 //! again, until nothing more is found. What saved nothing is tried again when nothing else is left.
 
+pub(crate) mod trials;
+
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use petal_passes::{Observed, Rewrite};
+use petal_passes::Observed;
 
-use crate::advice::{Advice, Defect, Hardware};
+use self::trials::Try;
+use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
-use crate::pipeline::Passes;
 use crate::variant::Variant;
-
-/// After so many cycles more, a run that does the same over and over is known to.
-const TIME_TO_REPEAT: u64 = 10_000;
-
-/// Why a search ended without a result: a message for the user.
-pub type Failure = String;
-
-/// A run that came to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
-    /// Cycles with each of the data sets.
-    pub cycles: Vec<u64>,
-    /// What it is made of; states are not counted.
-    pub hardware: Hardware,
-}
-
-/// What came of a trial.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trial {
-    /// It came to its end, and computed what the design computes.
-    Ran(Ran),
-    /// It took more cycles than it might.
-    TooLong,
-    /// It computed something else with one of the data sets.
-    Differs,
-    /// The compiler refused it, or it came to no end: why.
-    Failed(String),
-}
-
-/// Where a change is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
-    /// What it is about, without its line: `main.while`.
-    pub name: Option<String>,
-    /// Its line and column in the text, from 1 on.
-    pub at: Option<(u32, u32)>,
-    /// The line of the front end's files.
-    pub front_end: Option<String>,
-}
+use crate::workshop::{Failure, Place, Profile as _, Ran, Trial, Workshop};
 
 /// Where a change is in the file as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,55 +26,6 @@ pub(crate) struct Site {
     pub name: Option<String>,
     pub line: Option<u32>,
     pub front_end: Option<String>,
-}
-
-/// What is known of a run of a program.
-pub trait Profile {
-    /// What edits need to know.
-    fn observed(&self) -> &Observed;
-    /// Cycles that a change could save at most, as far as the profile can tell; 0 if it is of no use.
-    fn potential(&self, rewrite: &Rewrite) -> u64;
-    /// Where an edit is.
-    fn place(&self, rewrite: &Rewrite) -> Place;
-}
-
-/// Where programs are compiled and run.
-pub trait Workshop: Sync {
-    /// A profile of a program.
-    type Profile: Profile;
-
-    /// The names of the data sets.
-    fn data(&self) -> Vec<String>;
-
-    /// Compiles and runs a program with all data sets; `limit` is how many cycles it may take with all of them together.
-    fn try_out(&self, variant: &Variant, limit: u64) -> Trial;
-
-    /// The edits that there are of a program.
-    ///
-    /// # Errors
-    /// When it is no program.
-    fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, Failure>;
-
-    /// Profiles a program with all data sets.
-    ///
-    /// # Errors
-    /// When it can't be compiled or run.
-    fn profile(&self, variant: &Variant) -> Result<Self::Profile, Failure>;
-
-    /// The states of all state machines of a program.
-    ///
-    /// # Errors
-    /// When it can't be compiled.
-    fn states(&self, variant: &Variant) -> Result<u64, Failure>;
-
-    /// Other ways to compile the program.
-    fn pipelines(&self) -> Vec<Passes>;
-
-    /// Is told how far the search is: runs done, and cycles of the best program so far.
-    fn progress(&self, runs: usize, best: u64);
-
-    /// Whether the user wants it to end.
-    fn is_interrupted(&self) -> bool;
 }
 
 /// How much time a search has.
@@ -151,25 +65,6 @@ pub(crate) struct Search<'a, W: Workshop> {
     pub fruitless: (Variant, HashSet<Key>),
     /// Proved changes that were none.
     pub defects: Vec<Defect>,
-}
-
-/// A program to be tried.
-pub(crate) struct Try {
-    pub variant: Variant,
-    /// How many cycles it may take with all data sets together.
-    pub limit: u64,
-}
-
-impl Try {
-    /// With a change, if it takes at most `limit` cycles.
-    pub fn of(change: &Change, variant: Variant, limit: u64) -> Self {
-        // A proved one that never ends is not taken for a slow one: there is time to see it.
-        let limit = match change.class() {
-            Class::Proved => limit.saturating_mul(2).saturating_add(TIME_TO_REPEAT),
-            Class::Checked => limit,
-        };
-        Self { variant, limit }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -532,56 +427,6 @@ impl<W: Workshop> Search<'_, W> {
         Ok(changes.find(|change| {
             (change.class() == class || class == Class::Checked) && change.key(variant) == *key
         }))
-    }
-
-    /// Runs all these programs; `None` for those that there was no time for.
-    pub(crate) fn try_all(
-        &self,
-        tries: &[Try],
-        best: u64,
-        until: Instant,
-    ) -> Result<Vec<Option<Trial>>, Failure> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(Try { variant, limit }) = tries.get(at) else {
-                    break;
-                };
-                if Instant::now() >= until || self.workshop.is_interrupted() {
-                    break;
-                }
-                let trial = self.workshop.try_out(variant, *limit);
-                // It may have failed for that.
-                if self.workshop.is_interrupted() {
-                    break;
-                }
-                done.push((at, trial));
-                let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
-                self.workshop.progress(runs, best);
-            }
-            done
-        };
-        let mut trials: Vec<Option<Trial>> = vec![None; tries.len()];
-        thread::scope(|scope| {
-            let start = |_| {
-                let builder = thread::Builder::new().stack_size(petal_passes::STACK);
-                builder.spawn_scoped(scope, work)
-            };
-            let threads: Vec<_> = (0..self.threads.min(tries.len())).map(start).collect();
-            for thread in threads {
-                let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
-                let done = thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                for (at, trial) in done {
-                    trials[at] = Some(trial);
-                }
-            }
-            Ok::<(), Failure>(())
-        })?;
-        Ok(trials)
     }
 }
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use petal_passes::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 
-use super::{Budget, Place, Profile, Ran, Trial, Workshop, advise};
+use super::{Budget, advise};
 use crate::advice::{Advice, Hardware};
 use crate::pipeline::Passes;
 use crate::variant::Variant;
+use crate::workshop::{Place, Profile, Ran, Trial, Workshop};
 
 struct Words;
 

@@ -1,0 +1,94 @@
+//! What a search needs of those who can run programs.
+//!
+//! Owns what they are asked, and the forms of their answers.
+
+use petal_passes::{Observed, Rewrite};
+
+use crate::advice::Hardware;
+use crate::pipeline::Passes;
+use crate::variant::Variant;
+
+/// Why a search ended without a result: a message for the user.
+pub type Failure = String;
+
+/// A run that came to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Cycles with each of the data sets.
+    pub cycles: Vec<u64>,
+    /// What it is made of; states are not counted.
+    pub hardware: Hardware,
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trial {
+    /// It came to its end, and computed what the design computes.
+    Ran(Ran),
+    /// It took more cycles than it might.
+    TooLong,
+    /// It computed something else with one of the data sets.
+    Differs,
+    /// The compiler refused it, or it came to no end: why.
+    Failed(String),
+}
+
+/// Where a change is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// What it is about, without its line: `main.while`.
+    pub name: Option<String>,
+    /// Its line and column in the text, from 1 on.
+    pub at: Option<(u32, u32)>,
+    /// The line of the front end's files.
+    pub front_end: Option<String>,
+}
+
+/// What is known of a run of a program.
+pub trait Profile {
+    /// What edits need to know.
+    fn observed(&self) -> &Observed;
+    /// Cycles that a change could save at most, as far as the profile can tell; 0 if it is of no use.
+    fn potential(&self, rewrite: &Rewrite) -> u64;
+    /// Where an edit is.
+    fn place(&self, rewrite: &Rewrite) -> Place;
+}
+
+/// Where programs are compiled and run.
+pub trait Workshop: Sync {
+    /// A profile of a program.
+    type Profile: Profile;
+
+    /// The names of the data sets.
+    fn data(&self) -> Vec<String>;
+
+    /// Compiles and runs a program with all data sets; `limit` is how many cycles it may take with all of them together.
+    fn try_out(&self, variant: &Variant, limit: u64) -> Trial;
+
+    /// The edits that there are of a program.
+    ///
+    /// # Errors
+    /// When it is no program.
+    fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, Failure>;
+
+    /// Profiles a program with all data sets.
+    ///
+    /// # Errors
+    /// When it can't be compiled or run.
+    fn profile(&self, variant: &Variant) -> Result<Self::Profile, Failure>;
+
+    /// The states of all state machines of a program.
+    ///
+    /// # Errors
+    /// When it can't be compiled.
+    fn states(&self, variant: &Variant) -> Result<u64, Failure>;
+
+    /// Other ways to compile the program.
+    fn pipelines(&self) -> Vec<Passes>;
+
+    /// Is told how far the search is: runs done, and cycles of the best program so far.
+    fn progress(&self, runs: usize, best: u64);
+
+    /// Whether the user wants it to end.
+    fn is_interrupted(&self) -> bool;
+}
