@@ -1,28 +1,26 @@
 //! The Calyx data format: JSON with an object for each memory, its values in nested lists.
 //!
-//! Owns the form of the file and the places of problems in it. Numbers are kept as text until [`crate::number`] reads
+//! Owns how it is read. Numbers are kept as text until [`crate::number`] reads
 //! them, so that none passes through a floating-point number.
+
+mod source;
+pub(crate) mod writer;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt::{self, Write as _};
-use std::ops::Range;
+use std::fmt;
 use std::path::Path;
 
 use num_bigint::BigUint;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use self::source::{Source, quote_special};
 use crate::Error;
 use crate::format::{Format, FormatText};
 use crate::number;
 use crate::problem::{DataProblem, Position, Problem};
 use crate::{Data, Memory, Rounded, Words};
-
-/// Memories of up to so many words are written as lists of all words, as the Calyx ecosystem has them. Beyond, nobody
-/// would write all words, and tools that read them would fall over.
-const MOST_LISTED: u64 = 1 << 24;
 
 /// Calyx has memories of up to this many dimensions.
 const DIMENSIONS: usize = 4;
@@ -100,133 +98,6 @@ pub(crate) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
 fn is_cell_name(name: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '\'');
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(inner)
-}
-
-/// The numbers that JSON has no words for, as Python's `json` module writes them.
-const SPECIAL: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
-
-/// The text of a data file with a string as long for each [`SPECIAL`] value in a list, or in an object where only the
-/// words of a memory can be. Anywhere else they stay what JSON refuses.
-fn quote_special(text: &str) -> Cow<'_, str> {
-    /// The braces around the words of a memory that is given by indices.
-    const AROUND_WORDS: usize = 4;
-    if !SPECIAL.iter().any(|special| text.contains(special)) {
-        return Cow::Borrowed(text);
-    }
-    let of_word = |c: char| c.is_ascii_alphanumeric() || "+-._".contains(c);
-    let mut quoted = String::with_capacity(text.len());
-    let mut open = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' => string_length(rest),
-            c if of_word(c) => rest.find(|c| !of_word(c)).unwrap_or(rest.len()),
-            c => c.len_utf8(),
-        };
-        let (token, behind) = rest.split_at(length);
-        match first {
-            '[' | '{' => open.push(first),
-            ']' | '}' => {
-                open.pop();
-            }
-            _ => {}
-        }
-        let can_be_value = match open.last() {
-            Some('[') => true,
-            _ => open.len() >= AROUND_WORDS,
-        };
-        if can_be_value && SPECIAL.contains(&token) {
-            // Writing to a String cannot fail.
-            let _ = write!(quoted, "\"{}\"", "_".repeat(token.len() - 2));
-        } else {
-            quoted.push_str(token);
-        }
-        rest = behind;
-    }
-    Cow::Owned(quoted)
-}
-
-/// How long the string is that `text` begins with, with its quotes.
-fn string_length(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text[1..].find(|c| {
-        let ends = c == '"' && !is_escaped;
-        is_escaped = c == '\\' && !is_escaped;
-        ends
-    });
-    end.map_or(text.len(), |end| end + 2)
-}
-
-/// The text of a data file, of which all parts are slices.
-struct Source<'a> {
-    text: &'a str,
-    /// As the user has it: as long, but with [`SPECIAL`] values.
-    user: &'a str,
-    origin: &'a Path,
-}
-
-impl<'a> Source<'a> {
-    /// Reads a part of the text.
-    fn read<T: Deserialize<'a>>(&self, part: &'a str) -> Result<T, Error> {
-        self.read_or(part, |message| message)
-    }
-
-    /// Reads a part of the text, with a message of one's own if it is not of the right form.
-    fn read_or<T: Deserialize<'a>>(
-        &self,
-        part: &'a str,
-        explain: impl FnOnce(String) -> String,
-    ) -> Result<T, Error> {
-        serde_json::from_str(part).map_err(|error| {
-            let start = self.position(part);
-            let position = match error.line() {
-                // An error without a place is about the part as a whole.
-                0 => start,
-                1 => Position {
-                    line: start.line,
-                    column: start.column + error.column().saturating_sub(1),
-                },
-                line => Position {
-                    line: start.line + line - 1,
-                    column: error.column().max(1),
-                },
-            };
-            let message = error.to_string();
-            let message = message
-                .rsplit_once(" at line ")
-                .map_or(message.as_str(), |(message, _)| message);
-            let special = SPECIAL.into_iter().find(|special| {
-                let line = self.text.lines().nth(position.line - 1);
-                line.and_then(|line| line.get(position.column - 1..))
-                    .is_some_and(|rest| rest.starts_with(special))
-            });
-            let message = match special {
-                Some(special) => format!("`{special}` can only be a value of a memory"),
-                None => message.to_owned(),
-            };
-            self.error(position, explain(message))
-        })
-    }
-
-    /// The bytes of the text that a part of it is.
-    fn range(&self, part: &str) -> Range<usize> {
-        let offset = part.as_ptr().addr() - self.text.as_ptr().addr();
-        offset..offset + part.len()
-    }
-
-    /// Where a part of the text begins.
-    fn position(&self, part: &str) -> Position {
-        Position::of(self.text, self.range(part).start)
-    }
-
-    fn error(&self, position: Position, message: String) -> Error {
-        Error::Json {
-            path: self.origin.to_owned(),
-            line: position.line,
-            column: position.column,
-            message,
-        }
-    }
 }
 
 /// An object's members in their order, with doubles.
@@ -467,104 +338,4 @@ impl<'s, 'a> Values<'s, 'a> {
 
 fn list_of(length: u64) -> String {
     format!("a list of {length}")
-}
-
-/// Writes a data file: innermost lists are on one line.
-pub(crate) fn write(data: &Data) -> String {
-    // Strings, whole numbers and raw JSON into a String: nothing in it can fail.
-    let mut text = serde_json::to_string_pretty(&FileView(data)).expect("memories are plain JSON");
-    text.push('\n');
-    text
-}
-
-/// A data file, as it is written.
-struct FileView<'a>(&'a Data);
-
-impl Serialize for FileView<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.memories.iter().map(|memory| {
-            let data = if memory.size() > MOST_LISTED {
-                DataView::Sparse {
-                    sizes: &memory.dims,
-                    words: Nonzero(memory),
-                }
-            } else {
-                DataView::Listed(Rows {
-                    memory,
-                    dims: &memory.dims,
-                    first: 0,
-                })
-            };
-            let view = MemoryView {
-                data,
-                format: memory.format.to_text(),
-            };
-            (&memory.name, view)
-        }))
-    }
-}
-
-/// A memory, as it is written.
-#[derive(serde::Serialize)]
-struct MemoryView<'a> {
-    data: DataView<'a>,
-    format: FormatText,
-}
-
-/// A memory's values, as they are written.
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum DataView<'a> {
-    Listed(Rows<'a>),
-    Sparse {
-        sizes: &'a [u64],
-        words: Nonzero<'a>,
-    },
-}
-
-/// The values of a memory that are not 0, by their indices.
-struct Nonzero<'a>(&'a Memory);
-
-impl Serialize for Nonzero<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = |word| RawValue::from_string(self.0.text(word));
-        let words = self.0.words.iter();
-        let values: Result<Vec<_>, _> = words
-            .map(|(index, word)| Ok((index, value(word)?)))
-            .collect();
-        serializer.collect_map(values.map_err(serde::ser::Error::custom::<serde_json::Error>)?)
-    }
-}
-
-/// A part of a memory's values, as lists.
-struct Rows<'a> {
-    memory: &'a Memory,
-    dims: &'a [u64],
-    /// The index of the first value.
-    first: u64,
-}
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.dims {
-            [] | [_] => {
-                let zero = self.memory.text(&BigUint::ZERO);
-                let last = self.first + crate::size(self.dims);
-                let values: Vec<Cow<'_, str>> = (self.first..last)
-                    .map(|index| match self.memory.words.get(&index) {
-                        Some(word) => Cow::Owned(self.memory.text(word)),
-                        None => Cow::Borrowed(zero.as_str()),
-                    })
-                    .collect();
-                RawValue::from_string(format!("[{}]", values.join(", ")))
-                    .map_err(serde::ser::Error::custom)?
-                    .serialize(serializer)
-            }
-            [size, inner @ ..] => serializer.collect_seq((0..*size).map(|row| Rows {
-                memory: self.memory,
-                dims: inner,
-                first: self.first + row * crate::size(inner),
-            })),
-        }
-    }
 }

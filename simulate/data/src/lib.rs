@@ -324,7 +324,7 @@ impl Data {
     /// The memories in the Calyx data format, readable again by [`Data::parse`], ending with a newline. The data of a
     /// memory of more than 2^24 words is an object with its sizes and those of its words that are not 0.
     pub fn to_json(&self) -> String {
-        json::write(self)
+        json::writer::write(self)
     }
 
     fn all_fine_or(&self, problems: Vec<DataProblem>) -> Result<(), Error> {
