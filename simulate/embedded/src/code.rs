@@ -1,7 +1,7 @@
 //! From a graph to machine code that computes one cycle.
 //!
 //! Values of up to 64 bits live in machine registers; wider ones in memory, where helpers written in Rust
-//! work on them. `partition.rs` decides which values are computed together, `layout.rs` where each is, `probes.rs` which probes have changed;
+//! work on them. `partition.rs` decides which values are computed together, `plan.rs` where each is, as `layout.rs` has it, `probes.rs` which probes have changed;
 //! `compile.rs` makes the functions, `operations.rs` the instructions of one operation; `native.rs` has the
 //! helpers and calls the code, `edge.rs` does what happens once a cycle, `memory.rs` has the memories: only these three have `unsafe`
 //! in them, and each rests on what its own types hold.
@@ -13,6 +13,7 @@ mod memory;
 mod native;
 mod operations;
 mod partition;
+mod plan;
 mod probes;
 
 pub(crate) use layout::{Layout, Place, load, word, words};

@@ -18,8 +18,9 @@ use petal_reconstruct::{Change, Id as _};
 
 use super::compile;
 use super::edge::Checked;
-use super::layout::{Layout, Place, Plan, load, store, word, words};
+use super::layout::{Layout, Place, load, store, word, words};
 use super::memory::{Memory, Written};
+use super::plan::Plan;
 use crate::error::Error;
 use crate::graph::{Graph, Mem, MemId, NodeId, Op, RegId, WireId};
 
