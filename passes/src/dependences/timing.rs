@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
-use super::Cells;
+use super::effects::Cells;
 use super::uses::{cell_of, is_combinational, name_of, ports_of, ports_read};
 use crate::tree::{GroupRef, View, called_group};
 

@@ -1,10 +1,10 @@
 //! Which cells a statement names, and whether it reads, writes or only drives them.
 //!
-//! Owns what a port tells of that. What follows from it for statements is the module's above.
+//! Owns what a port tells of that. What follows from it for statements is in `statements.rs`.
 
 use calyx_ir as ir;
 
-use super::Cells;
+use super::effects::Cells;
 use crate::tree::View;
 
 /// The cells whose ports a statement names.
