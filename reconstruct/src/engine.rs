@@ -2,28 +2,38 @@
 //!
 //! Owns the order of a run: values come in, trees, register updates and warnings go out, and what follows
 //! from equal values is computed once. `tree.rs` decides what is in a tree, `charge.rs` what a cell's
-//! cycle is for; `cells.rs` names the groups behind a warning; `statics.rs` follows static control; `samples.rs` numbers values; `memo.rs` remembers steps.
+//! cycle is for; `cells.rs` names the groups behind a warning; `statics.rs` follows static control, `programs.rs` all of it at once; `samples.rs` numbers
+//! values, `contexts.rs` what else decides; `registers.rs` knows which registers are updated; `watch.rs` lets an observer look; `memo.rs` remembers steps.
 
 mod cells;
 mod charge;
+mod contexts;
 mod emitter;
 mod memo;
+mod programs;
+mod progress;
+mod registers;
 mod samples;
 mod statics;
 mod tree;
+mod watch;
 
 use std::rc::Rc;
 
 use foldhash::HashMap;
-use petal_metadata::{ControlId, Id as _, Metadata, RegisterId};
+use petal_metadata::{Id as _, Metadata};
 use thiserror::Error;
 
 use self::charge::CycleView;
+use self::contexts::Contexts;
 use self::emitter::Emitter;
 use self::memo::{Memo, State};
+use self::programs::Programs;
+use self::registers::{Register, Registers};
 use self::samples::Samples;
-use self::statics::{Pending, StaticProgram};
+use self::statics::Pending;
 use self::tree::{Built, Owners};
+use self::watch::Watch;
 use crate::contradictions::{self, Values};
 use crate::model::{
     CallTree, Cycle, Event, Instance, InstanceId, Node, RegisterUpdate, Run, TreeId,
@@ -31,6 +41,8 @@ use crate::model::{
 use crate::observer::{Next, Observer};
 use crate::signals::{Layout, PhysicalId, SignalTable, SlotId};
 use crate::source::{Change, ProbeSource, SourceError};
+
+pub use self::progress::Progress;
 
 /// Why reconstruction stops.
 #[derive(Debug, Error)]
@@ -41,35 +53,6 @@ pub enum ReconstructError<E> {
     /// Whoever takes the events failed.
     #[error("{0}")]
     Sink(E),
-}
-
-/// How far a run is.
-pub struct Progress<'a> {
-    trees: &'a HashMap<Vec<(usize, Node)>, TreeId>,
-    run: Option<Run>,
-}
-
-impl Progress<'_> {
-    /// The number of cycles so far.
-    pub fn cycles(&self) -> u64 {
-        let run = self.run.as_ref();
-        run.map_or(0, |run| run.start.cycles() + run.cycles)
-    }
-
-    /// The innermost groups and statements that are active. It takes a while to find them.
-    pub fn active(&self) -> Vec<Node> {
-        let is_work = |node: &Node| matches!(node, Node::Control { .. } | Node::Group { .. });
-        let tree = self.run.map(|run| run.tree);
-        let nodes = self.trees.iter().find(|&(_, id)| Some(*id) == tree);
-        let nodes = nodes.map_or(&[][..], |(nodes, _)| nodes);
-        let innermost = nodes.iter().enumerate().filter(|&(at, (depth, node))| {
-            let mut below = nodes[at + 1..]
-                .iter()
-                .take_while(|(below, _)| below > depth);
-            is_work(node) && !below.any(|(_, node)| is_work(node))
-        });
-        innermost.map(|(_, &(_, node))| node).collect()
-    }
 }
 
 /// Cycles between two looks at the progress of a run: a prime, so that they do not meet a loop at the same place
@@ -181,11 +164,7 @@ struct Engine<'a> {
     /// The source instance under which each hardware instance was last active.
     last_instance: Vec<Option<InstanceId>>,
     pending: Vec<Pending>,
-    programs: Vec<StaticProgram<'a>>,
-    /// The numbers of those that run, and whether others may in the next cycle; the slots that tell that.
-    running: Vec<usize>,
-    programs_change: bool,
-    is_program: Vec<bool>,
+    programs: Programs<'a>,
     trees: HashMap<Vec<(usize, Node)>, TreeId>,
     /// The values of a cycle and of the one after it.
     now: Vec<u64>,
@@ -201,58 +180,18 @@ struct Engine<'a> {
     samples: Samples,
     sample_now: u32,
     sample_next: u32,
-    /// What else determines a tree: the numbers of `pending` and the statements of `programs`. 0:
-    /// nothing.
-    contexts: HashMap<Box<[u64]>, u32>,
-    /// The latest of them.
-    context: Vec<u64>,
+    contexts: Contexts,
     /// Numbers of a sample, of the next one, and of the context → what follows, for the latest ones.
     outcomes: HashMap<(u32, u32, u32), Outcome>,
     current: Option<Run>,
     emitter: Emitter<'a>,
-    registers: Vec<Register>,
-    /// The position in `registers` of the register behind each slot.
-    register_of: Vec<Option<usize>>,
-    /// Positions of the registers that are updated at the end of the cycle.
-    updated: Vec<usize>,
-    /// The changes of observed values in the cycle and in the one after it.
-    observed_now: Vec<Change>,
-    observed_next: Vec<Change>,
-    /// What the observer saw last, and when it wants to look again.
-    seen: Option<TreeId>,
-    look: Next,
-}
-
-/// A control register of a hardware instance.
-struct Register {
-    physical: PhysicalId,
-    id: RegisterId,
-    slot: SlotId,
+    registers: Registers,
+    watch: Watch,
 }
 
 impl<'a> Engine<'a> {
     fn new(metadata: &'a Metadata, layout: &'a Layout) -> Self {
-        let registers: Vec<Register> = layout
-            .instances()
-            .flat_map(|(physical, instance)| {
-                let slots = instance.registers.iter().enumerate();
-                slots.map(move |(at, &slot)| Register {
-                    physical,
-                    id: RegisterId::from_index(at),
-                    slot,
-                })
-            })
-            .collect();
         let slots = layout.table.watched.len();
-        let mut register_of = vec![None; slots];
-        for (at, register) in registers.iter().enumerate() {
-            register_of[register.slot.index()] = Some(at);
-        }
-        let programs = StaticProgram::all(metadata, layout);
-        let mut is_program = vec![false; slots];
-        for program in &programs {
-            is_program[program.slot().index()] = true;
-        }
         let mut engine = Self {
             now: vec![0; slots],
             next: vec![0; slots],
@@ -263,27 +202,18 @@ impl<'a> Engine<'a> {
             samples: Samples::of(metadata, layout),
             sample_now: 0,
             sample_next: 0,
-            contexts: HashMap::default(),
-            context: Vec::new(),
+            contexts: Contexts::default(),
             outcomes: HashMap::default(),
             metadata,
             layout,
             last_instance: layout.for_each_instance(None),
             pending: Vec::new(),
-            programs,
-            running: Vec::new(),
-            programs_change: false,
-            is_program,
+            programs: Programs::of(metadata, layout),
             trees: HashMap::default(),
             current: None,
             emitter: Emitter::new(layout),
-            registers,
-            register_of,
-            updated: Vec::new(),
-            observed_now: Vec::new(),
-            observed_next: Vec::new(),
-            seen: None,
-            look: Next::Change,
+            registers: Registers::of(layout),
+            watch: Watch::new(),
         };
         let main = engine.emitter.instance(Instance {
             component: metadata.main,
@@ -299,7 +229,7 @@ impl<'a> Engine<'a> {
             // What is observed comes after the probes, and no tree depends on it.
             if let Some(number) = slot.index().checked_sub(self.next.len()) {
                 let slot = SlotId::from_index(number);
-                self.observed_next.push(Change { slot, value });
+                self.watch.take(Change { slot, value });
                 continue;
             }
             self.next[slot.index()] = value;
@@ -334,13 +264,7 @@ impl<'a> Engine<'a> {
         self.sample_now = state.sample;
         self.sample_next = state.sample;
         self.pending.clone_from(&state.pending);
-        for program in &mut self.programs {
-            program.set_position(None);
-        }
-        for &(number, position) in &state.running {
-            self.programs[number].set_position(Some(position));
-        }
-        self.programs_change = true;
+        self.programs.restore(&state.running);
         for (slot, &value) in self.now.iter().enumerate() {
             self.samples.set(SlotId::from_index(slot), value);
         }
@@ -366,30 +290,17 @@ impl<'a> Engine<'a> {
     fn step(&mut self) {
         for Change { slot, .. } in self.changed.drain(..) {
             self.now[slot.index()] = self.next[slot.index()];
-            self.programs_change |= self.is_program[slot.index()];
+            self.programs.notice(slot);
         }
         self.sample_now = self.sample_next;
-        self.observed_now.clear();
-        std::mem::swap(&mut self.observed_now, &mut self.observed_next);
+        self.watch.step();
     }
 
     /// Lets an observer look at the cycle that was told last.
     fn observe(&mut self, observer: &mut dyn Observer) -> Next {
-        for event in &self.emitter.events {
-            if matches!(event, Event::Instance(_) | Event::Tree(_)) {
-                observer.event(event);
-            }
-        }
         let cycle = Cycle::from_cycles(self.emitter.cycle - 1);
         let tree = self.current.map(|run| run.tree);
-        let due = self.look == Next::At(cycle);
-        if let Some(now) = tree
-            && (due || tree != self.seen || !self.observed_now.is_empty())
-        {
-            self.seen = tree;
-            self.look = observer.cycle(cycle, now, &self.observed_now);
-        }
-        self.look
+        self.watch.look(observer, &self.emitter.events, cycle, tree)
     }
 
     /// Tells what happens in a cycle.
@@ -422,39 +333,19 @@ impl<'a> Engine<'a> {
 
     /// Works out what follows from the values of the cycle and of the next one, and remembers it.
     fn work_out(&mut self) -> (TreeId, Rc<Owners>) {
-        self.advance();
+        self.programs.advance(&self.now);
         let (tree, owners) = self.tree();
         if !self.memo.is_on() {
             return (tree, owners);
         }
-        let running = self.running.iter();
-        let running =
-            running.filter_map(|&number| Some((number, self.programs[number].position()?)));
         let next = State {
             sample: self.sample_next,
             pending: self.pending.clone(),
-            running: running.collect(),
+            running: self.programs.positions(),
         };
         let remembered = Rc::clone(&owners);
         self.memo.remember(&self.changed, tree, remembered, next);
         (tree, owners)
-    }
-
-    /// Takes the static programs to the cycle.
-    fn advance(&mut self) {
-        if std::mem::take(&mut self.programs_change) {
-            self.running.clear();
-            for (number, program) in self.programs.iter_mut().enumerate() {
-                program.advance(&self.now);
-                if program.is_active() {
-                    self.running.push(number);
-                }
-            }
-        } else {
-            for &number in &self.running {
-                self.programs[number].advance(&self.now);
-            }
-        }
     }
 
     /// Hands out the run of equal cycles that has ended.
@@ -466,15 +357,9 @@ impl<'a> Engine<'a> {
 
     /// Hands out the changes of control registers at the end of the cycle.
     fn updates(&mut self) {
-        let mut updated = std::mem::take(&mut self.updated);
-        updated.extend(
-            self.changed
-                .iter()
-                .filter_map(|change| self.register_of[change.slot.index()]),
-        );
-        updated.sort_unstable();
-        for at in updated.drain(..) {
-            let Register { physical, id, slot } = self.registers[at];
+        self.registers.update(&self.changed);
+        for at in 0..self.registers.count_updated() {
+            let Register { physical, id, slot } = self.registers.updated(at);
             let instance = self.owner(physical);
             self.emitter.events.push(Event::Update(RegisterUpdate {
                 cycle: Cycle::from_cycles(self.emitter.cycle),
@@ -484,7 +369,6 @@ impl<'a> Engine<'a> {
                 new: self.next[slot.index()],
             }));
         }
-        self.updated = updated;
     }
 
     /// The source instance that a hardware instance last worked for.
@@ -504,7 +388,8 @@ impl<'a> Engine<'a> {
 
     /// The tree of a cycle, and who works for whom in it.
     fn tree(&mut self) -> (TreeId, Rc<Owners>) {
-        let key = (self.sample_now, self.sample_next, self.context());
+        let context = self.contexts.number(&self.pending, &self.programs);
+        let key = (self.sample_now, self.sample_next, context);
         let outcome = match self.outcomes.get(&key) {
             Some(outcome) => outcome,
             None => {
@@ -516,38 +401,6 @@ impl<'a> Engine<'a> {
         (outcome.tree, Rc::clone(&outcome.owners))
     }
 
-    /// The number of what determines a tree beside the samples. Of a static program's position, that
-    /// are the statements that run there, in whatever branch.
-    fn context(&mut self) -> u32 {
-        let key = &mut self.context;
-        key.clear();
-        for pending in &self.pending {
-            let Pending {
-                physical,
-                call,
-                left,
-            } = *pending;
-            key.extend([physical.index() as u64, call.index() as u64, left]);
-        }
-        for &number in &self.running {
-            key.push(number as u64);
-            if let Some((schedule, position)) = self.programs[number].running() {
-                let mut add = |statement: ControlId| key.push(statement.index() as u64);
-                schedule.visit(position, &|_| true, &mut add);
-            }
-            key.push(u64::MAX);
-        }
-        if key.is_empty() {
-            return 0;
-        }
-        if let Some(&number) = self.contexts.get(key.as_slice()) {
-            return number;
-        }
-        let number = u32::try_from(self.contexts.len() + 1).expect("few are remembered");
-        self.contexts.insert(key.as_slice().into(), number);
-        number
-    }
-
     /// The nodes of the cycle's tree.
     fn built(&mut self) -> Built {
         let cycle = CycleView {
@@ -555,7 +408,7 @@ impl<'a> Engine<'a> {
             layout: self.layout,
             now: &self.now,
             next: &self.next,
-            programs: &self.programs,
+            programs: self.programs.all(),
             pending: &self.pending,
         };
         tree::build(cycle, &mut self.emitter)

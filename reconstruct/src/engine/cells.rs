@@ -36,7 +36,7 @@ impl Engine<'_> {
         }
         let told = self.emitter.events.len();
         self.step();
-        self.advance();
+        self.programs.advance(&self.now);
         let nodes = self.built().nodes;
         let instances = self.emitter.all_instances();
         self.emitter.events.truncate(told);

@@ -19,13 +19,16 @@
 //!
 //! `charge.rs` decides what a cycle of a cell is for.
 
+mod active;
+
 use std::collections::BTreeSet;
 
 use petal_metadata::{
-    Binding, CallId, Callee, CellId, CellKind, CompiledId, CompiledKind, Component, ComponentId,
-    ControlId, GroupRunId, Id,
+    CallId, Callee, CellId, CellKind, CompiledId, CompiledKind, ComponentId, ControlId, GroupRunId,
+    Id,
 };
 
+use self::active::{Active, Actuals, Holder, Levels, of_first};
 use super::charge::CycleView;
 use super::emitter::Emitter;
 use super::statics::{Pending, StaticProgram};
@@ -74,16 +77,6 @@ struct Builder<'a, 'e, 'l> {
     built: Built,
 }
 
-/// A hardware instance, and the source instance that it works for.
-#[derive(Debug, Clone, Copy)]
-struct Holder {
-    physical: PhysicalId,
-    instance: InstanceId,
-}
-
-/// What the `ref` cells of a component stand for: each with the cell, and who holds that.
-type Actuals = Vec<(CellId, (Holder, CellId))>;
-
 /// How a cell is entered.
 struct Entry {
     holder: Holder,
@@ -92,115 +85,6 @@ struct Entry {
     actuals: Actuals,
     /// Cycles of a static component so far.
     position: Option<u64>,
-}
-
-/// What is active in one instance.
-struct Active<'a> {
-    holder: Holder,
-    component: &'a Component,
-    id: ComponentId,
-    runs: Vec<GroupRunId>,
-    /// Calls that are made, or that continue as `pending` ones, each after who makes it: ascending.
-    calls: Vec<(Option<GroupRunId>, CallId)>,
-    controls: BTreeSet<ControlId>,
-    actuals: Actuals,
-}
-
-/// What is active in one instance, each after the control node that it is right below (`None`: the cell): ascending.
-struct Levels {
-    controls: Vec<(Option<ControlId>, ControlId)>,
-    /// Groups that no group calls.
-    runs: Vec<(Option<ControlId>, GroupRunId)>,
-}
-
-/// The part of ascending pairs that begin with `first`.
-fn of_first<K: Ord + Copy, V>(pairs: &[(K, V)], first: K) -> &[(K, V)] {
-    let start = pairs.partition_point(|(key, _)| *key < first);
-    let length = pairs[start..].partition_point(|(key, _)| *key == first);
-    &pairs[start..start + length]
-}
-
-/// Whether a control node has a node of its own in a tree. An enable does not: its group stands for it.
-fn has_node(component: &Component, control: ControlId) -> bool {
-    !component.node(control).kind.is_enable()
-}
-
-impl Active<'_> {
-    /// Whether another group calls `run` in this cycle.
-    fn has_caller(&self, run: GroupRunId) -> bool {
-        self.calls
-            .iter()
-            .any(|(_, call)| self.component.calls[call.index()].callee == Callee::Group(run))
-    }
-
-    /// The innermost statement around a run of a group that has a node in the tree.
-    fn statement_around(&self, run: GroupRunId) -> Option<ControlId> {
-        let control = self.component.run(run).control?;
-        let mut around = self.component.ancestry(control);
-        around.find(|&node| has_node(self.component, node))
-    }
-
-    /// The calls that `caller` makes; `None` stands for the continuous assignments.
-    fn calls_of(&self, caller: Option<GroupRunId>) -> &[(Option<GroupRunId>, CallId)] {
-        of_first(&self.calls, caller)
-    }
-
-    /// Whether a group runs.
-    fn is_running(&self, run: GroupRunId) -> bool {
-        self.runs.binary_search(&run).is_ok()
-    }
-
-    /// What is right below what.
-    fn levels(&self) -> Levels {
-        let component = self.component;
-        let controls = self.controls.iter().copied();
-        let controls = controls.filter(|&control| has_node(component, control));
-        let mut controls: Vec<_> = controls
-            .map(|control| (component.node(control).parent, control))
-            .collect();
-        controls.sort_unstable();
-        let runs = self.runs.iter().copied();
-        let is_called = |run| component.run(run).control.is_none() && self.has_caller(run);
-        let runs = runs.filter(|&run| !is_called(run));
-        let mut runs: Vec<_> = runs.map(|run| (self.statement_around(run), run)).collect();
-        // A group that has ended, but whose callee continues.
-        let callers = self.calls.iter().filter_map(|&(caller, _)| caller);
-        for caller in callers.filter(|&caller| !self.is_running(caller)) {
-            let around = self.statement_around(caller);
-            let around = around.filter(|node| self.controls.contains(node));
-            runs.push((around, caller));
-        }
-        runs.sort_unstable();
-        runs.dedup();
-        Levels { controls, runs }
-    }
-
-    /// The cell that `cell` is: itself, or what it stands for; `None` for a `ref` cell that nobody
-    /// handed over.
-    fn resolve(&self, cell: CellId) -> Option<(Holder, CellId)> {
-        if self.component.cell(cell).is_reference() {
-            let mut actuals = self.actuals.iter();
-            actuals
-                .find(|(formal, _)| *formal == cell)
-                .map(|&(_, actual)| actual)
-        } else {
-            Some((self.holder, cell))
-        }
-    }
-
-    /// What the `ref` cells of `cell`'s component stand for while `call` is made: what the `invoke` that
-    /// makes the call hands over.
-    fn handed_over(&self, call: CallId, cell: CellId) -> Actuals {
-        let caller = self.component.calls[call.index()].caller;
-        let invoke = caller.and_then(|run| self.component.run(run).control);
-        let invoke = invoke.map(|node| self.component.node(node)).filter(|node| {
-            let invoked = node.cell.map(|cell| &self.component.cell(cell).kind);
-            invoked == Some(&self.component.cell(cell).kind)
-        });
-        let bindings = invoke.map_or(&[][..], |node| &node.bindings);
-        let actual = |binding: &Binding| Some((binding.formal, self.resolve(binding.actual)?));
-        bindings.iter().filter_map(actual).collect()
-    }
 }
 
 impl<'a> Builder<'a, '_, '_> {
