@@ -8,16 +8,19 @@
 //! Tracks of control registers have a packet sequence each, since their slices are known later than
 //! others and times of a sequence may not go back.
 
+mod fields;
 mod observed;
+mod sequence;
 
 use std::io::{self, Write};
 use std::iter;
 use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
-use prost::Message;
-use prost::encoding::{double, encoded_len_varint, message, uint64};
+use prost::encoding::{double, message, uint64};
 
+use self::fields::{counter, detail, encode};
+use self::sequence::{Clock, Repeated, Sequence};
 use super::compress::{Packets, Stream};
 use super::interner::Interner;
 use super::packets::Template;
@@ -56,41 +59,6 @@ pub struct Perfetto<W> {
     activations: u64,
 }
 
-/// A series of packets with texts and a clock of its own.
-#[derive(Debug)]
-struct Sequence {
-    clock: Clock,
-    categories: Interner,
-    names: Interner,
-    detail_names: Interner,
-    /// The names of the details of slices that are cut, once there are some.
-    cut: Option<[u64; 2]>,
-    texts: Interner,
-    /// How a slice of its track of control registers ends.
-    end: Repeated,
-    /// Where those of them end that are open.
-    open: Vec<u64>,
-}
-
-/// When a packet sequence is.
-#[derive(Debug)]
-struct Clock {
-    /// The number of the sequence.
-    sequence: u32,
-    /// The cycle of its latest event.
-    now: u64,
-}
-
-impl Clock {
-    /// Goes on to cycle `at`: how many cycles have passed.
-    fn pass(&mut self, at: u64) -> u64 {
-        debug_assert!(at >= self.now, "time goes back to cycle {at}");
-        let passed = at.saturating_sub(self.now);
-        self.now = at;
-        passed
-    }
-}
-
 /// The ends of slices.
 #[derive(Debug)]
 struct Ends {
@@ -98,80 +66,6 @@ struct Ends {
     begin: Repeated,
     /// The fields of the other end's event.
     end: Box<[u8]>,
-}
-
-/// An event of which nothing changes but its time.
-#[derive(Debug, Default)]
-struct Repeated {
-    fields: Box<[u8]>,
-    /// Its latest packet.
-    packet: Template,
-}
-
-impl Repeated {
-    fn new(fields: Box<[u8]>) -> Self {
-        Self {
-            fields,
-            packet: Template::default(),
-        }
-    }
-
-    /// Appends the event to `chunk`.
-    fn write(&mut self, clock: &mut Clock, at: u64, chunk: &mut Vec<u8>) {
-        let passed = clock.pass(at);
-        if !self.packet.fill(iter::once(passed), chunk) {
-            self.packet = Template::default();
-            let event = Template::of(&self.fields);
-            self.packet.packet(clock.sequence, Some(passed), &event);
-            chunk.extend_from_slice(self.packet.bytes());
-        }
-    }
-}
-
-/// What is counted on a track, if anything is.
-fn counter(content: Content) -> Option<proto::CounterDescriptor> {
-    let counter = proto::CounterDescriptor::default();
-    match content {
-        Content::Cell | Content::Holder | Content::Slices => None,
-        Content::Counter => Some(proto::CounterDescriptor {
-            unit: Some(proto::UNIT_COUNT),
-            ..counter
-        }),
-        Content::Share => Some(proto::CounterDescriptor {
-            unit_name: Some("%".to_owned()),
-            y_axis_share_key: Some("share".to_owned()),
-            ..counter
-        }),
-    }
-}
-
-/// The fields of an event, that of its track first.
-fn encode(event: &proto::TrackEvent) -> Box<[u8]> {
-    let track = proto::TrackEvent {
-        track_uuid: event.track_uuid,
-        ..proto::TrackEvent::default()
-    };
-    let others = proto::TrackEvent {
-        track_uuid: None,
-        ..event.clone()
-    };
-    [track.encode_to_vec(), others.encode_to_vec()]
-        .concat()
-        .into()
-}
-
-/// Appends a detail of which the number, at least `least`, changes.
-fn detail(name: u64, number: u64, least: u64, event: &mut Template) {
-    let detail = proto::DebugAnnotation {
-        name_iid: Some(name),
-        uint_value: Some(number),
-        ..proto::DebugAnnotation::default()
-    };
-    let mut bytes = Vec::new();
-    message::encode(tag::EVENT_DEBUG_ANNOTATIONS, &detail, &mut bytes);
-    bytes.truncate(bytes.len() - encoded_len_varint(number));
-    event.plain(&bytes);
-    event.varint(number, least);
 }
 
 impl<W: Write + Send + 'static> Perfetto<W> {

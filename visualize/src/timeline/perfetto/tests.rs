@@ -3,6 +3,7 @@ use std::io::Read as _;
 use flate2::read::ZlibDecoder;
 
 use proptest::prelude::*;
+use prost::Message;
 
 use super::super::compress::tests::Shared;
 use super::super::format::{Begin, End, Pattern};
