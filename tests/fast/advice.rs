@@ -1,6 +1,7 @@
 //! Edits that may make programs faster.
 
 mod adversary;
+mod conditions;
 mod groups;
 mod patches;
 mod premises;

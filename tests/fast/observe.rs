@@ -1,6 +1,7 @@
 //! Observations against plain computations, and against what petal tells otherwise of the same run.
 
 mod blame;
+mod checkpoints;
 mod derived;
 mod edges;
 mod plain;
@@ -347,68 +348,6 @@ fn rules_fail_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_run_ends_where_an_observation_wants_it() {
-    let workshop = Workshop::empty();
-    let design = example("matmul.futil");
-    workshop.succeeds(&[
-        "run",
-        &design,
-        "-q",
-        "--out",
-        "whole",
-        "--vcd",
-        "wave.vcd",
-        "--checkpoint",
-        "main.next_row",
-    ]);
-    let rows = &results(&workshop, "whole")["checkpoints"][0]["cycles"];
-    assert_eq!(*rows, json!([152, 304, 456, 608]));
-    let stop = ["-q", "--stop-on", "main.next_row", "--watch", "main.c"];
-    workshop.succeeds(&[&["run", &design, "--out", "part"], &stop[..]].concat());
-    let part = results(&workshop, "part");
-    assert_eq!(part["cycles"], json!(153));
-    assert_eq!(part["stopped_by"], "main.next_row");
-    let summary: Value = serde_json::from_str(&workshop.read("part/summary.json")).unwrap();
-    assert_eq!(summary["stopped"], "ended by `--stop-on main.next_row`");
-    // The memories are as they are after that cycle.
-    let memories: Value = serde_json::from_str(&workshop.read("part/memories.json")).unwrap();
-    let changes = part["watches"][0]["changes"].as_array().unwrap();
-    let last: Vec<&Value> = changes.iter().map(|change| &change["new"]).collect();
-    let first_row: Vec<&Value> = memories["c"]["data"][0]
-        .as_array()
-        .unwrap()
-        .iter()
-        .collect();
-    assert_eq!(last, first_row);
-    assert_eq!(memories["c"]["data"][1], json!([0, 0, 0, 0]));
-    // What was active then has not ended.
-    let latency = ["--latency", "main.while@L81", "--latency", "main.next_row"];
-    workshop.succeeds(&[&["run", &design, "--out", "part"], &stop[..], &latency].concat());
-    let latencies = &results(&workshop, "part")["latencies"];
-    assert_eq!(
-        (&latencies[0]["count"], &latencies[0]["unfinished"]),
-        (&json!(0), &json!(1))
-    );
-    assert_eq!(
-        (&latencies[1]["count"], &latencies[1]["unfinished"]),
-        (&json!(0), &json!(1))
-    );
-    // The waveform of the whole run ends there, too.
-    let again = [
-        "reconstruct",
-        "whole/metadata.json",
-        "wave.vcd",
-        "--out",
-        "again",
-        "-q",
-        "--stop-on",
-        "main.next_row",
-    ];
-    workshop.succeeds(&again);
-    assert_eq!(results(&workshop, "again")["cycles"], json!(153));
-}
-
-#[test]
 fn what_can_be_counted_is_listed_and_counted() {
     let workshop = Workshop::empty();
     for design in short_examples() {
@@ -528,50 +467,4 @@ fn the_timeline_has_what_was_observed() {
     let part = perfetto::observed(&std::fs::read(workshop.path("out/timeline.pftrace")).unwrap());
     assert_eq!(part["row"], rows[..2]);
     assert_eq!(part["i"], values[..2]);
-}
-
-#[test]
-fn the_source_may_mark_checkpoints() {
-    let workshop = Workshop::empty();
-    let marks = [
-        (
-            "          next_column;",
-            "          @checkpoint(2) next_column;",
-        ),
-        ("      first_row;", "      @checkpoint(1) first_row;"),
-    ];
-    let text = std::fs::read_to_string(example("matmul.futil")).unwrap();
-    let mut marked = text.clone();
-    for (old, new) in marks {
-        marked = marked.replace(old, new);
-    }
-    let count = marked.matches("@checkpoint").count();
-    assert!(count > 0);
-    workshop.write("plain.futil", &text);
-    workshop.write("marked.futil", &marked);
-    let data = std::fs::read_to_string(example("matmul.futil.data")).unwrap();
-    workshop.write("plain.futil.data", &data);
-    workshop.write("marked.futil.data", &data);
-    workshop.succeeds(&["run", "marked.futil", "-q", "--out", "out"]);
-    workshop.succeeds(&[
-        "run",
-        "plain.futil",
-        "-q",
-        "--out",
-        "same",
-        "--checkpoint",
-        "main.first_row",
-    ]);
-    let results = results(&workshop, "out");
-    let checkpoints = results["checkpoints"].as_array().unwrap();
-    assert_eq!(checkpoints.len(), count);
-    let first = checkpoints.iter().find(|of| of["name"] == "1").unwrap();
-    assert_eq!(
-        first["cycles"],
-        self::results(&workshop, "same")["checkpoints"][0]["cycles"]
-    );
-    assert_eq!(
-        results["cycles"],
-        self::results(&workshop, "same")["cycles"]
-    );
 }

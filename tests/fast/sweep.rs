@@ -1,5 +1,6 @@
 //! Sweeps: which runs there are, that each leaves a row whatever happens to it, and that it is done once.
 
+mod figures;
 mod inputs;
 mod merge;
 mod processes;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 use petal_sweep::Row;
 use serde_json::Value as Json;
 
-use crate::support::workshop::{DATA, DESIGN, Workshop, example, said, tells};
+use crate::support::workshop::{DATA, DESIGN, Workshop, said, tells};
 
 /// A generator: a design that writes `{size}` times, and to the address `{to}`.
 const GENERATOR: &str = r#"
@@ -437,55 +438,6 @@ fn a_sweep_takes_nothing_away() {
     for shard in ["0/2", "3/2", "2", "a/b"] {
         let said = workshop.ends(2, &["sweep", "s.toml", "--shard", shard]);
         tells(&said, &["such as 2/8"]);
-    }
-}
-
-#[test]
-fn what_no_run_beats_is_the_front() {
-    let workshop = Workshop::empty();
-    workshop.write(
-        "s.toml",
-        format!(
-            "passes = [\"all\", \"no-opt\"]\npareto = [\"cycles\", \"useful_cycles\"]\n[[design]]\nfiles = {:?}\n",
-            example("while-comb.futil")
-        ),
-    );
-    let told = workshop.succeeds(&["sweep", "s.toml"]);
-    let rows = rows(&workshop, "petal-out/s");
-    let costs = |passes: &str| {
-        let row = &rows[&format!("while-comb / {passes} / default")];
-        (row.figures["cycles"], row.figures["useful_cycles"])
-    };
-    let (all, none) = (costs("all"), costs("no-opt"));
-    assert!(all.0 < none.0, "{all:?} {none:?}");
-    let has_front = told.contains("Pareto front");
-    assert_eq!(has_front, none.1 < all.1, "{told}");
-}
-
-#[test]
-fn cycles_are_weighed_against_hardware() {
-    let workshop = Workshop::empty();
-    let design = example("while-comb.futil");
-    workshop.write(
-        "s.toml",
-        format!("passes = [\"all\", \"no-opt\"]\npareto = [\"cycles\", \"register_bits\"]\n[[design]]\nfiles = {design:?}\n"),
-    );
-    let told = workshop.succeeds(&["sweep", "s.toml"]);
-    tells(&told, &["register_bits"]);
-    for (name, row) in rows(&workshop, "petal-out/s") {
-        let folder = workshop
-            .path("petal-out/s/profiles")
-            .join(row.name.folder());
-        let summary = fs::read_to_string(folder.join("summary.json")).unwrap();
-        let summary: Json = serde_json::from_str(&summary).unwrap();
-        for figure in ["registers", "register_bits", "cells"] {
-            assert_eq!(summary["hardware"][figure], row.figures[figure], "{name}");
-        }
-        // The register of the loop and those of the state machine, each with a bit for `done`.
-        assert!(
-            row.figures["register_bits"] > row.figures["registers"],
-            "{name}"
-        );
     }
 }
 

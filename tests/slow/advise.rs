@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use crate::support;
 use crate::support::advice::{advice, patched, ran};
-use crate::support::traps::{self, Dice, TRAPS};
+use crate::support::dice::Dice;
+use crate::support::traps::{self, TRAPS};
 use crate::support::workshop::{Workshop, said, succeeds, tells, wait_until};
 
 /// Longer runs would take minutes for each change.

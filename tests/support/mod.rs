@@ -6,6 +6,7 @@
 pub mod advice;
 pub mod comparisons;
 pub mod corpus;
+pub mod dice;
 pub mod graph;
 pub mod histories;
 pub mod page;

@@ -11,7 +11,8 @@ use petal_reconstruct::ProbeSource as _;
 
 use super::random::{OPTIMISATIONS, edited, observed};
 use crate::support;
-use crate::support::traps::{self, Dice, Memories, TRAPS, Trap};
+use crate::support::dice::Dice;
+use crate::support::traps::{self, Memories, TRAPS, Trap};
 
 /// How many programs of each kind are tried.
 const PROGRAMS: u32 = 6;

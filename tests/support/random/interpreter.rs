@@ -1,7 +1,7 @@
 //! What Calyx's control semantics say that a program does, cycle by cycle.
 
-use super::Test;
 use super::program::{Arm, Body, Code, Cycle, Program, StatementId, Step};
+use super::shapes::Test;
 
 impl Program {
     /// The steps of a program in the order in which they run.
