@@ -1,7 +1,7 @@
 //! From a program to a graph: instances are unfolded, and every port gets its value.
 //!
 //! Assignments mean what Calyx's Verilog backend writes for them. `program.rs` reads the program;
-//! `primitives` describes what a cell of a primitive does.
+//! `primitives` describes what a cell of a primitive does; `values.rs` gives the ports their values.
 
 mod values;
 
