@@ -4,11 +4,13 @@
 //! user asks for, and what the words in petal's outputs mean. In goes what a room above counted; out comes text. Holds
 //! no run: of a design it knows the numbers of statements and the kinds of overhead alone.
 
+mod columns;
 pub mod selection;
 pub mod table;
 pub mod terms;
 pub mod text;
 
+pub use columns::Columns;
 pub use selection::{Digest, Filter, Selection, SelectionError};
-pub use table::{Align, Column, RowId, Table, Value};
+pub use table::{Column, Kind, RowId, Table, Value};
 pub use text::{printable, thousands};

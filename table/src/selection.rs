@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::table::{Align, Table, Value};
+use crate::table::{Table, Value};
 use crate::text::{nearest, thousands};
 
 /// How many rows of a table are shown if nothing else is asked for.
@@ -229,7 +229,7 @@ impl Selection {
 fn active(table: &Table) -> Table {
     let columns = table.columns().iter().enumerate();
     let counts = columns.filter(|(_, column)| {
-        column.align == Align::Right && !OF_THE_PROGRAM.contains(&column.name.as_str())
+        column.is_number() && !OF_THE_PROGRAM.contains(&column.name.as_str())
     });
     let counts: Vec<usize> = counts.map(|(at, _)| at).collect();
     let rows = table.rows().iter().enumerate();

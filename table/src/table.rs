@@ -9,13 +9,19 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::text::{grouped, markdown, printable, shortened, thousands};
 
-/// On which side of its column a value stands.
+/// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
-    /// Texts.
-    Left,
-    /// Numbers.
-    Right,
+pub enum Kind {
+    /// Texts that come again and again.
+    Text,
+    /// Lists of texts.
+    Texts,
+    /// Cycles, lines and counts, of which differences may be taken.
+    Number,
+    /// Values in hardware, of up to 64 bits.
+    Bits,
+    /// Numbers that are not whole.
+    Decimal,
 }
 
 /// A column of a table.
@@ -23,25 +29,30 @@ pub enum Align {
 pub struct Column {
     /// Heading; also the key in JSON.
     pub name: String,
-    /// Alignment in text and Markdown.
-    pub align: Align,
+    /// What it holds.
+    pub kind: Kind,
 }
 
 impl Column {
-    /// A column of texts.
-    pub fn text(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            align: Align::Left,
-        }
+    /// A column of anything.
+    pub fn of(name: impl Into<String>, kind: Kind) -> Self {
+        let name = name.into();
+        Self { name, kind }
     }
 
-    /// A column of numbers.
+    /// A column of texts.
+    pub fn text(name: impl Into<String>) -> Self {
+        Self::of(name, Kind::Text)
+    }
+
+    /// A column of whole numbers.
     pub fn number(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            align: Align::Right,
-        }
+        Self::of(name, Kind::Number)
+    }
+
+    /// Whether it holds numbers, which are flush right.
+    pub fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::Number | Kind::Bits | Kind::Decimal)
     }
 }
 
@@ -283,10 +294,7 @@ impl Table {
         line(
             self.columns
                 .iter()
-                .map(|column| match column.align {
-                    Align::Left => "---".to_owned(),
-                    Align::Right => "---:".to_owned(),
-                })
+                .map(|column| if column.is_number() { "---:" } else { "---" }.to_owned())
                 .collect(),
         );
         for row in &self.rows {
@@ -327,8 +335,7 @@ impl Table {
             return self.text();
         }
         let (shown, left_out): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
-            self.columns[at].align == Align::Left
-                || self.rows.iter().any(|row| !row[at].is_nothing())
+            !self.columns[at].is_number() || self.rows.iter().any(|row| !row[at].is_nothing())
         });
         let mut text = String::new();
         self.write_text(&mut text, &shown, room);
@@ -363,7 +370,7 @@ impl Table {
         for (cells, &at) in cells.iter_mut().zip(columns) {
             let width = widest(cells);
             let shorter = width.saturating_sub(excess).max(SHORTEST);
-            if self.columns[at].align == Align::Left && shorter < width {
+            if !self.columns[at].is_number() && shorter < width {
                 for cell in cells.iter_mut() {
                     *cell = shortened(cell, shorter);
                 }
@@ -376,9 +383,10 @@ impl Table {
             for ((cells, &at), width) in cells.iter().zip(columns).zip(&widths) {
                 let cell = &cells[row];
                 let space = " ".repeat(width - cell.width());
-                let _ = match self.columns[at].align {
-                    Align::Left => write!(line, "{cell}{space}{GAP}"),
-                    Align::Right => write!(line, "{space}{cell}{GAP}"),
+                let _ = if self.columns[at].is_number() {
+                    write!(line, "{space}{cell}{GAP}")
+                } else {
+                    write!(line, "{cell}{space}{GAP}")
                 };
             }
             text.push_str(line.trim_end());
