@@ -22,6 +22,8 @@ mod resolve;
 mod results;
 mod shown;
 mod syntax;
+mod tables;
+mod tracks;
 mod trees;
 mod watched;
 mod work;
@@ -39,3 +41,4 @@ pub use results::{
     Blame, ChangeOf, Checkpoint, Counter, Derived, Latency, Results, Rule, VERSION, Violation,
     Watch, Window, Written,
 };
+pub use tables::{Place, ResultTable};

@@ -116,7 +116,10 @@ impl Dependences {
             all.insert(component.name, dependences);
         }
         // What runs by itself tells how long all else takes.
-        if ctx.components.iter().any(timing::is_clocked) {
+        let is_clocked = |component: &ir::Component| {
+            timing::is_clocked(component, component.name == ctx.entrypoint)
+        };
+        if ctx.components.iter().any(is_clocked) {
             timed.extend(calls.keys());
         }
         let (racing, timed) = (with_inlining(racing, ctx), with_inlining(timed, ctx));

@@ -91,17 +91,15 @@ fn of_analysis(
     profile: &Profile,
     analysis: &Analysis<'_>,
 ) -> Result<BTreeMap<Table, RecordBatch>, Error> {
-    let results = profile.observations()?;
     let mut tables = BTreeMap::from([(Table::Runs, runs(&[row(profile, analysis)])?)]);
-    for table in Table::ALL {
-        let batch = match (&results, table) {
-            (_, Table::Lines) if !analysis.has_front_end() => None,
-            (Some(results), table) if table.is_of_observations() => {
-                observed(table, results)?.filter(|rows| rows.num_rows() > 0)
-            }
-            _ => statistics(table, analysis)?,
-        };
-        tables.extend(batch.map(|batch| (table, batch)));
+    for table in Table::all() {
+        if table != Table::Lines || analysis.has_front_end() {
+            let batch = statistics(table, analysis)?;
+            tables.extend(batch.map(|batch| (table, batch)));
+        }
+    }
+    if let Some(results) = profile.observations()? {
+        tables.extend(observed(&results)?);
     }
     Ok(tables)
 }
@@ -154,7 +152,7 @@ fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
     let tables = staging.path(TABLES_FOLDER);
     std::fs::create_dir(&tables).map_err(Error::io("create the folder", &tables))?;
     let mut streams = Vec::new();
-    for table in Table::ALL {
+    for table in Table::all() {
         if let Some(batches) = Batches::new(table, &profile.metadata) {
             streams.push((batches, TableFile::new(table, dir, &tables)?));
         }

@@ -40,6 +40,36 @@ impl<R> Columns<R> {
         self
     }
 
+    /// A column of values in hardware.
+    #[must_use]
+    pub fn bits(self, name: impl Into<String>, value: impl Fn(&R) -> Value + 'static) -> Self {
+        self.with(Column::of(name, Kind::Bits), value)
+    }
+
+    /// A column of lists of texts.
+    #[must_use]
+    pub fn texts(self, name: impl Into<String>, value: impl Fn(&R) -> Value + 'static) -> Self {
+        self.with(Column::of(name, Kind::Texts), value)
+    }
+
+    /// The last column may have nothing in a row.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        if let Some((column, _)) = self.0.last_mut() {
+            column.is_optional = true;
+        }
+        self
+    }
+
+    /// The last column has another heading for people.
+    #[must_use]
+    pub fn titled(mut self, title: &'static str) -> Self {
+        if let Some((column, _)) = self.0.last_mut() {
+            column.title = Some(title);
+        }
+        self
+    }
+
     /// These, and then others.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {

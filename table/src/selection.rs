@@ -154,8 +154,8 @@ impl Condition<'_> {
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Count(count) => Some(*count as f64),
-        Value::Decimal(number) => Some(*number),
-        Value::Text(_) | Value::Empty | Value::Unknown => None,
+        Value::Decimal(number) | Value::Fraction(number) => Some(*number),
+        Value::Text(_) | Value::Texts(_) | Value::Empty | Value::Unknown => None,
     }
 }
 

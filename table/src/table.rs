@@ -27,17 +27,30 @@ pub enum Kind {
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Heading; also the key in JSON.
+    /// What it is called: the heading, and the key in JSON.
     pub name: String,
+    /// The heading for people, where that is another one.
+    pub title: Option<&'static str>,
     /// What it holds.
     pub kind: Kind,
+    /// Whether a row may have nothing in it.
+    pub is_optional: bool,
 }
 
 impl Column {
     /// A column of anything.
     pub fn of(name: impl Into<String>, kind: Kind) -> Self {
-        let name = name.into();
-        Self { name, kind }
+        Self {
+            name: name.into(),
+            title: None,
+            kind,
+            is_optional: false,
+        }
+    }
+
+    /// The heading for people.
+    pub fn heading(&self) -> &str {
+        self.title.unwrap_or(&self.name)
     }
 
     /// A column of texts.
@@ -65,6 +78,10 @@ pub enum Value {
     Count(u64),
     /// A number with two decimals.
     Decimal(f64),
+    /// A number with four decimals.
+    Fraction(f64),
+    /// Several texts.
+    Texts(Vec<String>),
     /// Nothing.
     Empty,
     /// Something that is not known.
@@ -103,6 +120,8 @@ impl Value {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
             Self::Decimal(number) => format!("{number:.2}"),
+            Self::Fraction(number) => format!("{number:.4}"),
+            Self::Texts(texts) => texts.join(" | "),
             Self::Empty | Self::Unknown => String::new(),
         }
     }
@@ -112,7 +131,8 @@ impl Value {
         match self {
             Self::Text(text) => printable(text).replace('\t', " "),
             Self::Count(count) => thousands(*count),
-            Self::Decimal(_) => grouped(&self.plain()),
+            Self::Decimal(_) | Self::Fraction(_) => grouped(&self.plain()),
+            Self::Texts(_) => printable(&self.plain()).replace('\t', " "),
             Self::Empty => String::new(),
             Self::Unknown => "–".to_owned(),
         }
@@ -129,6 +149,8 @@ impl Value {
             Self::Text(text) => Json::from(text.as_str()),
             Self::Count(count) => Json::from(*count),
             Self::Decimal(number) => Json::from((number * 100.0).round() / 100.0),
+            Self::Fraction(number) => Json::from((number * 10_000.0).round() / 10_000.0),
+            Self::Texts(texts) => Json::from(texts.as_slice()),
             Self::Empty | Self::Unknown => Json::Null,
         }
     }
@@ -170,6 +192,33 @@ const SHORTEST: usize = 12;
 const FORMULA: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 /// Tells Excel that a file is UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Rows as comma-separated values, as [`Table::csv`] has them. There may be more rows than there is memory for at once.
+pub fn csv<R: AsRef<[Value]>>(
+    heading: impl Iterator<Item = impl AsRef<[u8]>>,
+    rows: impl Iterator<Item = R>,
+) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = writer.write_record(heading);
+    let written = rows.fold(written, |so_far, row| {
+        so_far.and_then(|()| writer.write_record(row.as_ref().iter().map(spreadsheet)))
+    });
+    written.expect("all lines have the same length, and a vector can be written");
+    let bytes = writer.into_inner().expect("a vector can be written");
+    let mut text = String::from_utf8(bytes).expect("only texts were written");
+    if !text.is_ascii() {
+        text.insert(0, BYTE_ORDER_MARK);
+    }
+    text
+}
+
+fn spreadsheet(value: &Value) -> String {
+    let text = value.plain();
+    match value {
+        Value::Text(_) | Value::Texts(_) if text.starts_with(FORMULA) => format!("'{text}"),
+        _ => text,
+    }
+}
 
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
@@ -247,36 +296,8 @@ impl Table {
     /// Excel takes a file to be in the encoding of its country; so there is one if any character is
     /// not ASCII, and none in all other files, which read the same in every encoding.
     pub fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let heading = self
-            .columns
-            .iter()
-            .map(|column| column.name.clone())
-            .collect();
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| row.iter().map(Self::spreadsheet).collect());
-        let lines: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
-        for line in lines {
-            writer
-                .write_record(&line)
-                .expect("all lines have the same length");
-        }
-        let bytes = writer.into_inner().expect("a vector can be written");
-        let mut text = String::from_utf8(bytes).expect("only texts were written");
-        if !text.is_ascii() {
-            text.insert(0, BYTE_ORDER_MARK);
-        }
-        text
-    }
-
-    fn spreadsheet(value: &Value) -> String {
-        let text = value.plain();
-        match value {
-            Value::Text(_) if text.starts_with(FORMULA) => format!("'{text}"),
-            _ => text,
-        }
+        let heading = self.columns.iter().map(|column| column.name.as_str());
+        csv(heading, self.rows.iter())
     }
 
     /// A Markdown table.

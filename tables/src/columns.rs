@@ -2,17 +2,111 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder, StringDictionaryBuilder};
+use arrow_array::builder::{
+    Float64Builder, Int64Builder, ListBuilder, StringBuilder, StringDictionaryBuilder,
+    UInt64Builder,
+};
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, StringArray, UInt64Array};
-use arrow_schema::{DataType, Field};
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, SchemaRef};
 use foldhash::{HashMap, HashMapExt as _};
+use petal_table::{Column, Kind, Value};
 
 use crate::parquet::TableError;
+use crate::schema::{self, column};
 
 /// A whole number for a column of such.
 pub(crate) fn whole(number: u64) -> Result<i64, TableError> {
     i64::try_from(number).map_err(|_| TableError::Number(number))
+}
+
+/// The column of a database for one of a table.
+pub(crate) fn field(of: &Column) -> Field {
+    let field = match of.kind {
+        Kind::Text => schema::text,
+        Kind::Texts => schema::texts,
+        Kind::Number => schema::number,
+        Kind::Bits => schema::bits,
+        Kind::Decimal => schema::real,
+    };
+    field(&column(&of.name)).with_nullable(of.is_optional)
+}
+
+/// A column that is filled row by row.
+pub(crate) enum Builder {
+    Text(StringDictionaryBuilder<Int32Type>),
+    Texts(ListBuilder<StringBuilder>),
+    Number(Int64Builder),
+    Bits(UInt64Builder),
+    Decimal(Float64Builder),
+}
+
+impl Builder {
+    pub fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Text => Self::Text(StringDictionaryBuilder::new()),
+            Kind::Texts => {
+                let item = Field::new_list_field(DataType::Utf8, false);
+                let texts = ListBuilder::new(StringBuilder::new());
+                Self::Texts(texts.with_field(Arc::new(item)))
+            }
+            Kind::Number => Self::Number(Int64Builder::new()),
+            Kind::Bits => Self::Bits(UInt64Builder::new()),
+            Kind::Decimal => Self::Decimal(Float64Builder::new()),
+        }
+    }
+
+    /// Appends a value; one of another kind is null.
+    pub fn append(&mut self, value: &Value) -> Result<(), TableError> {
+        match (self, value) {
+            (Self::Text(column), Value::Text(text)) if !text.is_empty() => {
+                column.append_value(text);
+            }
+            (Self::Text(column), _) => column.append_null(),
+            (Self::Texts(column), Value::Texts(texts)) => {
+                for text in texts {
+                    column.values().append_value(text);
+                }
+                column.append(true);
+            }
+            (Self::Texts(column), _) => column.append(false),
+            (Self::Number(column), Value::Count(count)) => column.append_value(whole(*count)?),
+            (Self::Number(column), _) => column.append_null(),
+            (Self::Bits(column), Value::Count(bits)) => column.append_value(*bits),
+            (Self::Bits(column), _) => column.append_null(),
+            (Self::Decimal(column), Value::Decimal(number) | Value::Fraction(number)) => {
+                column.append_value(*number);
+            }
+            (Self::Decimal(column), _) => column.append_null(),
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> ArrayRef {
+        match self {
+            Self::Text(mut column) => Arc::new(column.finish()),
+            Self::Texts(mut column) => Arc::new(column.finish()),
+            Self::Number(mut column) => Arc::new(column.finish()),
+            Self::Bits(mut column) => Arc::new(column.finish()),
+            Self::Decimal(mut column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+/// The rows of a table with these columns.
+pub(crate) fn batch<R: AsRef<[Value]>>(
+    schema: SchemaRef,
+    columns: &[Column],
+    rows: impl Iterator<Item = R>,
+) -> Result<RecordBatch, TableError> {
+    let mut builders: Vec<Builder> = columns.iter().map(|of| Builder::new(of.kind)).collect();
+    for row in rows {
+        for (builder, value) in builders.iter_mut().zip(row.as_ref()) {
+            builder.append(value)?;
+        }
+    }
+    let arrays = builders.into_iter().map(Builder::finish).collect();
+    Ok(RecordBatch::try_new(schema, arrays)?)
 }
 
 /// A column of whole numbers.
@@ -26,28 +120,10 @@ pub(crate) fn numbers(
     Ok(Arc::new(numbers?))
 }
 
-/// A column of values in hardware.
-pub(crate) fn values(values: impl IntoIterator<Item = Option<u64>>) -> ArrayRef {
-    Arc::new(values.into_iter().collect::<UInt64Array>())
-}
-
 /// A column of texts that come again and again.
 pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> ArrayRef {
     let mut column = StringDictionaryBuilder::<Int32Type>::new();
     column.extend(texts);
-    Arc::new(column.finish())
-}
-
-/// A column of lists of texts.
-pub(crate) fn lists<'a>(lists: impl IntoIterator<Item = &'a [String]>) -> ArrayRef {
-    let item = Field::new_list_field(DataType::Utf8, false);
-    let mut column = ListBuilder::new(StringBuilder::new()).with_field(Arc::new(item));
-    for list in lists {
-        for text in list {
-            column.values().append_value(text);
-        }
-        column.append(true);
-    }
     Arc::new(column.finish())
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use petal_reconstruct::Overhead;
 
-use crate::statistics;
+use crate::columns::field;
+use crate::{observations, statistics};
 
 /// The version of the schema: it changes when a column is removed, renamed or gets another type or meaning, and not when one is
 /// added.
@@ -33,47 +34,26 @@ pub enum Table {
     Cycles,
     /// The slices of the timeline.
     Spans,
-    /// When checkpoints were passed.
-    Checkpoints,
-    /// Each time that was measured between two events.
-    Latencies,
-    /// What was active while a latency was longer than it can be.
-    Blame,
-    /// The changes of watched values.
-    Changes,
-    /// When rules were broken.
-    Violations,
-    /// Sums over the run.
-    Counters,
-    /// The same for parts of the run.
-    Samples,
-    /// What is computed from counters.
-    Derived,
-    /// The parts of the run that windows keep.
-    Windows,
+    /// What was observed: a table of `petal_observe`.
+    Observed(&'static str),
 }
 
 impl Table {
     /// All tables, in the order of the documentation.
-    pub const ALL: [Self; 17] = [
-        Self::Runs,
-        Self::Statements,
-        Self::Groups,
-        Self::Cells,
-        Self::Lines,
-        Self::Trees,
-        Self::Cycles,
-        Self::Spans,
-        Self::Checkpoints,
-        Self::Latencies,
-        Self::Blame,
-        Self::Changes,
-        Self::Violations,
-        Self::Counters,
-        Self::Samples,
-        Self::Derived,
-        Self::Windows,
-    ];
+    pub fn all() -> Vec<Self> {
+        let own = [
+            Self::Runs,
+            Self::Statements,
+            Self::Groups,
+            Self::Cells,
+            Self::Lines,
+            Self::Trees,
+            Self::Cycles,
+            Self::Spans,
+        ];
+        let observed = observations::names().into_iter().map(Self::Observed);
+        own.into_iter().chain(observed).collect()
+    }
 
     /// Its name, which is that of its file without `.parquet`.
     pub fn name(self) -> &'static str {
@@ -86,26 +66,13 @@ impl Table {
             Self::Trees => "trees",
             Self::Cycles => "cycles",
             Self::Spans => "spans",
-            Self::Checkpoints => "checkpoints",
-            Self::Latencies => "latencies",
-            Self::Blame => "blame",
-            Self::Changes => "changes",
-            Self::Violations => "violations",
-            Self::Counters => "counters",
-            Self::Samples => "samples",
-            Self::Derived => "derived",
-            Self::Windows => "windows",
+            Self::Observed(name) => name,
         }
     }
 
     /// The table of this name.
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|table| table.name() == name)
-    }
-
-    /// Whether it has results of observations: such a table without rows is not written.
-    pub fn is_of_observations(self) -> bool {
-        self >= Self::Checkpoints
+        Self::all().into_iter().find(|table| table.name() == name)
     }
 
     /// Its columns. In the metadata of the schema, `petal.table` is its name and `petal.schema` the [`SCHEMA_VERSION`].
@@ -142,39 +109,7 @@ impl Table {
                 or_null(number("activation")),
                 number("activations"),
             ],
-            Self::Checkpoints => vec![text("checkpoint"), number("cycle")],
-            Self::Latencies => vec![text("latency"), number("start"), number("cycles")],
-            Self::Blame => vec![
-                text("latency"),
-                number("cycles"),
-                number("in_parallel"),
-                text("active"),
-            ],
-            Self::Changes => vec![
-                text("watch"),
-                number("cycle"),
-                or_null(number("index")),
-                or_null(value("old")),
-                value("new"),
-                texts("by"),
-            ],
-            Self::Violations => vec![
-                text("rule"),
-                number("cycle"),
-                number("cycles"),
-                texts("active"),
-                or_null(number("written")),
-                texts("by"),
-            ],
-            Self::Counters => vec![text("counter"), value("total"), real("per_cycle")],
-            Self::Samples => vec![
-                text("counter"),
-                number("start"),
-                number("cycles"),
-                value("sum"),
-            ],
-            Self::Derived => vec![text("figure"), or_null(real("value"))],
-            Self::Windows => vec![text("window"), number("start"), number("cycles")],
+            Self::Observed(name) => observations::columns(name).iter().map(field).collect(),
         };
         Arc::new(Schema::new(fields).with_metadata(self.marks()))
     }
@@ -231,7 +166,7 @@ pub(crate) fn text(name: &str) -> Field {
 }
 
 /// A column of lists of texts.
-fn texts(name: &str) -> Field {
+pub(crate) fn texts(name: &str) -> Field {
     let item = Field::new_list_field(DataType::Utf8, false);
     Field::new(name, DataType::List(Arc::new(item)), false)
 }
@@ -242,7 +177,7 @@ pub(crate) fn number(name: &str) -> Field {
 }
 
 /// A column of values in hardware, of up to 64 bits.
-fn value(name: &str) -> Field {
+pub(crate) fn bits(name: &str) -> Field {
     Field::new(name, DataType::UInt64, false)
 }
 

@@ -56,7 +56,7 @@ const ROOMS: [Room; 18] = [
     },
     Room {
         name: "petal-observe",
-        knows: &["petal-metadata", "petal-reconstruct"],
+        knows: &["petal-metadata", "petal-reconstruct", "petal-table"],
         in_tests: &[],
     },
     Room {
