@@ -28,7 +28,7 @@ use crate::exclusion::Condition;
 use crate::tree::{GroupRef, NodeKey, View};
 pub(crate) use timing::{is_promised, is_promised_for};
 use uses::{Uses, name_of};
-pub(crate) use uses::{cell_of, is_combinational, ports_of, ports_read, primitive};
+pub(crate) use uses::{cell_of, constant, is_combinational, ports_of, ports_read, primitive};
 
 /// Longer sequences are left out, since the work grows with the square of the length.
 const MAX_STEPS: usize = 512;

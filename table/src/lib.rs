@@ -4,6 +4,8 @@
 //! user asks for, and what the words in petal's outputs mean. In goes what a room above counted; out comes text. Holds
 //! no run: of a design it knows the numbers of statements and the kinds of overhead alone.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod columns;
 pub mod selection;
 pub mod table;

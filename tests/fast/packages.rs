@@ -17,7 +17,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 18] = [
+const ROOMS: [Room; 17] = [
     Room {
         name: "petal",
         knows: &[
@@ -33,7 +33,6 @@ const ROOMS: [Room; 18] = [
             "petal-reconstruct",
             "petal-sweep",
             "petal-table",
-            "petal-tables",
             "petal-verilator",
             "petal-visualize",
         ],
@@ -75,7 +74,7 @@ const ROOMS: [Room; 18] = [
             "petal-observe",
             "petal-passes",
             "petal-reconstruct",
-            "petal-tables",
+            "petal-table",
             "petal-verilator",
             "petal-visualize",
         ],
@@ -149,18 +148,6 @@ const ROOMS: [Room; 18] = [
     Room {
         name: "petal-reconstruct",
         knows: &["petal-metadata"],
-        in_tests: &[],
-    },
-    Room {
-        name: "petal-tables",
-        knows: &[
-            "petal-analysis",
-            "petal-metadata",
-            "petal-observe",
-            "petal-reconstruct",
-            "petal-table",
-            "petal-visualize",
-        ],
         in_tests: &[],
     },
     Room {

@@ -5,15 +5,15 @@ use arrow_schema::Field;
 use petal_analysis::{Analysis, cells, control, groups, lines};
 use petal_table::{Column, Columns};
 
-use crate::columns::{batch, field};
-use crate::parquet::TableError;
-use crate::schema::Table;
+use super::schema::Table;
+use petal_table::arrow::TableError;
+use petal_table::arrow::{batch, field};
 
 /// The rows of `statements`, `groups`, `cells` or `lines`; `None` for other tables.
 ///
 /// # Errors
 /// If a number is beyond what a column holds.
-pub fn statistics(
+pub(super) fn statistics(
     table: Table,
     analysis: &Analysis<'_>,
 ) -> Result<Option<RecordBatch>, TableError> {
@@ -29,7 +29,7 @@ pub fn statistics(
 }
 
 /// The columns of such a table. What a run or a place does not have is null.
-pub(crate) fn fields(table: Table) -> Vec<Field> {
+pub(super) fn fields(table: Table) -> Vec<Field> {
     match table {
         Table::Statements => of(&control::columns()),
         Table::Groups => of(&groups::columns()),

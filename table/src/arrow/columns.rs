@@ -10,30 +10,17 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, SchemaRef};
 use foldhash::{HashMap, HashMapExt as _};
-use petal_table::{Column, Kind, Value};
 
-use crate::parquet::TableError;
-use crate::schema::{self, column};
+use super::TableError;
+use crate::table::{Column, Kind, Value};
 
 /// A whole number for a column of such.
-pub(crate) fn whole(number: u64) -> Result<i64, TableError> {
+pub fn whole(number: u64) -> Result<i64, TableError> {
     i64::try_from(number).map_err(|_| TableError::Number(number))
 }
 
-/// The column of a database for one of a table.
-pub(crate) fn field(of: &Column) -> Field {
-    let field = match of.kind {
-        Kind::Text => schema::text,
-        Kind::Texts => schema::texts,
-        Kind::Number => schema::number,
-        Kind::Bits => schema::bits,
-        Kind::Decimal => schema::real,
-    };
-    field(&column(&of.name)).with_nullable(of.is_optional)
-}
-
 /// A column that is filled row by row.
-pub(crate) enum Builder {
+enum Builder {
     Text(StringDictionaryBuilder<Int32Type>),
     Texts(ListBuilder<StringBuilder>),
     Number(Int64Builder),
@@ -94,7 +81,7 @@ impl Builder {
 }
 
 /// The rows of a table with these columns.
-pub(crate) fn batch<R: AsRef<[Value]>>(
+pub fn batch<R: AsRef<[Value]>>(
     schema: SchemaRef,
     columns: &[Column],
     rows: impl Iterator<Item = R>,
@@ -110,9 +97,7 @@ pub(crate) fn batch<R: AsRef<[Value]>>(
 }
 
 /// A column of whole numbers.
-pub(crate) fn numbers(
-    numbers: impl IntoIterator<Item = Option<u64>>,
-) -> Result<ArrayRef, TableError> {
+pub fn numbers(numbers: impl IntoIterator<Item = Option<u64>>) -> Result<ArrayRef, TableError> {
     let numbers = numbers
         .into_iter()
         .map(|number| number.map(whole).transpose());
@@ -121,7 +106,7 @@ pub(crate) fn numbers(
 }
 
 /// A column of texts that come again and again.
-pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> ArrayRef {
+pub fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> ArrayRef {
     let mut column = StringDictionaryBuilder::<Int32Type>::new();
     column.extend(texts);
     Arc::new(column.finish())
@@ -129,7 +114,7 @@ pub(crate) fn texts<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Arr
 
 /// Texts with a number for each, which columns of many rows have instead of them.
 #[derive(Debug, Default)]
-pub(crate) struct Dictionary {
+pub struct Dictionary {
     numbers: HashMap<Arc<str>, i32>,
     texts: Vec<Arc<str>>,
     /// All texts so far as an array, until there is a new one.
@@ -137,6 +122,7 @@ pub(crate) struct Dictionary {
 }
 
 impl Dictionary {
+    /// No texts yet.
     pub fn new() -> Self {
         Self {
             numbers: HashMap::new(),

@@ -5,11 +5,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 use petal_reconstruct::Overhead;
 
-use crate::columns::field;
-use crate::{observations, statistics};
+use petal_table::arrow::{column, field, number, or_null, text};
+
+use super::{observations, statistics};
 
 /// The version of the schema: it changes when a column is removed, renamed or gets another type or meaning, and not when one is
 /// added.
@@ -145,48 +146,4 @@ fn runs() -> Vec<Field> {
         or_null(text("calyx")),
     ]);
     fields
-}
-
-/// What a heading, such as `FSM update %`, is called as a column: `fsm_update_percent`.
-pub(crate) fn column(heading: &str) -> String {
-    let words = heading.replace('%', "percent").to_lowercase();
-    let words = words.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    words.join("_")
-}
-
-/// The type of texts: each is there once, and rows have its number.
-pub(crate) fn dictionary() -> DataType {
-    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-}
-
-/// A column of texts that come again and again.
-pub(crate) fn text(name: &str) -> Field {
-    Field::new(name, dictionary(), false)
-}
-
-/// A column of lists of texts.
-pub(crate) fn texts(name: &str) -> Field {
-    let item = Field::new_list_field(DataType::Utf8, false);
-    Field::new(name, DataType::List(Arc::new(item)), false)
-}
-
-/// A column of cycles, lines or counts, of which differences may be taken.
-pub(crate) fn number(name: &str) -> Field {
-    Field::new(name, DataType::Int64, false)
-}
-
-/// A column of values in hardware, of up to 64 bits.
-pub(crate) fn bits(name: &str) -> Field {
-    Field::new(name, DataType::UInt64, false)
-}
-
-/// A column of numbers that are not whole.
-pub(crate) fn real(name: &str) -> Field {
-    Field::new(name, DataType::Float64, false)
-}
-
-/// The same column, with nulls.
-pub(crate) fn or_null(field: Field) -> Field {
-    field.with_nullable(true)
 }

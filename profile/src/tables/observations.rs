@@ -4,9 +4,9 @@ use arrow_array::RecordBatch;
 use petal_observe::{Place, ResultTable, Results};
 use petal_table::Column;
 
-use crate::columns::batch;
-use crate::parquet::TableError;
-use crate::schema::Table;
+use super::schema::Table;
+use petal_table::arrow::TableError;
+use petal_table::arrow::batch;
 
 /// The tables of observations that databases have.
 fn all(results: &Results) -> impl Iterator<Item = ResultTable<'_>> {
@@ -15,12 +15,12 @@ fn all(results: &Results) -> impl Iterator<Item = ResultTable<'_>> {
 }
 
 /// Their names.
-pub(crate) fn names() -> Vec<&'static str> {
+pub(super) fn names() -> Vec<&'static str> {
     all(&Results::default()).map(|table| table.name).collect()
 }
 
 /// The columns of such a table.
-pub(crate) fn columns(name: &str) -> Vec<Column> {
+pub(super) fn columns(name: &str) -> Vec<Column> {
     let results = Results::default();
     let table = all(&results).find(|table| table.name == name);
     table.map_or_else(Vec::new, |table| table.into_parts().0)
@@ -30,7 +30,7 @@ pub(crate) fn columns(name: &str) -> Vec<Column> {
 ///
 /// # Errors
 /// If a number is beyond what a column holds.
-pub fn observed(results: &Results) -> Result<Vec<(Table, RecordBatch)>, TableError> {
+pub(super) fn observed(results: &Results) -> Result<Vec<(Table, RecordBatch)>, TableError> {
     let mut batches = Vec::new();
     for table in all(results) {
         let of = Table::Observed(table.name);
