@@ -12,7 +12,7 @@ use crate::elements::ElementKind;
 use crate::ledger::{ByKind, Ledger};
 use crate::profile::Profile;
 use petal_table::Columns;
-use petal_table::table::{RowId, Table, Value};
+use petal_table::{RowId, Table, Value};
 
 /// The table of component cells, in the order in which they first ran.
 ///

@@ -17,7 +17,7 @@ use crate::entries::{Seen, entries};
 use crate::ledger::{Ledger, Statement};
 use crate::profile::Profile;
 use petal_table::Columns;
-use petal_table::table::{RowId, Table, Value};
+use petal_table::{RowId, Table, Value};
 
 /// The table of statements, in source order of each component. All instances of the component count
 /// together. An enable counts the cycles of its group.

@@ -12,7 +12,7 @@ use crate::activations::{Activations, Durations};
 use crate::control::unseen;
 use crate::elements::ElementKind;
 use petal_table::Columns;
-use petal_table::table::{RowId, Table, Value};
+use petal_table::{RowId, Table, Value};
 
 /// The table of groups. One row for each group that control or another group runs, most cycles
 /// first; the activations of all instances of the component count together.

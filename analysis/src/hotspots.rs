@@ -16,7 +16,7 @@ use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::waits::Wait;
 use petal_table::Columns;
-use petal_table::table::{RowId, Table, Value};
+use petal_table::{RowId, Table, Value};
 
 /// Why cycles are on the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

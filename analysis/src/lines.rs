@@ -12,7 +12,7 @@ use crate::leaves::{Weighting, shares, units};
 use crate::ledger::{ByKind, Class, Inside, TreeCosts};
 use crate::profile::Profile;
 use petal_table::Columns;
-use petal_table::table::{Table, Value};
+use petal_table::{Table, Value};
 
 /// Counts how often each line became active while the events of a trace pass by.
 #[derive(Debug, Default)]

@@ -13,8 +13,8 @@ use crate::ending::Ending;
 use crate::hotspots::{HotspotKind, RankedHotspot, hotspots, ranked};
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use petal_table::table::{Column, Table, Value};
 use petal_table::text::thousands;
+use petal_table::{Column, Table, Value};
 
 /// How many groups and statements the summary names.
 pub(crate) const RANKED: usize = 5;

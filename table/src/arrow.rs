@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
-use crate::table::{Column, Kind};
+use crate::{Column, Kind};
 
 pub use columns::{Dictionary, batch, numbers, texts, whole};
 pub use parquet::{TableError, Writer};

@@ -1,6 +1,6 @@
 //! The columns of a table with what each has in a row: the one list that text, Markdown, CSV, JSON and databases are made from.
 
-use crate::table::{Column, Kind, RowId, Table, Value};
+use crate::{Column, Kind, RowId, Table, Value};
 
 /// What a column has in a row.
 type Cell<R> = Box<dyn Fn(&R) -> Value>;

@@ -6,15 +6,19 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+mod column;
 mod columns;
 pub mod selection;
 pub mod table;
 pub mod terms;
 pub mod text;
 mod track;
+mod value;
 
+pub use column::{Column, Kind};
 pub use columns::Columns;
 pub use selection::{Digest, Filter, Selection, SelectionError};
-pub use table::{Column, Kind, RowId, Table, Value, csv};
+pub use table::{RowId, Table, csv};
 pub use text::{printable, thousands};
 pub use track::{Track, TrackContent};
+pub use value::Value;

@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::table::{Table, Value};
 use crate::text::{nearest, thousands};
+use crate::{Table, Value};
 
 /// How many rows of a table are shown if nothing else is asked for.
 const ROWS: usize = 10;

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, SchemaRef};
 use foldhash::{HashMap, HashMapExt as _};
 
 use super::TableError;
-use crate::table::{Column, Kind, Value};
+use crate::{Column, Kind, Value};
 
 /// A whole number for a column of such.
 pub fn whole(number: u64) -> Result<i64, TableError> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::place::{SourceLine, front_end_line, source_line};
-use petal_table::table::{RowId, Table, Value};
+use petal_table::{RowId, Table, Value};
 
 /// A row: which table, and which of its rows.
 pub(crate) type Row = (usize, usize);
