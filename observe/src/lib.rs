@@ -8,11 +8,13 @@
 mod activity;
 mod blame;
 mod builder;
-mod check;
+mod checker;
 mod collect;
 mod countable;
 mod derived;
 mod directory;
+mod expression;
+mod functions;
 mod latency;
 mod observations;
 mod problem;
