@@ -5,9 +5,10 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
+use petal_metadata::nearest;
 use thiserror::Error;
 
-use crate::text::{nearest, thousands};
+use crate::text::thousands;
 use crate::{Table, Value};
 
 /// How many rows of a table are shown if nothing else is asked for.

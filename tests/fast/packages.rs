@@ -142,7 +142,7 @@ const ROOMS: [Room; 17] = [
     },
     Room {
         name: "petal-sweep",
-        knows: &["petal-visualize"],
+        knows: &["petal-metadata", "petal-visualize"],
         in_tests: &[],
     },
     Room {
