@@ -14,10 +14,8 @@ pub fn explain(args: &ExplainArgs) -> Result<(), Error> {
         return print(&terms::list());
     }
     let Some(term) = Term::find(&word) else {
-        let near = match &Term::nearest(&word)[..] {
-            [] => String::new(),
-            near => format!("; near are `{}`", near.join("`, `")),
-        };
+        let near = petal_metadata::question(&Term::nearest(&word));
+        let near = near.map_or_else(String::new, |question| format!("; {question}"));
         return Err(Error::usage(format!(
             "`{word}` is no term of petal's outputs{near}; `petal explain` lists all"
         )));

@@ -28,7 +28,7 @@ use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::order::Order;
 use crate::profile::Profile;
 use crate::summary::{RANKED, Summary};
-use petal_table::table::Table;
+use petal_table::Table;
 
 /// Which control statements flame graphs and reports show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

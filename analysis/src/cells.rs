@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petal_metadata::{Id, Metadata, RegisterKind};
+use petal_metadata::{Component, Id, Metadata, RegisterKind};
 use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead, actual_path};
 
 pub use petal_reconstruct::instance_path as path;
@@ -11,7 +11,8 @@ use crate::activations::Activations;
 use crate::elements::ElementKind;
 use crate::ledger::{ByKind, Ledger};
 use crate::profile::Profile;
-use petal_table::table::{Column, RowId, Table, Value};
+use petal_table::Columns;
+use petal_table::{RowId, Table, Value};
 
 /// The table of component cells, in the order in which they first ran.
 ///
@@ -34,56 +35,83 @@ pub fn cells(
     for (&(instance, _), statement) in &ledger.instances {
         *charged.entry(instance).or_default() += statement.charged();
     }
-    let kinds = || Overhead::ALL.map(|kind| format!("control: {}", kind.title()));
-    let parts = || std::iter::once("busy".to_owned()).chain(kinds());
-    let mut columns = vec![
-        Column::text("cell"),
-        Column::text("component"),
-        Column::number("FSMs"),
-        Column::number("times active"),
-        Column::number("cycles"),
-        Column::number("avg"),
-        Column::number("busy"),
-        Column::number("busy with conditions"),
-        Column::number("control"),
-        Column::number("overhead"),
-    ];
-    columns.extend(kinds().map(Column::number));
-    columns.extend(parts().map(|part| Column::number(format!("{part} %"))));
-    columns.extend(["ref cells", "continuous"].map(Column::text));
-    let mut table = Table::new(columns);
     let references = references(metadata, profile);
-    for (instance, sums) in &all {
-        let cycles = sums.cycles();
+    let none = BTreeSet::new();
+    let rows = all.iter().map(|(instance, sums)| {
         let component = metadata.component(profile.instances()[instance.index()].component);
-        let registers = component.registers.iter();
-        let machines = registers.filter(|register| register.kind == RegisterKind::Fsm);
-        let mut row: Vec<Value> = vec![
-            path(metadata, profile.instances(), *instance).into(),
-            component.name.as_str().into(),
-            (machines.count() as u64).into(),
-            sums.times.into(),
-            cycles.into(),
-            Value::average(cycles, sums.times),
-            sums.busy.into(),
-            sums.conditions.into(),
-            sums.control.iter().sum::<u64>().into(),
-            charged.get(instance).copied().unwrap_or(0).into(),
-        ];
-        row.extend(sums.control.map(Value::from));
-        let parts = std::iter::once(sums.busy).chain(sums.control);
-        row.extend(parts.map(|part| Value::percent(part, cycles)));
-        let known = references.get(instance).into_iter().flatten();
-        let known: Vec<&str> = known.map(String::as_str).collect();
-        row.push(known.join(", ").into());
-        let continuous = component.continuous.iter();
-        let continuous: Vec<&str> = continuous
-            .map(|&cell| component.cell(cell).name.as_str())
-            .collect();
-        row.push(continuous.join(", ").into());
-        table.push_of(RowId::Cell(*instance), row);
+        let row = CellRow {
+            path: path(metadata, profile.instances(), *instance),
+            component,
+            sums,
+            charged: charged.get(instance).copied().unwrap_or(0),
+            references: references.get(instance).unwrap_or(&none),
+        };
+        (RowId::Cell(*instance), row)
+    });
+    columns().table_of(rows)
+}
+
+/// A component cell, and what its cycles went to.
+pub struct CellRow<'a> {
+    path: String,
+    component: &'a Component,
+    sums: &'a Sums,
+    /// Cycles of the run that are charged to its statements.
+    charged: u64,
+    /// The `ref` cells that it drove, and what they stood for.
+    references: &'a BTreeSet<String>,
+}
+
+impl CellRow<'_> {
+    fn share(&self, cycles: u64) -> Value {
+        Value::percent(cycles, self.sums.cycles())
     }
-    table
+
+    fn machines(&self) -> u64 {
+        let registers = self.component.registers.iter();
+        registers
+            .filter(|register| register.kind == RegisterKind::Fsm)
+            .count() as u64
+    }
+}
+
+/// The columns of the table of cells.
+pub fn columns<'a>() -> Columns<CellRow<'a>> {
+    let columns = Columns::default()
+        .text("cell", |row: &CellRow<'_>| row.path.as_str().into())
+        .text("component", |row| row.component.name.as_str().into())
+        .number("FSMs", |row| row.machines().into())
+        .number("times active", |row| row.sums.times.into())
+        .number("cycles", |row| row.sums.cycles().into())
+        .decimal("avg", |row| {
+            Value::average(row.sums.cycles(), row.sums.times)
+        })
+        .number("busy", |row| row.sums.busy.into())
+        .number("busy with conditions", |row| row.sums.conditions.into())
+        .number("control", |row| row.sums.control.iter().sum::<u64>().into())
+        .number("overhead", |row| row.charged.into());
+    let heading = |kind: Overhead| format!("control: {}", kind.title());
+    let columns = Overhead::ALL.iter().fold(columns, |columns, &kind| {
+        columns.number(heading(kind), move |row| {
+            row.sums.control[kind.index()].into()
+        })
+    });
+    let columns = columns.decimal("busy %", |row| row.share(row.sums.busy));
+    let columns = Overhead::ALL.iter().fold(columns, |columns, &kind| {
+        columns.decimal(format!("{} %", heading(kind)), move |row| {
+            row.share(row.sums.control[kind.index()])
+        })
+    });
+    columns
+        .text("ref cells", |row| {
+            let known: Vec<&str> = row.references.iter().map(String::as_str).collect();
+            known.join(", ").into()
+        })
+        .text("continuous", |row| {
+            let cells = row.component.continuous.iter();
+            let cells = cells.map(|&cell| row.component.cell(cell).name.as_str());
+            cells.collect::<Vec<&str>>().join(", ").into()
+        })
 }
 
 /// For each instance the `ref` cells that it drove, each with a cell that it stood for:

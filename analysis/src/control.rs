@@ -2,9 +2,11 @@
 //! there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use petal_metadata::{
-    CellKind, Component, ComponentId, ControlId, ControlKind, Id, Metadata, RunRole, labels,
+    CellKind, Component, ComponentId, ControlId, ControlKind, ControlNode, Id, Metadata, RunRole,
+    Span, labels,
 };
 use petal_reconstruct::{InstanceId, Overhead};
 
@@ -14,7 +16,8 @@ use crate::elements::{Element, ElementKind};
 use crate::entries::{Seen, entries};
 use crate::ledger::{Ledger, Statement};
 use crate::profile::Profile;
-use petal_table::table::{Column, RowId, Table, Value};
+use petal_table::Columns;
+use petal_table::{RowId, Table, Value};
 
 /// The table of statements, in source order of each component. All instances of the component count
 /// together. An enable counts the cycles of its group.
@@ -23,13 +26,12 @@ use petal_table::table::{Column, RowId, Table, Value};
 /// up to the overhead of the run.
 pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'_>) -> Table {
     let counts = Counts::of(metadata, activations);
-    let mut table = Table::new(columns());
-    for id in metadata.component_ids() {
-        for (statement, row) in rows(metadata, id, id, &counts, &ledger.statements) {
-            table.push_of(RowId::Statement(id, statement), row);
-        }
-    }
-    table
+    let ids = metadata.component_ids();
+    columns().table_of(ids.flat_map(|id| {
+        let rows = rows(metadata, (id, None), id, &counts, &ledger.statements);
+        let rows = rows.into_iter().enumerate();
+        rows.map(move |(at, row)| (RowId::Statement(id, ControlId::from_index(at)), row))
+    }))
 }
 
 /// The table of statements with a row for each instance, which `cell` names, instead of one for all.
@@ -43,48 +45,98 @@ pub fn control_per_instance(
     activations: &Activations<'_>,
 ) -> Table {
     let counts = Counts::by(metadata, activations, |element| element.instance);
-    let mut table = Table::new([vec![Column::text("cell")], columns()].concat());
-    for id in metadata.component_ids() {
-        let instances = profile.instances().iter().enumerate();
-        let these = instances.filter(|(_, instance)| instance.component == id);
-        for instance in these.map(|(at, _)| InstanceId::from_index(at)) {
+    let instances = || profile.instances().iter().enumerate();
+    let all = metadata.component_ids().flat_map(|id| {
+        let these = instances().filter(move |(_, instance)| instance.component == id);
+        let counts = &counts;
+        these.flat_map(move |(at, _)| {
+            let instance = InstanceId::from_index(at);
             let cell = path(metadata, profile.instances(), instance);
-            for (_, row) in rows(metadata, id, instance, &counts, &ledger.instances) {
-                table.push([vec![cell.as_str().into()], row].concat());
-            }
+            let of = (id, Some(Rc::from(cell)));
+            rows(metadata, of, instance, counts, &ledger.instances)
+        })
+    });
+    let cell = Columns::default().text("cell", |row: &StatementRow<'_>| {
+        row.cell.as_deref().map_or(Value::Empty, Value::from)
+    });
+    cell.and(columns()).table(all)
+}
+
+/// A statement, and how it ran.
+pub struct StatementRow<'a> {
+    /// The component cell, where each has a row of its own.
+    cell: Option<Rc<str>>,
+    metadata: &'a Metadata,
+    component: &'a Component,
+    node: &'a ControlNode,
+    name: String,
+    /// How often it was entered, and for how long; `None` if that is not known.
+    entered: Option<Durations>,
+    /// How often its body ran, if it is a loop.
+    iterations: Value,
+    costs: Statement,
+}
+
+impl StatementRow<'_> {
+    /// A figure of the times it was entered, if it was.
+    fn of_runs(&self, value: fn(&Durations) -> Value) -> Value {
+        match &self.entered {
+            None => Value::Unknown,
+            Some(Durations { count: 0, .. }) => Value::Empty,
+            Some(durations) => value(durations),
         }
     }
-    table
+
+    fn of_span(&self, value: impl Fn(Span) -> Value) -> Value {
+        self.node.span.map_or(Value::Empty, value)
+    }
 }
 
-fn columns() -> Vec<Column> {
-    let mut columns = vec![
-        Column::text("component"),
-        Column::text("statement"),
-        Column::text("kind"),
-        Column::text("file"),
-        Column::number("line"),
-        Column::number("times entered"),
-        Column::number("iterations"),
-        Column::number("cycles"),
-        Column::number("flattened"),
-        Column::number("useful"),
-        Column::number("conditions"),
-        Column::number("overhead"),
-    ];
-    columns.extend(Overhead::ALL.map(|kind| Column::number(kind.title())));
-    columns.extend(["hidden control", "min", "max", "avg"].map(Column::number));
+/// The columns of the table of statements.
+pub fn columns<'a>() -> Columns<StatementRow<'a>> {
+    let columns = Columns::default()
+        .text("component", |row: &StatementRow<'_>| {
+            row.component.name.as_str().into()
+        })
+        .text("statement", |row| row.name.as_str().into())
+        .text("kind", |row| row.node.kind.keyword().into())
+        .text("file", |row| {
+            row.of_span(|span| row.metadata.files[span.file.index()].name.as_str().into())
+        })
+        .number("line", |row| {
+            row.of_span(|span| u64::from(span.line).into())
+        })
+        .number("times entered", |row| {
+            Value::or_unknown(row.entered.map(|entered| entered.count))
+        })
+        .number("iterations", |row| row.iterations.clone())
+        .number("cycles", |row| row.costs.cycles.into())
+        .number("flattened", |row| row.costs.flattened.into())
+        .number("useful", |row| row.costs.useful.into())
+        .number("conditions", |row| row.costs.conditions.into())
+        .number("overhead", |row| row.costs.charged().into());
+    let columns = Overhead::ALL.iter().fold(columns, |columns, kind| {
+        columns.number(kind.title(), move |row| {
+            row.costs.overhead[kind.index()].into()
+        })
+    });
     columns
+        .number("hidden control", |row| row.costs.hidden.into())
+        .number("min", |row| row.of_runs(|entered| entered.min.into()))
+        .number("max", |row| row.of_runs(|entered| entered.max.into()))
+        .decimal("avg", |row| {
+            row.of_runs(|entered| Value::average(entered.total, entered.count))
+        })
 }
 
-/// A row for each statement of the component `id`, with what it did in `owner`.
-fn rows<Owner: Copy + Ord>(
-    metadata: &Metadata,
-    id: ComponentId,
+/// A row for each statement of a component, with what it did in `owner`, which is the cell if there is one.
+fn rows<'a, Owner: Copy + Ord>(
+    metadata: &'a Metadata,
+    (id, cell): (ComponentId, Option<Rc<str>>),
     owner: Owner,
     counts: &Counts<Owner>,
     statements: &BTreeMap<(Owner, ControlId), Statement>,
-) -> Vec<(ControlId, Vec<Value>)> {
+) -> Vec<StatementRow<'a>> {
     let component = metadata.component(id);
     let names = labels::control_labels(metadata, component);
     let groups = labels::group_labels(component);
@@ -92,47 +144,26 @@ fn rows<Owner: Copy + Ord>(
     nodes
         .map(|(at, node)| {
             let statement = ControlId::from_index(at);
-            let entered = counts.entered(owner, statement);
-            let costs = statements.get(&(owner, statement));
-            let costs = costs.copied().unwrap_or_default();
-            let name = match node.group {
-                Some(group) => groups[group.index()].as_str(),
-                None => &names[at],
-            };
-            let of_runs = |value: fn(Durations) -> Value| match entered {
-                None => Value::Unknown,
-                Some(Durations { count: 0, .. }) => Value::Empty,
-                Some(durations) => value(durations),
-            };
-            let mut row = vec![
-                component.name.as_str().into(),
-                name.into(),
-                node.kind.keyword().into(),
-                node.span.map_or(Value::Empty, |span| {
-                    metadata.files[span.file.index()].name.as_str().into()
-                }),
-                node.span
-                    .map_or(Value::Empty, |span| u64::from(span.line).into()),
-                Value::or_unknown(entered.map(|entered| entered.count)),
-                if node.kind.is_loop() {
+            StatementRow {
+                cell: cell.clone(),
+                metadata,
+                component,
+                node,
+                name: match node.group {
+                    Some(group) => groups[group.index()].clone(),
+                    None => names[at].clone(),
+                },
+                entered: counts.entered(owner, statement),
+                iterations: if node.kind.is_loop() {
                     Value::or_unknown(counts.iterations(component, owner, statement))
                 } else {
                     Value::Empty
                 },
-                costs.cycles.into(),
-                costs.flattened.into(),
-                costs.useful.into(),
-                costs.conditions.into(),
-                costs.charged().into(),
-            ];
-            row.extend(costs.overhead.map(Value::from));
-            row.extend([
-                costs.hidden.into(),
-                of_runs(|entered| entered.min.into()),
-                of_runs(|entered| entered.max.into()),
-                of_runs(|entered| Value::average(entered.total, entered.count)),
-            ]);
-            (statement, row)
+                costs: statements
+                    .get(&(owner, statement))
+                    .copied()
+                    .unwrap_or_default(),
+            }
         })
         .collect()
 }

@@ -11,7 +11,8 @@ use petal_metadata::{
 use crate::activations::{Activations, Durations};
 use crate::control::unseen;
 use crate::elements::ElementKind;
-use petal_table::table::{Column, RowId, Table, Value};
+use petal_table::Columns;
+use petal_table::{RowId, Table, Value};
 
 /// The table of groups. One row for each group that control or another group runs, most cycles
 /// first; the activations of all instances of the component count together.
@@ -26,23 +27,8 @@ use petal_table::table::{Column, RowId, Table, Value};
 /// - `inlined`: its component was inlined;
 /// - `shares a in b`: the work of its cell `a` is done by the hardware of `b`.
 pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
-    let mut rows: Vec<_> = durations(metadata, activations).into_iter().collect();
-    rows.sort_by_key(|&(_, durations)| std::cmp::Reverse(durations.total));
-    let mut table = Table::new(vec![
-        Column::text("component"),
-        Column::text("group"),
-        Column::text("kind"),
-        Column::text("origin"),
-        Column::number("line"),
-        Column::number("enables"),
-        Column::number("times active"),
-        Column::number("total cycles"),
-        Column::number("min"),
-        Column::number("max"),
-        Column::number("avg"),
-        Column::text("fixed"),
-        Column::text("compiled"),
-    ]);
+    let mut all: Vec<_> = durations(metadata, activations).into_iter().collect();
+    all.sort_by_key(|&(_, durations)| std::cmp::Reverse(durations.total));
     let effects = Effects::new(metadata);
     let mut enables: BTreeMap<(ComponentId, GroupId), BTreeSet<ControlId>> = BTreeMap::new();
     for id in metadata.component_ids() {
@@ -56,45 +42,88 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
         }
     }
     let unseen = unseen(metadata);
-    for ((id, group_id), durations) in rows {
+    let rows = all.into_iter().map(|(of, durations)| {
+        let (id, group) = of;
         let component = metadata.component(id);
-        let group = component.group(group_id);
-        let is_seen = !unseen.contains(&id);
-        let fixed = match group.kind {
-            GroupKind::Static | GroupKind::Comb => "static",
-            GroupKind::Dynamic if durations.count == 0 || !is_seen => "",
-            GroupKind::Dynamic if durations.min == durations.max => "yes",
-            GroupKind::Dynamic => "no",
+        let row = GroupRow {
+            component,
+            group: component.group(group),
+            enables: enables.get(&of).map_or(0, BTreeSet::len) as u64,
+            durations: (!unseen.contains(&id)).then_some(durations),
+            total: durations.total,
+            effects: effects.of(id, group),
         };
-        let of_runs = |value: Value| match durations.count {
-            _ if !is_seen => Value::Unknown,
-            0 => Value::Empty,
-            _ => value,
-        };
-        let row = vec![
-            component.name.as_str().into(),
-            group.name.as_str().into(),
-            keyword(group.kind).into(),
-            match &group.origin {
-                Origin::Source => Value::from("source"),
-                Origin::Compiler => Value::from("compiler"),
-                Origin::Inlined(from) => format!("inlined from {from}").into(),
-            },
-            group
-                .span
-                .map_or(Value::Empty, |span| u64::from(span.line).into()),
-            (enables.get(&(id, group_id)).map_or(0, BTreeSet::len) as u64).into(),
-            Value::or_unknown(is_seen.then_some(durations.count)),
-            durations.total.into(),
-            of_runs(durations.min.into()),
-            of_runs(durations.max.into()),
-            of_runs(Value::average(durations.total, durations.count)),
-            fixed.into(),
-            effects.of(id, group_id).join(", ").into(),
-        ];
-        table.push_of(RowId::Group(id, group_id), row);
+        (RowId::Group(id, group), row)
+    });
+    columns().table_of(rows)
+}
+
+/// A group, and how it ran.
+pub struct GroupRow<'a> {
+    component: &'a Component,
+    group: &'a Group,
+    enables: u64,
+    /// How long it was active; `None` if some of that is not seen.
+    durations: Option<Durations>,
+    /// What is seen of it.
+    total: u64,
+    /// What the compiler did to it.
+    effects: &'a [String],
+}
+
+impl GroupRow<'_> {
+    /// A figure of its activations, if it had any.
+    fn of_runs(&self, value: fn(&Durations) -> Value) -> Value {
+        match &self.durations {
+            None => Value::Unknown,
+            Some(Durations { count: 0, .. }) => Value::Empty,
+            Some(durations) => value(durations),
+        }
     }
-    table
+
+    fn fixed(&self) -> &'static str {
+        match (self.group.kind, &self.durations) {
+            (GroupKind::Static | GroupKind::Comb, _) => "static",
+            (GroupKind::Dynamic, None | Some(Durations { count: 0, .. })) => "",
+            (GroupKind::Dynamic, Some(of)) if of.min == of.max => "yes",
+            (GroupKind::Dynamic, Some(_)) => "no",
+        }
+    }
+
+    fn origin(&self) -> Value {
+        match &self.group.origin {
+            Origin::Source => "source".into(),
+            Origin::Compiler => "compiler".into(),
+            Origin::Inlined(from) => format!("inlined from {from}").into(),
+        }
+    }
+}
+
+/// The columns of the table of groups.
+pub fn columns<'a>() -> Columns<GroupRow<'a>> {
+    Columns::default()
+        .text("component", |row: &GroupRow<'_>| {
+            row.component.name.as_str().into()
+        })
+        .text("group", |row| row.group.name.as_str().into())
+        .text("kind", |row| keyword(row.group.kind).into())
+        .text("origin", GroupRow::origin)
+        .number("line", |row| {
+            let span = row.group.span;
+            span.map_or(Value::Empty, |span| u64::from(span.line).into())
+        })
+        .number("enables", |row| row.enables.into())
+        .number("times active", |row| {
+            Value::or_unknown(row.durations.map(|of| of.count))
+        })
+        .number("total cycles", |row| row.total.into())
+        .number("min", |row| row.of_runs(|of| of.min.into()))
+        .number("max", |row| row.of_runs(|of| of.max.into()))
+        .decimal("avg", |row| {
+            row.of_runs(|of| Value::average(of.total, of.count))
+        })
+        .text("fixed", |row| row.fixed().into())
+        .text("compiled", |row| row.effects.join(", ").into())
 }
 
 /// How long each group that control or another group runs was active, in all instances of its

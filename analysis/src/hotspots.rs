@@ -15,7 +15,8 @@ use crate::front_end::{FrontEndLine, FrontEndLines, Part, PartNames};
 use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::waits::Wait;
-use petal_table::table::{Column, RowId, Table, Value};
+use petal_table::Columns;
+use petal_table::{RowId, Table, Value};
 
 /// Why cycles are on the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -243,42 +244,47 @@ pub fn hotspots(
 /// The table of hotspots. `cost` of those of the kind `overhead`, and what no statement is charged for, add up to
 /// the run's overhead.
 pub fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
-    let mut table = Table::new(vec![
-        Column::text("kind"),
-        Column::text("statement"),
-        Column::text("file"),
-        Column::number("line"),
-        Column::text("front end"),
-        Column::number("cost"),
-        Column::number("% of run"),
-        Column::number("times entered"),
-        Column::number("each"),
-        Column::text("why"),
-        Column::text("guide"),
-    ]);
-    for hotspot in hotspots {
+    let rows = hotspots.iter().map(|hotspot| {
         let (component, statement) = hotspot.statement;
         let span = metadata.component(component).node(statement).span;
-        let file = span.map(|span| &*metadata.files[span.file.index()].name);
-        let row = vec![
-            hotspot.kind.name().into(),
-            hotspot.name.as_str().into(),
-            file.map_or(Value::Empty, Value::from),
-            span.map_or(Value::Empty, |span| u64::from(span.line).into()),
-            hotspot
-                .front_end
-                .as_deref()
-                .map_or(Value::Empty, Value::from),
-            hotspot.cost.into(),
-            hotspot.percent(),
-            Value::or_unknown(hotspot.times),
-            hotspot.each(),
-            hotspot.why.as_str().into(),
-            hotspot.section.link().into(),
-        ];
-        table.push_of(RowId::Statement(component, statement), row);
-    }
-    table
+        let row = HotspotRow {
+            hotspot,
+            file: span.map(|span| &*metadata.files[span.file.index()].name),
+            line: span.map(|span| span.line),
+        };
+        (RowId::Statement(component, statement), row)
+    });
+    columns().table_of(rows)
+}
+
+/// A hotspot, and where it is.
+struct HotspotRow<'a> {
+    hotspot: &'a Hotspot,
+    file: Option<&'a str>,
+    line: Option<u32>,
+}
+
+/// The columns of the table of hotspots.
+fn columns<'a>() -> Columns<HotspotRow<'a>> {
+    Columns::default()
+        .text("kind", |row: &HotspotRow<'_>| {
+            row.hotspot.kind.name().into()
+        })
+        .text("statement", |row| row.hotspot.name.as_str().into())
+        .text("file", |row| row.file.map_or(Value::Empty, Value::from))
+        .number("line", |row| {
+            row.line.map_or(Value::Empty, |line| u64::from(line).into())
+        })
+        .text("front end", |row| {
+            let line = row.hotspot.front_end.as_deref();
+            line.map_or(Value::Empty, Value::from)
+        })
+        .number("cost", |row| row.hotspot.cost.into())
+        .decimal("% of run", |row| row.hotspot.percent())
+        .number("times entered", |row| Value::or_unknown(row.hotspot.times))
+        .decimal("each", |row| row.hotspot.each())
+        .text("why", |row| row.hotspot.why.as_str().into())
+        .text("guide", |row| row.hotspot.section.link().into())
 }
 
 /// What rows are made of.

@@ -11,7 +11,8 @@ use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part, PartNames, 
 use crate::leaves::{Weighting, shares, units};
 use crate::ledger::{ByKind, Class, Inside, TreeCosts};
 use crate::profile::Profile;
-use petal_table::table::{Column, Table, Value};
+use petal_table::Columns;
+use petal_table::{Table, Value};
 
 /// Counts how often each line became active while the events of a trace pass by.
 #[derive(Debug, Default)]
@@ -190,15 +191,12 @@ impl<'a> Lines<'a> {
     /// run's cycles; the columns for kinds of overhead add up to the overhead of the run. `cycles` do not add up:
     /// a line is active while what it calls is.
     pub fn table(&self) -> Table {
-        let mut rows = Rows::new(
-            self.metadata,
-            self.units,
-            vec![Column::number("times entered")],
-        );
-        for (&line, sums) in &self.sums {
-            rows.push(line, vec![sums.times.into()], sums);
-        }
-        rows.table
+        let mut own = Own::new(self.units);
+        let rows = self.sums.iter().map(|(&line, sums)| LineRow {
+            own: own.next(sums),
+            ..LineRow::new(self.metadata, line, *sums)
+        });
+        columns().table(rows)
     }
 
     /// The lines of a front end's file with their costs; without those that have none where the text is not known,
@@ -246,68 +244,108 @@ pub fn lines_per_instance(
     let names = metadata.components.iter();
     let names = names.map(|component| PartNames::new(metadata, component));
     let names: Vec<PartNames<'_>> = names.collect();
-    let columns = vec![Column::text("cell"), Column::text("statement")];
-    let mut rows = Rows::new(metadata, units, columns);
-    for ((line, instance, part), sums) in sums(metadata, lines, profile, units, |place| place) {
-        let cell = path(metadata, instances, instance);
-        let part = names[instances[instance.index()].component.index()].name(part);
-        rows.push(line, vec![cell.into(), part.into()], &sums);
-    }
-    rows.table
-}
-
-/// A table with figures of lines.
-struct Rows<'a> {
-    metadata: &'a Metadata,
-    units: u128,
-    table: Table,
-    /// What `own` of the rows so far adds up to, in units.
-    own: u128,
-}
-
-impl<'a> Rows<'a> {
-    /// No rows yet; `columns` come behind those that name the line.
-    fn new(metadata: &'a Metadata, units: u128, columns: Vec<Column>) -> Self {
-        let line = vec![
-            Column::text("file"),
-            Column::number("line"),
-            Column::text("text"),
-        ];
-        let figures = ["cycles", "own", "useful", "overhead"].map(Column::number);
-        let kinds = Overhead::ALL.map(|kind| Column::number(kind.title()));
-        let all = line.into_iter().chain(columns).chain(figures).chain(kinds);
-        Self {
-            metadata,
-            units,
-            table: Table::new(all.collect()),
-            own: 0,
+    let mut own = Own::new(units);
+    let all = sums(metadata, lines, profile, units, |place| place);
+    let rows = all.into_iter().map(|((line, instance, part), sums)| {
+        let component = instances[instance.index()].component;
+        LineRow {
+            cell: path(metadata, instances, instance),
+            statement: names[component.index()].name(part),
+            own: own.next(&sums),
+            ..LineRow::new(metadata, line, sums)
         }
-    }
+    });
+    let more = Columns::default()
+        .text("cell", |row: &LineRow<'_>| row.cell.as_str().into())
+        .text("statement", |row| row.statement.as_str().into());
+    named().and(more).and(figures()).table(rows)
+}
 
-    /// Adds a row; `values` are those of `columns`.
-    fn push(&mut self, line: FrontEndLine, values: Vec<Value>, sums: &Sums) {
+/// A line, and what it did.
+pub struct LineRow<'a> {
+    file: &'a str,
+    number: Option<u32>,
+    text: Option<&'a str>,
+    /// The component cell and what of it, where each has a row of its own.
+    cell: String,
+    statement: String,
+    /// Its share of the run in hundredths of a cycle.
+    own: u64,
+    sums: Sums,
+}
+
+impl<'a> LineRow<'a> {
+    fn new(metadata: &'a Metadata, line: FrontEndLine, sums: Sums) -> Self {
         let (file, number, text) = match line {
             FrontEndLine::At(file, number) => (
-                front_end_file(self.metadata, file),
-                u64::from(number).into(),
-                self.metadata.front_end.file(file).line(number),
+                front_end_file(metadata, file),
+                Some(number),
+                metadata.front_end.file(file).line(number),
             ),
-            FrontEndLine::Untold => ("(no line)", Value::Empty, None),
-            FrontEndLine::Compiler => ("(compiler)", Value::Empty, None),
+            FrontEndLine::Untold => ("(no line)", None, None),
+            FrontEndLine::Compiler => ("(compiler)", None, None),
         };
-        let before = hundredths(self.own, self.units);
-        self.own += sums.own;
-        let own = hundredths(self.own, self.units) - before;
-        let mut row = vec![file.into(), number, text.map_or(Value::Empty, Value::from)];
-        row.extend(values);
-        row.extend([
-            sums.cycles.into(),
-            Value::average(own, 100),
-            sums.useful.into(),
-            sums.charged().into(),
-        ]);
-        row.extend(sums.overhead.map(Value::from));
-        self.table.push(row);
+        Self {
+            file,
+            number,
+            text,
+            cell: String::new(),
+            statement: String::new(),
+            own: 0,
+            sums,
+        }
+    }
+}
+
+/// The columns of the table of lines.
+pub fn columns<'a>() -> Columns<LineRow<'a>> {
+    let times = Columns::default();
+    let times = times.number("times entered", |row: &LineRow<'_>| row.sums.times.into());
+    named().and(times).and(figures())
+}
+
+/// Which line it is.
+fn named<'a>() -> Columns<LineRow<'a>> {
+    Columns::default()
+        .text("file", |row: &LineRow<'_>| row.file.into())
+        .number("line", |row| {
+            row.number
+                .map_or(Value::Empty, |number| u64::from(number).into())
+        })
+        .text("text", |row| row.text.map_or(Value::Empty, Value::from))
+}
+
+/// What its cycles went to.
+fn figures<'a>() -> Columns<LineRow<'a>> {
+    let columns = Columns::default()
+        .number("cycles", |row: &LineRow<'_>| row.sums.cycles.into())
+        .decimal("own", |row| Value::average(row.own, 100))
+        .number("useful", |row| row.sums.useful.into())
+        .number("overhead", |row| row.sums.charged().into());
+    Overhead::ALL.iter().fold(columns, |columns, kind| {
+        columns.number(kind.title(), move |row| {
+            row.sums.overhead[kind.index()].into()
+        })
+    })
+}
+
+/// Shares of a run in hundredths of a cycle, rounded so that they add up to it.
+struct Own {
+    units: u128,
+    /// What those so far add up to, in units.
+    so_far: u128,
+}
+
+impl Own {
+    fn new(units: u128) -> Self {
+        Self { units, so_far: 0 }
+    }
+
+    /// The next one.
+    fn next(&mut self, sums: &Sums) -> u64 {
+        let before = hundredths(self.so_far, self.units);
+        self.so_far += sums.own;
+        hundredths(self.so_far, self.units) - before
     }
 }
 

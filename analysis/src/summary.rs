@@ -13,8 +13,8 @@ use crate::ending::Ending;
 use crate::hotspots::{HotspotKind, RankedHotspot, hotspots, ranked};
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use petal_table::table::{Column, Table, Value};
 use petal_table::text::thousands;
+use petal_table::{Column, Table, Value};
 
 /// How many groups and statements the summary names.
 pub(crate) const RANKED: usize = 5;
@@ -74,6 +74,15 @@ pub struct Hardware {
 }
 
 impl Hardware {
+    /// Its figures, by what `summary.json` calls them.
+    pub fn figures(self) -> [(&'static str, u64); 3] {
+        [
+            ("registers", self.registers),
+            ("register_bits", self.register_bits),
+            ("cells", self.cells),
+        ]
+    }
+
     /// That of cells: of each primitive, such as `std_reg(32)`, how many.
     pub fn of<'a>(cells: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
         let mut hardware = Self::default();

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use crate::baseline::{Baseline, CellFigures, FrontEndPlace, GroupFigures, StatementFigures};
-use petal_table::table::Value;
+use petal_table::Value;
 
 pub use flame::differential;
 pub use matching::Fate;

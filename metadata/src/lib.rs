@@ -10,6 +10,7 @@ mod file;
 mod front_end;
 mod ids;
 pub mod labels;
+mod nearest;
 mod probe;
 mod schedule;
 mod schema;
@@ -21,6 +22,7 @@ pub use ids::{
     CallId, CellId, CompiledId, ComponentId, ControlId, FileId, FrontEndFileId, GroupId,
     GroupRunId, Id, PositionId, RegisterId, ThreadId,
 };
+pub use nearest::{nearest, nearest_of, question};
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
 pub use schedule::Schedule;
 pub use schema::compiled::{

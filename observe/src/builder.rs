@@ -1,28 +1,24 @@
 //! From a request to what is computed and collected: looks at all expressions, and refuses what makes no sense.
 
+mod counters;
+
 use std::collections::HashSet;
 
 use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
 
 use crate::activity::{Aspect, Site, SiteKind};
-use crate::check::{Checker, Expression, Named};
-use crate::collect::{Checkpoint, Collector, Counter, Edge, Rule, Watch, Watched, Window};
-use crate::countable::{Countable, countable, matching};
-use crate::derived::{self, Derived};
+use crate::checker::{Checker, Named};
+use crate::collect::{Checkpoint, Collector, Edge, Rule, Watch, Watched, Window};
+use crate::derived::Derived;
 use crate::directory::Directory;
+use crate::expression::Expression;
 use crate::latency::{Found, Latency};
 use crate::observations::Refused;
 use crate::problem::Problem;
 use crate::program::Program;
-use crate::request::{
-    CounterRequest, DerivedRequest, Interval, LatencyRequest, Request, Text, WindowRequest,
-};
-use crate::resolve::did_you_mean;
+use crate::request::{Interval, LatencyRequest, Request, Text, WindowRequest};
 use crate::syntax::{self, Kind, Syntax};
 use crate::watched::{Watchable, register_writes, watchable, writes, writes_of};
-
-/// The widest values that are added up, in bits: sums of 2^32 of them fit into 64 bits.
-const MAX_COUNTED: u32 = 32;
 
 /// Makes observations ready.
 pub(crate) struct Builder<'a> {
@@ -236,124 +232,6 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The counters of the design that are meant by a name or pattern; any other text is an expression.
-    fn named(&self, of: &CounterRequest) -> Result<Vec<Counted>, Box<Refused>> {
-        let text = &of.value.text;
-        let expression = || Counted {
-            name: of.name.clone().unwrap_or_else(|| text.clone()),
-            values: vec![of.value.clone()],
-        };
-        // What has a meaning of its own is no name of a counter.
-        let is_expression = self.checked(&of.value, syntax::expression, |checker, syntax| {
-            checker.expression(syntax)
-        });
-        if is_expression.is_ok() {
-            return Ok(vec![expression()]);
-        }
-        let counters = countable(self.metadata, self.directory);
-        let mut named: Vec<Counted> = matching(text, &counters).map(Counted::of).collect();
-        let is_kind = text.starts_with('[');
-        match (&mut named[..], &of.name) {
-            // A star beside a dot multiplies nothing, and no expression begins with a bracket.
-            ([], _) if text.contains(".*") || text.contains("*.") || is_kind => {
-                let message = "nothing that can be counted has such a name; `petal counters` lists what there is";
-                return refuse(&of.value, message);
-            }
-            ([], _) => named.push(expression()),
-            ([one], Some(name)) => one.name.clone_from(name),
-            (several, Some(name)) => {
-                for one in several {
-                    one.name = format!("{name}: {}", one.name);
-                }
-            }
-            (_, None) => {}
-        }
-        Ok(named)
-    }
-
-    /// Adds a counter, which was asked for by this text.
-    fn counter(
-        &mut self,
-        of: Counted,
-        asked: &Text,
-        sample: Option<u64>,
-    ) -> Result<(), Box<Refused>> {
-        let mut nodes = Vec::new();
-        for text in &of.values {
-            let value = self.checked(text, syntax::expression, |checker, syntax| {
-                checker.expression(syntax)
-            })?;
-            if value.width() > MAX_COUNTED {
-                let message = format!(
-                    "this has {} bits, and values of at most {MAX_COUNTED} are added up",
-                    value.width()
-                );
-                return refuse(text, &message);
-            }
-            nodes.push(self.program.add(&value));
-        }
-        // Two patterns may mean the same counter.
-        let is_there = |other: &Collector| matches!(other, Collector::Counter(other) if other.name == of.name && other.nodes == nodes);
-        if self.collectors.iter().any(is_there) {
-            return Ok(());
-        }
-        self.collectors.push(Collector::Counter(Counter {
-            name: of.name,
-            value: match &of.values[..] {
-                [one] => one.text.clone(),
-                _ => asked.text.clone(),
-            },
-            nodes,
-            latest: (0, 0),
-            total: 0,
-            sample,
-            samples: Vec::new(),
-        }));
-        Ok(())
-    }
-
-    /// Adds a figure, and the counters of the design that it needs and nobody asked for.
-    fn derived(&mut self, of: &DerivedRequest, sample: Option<u64>) -> Result<(), Box<Refused>> {
-        let counters = countable(self.metadata, self.directory);
-        let mut names: Vec<String> = self
-            .collectors
-            .iter()
-            .filter_map(|collector| match collector {
-                Collector::Counter(counter) => Some(counter.name.clone()),
-                _ => None,
-            })
-            .collect();
-        let mut more = Vec::new();
-        let formula = self.checked(&of.formula, syntax::expression, |_, syntax| {
-            derived::formula(&of.formula.text, syntax, &mut |name| {
-                if names.iter().any(|of| of == name) {
-                    return Ok(());
-                }
-                match counters.iter().find(|counter| counter.name == name) {
-                    Some(counter) => {
-                        names.push(name.to_owned());
-                        more.push(Counted::of(counter));
-                        Ok(())
-                    }
-                    None => {
-                        let all = counters.iter().map(|counter| &counter.name);
-                        let all = all.chain(&names).cloned();
-                        Err(did_you_mean(all.map(|other| (name.to_owned(), other))))
-                    }
-                }
-            })
-        })?;
-        for counter in more {
-            self.counter(counter, &of.formula, sample)?;
-        }
-        self.derived.push(Derived {
-            name: of.name.clone().unwrap_or_else(|| of.formula.text.clone()),
-            text: of.formula.text.clone(),
-            formula,
-        });
-        Ok(())
-    }
-
     fn window(&mut self, of: &WindowRequest) -> Result<(), Box<Refused>> {
         let text = match &of.to {
             Some(to) => format!("{}..{}", of.from.text, to.text),
@@ -474,25 +352,6 @@ impl<'a> Builder<'a> {
             new: add(writes.new),
             cell,
         })
-    }
-}
-
-/// A counter: what it is called, and what is added up.
-struct Counted {
-    name: String,
-    values: Vec<Text>,
-}
-
-impl Counted {
-    fn of(counter: &Countable) -> Self {
-        Self {
-            name: counter.name.clone(),
-            values: counter
-                .values
-                .iter()
-                .map(|value| Text::from(value.as_str()))
-                .collect(),
-        }
     }
 }
 

@@ -8,11 +8,13 @@
 mod activity;
 mod blame;
 mod builder;
-mod check;
+mod checker;
 mod collect;
 mod countable;
 mod derived;
 mod directory;
+mod expression;
+mod functions;
 mod latency;
 mod observations;
 mod problem;
@@ -22,6 +24,8 @@ mod resolve;
 mod results;
 mod shown;
 mod syntax;
+mod tables;
+mod tracks;
 mod trees;
 mod watched;
 mod work;
@@ -39,3 +43,4 @@ pub use results::{
     Blame, ChangeOf, Checkpoint, Counter, Derived, Latency, Results, Rule, VERSION, Violation,
     Watch, Window, Written,
 };
+pub use tables::{Place, ResultTable};

@@ -6,7 +6,7 @@ use petal_metadata::Id as _;
 use petal_reconstruct::{Change, Value, ValueOp};
 
 use crate::activity::{Aspect, Site, State};
-use crate::check::Expression;
+use crate::expression::Expression;
 
 /// A node of the program. Operands have lower numbers.
 #[derive(Debug)]

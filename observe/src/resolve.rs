@@ -3,7 +3,9 @@
 //! Paths are those of the source: of cells from main on, then a port, a cell, a group or a statement. Where a cell shares the
 //! hardware of another one, its signals are those of that hardware.
 
-use petal_metadata::{CellId, CellKind, ComponentId, GroupId, Id, Metadata, labels};
+use petal_metadata::{
+    CellId, CellKind, ComponentId, GroupId, Id, Metadata, labels, nearest_of, question,
+};
 use petal_reconstruct::Signal;
 
 use crate::activity::{Site, SiteKind};
@@ -237,19 +239,9 @@ impl Names<'_> {
     }
 }
 
-/// The names that are most like what is wanted, each of which has what it would have to be.
+/// A question whether one of the names is meant, each of which has what it would have to be.
 pub(crate) fn did_you_mean(names: impl Iterator<Item = (String, String)>) -> Option<String> {
-    let near = names.map(|(wanted, name)| {
-        let distance = strsim::damerau_levenshtein(&wanted, &name);
-        let most = 2.max(wanted.len().max(name.len()) / 3);
-        (distance <= most).then_some((distance, name))
-    });
-    let mut near: Vec<(usize, String)> = near.flatten().collect();
-    near.sort();
-    near.dedup();
-    near.truncate(3);
-    let near: Vec<&str> = near.iter().map(|(_, name)| name.as_str()).collect();
-    (!near.is_empty()).then(|| format!("did you mean {}?", list(&near)))
+    question(&nearest_of(names))
 }
 
 /// Names in a sentence.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub const VERSION: u32 = 2;
 
 /// All results of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Results {
     /// [`VERSION`].
     pub version: u32,

@@ -5,8 +5,9 @@ use std::ops::Range;
 use petal_reconstruct::{Signal, Value, ValueOp};
 
 use crate::activity::Aspect;
-use crate::check::{Checker, Expression, Named};
+use crate::checker::{Checker, Named};
 use crate::directory::{Directory, Memory};
+use crate::expression::Expression;
 use crate::problem::Problem;
 use crate::syntax::{Kind, Syntax};
 

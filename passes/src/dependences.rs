@@ -33,7 +33,7 @@ use crate::tree::{NodeKey, View};
 pub(crate) use effects::{Cells, Effects};
 pub(crate) use timing::{is_promised, is_promised_for};
 use uses::name_of;
-pub(crate) use uses::{cell_of, is_combinational, ports_of, ports_read, primitive};
+pub(crate) use uses::{cell_of, constant, is_combinational, ports_of, ports_read, primitive};
 
 /// The sequences of a component, and what each of its statements does.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +68,10 @@ impl Dependences {
             all.insert(component.name, dependences);
         }
         // What runs by itself tells how long all else takes.
-        if ctx.components.iter().any(timing::is_clocked) {
+        let is_clocked = |component: &ir::Component| {
+            timing::is_clocked(component, component.name == ctx.entrypoint)
+        };
+        if ctx.components.iter().any(is_clocked) {
             timed.extend(calls.keys());
         }
         let (racing, timed) = (with_inlining(racing, ctx), with_inlining(timed, ctx));

@@ -5,7 +5,7 @@
 
 use calyx_ir as ir;
 
-use crate::dependences::primitive;
+use crate::dependences::{constant, primitive};
 use crate::tree::View;
 
 /// What is compared.
@@ -222,19 +222,15 @@ fn test(
     };
     let operand = |name| {
         let source = source(component, &cell, name, with)?;
+        if let Some(constant) = constant(&source) {
+            return Some(Operand::Constant(constant));
+        }
         let source = source.borrow();
         if source.is_hole() {
             return None;
         }
         let parent = source.cell_parent();
-        let parent = parent.borrow();
-        Some(match parent.prototype {
-            ir::CellType::Constant { val, .. } => Operand::Constant(val),
-            _ if parent.is_primitive(Some("std_const")) => {
-                Operand::Constant(parent.get_parameter("VALUE")?)
-            }
-            _ => Operand::Port(parent.name(), source.name),
-        })
+        Some(Operand::Port(parent.borrow().name(), source.name))
     };
     Some(Test {
         left: operand("left")?,

@@ -268,31 +268,6 @@ fn prototypes(sources: &[Source<'_>]) -> Vec<Id> {
 
 /// A question whether one of `names` is meant, if some are near.
 pub(crate) fn nearest<N: AsRef<str>>(name: &str, names: impl IntoIterator<Item = N>) -> String {
-    const NEAR: f64 = 0.75;
-    /// How much less alike than the most alike one the others may be, and how many they are at most.
-    const SPREAD: f64 = 0.05;
-    const MOST: usize = 3;
-    let names = names.into_iter();
-    let mut near: Vec<(f64, String)> = names
-        .map(|other| {
-            (
-                strsim::jaro_winkler(name, other.as_ref()),
-                other.as_ref().to_owned(),
-            )
-        })
-        .filter(|(near, _)| *near > NEAR)
-        .collect();
-    near.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.cmp(other)));
-    near.dedup_by(|(_, a), (_, b)| a == b);
-    let best = near.first().map_or(0.0, |(best, _)| *best);
-    let near = near.into_iter().take(MOST);
-    let near: Vec<String> = near
-        .take_while(|(near, _)| best - near <= SPREAD)
-        .map(|(_, name)| format!("`{name}`"))
-        .collect();
-    match near.as_slice() {
-        [] => String::new(),
-        [one] => format!("; is it {one}?"),
-        [others @ .., last] => format!("; is it {} or {last}?", others.join(", ")),
-    }
+    let question = petal_metadata::question(&petal_metadata::nearest(name, names));
+    question.map_or_else(String::new, |question| format!("; {question}"))
 }

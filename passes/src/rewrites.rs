@@ -15,6 +15,7 @@ mod instances;
 mod kept;
 mod latency;
 mod merged;
+mod misread;
 mod parallel;
 mod premises;
 mod promises;

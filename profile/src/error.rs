@@ -98,7 +98,7 @@ from!(
 );
 
 #[cfg(feature = "tables")]
-from!(petal_tables::TableError);
+from!(petal_table::arrow::TableError);
 
 /// Lines of events could not be written; for the errors of a writer that [`Reporter::events`](crate::Reporter::events) gives, since the
 /// file is none of the profile.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use petal_observe::{Results, Written};
 use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS};
-use petal_visualize::timeline::{Observed, ObservedContent, ObservedTrack};
+use petal_visualize::timeline::Observed;
 
 use crate::error::Error;
 use crate::folder::Staging;
@@ -14,7 +14,7 @@ use crate::folder::Staging;
 /// Writes the results.
 pub(crate) fn write(results: &Results, staging: &Staging) -> Result<(), Error> {
     staging.write(OBSERVATIONS, results.json())?;
-    for (name, table) in results.tables() {
+    for (name, table) in results.files() {
         let path = format!("{OBSERVATION_TABLES}/{name}");
         staging.write(&path, table)?;
     }
@@ -101,70 +101,10 @@ pub fn tracks(
     let Some(results) = results else {
         return Observed::default();
     };
-    // Arrows lead through the events of several checkpoints in their order.
-    let mut stamps = vec![Vec::new(); results.checkpoints.len()];
-    let has_order = stamps.len() > 1;
-    for (order, (cycle, at)) in (0..).zip(results.stamps()) {
-        stamps[at].push((cycle, has_order.then_some(order)));
-    }
-    let checkpoints = results.checkpoints.iter().zip(stamps);
-    let checkpoints = checkpoints.map(|(of, stamps)| (&of.name, ObservedContent::Instants(stamps)));
-    let latencies = results.latencies.iter().map(|of| {
-        let mut intervals = of.intervals.clone();
-        intervals.sort_unstable();
-        (&of.name, ObservedContent::Slices(intervals))
-    });
-    let rules = results.rules.iter().map(|of| {
-        let slices = of.violations.iter();
-        let slices = slices.map(|at| (at.cycle, at.cycles));
-        (&of.name, ObservedContent::Slices(slices.collect()))
-    });
-    #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
-    let watches = results.watches.iter().map(|of| {
-        // A word of a memory is no value over time, and a register has its new one in the next cycle.
-        let writes = of.changes.iter().filter(|change| change.index.is_some());
-        let writes: Vec<_> = writes.map(|change| (change.cycle, None)).collect();
-        let later = u64::from(of.is_written);
-        let values = of.changes.iter();
-        let values = values.map(|change| (change.cycle + later, change.new as f64));
-        let content = match &writes[..] {
-            [] => ObservedContent::Values(values.collect()),
-            _ => ObservedContent::Instants(writes),
-        };
-        (&of.name, content)
-    });
-    let sample = results.sample.unwrap_or(1);
-    #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
-    let counters = results.counters.iter().map(|of| {
-        let samples = (0..).map(|at| at * sample).zip(of.samples.iter());
-        let values = samples.map(|(cycle, &sum)| (cycle, sum as f64));
-        (&of.name, ObservedContent::Samples(values.collect()))
-    });
-    let windows = results.windows.iter().map(|of| {
-        let mut parts = of.parts.clone();
-        parts.sort_unstable();
-        (&of.name, ObservedContent::Slices(parts))
-    });
-    let derived = results.derived.iter().map(|of| {
-        let samples = (0..).map(|at| at * sample).zip(of.samples.iter());
-        let values = samples.filter_map(|(cycle, value)| Some((cycle, (*value)?)));
-        (&of.name, ObservedContent::Samples(values.collect()))
-    });
-    let all = windows
-        .chain(checkpoints)
-        .chain(latencies)
-        .chain(rules)
-        .chain(watches)
-        .chain(counters)
-        .chain(derived);
-    let tracks = all.map(|(name, content)| ObservedTrack {
-        name: name.clone(),
-        content,
-    });
     let whole = 0..results.cycles;
     let shown = shown.cloned().unwrap_or_else(|| whole.clone());
     Observed {
-        tracks: tracks.collect(),
+        tracks: results.tracks(),
         sampled: if has_overview { whole } else { shown.clone() },
         shown,
     }

@@ -1,6 +1,35 @@
-//! The tables of a profile in a folder, as Arrow and as Parquet files.
+//! The tables of a profile: Apache Arrow in memory, Apache Parquet on disk.
 //!
-//! Owns how `petal_tables` gets at a profile: its folder, and that it stays the same one. What is in the tables is decided there.
+//! Owns which tables there are ([`Table`]), how rows are made of a profile, and how they get into its folder. Those that are as long as
+//! the run are made some rows at a time.
+//!
+//! A run's row, with a parameter of the sweep that it is a part of, in a file:
+//!
+//! ```
+//! use petal_profile::tables::{Figures, Parameter, RunRow, write_runs};
+//!
+//! let row = RunRow {
+//!     design: "dot-product".to_owned(),
+//!     digest: "5f3a".to_owned(),
+//!     pipeline: "all".to_owned(),
+//!     data: Some("dot-product.futil.data".to_owned()),
+//!     figures: Some(Figures { cycles: 60, computation: 54, conditions: 0, overhead: [6, 0, 0, 0, 0, 0, 0] }),
+//!     parameters: [("size".to_owned(), Parameter::Integer(8))].into(),
+//!     ..RunRow::default()
+//! };
+//! let mut file = Vec::new();
+//! write_runs(&[row], &mut file)?;
+//! assert!(file.starts_with(b"PAR1"));
+//! # Ok::<(), petal_profile::tables::TableError>(())
+//! ```
+
+mod cycles;
+mod observations;
+mod runs;
+mod schema;
+mod spans;
+mod statistics;
+mod trees;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,11 +39,21 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use petal_analysis::{Analysis, ControlView};
-use petal_tables::{Batches, Figures, RunRow, TableError, Writer, observed, runs, statistics};
+use petal_metadata::Metadata;
+use petal_reconstruct::Event;
 use petal_visualize::outputs::{Make, TABLES_FOLDER};
 
-pub use petal_tables::{RecordBatch, SCHEMA_VERSION, Table};
+pub use arrow_array::RecordBatch;
+pub use petal_table::arrow::{TableError, Writer};
 
+pub use self::runs::{Figures, Parameter, RunRow, runs, write_runs};
+pub use self::schema::{SCHEMA_VERSION, Table};
+
+use self::cycles::Cycles;
+use self::observations::observed;
+use self::spans::Spans;
+use self::statistics::statistics;
+use self::trees::Trees;
 use crate::error::Error;
 use crate::folder::{self, Staging};
 use crate::profile::Profile;
@@ -91,17 +130,15 @@ fn of_analysis(
     profile: &Profile,
     analysis: &Analysis<'_>,
 ) -> Result<BTreeMap<Table, RecordBatch>, Error> {
-    let results = profile.observations()?;
     let mut tables = BTreeMap::from([(Table::Runs, runs(&[row(profile, analysis)])?)]);
-    for table in Table::ALL {
-        let batch = match (&results, table) {
-            (_, Table::Lines) if !analysis.has_front_end() => None,
-            (Some(results), table) if table.is_of_observations() => {
-                observed(table, results)?.filter(|rows| rows.num_rows() > 0)
-            }
-            _ => statistics(table, analysis)?,
-        };
-        tables.extend(batch.map(|batch| (table, batch)));
+    for table in Table::all() {
+        if table != Table::Lines || analysis.has_front_end() {
+            let batch = statistics(table, analysis)?;
+            tables.extend(batch.map(|batch| (table, batch)));
+        }
+    }
+    if let Some(results) = profile.observations()? {
+        tables.extend(observed(&results)?);
     }
     Ok(tables)
 }
@@ -154,7 +191,7 @@ fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
     let tables = staging.path(TABLES_FOLDER);
     std::fs::create_dir(&tables).map_err(Error::io("create the folder", &tables))?;
     let mut streams = Vec::new();
-    for table in Table::ALL {
+    for table in Table::all() {
         if let Some(batches) = Batches::new(table, &profile.metadata) {
             streams.push((batches, TableFile::new(table, dir, &tables)?));
         }
@@ -189,7 +226,7 @@ impl TableFile {
     fn new(table: Table, dir: &Path, tables: &Path) -> Result<Self, Error> {
         let name = format!("{}.parquet", table.name());
         let place = dir.join(TABLES_FOLDER).join(&name);
-        let writer = Writer::new(table, outputs::create(&tables.join(name))?);
+        let writer = Writer::new(&table.schema(), outputs::create(&tables.join(name))?);
         let writer = writer.map_err(|error| failure(&place, error))?;
         Ok(Self { place, writer })
     }
@@ -209,5 +246,39 @@ fn failure(place: &Path, error: TableError) -> Error {
     match error {
         TableError::Io(error) => Error::io("write", place)(error),
         error => error.into(),
+    }
+}
+
+/// How many rows are made at a time.
+const BATCH: usize = 1 << 16;
+
+/// Makes the rows of a table that follows the events of a run: `trees`, `cycles` or `spans`. Its memory grows with the number of
+/// different call trees and places in the design, not with cycles.
+struct Batches<'a>(Maker<'a>);
+
+enum Maker<'a> {
+    Trees(Trees<'a>),
+    Cycles(Cycles<'a>),
+    Spans(Box<Spans<'a>>),
+}
+
+impl<'a> Batches<'a> {
+    /// Of a run of this design, before its first event; `None` for tables that do not follow events.
+    fn new(table: Table, metadata: &'a Metadata) -> Option<Self> {
+        Some(Self(match table {
+            Table::Trees => Maker::Trees(Trees::new(metadata)),
+            Table::Cycles => Maker::Cycles(Cycles::new(metadata)),
+            Table::Spans => Maker::Spans(Box::new(Spans::new(metadata))),
+            _ => return None,
+        }))
+    }
+
+    /// Takes in the next event; gives rows once there are enough of them, or the run is over.
+    fn event(&mut self, event: &Event) -> Result<Option<RecordBatch>, TableError> {
+        match &mut self.0 {
+            Maker::Trees(trees) => trees.event(event),
+            Maker::Cycles(cycles) => cycles.event(event),
+            Maker::Spans(spans) => spans.event(event),
+        }
     }
 }

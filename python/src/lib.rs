@@ -93,7 +93,7 @@ fn main(py: Python<'_>, arguments: Vec<String>) -> u8 {
 /// The names of all tables.
 #[pyfunction]
 fn table_names() -> Vec<&'static str> {
-    Name::ALL.map(Name::name).to_vec()
+    Name::all().into_iter().map(Name::name).collect()
 }
 
 /// The tables of a profile that do not grow with the length of the run, by name.

@@ -1,6 +1,6 @@
 //! The figures of a sweep as Parquet: files in folders that are named after what their rows have in common.
 //!
-//! Owns where the files are; the table is that of `petal_tables`, which only a petal with the feature `tables` has.
+//! Owns where the files are; the table is that of profiles, which only a petal with the feature `tables` has.
 
 use std::path::Path;
 
@@ -27,9 +27,9 @@ mod files {
     use petal_analysis::ByKind;
     use petal_files::Scratch;
     use petal_passes::CALYX_VERSION;
+    use petal_profile::tables::{Figures, Parameter, RecordBatch, RunRow, Writer, runs};
     use petal_reconstruct::Overhead;
     use petal_sweep::encoded;
-    use petal_tables::{Figures, Parameter, RecordBatch, RunRow, Table, Writer, runs};
 
     use super::{Error, Path, RUNS, Row, Sweep};
     use crate::sweep::shop::{overhead, remove};
@@ -125,7 +125,7 @@ mod files {
 
     fn parquet(table: &RecordBatch) -> Result<Vec<u8>, Error> {
         let mut file = Vec::new();
-        let mut writer = Writer::with_schema(Table::Runs, &table.schema(), &mut file)?;
+        let mut writer = Writer::new(&table.schema(), &mut file)?;
         writer.write(table)?;
         writer.finish()?;
         Ok(file)

@@ -15,10 +15,9 @@ use std::time::Duration;
 
 use petal_files::Scratch;
 use petal_observe::Results;
-use petal_profile::{Error, folder, interrupt};
+use petal_profile::{Error, Profile, folder, interrupt};
 use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
-use petal_visualize::outputs::{OBSERVATIONS, SUMMARY};
-use serde_json::Value as Json;
+use petal_visualize::outputs::SUMMARY;
 
 use super::process::{self, Guard, Limits};
 use super::{GENERATED, PROFILES, ROWS};
@@ -353,49 +352,24 @@ pub fn overhead(kind: &str) -> String {
 
 /// The figures of a profile.
 fn figures(profile: &Path) -> Result<BTreeMap<String, u64>, Error> {
-    let path = profile.join(SUMMARY);
-    let text = petal_files::read(&path).map_err(Error::io("read", &path))?;
-    let summary: Json = serde_json::from_slice(&text)?;
-    let mut figures = BTreeMap::new();
-    let mut add = |name: String, value: &Json| {
-        if let Some(value) = value.as_u64() {
-            figures.insert(name, value);
-        }
-    };
-    for name in [
-        "cycles",
-        "useful_cycles",
-        "computation_cycles",
-        "condition_cycles",
-        "overhead_cycles",
-    ] {
-        add(name.to_owned(), &summary[name]);
+    let profile = Profile::open(profile)?;
+    let summary = &profile.summary;
+    let mut figures = BTreeMap::from(
+        [
+            ("cycles", summary.cycles),
+            ("useful_cycles", summary.useful_cycles),
+            ("computation_cycles", summary.computation_cycles),
+            ("condition_cycles", summary.condition_cycles),
+            ("overhead_cycles", summary.overhead_cycles),
+        ]
+        .map(|(name, cycles)| (name.to_owned(), cycles)),
+    );
+    let kinds = summary.overhead.iter();
+    figures.extend(kinds.map(|(kind, cycles)| (overhead(kind), *cycles)));
+    if let Some(hardware) = summary.hardware {
+        figures.extend(hardware.figures().map(|(name, of)| (name.to_owned(), of)));
     }
-    for (kind, cycles) in summary["overhead"].as_object().into_iter().flatten() {
-        add(overhead(kind), cycles);
-    }
-    for (name, value) in summary["hardware"].as_object().into_iter().flatten() {
-        add(name.clone(), value);
-    }
-    let path = profile.join(OBSERVATIONS);
-    if let Ok(text) = petal_files::read(&path) {
-        let results: Results = serde_json::from_slice(&text)?;
-        for of in &results.counters {
-            figures.insert(format!("count:{}", of.name), of.total);
-        }
-        for of in &results.checkpoints {
-            figures.insert(format!("checkpoint:{}", of.name), of.cycles.len() as u64);
-        }
-        for of in &results.latencies {
-            for (what, value) in [("median", of.median), ("max", of.max)] {
-                if let Some(value) = value {
-                    figures.insert(format!("latency:{}:{what}", of.name), value);
-                }
-            }
-        }
-        for of in &results.rules {
-            figures.insert(format!("broken:{}", of.name), of.cycles);
-        }
-    }
+    let results = profile.observations()?;
+    figures.extend(results.iter().flat_map(Results::figures));
     Ok(figures)
 }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
+use petal_metadata::{nearest, question};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -174,23 +175,20 @@ impl SweepFile {
         read.map_err(|error| {
             let told = error.to_string().trim_end().to_owned();
             match near(error.message()) {
-                Some(name) => format!("{told}\nmeant is perhaps `{name}`"),
+                Some(question) => format!("{told}\n{question}"),
                 None => told,
             }
         })
     }
 }
 
-/// The name that is most like the unknown one of a message.
-fn near(message: &str) -> Option<&str> {
+/// A question whether a name is meant that a message lists, instead of the unknown one in it.
+fn near(message: &str) -> Option<String> {
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names
         .next()
         .filter(|_| message.starts_with("unknown field"))?;
-    let likeness = |name: &str| strsim::jaro_winkler(unknown, name);
-    names
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-        .filter(|name| likeness(name) > 0.8)
+    question(&nearest(unknown, names))
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {

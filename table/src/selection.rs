@@ -5,10 +5,11 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
+use petal_metadata::nearest;
 use thiserror::Error;
 
-use crate::table::{Align, Table, Value};
-use crate::text::{nearest, thousands};
+use crate::text::thousands;
+use crate::{Table, Value};
 
 /// How many rows of a table are shown if nothing else is asked for.
 const ROWS: usize = 10;
@@ -154,8 +155,8 @@ impl Condition<'_> {
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Count(count) => Some(*count as f64),
-        Value::Decimal(number) => Some(*number),
-        Value::Text(_) | Value::Empty | Value::Unknown => None,
+        Value::Decimal(number) | Value::Fraction(number) => Some(*number),
+        Value::Text(_) | Value::Texts(_) | Value::Empty | Value::Unknown => None,
     }
 }
 
@@ -229,7 +230,7 @@ impl Selection {
 fn active(table: &Table) -> Table {
     let columns = table.columns().iter().enumerate();
     let counts = columns.filter(|(_, column)| {
-        column.align == Align::Right && !OF_THE_PROGRAM.contains(&column.name.as_str())
+        column.is_number() && !OF_THE_PROGRAM.contains(&column.name.as_str())
     });
     let counts: Vec<usize> = counts.map(|(at, _)| at).collect();
     let rows = table.rows().iter().enumerate();

@@ -7,139 +7,8 @@ use petal_reconstruct::InstanceId;
 use serde_json::{Map, Value as Json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::{grouped, markdown, printable, shortened, thousands};
-
-/// On which side of its column a value stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
-    /// Texts.
-    Left,
-    /// Numbers.
-    Right,
-}
-
-/// A column of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    /// Heading; also the key in JSON.
-    pub name: String,
-    /// Alignment in text and Markdown.
-    pub align: Align,
-}
-
-impl Column {
-    /// A column of texts.
-    pub fn text(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            align: Align::Left,
-        }
-    }
-
-    /// A column of numbers.
-    pub fn number(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            align: Align::Right,
-        }
-    }
-}
-
-/// A value in a table.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// A text.
-    Text(String),
-    /// A whole number.
-    Count(u64),
-    /// A number with two decimals.
-    Decimal(f64),
-    /// Nothing.
-    Empty,
-    /// Something that is not known.
-    Unknown,
-}
-
-impl Value {
-    /// `part` of `whole` in per cent.
-    #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
-    pub fn percent(part: u64, whole: u64) -> Self {
-        if whole == 0 {
-            Self::Empty
-        } else {
-            Self::Decimal(part as f64 * 100.0 / whole as f64)
-        }
-    }
-
-    /// A whole number, if it is known.
-    pub fn or_unknown(count: Option<u64>) -> Self {
-        count.map_or(Self::Unknown, Self::Count)
-    }
-
-    /// `total` divided by `count`.
-    #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
-    pub fn average(total: u64, count: u64) -> Self {
-        if count == 0 {
-            Self::Empty
-        } else {
-            Self::Decimal(total as f64 / count as f64)
-        }
-    }
-
-    /// As in data files: digits only.
-    pub fn plain(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Count(count) => count.to_string(),
-            Self::Decimal(number) => format!("{number:.2}"),
-            Self::Empty | Self::Unknown => String::new(),
-        }
-    }
-
-    /// As for people: thousands separated, and a text on one line.
-    fn pretty(&self) -> String {
-        match self {
-            Self::Text(text) => printable(text).replace('\t', " "),
-            Self::Count(count) => thousands(*count),
-            Self::Decimal(_) => grouped(&self.plain()),
-            Self::Empty => String::new(),
-            Self::Unknown => "–".to_owned(),
-        }
-    }
-
-    /// Whether it is the figure that stands for none.
-    pub fn is_nothing(&self) -> bool {
-        matches!(self, Self::Count(0) | Self::Empty) || *self == Self::Decimal(0.0)
-    }
-
-    /// As JSON.
-    pub fn json(&self) -> Json {
-        match self {
-            Self::Text(text) => Json::from(text.as_str()),
-            Self::Count(count) => Json::from(*count),
-            Self::Decimal(number) => Json::from((number * 100.0).round() / 100.0),
-            Self::Empty | Self::Unknown => Json::Null,
-        }
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<u64> for Value {
-    fn from(count: u64) -> Self {
-        Self::Count(count)
-    }
-}
+use crate::text::{markdown, shortened};
+use crate::{Column, Value};
 
 /// What a row tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -159,6 +28,33 @@ const SHORTEST: usize = 12;
 const FORMULA: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 /// Tells Excel that a file is UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Rows as comma-separated values, as [`Table::csv`] has them. There may be more rows than there is memory for at once.
+pub fn csv<R: AsRef<[Value]>>(
+    heading: impl Iterator<Item = impl AsRef<[u8]>>,
+    rows: impl Iterator<Item = R>,
+) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = writer.write_record(heading);
+    let written = rows.fold(written, |so_far, row| {
+        so_far.and_then(|()| writer.write_record(row.as_ref().iter().map(spreadsheet)))
+    });
+    written.expect("all lines have the same length, and a vector can be written");
+    let bytes = writer.into_inner().expect("a vector can be written");
+    let mut text = String::from_utf8(bytes).expect("only texts were written");
+    if !text.is_ascii() {
+        text.insert(0, BYTE_ORDER_MARK);
+    }
+    text
+}
+
+fn spreadsheet(value: &Value) -> String {
+    let text = value.plain();
+    match value {
+        Value::Text(_) | Value::Texts(_) if text.starts_with(FORMULA) => format!("'{text}"),
+        _ => text,
+    }
+}
 
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
@@ -236,36 +132,8 @@ impl Table {
     /// Excel takes a file to be in the encoding of its country; so there is one if any character is
     /// not ASCII, and none in all other files, which read the same in every encoding.
     pub fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let heading = self
-            .columns
-            .iter()
-            .map(|column| column.name.clone())
-            .collect();
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| row.iter().map(Self::spreadsheet).collect());
-        let lines: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
-        for line in lines {
-            writer
-                .write_record(&line)
-                .expect("all lines have the same length");
-        }
-        let bytes = writer.into_inner().expect("a vector can be written");
-        let mut text = String::from_utf8(bytes).expect("only texts were written");
-        if !text.is_ascii() {
-            text.insert(0, BYTE_ORDER_MARK);
-        }
-        text
-    }
-
-    fn spreadsheet(value: &Value) -> String {
-        let text = value.plain();
-        match value {
-            Value::Text(_) if text.starts_with(FORMULA) => format!("'{text}"),
-            _ => text,
-        }
+        let heading = self.columns.iter().map(|column| column.name.as_str());
+        csv(heading, self.rows.iter())
     }
 
     /// A Markdown table.
@@ -283,10 +151,7 @@ impl Table {
         line(
             self.columns
                 .iter()
-                .map(|column| match column.align {
-                    Align::Left => "---".to_owned(),
-                    Align::Right => "---:".to_owned(),
-                })
+                .map(|column| if column.is_number() { "---:" } else { "---" }.to_owned())
                 .collect(),
         );
         for row in &self.rows {
@@ -327,8 +192,7 @@ impl Table {
             return self.text();
         }
         let (shown, left_out): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
-            self.columns[at].align == Align::Left
-                || self.rows.iter().any(|row| !row[at].is_nothing())
+            !self.columns[at].is_number() || self.rows.iter().any(|row| !row[at].is_nothing())
         });
         let mut text = String::new();
         self.write_text(&mut text, &shown, room);
@@ -363,7 +227,7 @@ impl Table {
         for (cells, &at) in cells.iter_mut().zip(columns) {
             let width = widest(cells);
             let shorter = width.saturating_sub(excess).max(SHORTEST);
-            if self.columns[at].align == Align::Left && shorter < width {
+            if !self.columns[at].is_number() && shorter < width {
                 for cell in cells.iter_mut() {
                     *cell = shortened(cell, shorter);
                 }
@@ -376,9 +240,10 @@ impl Table {
             for ((cells, &at), width) in cells.iter().zip(columns).zip(&widths) {
                 let cell = &cells[row];
                 let space = " ".repeat(width - cell.width());
-                let _ = match self.columns[at].align {
-                    Align::Left => write!(line, "{cell}{space}{GAP}"),
-                    Align::Right => write!(line, "{space}{cell}{GAP}"),
+                let _ = if self.columns[at].is_number() {
+                    write!(line, "{space}{cell}{GAP}")
+                } else {
+                    write!(line, "{cell}{space}{GAP}")
                 };
             }
             text.push_str(line.trim_end());

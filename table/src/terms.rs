@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::text::nearest;
+use petal_metadata::nearest;
 
 /// A word, and what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -73,23 +73,6 @@ fn fitting(chars: impl Iterator<Item = char>, width: usize) -> String {
         .collect()
 }
 
-/// What words that look alike have in common, at least (Jaro-Winkler).
-const NEAR: f64 = 0.75;
-
-/// How many names are offered for one that is none.
-const OFFERED: usize = 3;
-
-/// Those of `names` that may be meant by `word`, the likeliest first; none if nothing is near.
-pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let word = word.to_lowercase();
-    let near = |name: &str| strsim::jaro_winkler(&word, &name.to_lowercase());
-    let mut all: Vec<(f64, &str)> = names.map(|name| (near(name), name)).collect();
-    all.retain(|&(near, _)| near > NEAR);
-    all.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    all.truncate(OFFERED);
-    all.into_iter().map(|(_, name)| name).collect()
-}
-
 /// `text` so that Markdown shows it as it is, in a cell of a table.
 pub fn markdown(text: &str) -> String {
     let mut escaped = String::new();

@@ -287,7 +287,7 @@ fn a_checkpoint_is_stamped_as_often_as_the_statement_is_entered() {
     workshop.succeeds(&[&run[..], &points].concat());
     let stamps = workshop.read("out/observations/checkpoints.csv");
     expect![[r#"
-        i,id,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals
+        i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals
         0,root,0,0,0,,
         1,body,2,2,2,,
         2,body,5,5,3,,

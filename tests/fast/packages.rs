@@ -17,7 +17,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 18] = [
+const ROOMS: [Room; 17] = [
     Room {
         name: "petal",
         knows: &[
@@ -33,7 +33,6 @@ const ROOMS: [Room; 18] = [
             "petal-reconstruct",
             "petal-sweep",
             "petal-table",
-            "petal-tables",
             "petal-verilator",
             "petal-visualize",
         ],
@@ -56,7 +55,7 @@ const ROOMS: [Room; 18] = [
     },
     Room {
         name: "petal-observe",
-        knows: &["petal-metadata", "petal-reconstruct"],
+        knows: &["petal-metadata", "petal-reconstruct", "petal-table"],
         in_tests: &[],
     },
     Room {
@@ -75,7 +74,7 @@ const ROOMS: [Room; 18] = [
             "petal-observe",
             "petal-passes",
             "petal-reconstruct",
-            "petal-tables",
+            "petal-table",
             "petal-verilator",
             "petal-visualize",
         ],
@@ -143,24 +142,12 @@ const ROOMS: [Room; 18] = [
     },
     Room {
         name: "petal-sweep",
-        knows: &["petal-visualize"],
+        knows: &["petal-metadata", "petal-visualize"],
         in_tests: &[],
     },
     Room {
         name: "petal-reconstruct",
         knows: &["petal-metadata"],
-        in_tests: &[],
-    },
-    Room {
-        name: "petal-tables",
-        knows: &[
-            "petal-analysis",
-            "petal-metadata",
-            "petal-observe",
-            "petal-reconstruct",
-            "petal-table",
-            "petal-visualize",
-        ],
         in_tests: &[],
     },
     Room {

@@ -21,7 +21,8 @@ use petal_analysis::activations::{Activations, Counting, Durations};
 use petal_analysis::cells::path;
 use petal_analysis::control::{children, once};
 use petal_analysis::elements::{Element, ElementKind};
-use petal_table::text::{nearest, thousands};
+use petal_metadata::nearest;
+use petal_table::text::thousands;
 
 pub use self::search::Search;
 

@@ -23,7 +23,7 @@ use petal_analysis::annotate::Line;
 use petal_analysis::front_end::front_end_file;
 use petal_analysis::order::Bins;
 use petal_analysis::summary::{Summary, Verified};
-use petal_table::table::RowId;
+use petal_table::RowId;
 use petal_table::terms;
 
 /// Lines of a file beyond this one are not shown: positions may name any.

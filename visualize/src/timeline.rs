@@ -49,7 +49,7 @@ use petal_analysis::ledger::Class;
 
 pub use format::{Change, Changes, Format, PatternId, Whole};
 pub use json::ChromeJson;
-pub use observed::{Observed, ObservedContent, ObservedTrack};
+pub use observed::Observed;
 pub use overview::{Overview, OverviewRow};
 pub use perfetto::Perfetto;
 pub use section::Section;

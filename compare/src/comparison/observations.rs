@@ -11,8 +11,8 @@ use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 use super::report::{Row, Rows, Style, write};
 use super::{Change, Comparison};
 use crate::baseline::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
-use petal_table::table::{Column, Table, Value};
 use petal_table::text::{markdown, printable, signed, thousands};
+use petal_table::{Column, Table, Value};
 
 /// A number of an observation before and after; `None` where a run does not have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

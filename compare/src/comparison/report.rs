@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use petal_reconstruct::Overhead;
 
 use super::{Change, Comparison, Fate, Subject, percent_text};
-use petal_table::table::{Column, Table, Value};
 use petal_table::text::{markdown, printable, signed, thousands};
+use petal_table::{Column, Table, Value};
 
 /// How a comparison is written for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

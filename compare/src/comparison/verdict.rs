@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::{Change, Comparison, GroupRow, LatencyRow, Measure, Runs, StatementRow, Subject};
 use crate::baseline::Baseline;
-use petal_table::text::{nearest, signed, thousands};
+use petal_metadata::{nearest, question};
+use petal_table::text::{signed, thousands};
 
 /// By how much the cycles of a run may grow: `2%`, `0.5%` or `100cycles`. Growth of exactly so much
 /// is allowed.
@@ -218,17 +219,11 @@ impl Comparison {
                 let latency = observed.latencies.iter().find(|row| row.name == of);
                 let near = match latency {
                     Some(row) => vec![format!("p99({})", row.name)],
-                    None => {
-                        let names = nearest(of, all.iter().map(|(name, ..)| name.as_str()));
-                        names.into_iter().map(ToOwned::to_owned).collect()
-                    }
+                    None => nearest(of, all.iter().map(|(name, ..)| name.clone())),
                 };
-                let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-                let hint = if near.is_empty() {
+                let hint = question(&near).unwrap_or_else(|| {
                     "observe it in both runs (`petal run --latency`, `--count`)".to_owned()
-                } else {
-                    format!("did you mean {}?", near.join(" or "))
-                };
+                });
                 return Err(format!("no run has an observation `{of}` to limit; {hint}"));
             }
         };

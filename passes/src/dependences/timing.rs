@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use calyx_ir as ir;
 
 use super::effects::Cells;
-use super::uses::{cell_of, is_combinational, name_of, ports_of, ports_read};
+use super::uses::{Uses, cell_of, is_combinational, name_of, ports_of, ports_read};
 use crate::tree::{GroupRef, View, called_group};
 
 /// Whether the latency of the component was promised to those that run it.
@@ -47,7 +47,7 @@ fn runs_component(view: View<'_>) -> bool {
 
 /// Whether something in the component changes from cycle to cycle without a statement that changes it, or is read that
 /// holds for a cycle only.
-pub(super) fn is_clocked(component: &ir::Component) -> bool {
+pub(super) fn is_clocked(component: &ir::Component, is_entry: bool) -> bool {
     let runs = component.continuous_assignments.iter().any(|assignment| {
         let of_state = cell_of(&assignment.dst)
             .is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this());
@@ -67,7 +67,7 @@ pub(super) fn is_clocked(component: &ir::Component) -> bool {
             primitive && !has_go && cell.ports.len() > 1
         })
     };
-    runs || runs_by_itself() || reads_moments(component) || reads_control(component)
+    runs || runs_by_itself() || reads_moments(component, is_entry) || reads_control(component)
 }
 
 /// Whether something reads when a group or the component itself runs or is done, other than to run another group.
@@ -134,17 +134,28 @@ fn is_data(port: &ir::RRC<ir::Port>) -> bool {
 }
 
 /// Whether something reads that a cell is done that it does not run itself.
-fn reads_moments(component: &ir::Component) -> bool {
+fn reads_moments(component: &ir::Component, is_entry: bool) -> bool {
     let is_moment = |port: &ir::RRC<ir::Port>, driven: &Cells| {
         let is_done = port.borrow().attributes.has(ir::NumAttr::Done);
         is_done && name_of(port).is_some_and(|cell| !driven.contains(&cell))
     };
-    let continuous = &component.continuous_assignments;
-    let in_group = |assignments: &[ir::Assignment<ir::Nothing>]| {
-        moments(assignments, &is_moment) || reads_stale(assignments, continuous)
+    let (drivers, once) = (drivers(component), once(component, is_entry));
+    // Those of the cells that a group drives which nothing has written a cycle before it runs.
+    let fresh = |group: ir::Id| {
+        let all = drivers.iter().filter(|(_, count)| **count <= 1);
+        let cells = all.map(|(cell, _)| *cell);
+        cells.filter(|_| once.contains(&group)).collect::<Cells>()
     };
-    let in_static = |assignments: &[ir::Assignment<ir::StaticTiming>]| {
-        moments(assignments, &is_moment) || reads_stale(assignments, continuous)
+    let continuous = &component.continuous_assignments;
+    let in_group = |group: &ir::Group| {
+        let assignments = &group.assignments;
+        moments(assignments, &is_moment)
+            || reads_stale(assignments, &fresh(group.name()), continuous)
+    };
+    let in_static = |group: &ir::StaticGroup| {
+        let assignments = &group.assignments;
+        moments(assignments, &is_moment)
+            || reads_stale(assignments, &fresh(group.name()), continuous)
     };
     let none = Cells::new();
     let in_any = |assignments: &[ir::Assignment<ir::Nothing>]| {
@@ -165,19 +176,74 @@ fn reads_moments(component: &ir::Component) -> bool {
         || component
             .get_groups()
             .iter()
-            .any(|group| in_group(&group.borrow().assignments))
+            .any(|group| in_group(&group.borrow()))
         || component
             .get_static_groups()
             .iter()
-            .any(|group| in_static(&group.borrow().assignments))
+            .any(|group| in_static(&group.borrow()))
+}
+
+/// How many groups and statements drive each cell.
+fn drivers(component: &ir::Component) -> BTreeMap<ir::Id, usize> {
+    let mut drivers: BTreeMap<ir::Id, usize> = BTreeMap::new();
+    let mut add = |cells: Cells| {
+        for cell in cells {
+            *drivers.entry(cell).or_default() += 1;
+        }
+    };
+    for group in component.get_groups().iter() {
+        add(driven(&group.borrow().assignments));
+    }
+    for group in component.get_static_groups().iter() {
+        add(driven(&group.borrow().assignments));
+    }
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        if view.invoked().is_some() {
+            let mut uses = Uses::default();
+            uses.control(view);
+            add(uses.drives);
+        }
+    });
+    drivers
+}
+
+fn driven<T>(assignments: &[ir::Assignment<T>]) -> Cells {
+    let cells = assignments.iter();
+    let cells = cells.filter_map(|assignment| name_of(&assignment.dst));
+    cells.collect()
+}
+
+/// The groups of the entry point that run once at most: nothing of them is there from a run before.
+fn once(component: &ir::Component, is_entry: bool) -> Cells {
+    let mut enabled: BTreeMap<ir::Id, usize> = BTreeMap::new();
+    if is_entry {
+        let control = component.control.borrow();
+        let mut left = vec![(View::of(&control), 1)];
+        while let Some((view, times)) = left.pop() {
+            let is_loop = view.kind().is_loop();
+            let times = if is_loop { 2 } else { times };
+            if let Some(group) = view.group() {
+                *enabled.entry(group.name()).or_default() += times;
+            }
+            left.extend(view.children().into_iter().map(|child| (child, times)));
+        }
+    }
+    for group in component.get_groups().iter() {
+        for called in group.borrow().assignments.iter().filter_map(called_group) {
+            enabled.remove(&called);
+        }
+    }
+    enabled.retain(|_, times| *times == 1);
+    enabled.into_keys().collect()
 }
 
 /// Whether a group decides by the `done` of a register or memory that something else, or its own run before, may have
-/// written a cycle ago. That it is done with it is another matter: control does not look at once. Nor does it matter where a
+/// written a cycle ago: any but those that are `fresh`. That it is done with it is another matter: control does not look at once. Nor does it matter where a
 /// register is written once too often by that: what the group itself starts in its first cycle is done after that, and
 /// writes it again. In a memory, another word may have been written.
 fn reads_stale<T>(
     assignments: &[ir::Assignment<T>],
+    fresh: &Cells,
     continuous: &[ir::Assignment<ir::Nothing>],
 ) -> bool {
     let has = |port: &ir::RRC<ir::Port>, attribute| port.borrow().attributes.has(attribute);
@@ -186,7 +252,9 @@ fn reads_stale<T>(
         cell.is_some_and(|cell| {
             let cell = cell.borrow();
             let mut ports = cell.ports.iter();
-            ports.any(|port| port.borrow().attributes.get(ir::NumAttr::Interval) == Some(1))
+            let takes_one =
+                ports.any(|port| port.borrow().attributes.get(ir::NumAttr::Interval) == Some(1));
+            takes_one && !fresh.contains(&cell.name())
         })
     };
     let of_cell = |port: &ir::RRC<ir::Port>, cell: Option<ir::Id>| name_of(port) == cell;

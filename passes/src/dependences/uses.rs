@@ -90,6 +90,24 @@ pub(crate) fn primitive(cell: &ir::Cell) -> Option<ir::Id> {
     }
 }
 
+/// The constant that a port always has. What its width has no room for is cut off, as in hardware.
+pub(crate) fn constant(port: &ir::RRC<ir::Port>) -> Option<u64> {
+    let port = port.borrow();
+    if port.is_hole() {
+        return None;
+    }
+    let cell = port.cell_parent();
+    let cell = cell.borrow();
+    let value = match cell.prototype {
+        ir::CellType::Constant { val, .. } => Some(val),
+        _ if cell.is_primitive(Some("std_const")) => cell.get_parameter("VALUE"),
+        _ => None,
+    };
+    let width = u32::try_from(port.width).ok()?;
+    let mask = 1_u64.checked_shl(width).map_or(u64::MAX, |end| end - 1);
+    value.map(|value| value & mask)
+}
+
 /// The ports that an assignment reads, without constants and those of groups.
 pub(crate) fn ports_read<T>(assignment: &ir::Assignment<T>) -> Vec<ir::RRC<ir::Port>> {
     let mut ports = assignment.guard.all_ports();

@@ -10,7 +10,7 @@ use calyx_ir as ir;
 use super::again::Again;
 use super::ends::Ends;
 use super::state::{Outputs, is_steady};
-use super::{declared, driven, instances, kept, promises, settled};
+use super::{declared, driven, instances, kept, misread, promises, settled};
 use crate::dependences::{with_called, with_inlining};
 
 /// The premises that do not hold.
@@ -73,6 +73,10 @@ impl Premises {
                 "an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it",
             ),
             (again.stopping(ctx, ends), super::again::DOUBT),
+            (
+                misread::components(ctx),
+                "a group runs another one, or may not write what it gives a value to, and the compiler misreads what of that is needed when",
+            ),
         ];
         let mut components = BTreeMap::new();
         for (names, doubt) in found {

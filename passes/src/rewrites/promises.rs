@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use calyx_ir as ir;
 
-use crate::dependences::{cell_of, is_promised, is_promised_for, ports_of};
+use crate::dependences::{cell_of, constant, is_promised, is_promised_for, ports_of};
 use crate::exclusion::Comparison;
 use crate::tree::{GroupRef, View};
 
@@ -97,6 +97,9 @@ fn runs_as_often(component: &ir::Component, root: View<'_>, view: View<'_>) -> b
     bound.is_some() && counter.and_then(|counter| runs(component, root, view, &counter)) == bound
 }
 
+/// A loop that runs more often is not followed.
+const MOST: u64 = 1 << 20;
+
 /// How often a loop runs whose condition is this.
 fn runs(
     component: &ir::Component,
@@ -160,8 +163,6 @@ fn runs(
     if !is_in_order || width >= 64 {
         return None;
     }
-    /// More are not tried.
-    const MOST: u64 = 1 << 20;
     let (mut value, mut times) = (first, 0);
     while condition.holds_for(value) && times < MOST {
         value = (value + step) % (1 << width);
@@ -211,21 +212,6 @@ fn given(group: &ir::Group, register: &ir::Cell) -> Option<Given> {
         _ => None,
     };
     step.map(Given::Next)
-}
-
-/// The constant that a port always has.
-fn constant(port: &ir::RRC<ir::Port>) -> Option<u64> {
-    let port = port.borrow();
-    if port.is_hole() {
-        return None;
-    }
-    let cell = port.cell_parent();
-    let cell = cell.borrow();
-    match cell.prototype {
-        ir::CellType::Constant { val, .. } => Some(val),
-        _ if cell.is_primitive(Some("std_const")) => cell.get_parameter("VALUE"),
-        _ => None,
-    }
 }
 
 /// How often a statement, with all below it, enables a group.

@@ -54,6 +54,12 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("named-like-memory", "all"),
         ("untrue-bound", "all"),
         ("untrue-bound", "no-opt"),
+        ("called-group", "all"),
+        ("written-sometimes", "all"),
+        ("writing-condition", "all"),
+        ("cut-constant", "all"),
+        ("cut-constant", "no-opt"),
+        ("cut-bound", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");

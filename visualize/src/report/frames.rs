@@ -19,7 +19,7 @@ use petal_analysis::ledger::Class;
 use petal_analysis::order::Packed;
 use petal_analysis::profile::Profile;
 use petal_analysis::sources::Sources;
-use petal_table::table::RowId;
+use petal_table::RowId;
 
 /// Bytes that the compressed trees may take.
 const MAX_BYTES: usize = 1 << 20;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::place::{SourceLine, front_end_line, source_line};
-use petal_table::table::{Align, RowId, Table, Value};
+use petal_table::{RowId, Table, Value};
 
 /// A row: which table, and which of its rows.
 pub(crate) type Row = (usize, usize);
@@ -31,7 +31,7 @@ impl PageTable {
         Self {
             name,
             columns: columns
-                .map(|column| (column.name.clone(), column.align == Align::Right))
+                .map(|column| (column.name.clone(), column.is_number()))
                 .collect(),
             rows: rows
                 .map(|row| row.iter().map(Value::json).collect())

@@ -6,38 +6,17 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
+use petal_table::{Track, TrackContent};
+
 /// What was observed, as far as a timeline shows it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observed {
     /// The tracks.
-    pub tracks: Vec<ObservedTrack>,
+    pub tracks: Vec<Track>,
     /// The cycles that are shown.
     pub shown: Range<u64>,
     /// The cycles whose samples are shown.
     pub sampled: Range<u64>,
-}
-
-/// A track of something that was observed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ObservedTrack {
-    /// What it is called.
-    pub name: String,
-    /// What is on it.
-    pub content: ObservedContent,
-}
-
-/// What is on a track.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ObservedContent {
-    /// Something that happens in these cycles, ascending. Each has a number in the order of all that happens on several tracks, and an
-    /// arrow leads from each to the next; `None` where there is no such order.
-    Instants(Vec<(u64, Option<u64>)>),
-    /// Intervals, in the order of their beginnings: the first cycle, and how many there are. Those that overlap are below one another.
-    Slices(Vec<(u64, u64)>),
-    /// A value from each of these cycles on.
-    Values(Vec<(u64, f64)>),
-    /// A value for each sample of the run, from its first cycle on.
-    Samples(Vec<(u64, f64)>),
 }
 
 /// A line of a timeline, cut to what is shown.
@@ -71,17 +50,17 @@ impl Observed {
     /// The lines of all tracks, in their order.
     pub(super) fn rows(&self) -> Vec<Row<'_>> {
         let mut rows = Vec::new();
-        for ObservedTrack { name, content } in &self.tracks {
+        for Track { name, content } in &self.tracks {
             let events = match content {
-                ObservedContent::Instants(cycles) => {
+                TrackContent::Instants(cycles) => {
                     // What ends with the run happens in the cycle after the last.
                     let shown = self.shown.start..=self.shown.end;
                     let cycles = cycles.iter().filter(|(cycle, _)| shown.contains(cycle));
                     vec![Events::Instants(cycles.copied().collect())]
                 }
-                ObservedContent::Slices(slices) => self.below_one_another(slices),
-                ObservedContent::Values(values) => vec![within(values, &self.shown)],
-                ObservedContent::Samples(values) => vec![within(values, &self.sampled)],
+                TrackContent::Slices(slices) => self.below_one_another(slices),
+                TrackContent::Values(values) => vec![within(values, &self.shown)],
+                TrackContent::Samples(values) => vec![within(values, &self.sampled)],
             };
             rows.extend(events.into_iter().map(|events| Row { name, events }));
         }

@@ -11,17 +11,17 @@ use petal_reconstruct::Event;
 use petal_visualize::timeline::{Slice, SliceId, Track, WholeSlice, WholeSliceFormat, WholeSlices};
 use petal_visualize::{Section, Timeline};
 
-use crate::BATCH;
-use crate::columns::{Dictionary, numbers};
-use crate::parquet::TableError;
-use crate::schema::Table;
+use super::BATCH;
+use super::schema::Table;
+use petal_table::arrow::TableError;
+use petal_table::arrow::{Dictionary, numbers};
 
 /// Makes the rows.
-pub(crate) struct Spans<'a>(Timeline<'a, WholeSlices<Rows>>);
+pub(super) struct Spans<'a>(Timeline<'a, WholeSlices<Rows>>);
 
 /// The slices that ended lately.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(super) struct Rows {
     /// The path and kind of each slice, as numbers.
     slices: Vec<(i32, i32)>,
     paths: Dictionary,

@@ -4,13 +4,13 @@ use arrow_array::RecordBatch;
 use petal_metadata::{Id as _, Metadata};
 use petal_reconstruct::{CallTree, Event, FrameLabels, Instance, InstanceId, Node, instance_path};
 
-use crate::BATCH;
-use crate::columns::{Dictionary, numbers};
-use crate::parquet::TableError;
-use crate::schema::Table;
+use super::BATCH;
+use super::schema::Table;
+use petal_table::arrow::TableError;
+use petal_table::arrow::{Dictionary, numbers};
 
 /// Makes the rows.
-pub(crate) struct Trees<'a> {
+pub(super) struct Trees<'a> {
     metadata: &'a Metadata,
     labels: FrameLabels,
     instances: Vec<Instance>,

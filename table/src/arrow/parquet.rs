@@ -14,8 +14,6 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use thiserror::Error;
 
-use crate::schema::Table;
-
 /// Why a table can't be made or written.
 #[derive(Debug, Error)]
 pub enum TableError {
@@ -67,21 +65,12 @@ const GROUP: usize = 1 << 18;
 pub struct Writer<W: Write + Send>(ArrowWriter<W>);
 
 impl<W: Write + Send> Writer<W> {
-    /// Begins a file with the columns of `table`.
+    /// Begins a file with these columns; what the schema tells of itself stands beside them.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn new(table: Table, out: W) -> Result<Self, TableError> {
-        Self::with_schema(table, &table.schema(), out)
-    }
-
-    /// Begins a file with the columns of `table`, and more, such as those of [`runs`](crate::runs).
-    ///
-    /// # Errors
-    /// When it can't be written.
-    pub fn with_schema(table: Table, schema: &Schema, out: W) -> Result<Self, TableError> {
-        // What a file tells of itself stands beside the columns.
-        let marks = table.marks().into_iter();
+    pub fn new(schema: &Schema, out: W) -> Result<Self, TableError> {
+        let marks = schema.metadata().clone().into_iter();
         let mut marks: Vec<KeyValue> = marks
             .map(|(key, value)| KeyValue::new(key, value))
             .collect();

@@ -6,172 +6,15 @@
 use petal_metadata::Metadata;
 use petal_reconstruct::{Signal, Value, ValueOp};
 
-use crate::activity::{Aspect, Site, SiteKind};
+use crate::activity::{Aspect, Site};
 use crate::directory::{Directory, Memory};
+use crate::expression::Expression;
 use crate::problem::Problem;
 use crate::resolve::{Names, Target};
 use crate::syntax::{Binary, Kind, Syntax};
 
-/// The most cycles that `past` goes back.
-const MAX_PAST: u64 = 1024;
-
 /// The most parts of what a function is taken of: some have it twice.
 const MAX_PARTS: usize = 10_000;
-
-/// An expression, of 1 to 64 bits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Expression {
-    /// Computed by the design.
-    Value(Value),
-    /// Of one bit.
-    Site(Site, Aspect),
-    Op(ValueOp, u32, Vec<Expression>),
-    /// What the operand was in the cycle before; 0 in the first cycle.
-    Past(Box<Expression>),
-    /// How many bits of the operand are high, as 7 bits.
-    Ones(Box<Expression>),
-}
-
-impl Expression {
-    /// Its width in bits.
-    pub fn width(&self) -> u32 {
-        match self {
-            Self::Value(value) => value.width(),
-            Self::Site(..) => 1,
-            Self::Op(_, width, _) => *width,
-            Self::Past(of) => of.width(),
-            Self::Ones(_) => 7,
-        }
-    }
-
-    /// How many parts it has.
-    fn parts(&self) -> usize {
-        match self {
-            Self::Value(value) => value.parts(),
-            Self::Site(..) => 1,
-            Self::Op(_, _, operands) => 1 + operands.iter().map(Self::parts).sum::<usize>(),
-            Self::Past(of) | Self::Ones(of) => 1 + of.parts(),
-        }
-    }
-
-    /// How many cycles it goes back.
-    fn depth(&self) -> u32 {
-        match self {
-            Self::Value(_) | Self::Site(..) => 0,
-            Self::Op(_, _, operands) => operands.iter().map(Self::depth).max().unwrap_or(0),
-            Self::Past(of) => 1 + of.depth(),
-            Self::Ones(of) => of.depth(),
-        }
-    }
-
-    pub fn op(op: ValueOp, width: u32, operands: Vec<Self>) -> Self {
-        let values: Option<Vec<Value>> = operands
-            .iter()
-            .map(|operand| match operand {
-                Self::Value(value) => Some(value.clone()),
-                _ => None,
-            })
-            .collect();
-        match values {
-            Some(values) => Self::Value(Value::Op(op, width, values)),
-            None => Self::Op(op, width, operands),
-        }
-    }
-
-    pub fn constant(value: u64, width: u32) -> Self {
-        Self::Value(Value::Constant(value, width))
-    }
-
-    /// Whether it is the end of something that is active.
-    pub fn is_end(&self) -> bool {
-        matches!(self, Self::Site(_, Aspect::End))
-    }
-
-    /// 0 in the first cycle, which has none before it, and then 1.
-    fn has_past() -> Self {
-        Self::constant(1, 1).past()
-    }
-
-    #[must_use]
-    pub fn not(self) -> Self {
-        let width = self.width();
-        Self::op(ValueOp::Not, width, vec![self])
-    }
-
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self::op(ValueOp::And, 1, vec![self, other])
-    }
-
-    #[must_use]
-    pub fn past(self) -> Self {
-        Self::Past(Box::new(self))
-    }
-}
-
-/// A function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Function {
-    Rose,
-    Fell,
-    Changed,
-    Past,
-    Toggles,
-    Begin,
-    End,
-    Useful,
-    Overhead,
-    Pad,
-    Slt,
-}
-
-impl Function {
-    const ALL: [Self; 11] = [
-        Self::Rose,
-        Self::Fell,
-        Self::Changed,
-        Self::Past,
-        Self::Toggles,
-        Self::Begin,
-        Self::End,
-        Self::Useful,
-        Self::Overhead,
-        Self::Pad,
-        Self::Slt,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Rose => "rose",
-            Self::Fell => "fell",
-            Self::Changed => "changed",
-            Self::Past => "past",
-            Self::Toggles => "toggles",
-            Self::Begin => "begin",
-            Self::End => "end",
-            Self::Useful => "useful",
-            Self::Overhead => "overhead",
-            Self::Pad => "pad",
-            Self::Slt => "slt",
-        }
-    }
-
-    /// How many arguments it takes.
-    fn arguments(self) -> std::ops::RangeInclusive<usize> {
-        match self {
-            Self::Past => 1..=2,
-            Self::Pad | Self::Slt => 2..=2,
-            Self::Rose
-            | Self::Fell
-            | Self::Changed
-            | Self::Toggles
-            | Self::Begin
-            | Self::End
-            | Self::Useful
-            | Self::Overhead => 1..=1,
-        }
-    }
-}
 
 /// What an expression is.
 pub(crate) enum Named {
@@ -200,7 +43,12 @@ enum Part {
 }
 
 impl Checker<'_> {
-    fn problem(&self, at: &Syntax, message: impl Into<String>, help: Option<String>) -> Problem {
+    pub fn problem(
+        &self,
+        at: &Syntax,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> Problem {
         Problem {
             text: self.text.to_owned(),
             span: at.span.clone(),
@@ -381,7 +229,11 @@ impl Checker<'_> {
     }
 
     /// Both sides of an operator, which have to be equally wide.
-    fn alike(&self, left: &Syntax, right: &Syntax) -> Result<(Expression, Expression), Problem> {
+    pub fn alike(
+        &self,
+        left: &Syntax,
+        right: &Syntax,
+    ) -> Result<(Expression, Expression), Problem> {
         let (first, second) = (self.part(left)?, self.part(right)?);
         let width_of = |part: &Part| match part {
             Part::Expression(expression) => Some(expression.width()),
@@ -514,131 +366,8 @@ impl Checker<'_> {
         Ok(Expression::op(ValueOp::Slice(low), count, vec![of]))
     }
 
-    fn call(
-        &self,
-        syntax: &Syntax,
-        name: &str,
-        arguments: &[Syntax],
-    ) -> Result<Expression, Problem> {
-        let Some(function) = Function::ALL.into_iter().find(|of| of.name() == name) else {
-            let names = Function::ALL.map(Function::name).join(", ");
-            let help = format!("there are {names}");
-            let message = format!("there is no function `{name}`");
-            return Err(self.problem(syntax, message, Some(help)));
-        };
-        let counts = function.arguments();
-        if !counts.contains(&arguments.len()) {
-            let count = counts.start();
-            let message = format!(
-                "`{name}` takes {count} argument{}",
-                if *count == 1 { "" } else { "s" }
-            );
-            return Err(self.problem(syntax, message, None));
-        }
-        let first = &arguments[0];
-        let number = |at: &Syntax, range: std::ops::RangeInclusive<u64>| match at.kind {
-            Kind::Number(value, _) if range.contains(&value) => Ok(value),
-            _ => {
-                let message = format!(
-                    "this has to be a number from {} to {}",
-                    range.start(),
-                    range.end()
-                );
-                Err(self.problem(at, message, None))
-            }
-        };
-        match function {
-            Function::Rose => {
-                let of = self.small(first, self.condition(first)?)?;
-                Ok(of.clone().and(of.past().not()))
-            }
-            Function::Fell => {
-                let of = self.small(first, self.condition(first)?)?;
-                Ok(of.clone().not().and(of.past()))
-            }
-            Function::Changed => {
-                let of = self.small(first, self.expression(first)?)?;
-                let same = Expression::op(ValueOp::Eq, 1, vec![of.clone(), of.past()]);
-                Ok(same.not().and(Expression::has_past()))
-            }
-            Function::Past => {
-                let cycles = match arguments.get(1) {
-                    Some(cycles) => number(cycles, 1..=MAX_PAST)?,
-                    None => 1,
-                };
-                let of = self.small(first, self.expression(first)?)?;
-                if u64::from(of.depth()) + cycles > MAX_PAST {
-                    let message = format!("this goes back more than {MAX_PAST} cycles");
-                    return Err(self.problem(syntax, message, None));
-                }
-                Ok((0..cycles).fold(of, |of, _| of.past()))
-            }
-            Function::Toggles => {
-                let of = self.small(first, self.expression(first)?)?;
-                let width = of.width();
-                let differ = Expression::op(ValueOp::Xor, width, vec![of.clone(), of.past()]);
-                let none = Expression::constant(0, width);
-                let differ = vec![Expression::has_past(), differ, none];
-                let differ = Expression::op(ValueOp::Mux, width, differ);
-                Ok(Expression::Ones(Box::new(differ)))
-            }
-            Function::Pad => {
-                let of = self.expression(first)?;
-                let width = number(&arguments[1], u64::from(of.width())..=64)?;
-                let width = u32::try_from(width).unwrap_or(u64::BITS);
-                Ok(Expression::op(ValueOp::Pad, width, vec![of]))
-            }
-            Function::Slt => self.less_signed(first, &arguments[1]),
-            Function::Useful | Function::Overhead => self.of_cell(function, first),
-            Function::Begin => {
-                let site = self.site(function, "rose", first)?;
-                Ok(Expression::Site(site, Aspect::Begin))
-            }
-            Function::End => {
-                let site = self.site(function, "fell", first)?;
-                self.end(first, site)
-            }
-        }
-    }
-
-    /// Something that can be active; `other` is the function for values.
-    fn site(&self, function: Function, other: &str, at: &Syntax) -> Result<Site, Problem> {
-        if let Named::Site(site) = self.named(at)? {
-            return Ok(site);
-        }
-        let message = format!("`{}` takes a cell, a group or a statement", function.name());
-        let help = format!("for a value there is `{other}`");
-        Err(self.problem(at, message, Some(help)))
-    }
-
-    /// Whether the first is less, both taken as signed.
-    fn less_signed(&self, first: &Syntax, second: &Syntax) -> Result<Expression, Problem> {
-        let (a, b) = self.alike(first, second)?;
-        // With their signs turned, numbers are in the order of unsigned ones.
-        let sign = Expression::constant(1 << (a.width() - 1), a.width());
-        let turned =
-            |of: Expression| Expression::op(ValueOp::Xor, of.width(), vec![of, sign.clone()]);
-        Ok(Expression::op(ValueOp::Lt, 1, vec![turned(a), turned(b)]))
-    }
-
-    /// What a cell of a component does while it is active.
-    fn of_cell(&self, function: Function, at: &Syntax) -> Result<Expression, Problem> {
-        let site = match self.named(at) {
-            Ok(Named::Site(site)) if site.kind == SiteKind::Instance => site,
-            _ => {
-                let message = format!("`{}` takes a cell of a component", function.name());
-                return Err(self.problem(at, message, None));
-            }
-        };
-        let overhead = Expression::Site(site.clone(), Aspect::Overhead);
-        if function == Function::Overhead {
-            return Ok(overhead);
-        }
-        Ok(Expression::Site(site, Aspect::Active).and(overhead.not()))
-    }
-
     /// Refuses what is too large.
-    fn small(&self, at: &Syntax, expression: Expression) -> Result<Expression, Problem> {
+    pub fn small(&self, at: &Syntax, expression: Expression) -> Result<Expression, Problem> {
         if expression.parts() <= MAX_PARTS {
             return Ok(expression);
         }

@@ -8,9 +8,10 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch}
 use arrow_schema::{DataType, Field, Schema};
 use petal_analysis::ByKind;
 
-use crate::columns::{numbers, texts};
-use crate::parquet::{TableError, Writer};
-use crate::schema::{Table, or_null, text};
+use super::schema::Table;
+use petal_table::arrow::{TableError, Writer};
+use petal_table::arrow::{numbers, texts};
+use petal_table::arrow::{or_null, text};
 
 /// A run.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -193,7 +194,7 @@ fn parameter(name: &str, rows: &[RunRow]) -> (Field, ArrayRef) {
 /// As [`runs`], and when `out` can't be written.
 pub fn write_runs(rows: &[RunRow], out: impl Write + Send) -> Result<(), TableError> {
     let batch = runs(rows)?;
-    let mut writer = Writer::with_schema(Table::Runs, &batch.schema(), out)?;
+    let mut writer = Writer::new(&batch.schema(), out)?;
     writer.write(&batch)?;
     writer.finish()
 }

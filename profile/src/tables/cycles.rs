@@ -5,13 +5,13 @@ use petal_analysis::Class;
 use petal_metadata::{Id as _, Metadata, labels};
 use petal_reconstruct::{Event, Instance, Run, instance_path};
 
-use crate::BATCH;
-use crate::columns::{Dictionary, numbers};
-use crate::parquet::TableError;
-use crate::schema::Table;
+use super::BATCH;
+use super::schema::Table;
+use petal_table::arrow::TableError;
+use petal_table::arrow::{Dictionary, numbers};
 
 /// Makes the rows.
-pub(crate) struct Cycles<'a> {
+pub(super) struct Cycles<'a> {
     metadata: &'a Metadata,
     instances: Vec<Instance>,
     /// What the cycles of each tree went to.

@@ -1,0 +1,61 @@
+//! What a column of a table is called, and what it holds.
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Texts that come again and again.
+    Text,
+    /// Lists of texts.
+    Texts,
+    /// Cycles, lines and counts, of which differences may be taken.
+    Number,
+    /// Values in hardware, of up to 64 bits.
+    Bits,
+    /// Numbers that are not whole.
+    Decimal,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// What it is called: the heading, and the key in JSON.
+    pub name: String,
+    /// The heading for people, where that is another one.
+    pub title: Option<&'static str>,
+    /// What it holds.
+    pub kind: Kind,
+    /// Whether a row may have nothing in it.
+    pub is_optional: bool,
+}
+
+impl Column {
+    /// A column of anything.
+    pub fn of(name: impl Into<String>, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            kind,
+            is_optional: false,
+        }
+    }
+
+    /// The heading for people.
+    pub fn heading(&self) -> &str {
+        self.title.unwrap_or(&self.name)
+    }
+
+    /// A column of texts.
+    pub fn text(name: impl Into<String>) -> Self {
+        Self::of(name, Kind::Text)
+    }
+
+    /// A column of whole numbers.
+    pub fn number(name: impl Into<String>) -> Self {
+        Self::of(name, Kind::Number)
+    }
+
+    /// Whether it holds numbers, which are flush right.
+    pub fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::Number | Kind::Bits | Kind::Decimal)
+    }
+}

@@ -1,0 +1,110 @@
+//! A value in a table, and how it is written.
+
+use serde_json::Value as Json;
+
+use crate::text::{grouped, printable, thousands};
+
+/// A value in a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// A number with two decimals.
+    Decimal(f64),
+    /// A number with four decimals.
+    Fraction(f64),
+    /// Several texts.
+    Texts(Vec<String>),
+    /// Nothing.
+    Empty,
+    /// Something that is not known.
+    Unknown,
+}
+
+impl Value {
+    /// `part` of `whole` in per cent.
+    #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
+    pub fn percent(part: u64, whole: u64) -> Self {
+        if whole == 0 {
+            Self::Empty
+        } else {
+            Self::Decimal(part as f64 * 100.0 / whole as f64)
+        }
+    }
+
+    /// A whole number, if it is known.
+    pub fn or_unknown(count: Option<u64>) -> Self {
+        count.map_or(Self::Unknown, Self::Count)
+    }
+
+    /// `total` divided by `count`.
+    #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
+    pub fn average(total: u64, count: u64) -> Self {
+        if count == 0 {
+            Self::Empty
+        } else {
+            Self::Decimal(total as f64 / count as f64)
+        }
+    }
+
+    /// As in data files: digits only.
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Decimal(number) => format!("{number:.2}"),
+            Self::Fraction(number) => format!("{number:.4}"),
+            Self::Texts(texts) => texts.join(" | "),
+            Self::Empty | Self::Unknown => String::new(),
+        }
+    }
+
+    /// As for people: thousands separated, and a text on one line.
+    pub(crate) fn pretty(&self) -> String {
+        match self {
+            Self::Text(text) => printable(text).replace('\t', " "),
+            Self::Count(count) => thousands(*count),
+            Self::Decimal(_) | Self::Fraction(_) => grouped(&self.plain()),
+            Self::Texts(_) => printable(&self.plain()).replace('\t', " "),
+            Self::Empty => String::new(),
+            Self::Unknown => "–".to_owned(),
+        }
+    }
+
+    /// Whether it is the figure that stands for none.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Self::Count(0) | Self::Empty) || *self == Self::Decimal(0.0)
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Json {
+        match self {
+            Self::Text(text) => Json::from(text.as_str()),
+            Self::Count(count) => Json::from(*count),
+            Self::Decimal(number) => Json::from((number * 100.0).round() / 100.0),
+            Self::Fraction(number) => Json::from((number * 10_000.0).round() / 10_000.0),
+            Self::Texts(texts) => Json::from(texts.as_slice()),
+            Self::Empty | Self::Unknown => Json::Null,
+        }
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<u64> for Value {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
