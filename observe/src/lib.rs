@@ -43,4 +43,4 @@ pub use results::{
     Blame, ChangeOf, Checkpoint, Counter, Derived, Latency, Results, Rule, VERSION, Violation,
     Watch, Window, Written,
 };
-pub use tables::{Place, ResultTable};
+pub use tables::{Forms, ResultTable};

@@ -7,7 +7,6 @@ use serde::Serialize;
 use petal_table::{Column, Value};
 
 use crate::results::Results;
-use crate::tables::{Place, ResultTable};
 
 /// How many rows of a table are printed, and how many the report shows.
 const PRINTED: usize = 10;
@@ -91,7 +90,7 @@ impl Results {
     /// The files of tables, each with its name. One of which there is nothing is left out.
     pub fn files(&self) -> impl Iterator<Item = (String, String)> {
         let tables = self.tables().into_iter();
-        let tables = tables.filter(|table| table.place != Place::Database);
+        let tables = tables.filter(|table| table.forms.has_file());
         tables.filter_map(|table| {
             let name = format!("{}.csv", table.name);
             let (columns, rows) = table.into_parts();
@@ -146,9 +145,8 @@ impl Results {
 
     /// The first rows of each table that has some.
     fn shown(&self, most: usize) -> Vec<Shown> {
-        let is_shown =
-            |table: &ResultTable<'_>| matches!(table.place, Place::Everywhere | Place::NoDatabase);
-        let tables = self.tables().into_iter().filter(is_shown);
+        let tables = self.tables().into_iter();
+        let tables = tables.filter(|table| table.forms.is_shown());
         let shown = tables.map(|table| {
             let title = table.title.clone();
             let (columns, mut rows) = table.into_parts();

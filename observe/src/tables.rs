@@ -12,23 +12,40 @@ pub struct ResultTable<'a> {
     pub name: &'static str,
     /// What stands above it, where it is shown.
     pub title: String,
-    /// Where it is to be had.
-    pub place: Place,
+    /// Which forms it has.
+    pub forms: Forms,
     columns: Vec<Column>,
     rows: Rows<'a>,
 }
 
-/// Where a table is to be had.
+/// The forms that a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Everywhere.
-    Everywhere,
-    /// As a file and in databases, and not shown.
-    Unshown,
-    /// As a file, and shown: databases have more.
-    NoDatabase,
-    /// In databases alone.
+pub enum Forms {
+    /// A file and a table of databases; and it is shown after a run and in the report.
+    All,
+    /// All, but it is not shown.
+    FileAndDatabase,
+    /// All but a table of databases.
+    FileAndShown,
+    /// A table of databases alone.
     Database,
+}
+
+impl Forms {
+    /// Whether it has a file.
+    pub fn has_file(self) -> bool {
+        self != Self::Database
+    }
+
+    /// Whether it is shown.
+    pub fn is_shown(self) -> bool {
+        matches!(self, Self::All | Self::FileAndShown)
+    }
+
+    /// Whether databases have it.
+    pub fn is_of_databases(self) -> bool {
+        self != Self::FileAndShown
+    }
 }
 
 /// The rows of a table. There may be more of them than cycles, so nobody has all at once.
@@ -44,14 +61,14 @@ impl<'a> ResultTable<'a> {
         Self {
             name,
             title: title.into(),
-            place: Place::Everywhere,
+            forms: Forms::All,
             columns: columns.list().cloned().collect(),
             rows: Box::new(rows.map(move |row| columns.values(&row))),
         }
     }
 
-    fn at(self, place: Place) -> Self {
-        Self { place, ..self }
+    fn with(self, forms: Forms) -> Self {
+        Self { forms, ..self }
     }
 
     /// Its columns, and its rows, each with a value for every column.
@@ -142,7 +159,8 @@ impl Results {
             .number("unfinished", |of| of.unfinished.into())
             .number("unmatched", |of| of.unmatched.into());
         let title = "latencies, in cycles";
-        ResultTable::new("latencies", title, columns, self.latencies.iter()).at(Place::NoDatabase)
+        ResultTable::new("latencies", title, columns, self.latencies.iter())
+            .with(Forms::FileAndShown)
     }
 
     fn interval_table(&self) -> ResultTable<'_> {
@@ -153,7 +171,7 @@ impl Results {
             .number("cycles", |(_, (_, cycles))| (*cycles).into());
         let rows = self.latencies.iter();
         let rows = rows.flat_map(|of| of.intervals.iter().map(move |&interval| (of, interval)));
-        ResultTable::new("latencies", "", columns, rows).at(Place::Database)
+        ResultTable::new("latencies", "", columns, rows).with(Forms::Database)
     }
 
     fn blame_table(&self) -> ResultTable<'_> {
@@ -239,7 +257,7 @@ impl Results {
                 sum,
             })
         });
-        ResultTable::new("samples", "", columns, rows).at(Place::Unshown)
+        ResultTable::new("samples", "", columns, rows).with(Forms::FileAndDatabase)
     }
 
     fn derived_table(&self) -> ResultTable<'_> {

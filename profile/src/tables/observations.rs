@@ -1,7 +1,7 @@
 //! The tables of observations, whose columns are those of the other outputs.
 
 use arrow_array::RecordBatch;
-use petal_observe::{Place, ResultTable, Results};
+use petal_observe::{ResultTable, Results};
 use petal_table::Column;
 
 use super::schema::Table;
@@ -11,7 +11,7 @@ use petal_table::arrow::batch;
 /// The tables of observations that databases have.
 fn all(results: &Results) -> impl Iterator<Item = ResultTable<'_>> {
     let tables = results.tables().into_iter();
-    tables.filter(|table| table.place != Place::NoDatabase)
+    tables.filter(|table| table.forms.is_of_databases())
 }
 
 /// Their names.
