@@ -59,7 +59,7 @@ def test_a_sweep_has_a_row_for_each_run(alone):
 
 def test_what_makes_no_sense_is_the_command_s_error(tmp_path):
     (tmp_path / "bad.toml").write_text("passses = 'all'")
-    with pytest.raises(petal.Error, match="meant is perhaps `passes`"):
+    with pytest.raises(petal.Error, match="is it `passes`"):
         petal.sweep(tmp_path / "bad.toml", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

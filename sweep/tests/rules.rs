@@ -69,7 +69,7 @@ fn what_makes_no_sense_is_told_with_its_line() {
         4 | generates = "echo {size}"
           | ^^^^^^^^^
         unknown field `generates`, expected one of `files`, `generate`, `name`, `parameters`, `passes`, `data`, `observe`
-        meant is perhaps `generate`"#]],
+        is it `generate`?"#]],
     );
 }
 

@@ -245,7 +245,7 @@ fn what_is_wrong_is_told_with_its_place() {
             [
                 "main.multiplied\n       ^^^^^^^^^^",
                 "no cell, port, group or statement",
-                "did you mean `multiply`",
+                "is it `multiply`",
             ],
         ),
         (

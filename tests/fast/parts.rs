@@ -221,7 +221,7 @@ fn what_is_not_there_is_told() {
         fails(&["--around", "main#0"]),
     ];
     expect![[r#"
-        error: no statement, group or cell `main.whle@L26` ran; there is `main.while@L55`, `main`, `main.write`; `petal stats run control` lists statements, `groups` and `cells` the others
+        error: no statement, group or cell `main.whle@L26` ran; there is `main.while@L55`; `petal stats run control` lists statements, `groups` and `cells` the others
         error: `main.while@L55` ran once in this run
         error: the run has the cycles 0..17: there is none from 100 on
         error: invalid value 'main#0' for '--around <PATH#N>': `0` is no number of an activation; write one from 1 on, such as main.while@L12#1000

@@ -307,11 +307,11 @@ fn a_file_that_makes_no_sense_is_told_with_the_place() {
         ("", &["it names no designs"][..]),
         (
             "passses = \"all\"",
-            &["line 1", "passses", "meant is perhaps `passes`"],
+            &["line 1", "passses", "is it `passes`"],
         ),
         (
             "[[design]]\nfile = \"a\"",
-            &["line 2", "meant is perhaps `files`"],
+            &["line 2", "is it `files`"],
         ),
         ("a = [", &["line 1"]),
         (

@@ -149,7 +149,7 @@ fn names_of_counters_are_checked() {
             "main.q0.ring.write / 2",
             [
                 "no counter `main.q0.ring.write`",
-                "did you mean `main.q0.ring.writes`",
+                "is it `main.q0.ring.writes`",
             ],
         ),
         (
