@@ -1,9 +1,9 @@
 //! The folder of a profile: the names of its files, and how they get there.
 //!
 //! Files are written to a temporary folder beside their place. Once all are there, its part with the
-//! files becomes the folder [`PENDING`] by one rename: from then on the new files are those of the
+//! files becomes the folder `PENDING` by one rename: from then on the new files are those of the
 //! profile, and moving them to their places is only a matter of time. A process that is killed
-//! meanwhile leaves it to the next command ([`settle`]), so nobody ever gets a part of a profile, or
+//! meanwhile leaves it to the next command (`settle`), so nobody ever gets a part of a profile, or
 //! none. Other programs can tell by the summary, which goes first and comes back last. What else is
 //! in the folder stays as it is. Of several commands that write to a folder, one at a time moves files.
 

@@ -15,6 +15,9 @@ use super::TableError;
 use crate::{Column, Kind, Value};
 
 /// A whole number for a column of such.
+///
+/// # Errors
+/// When there is no whole profile.
 pub fn whole(number: u64) -> Result<i64, TableError> {
     i64::try_from(number).map_err(|_| TableError::Number(number))
 }
@@ -81,6 +84,9 @@ impl Builder {
 }
 
 /// The rows of a table with these columns.
+///
+/// # Errors
+/// If a number is beyond what a column holds.
 pub fn batch<R: AsRef<[Value]>>(
     schema: SchemaRef,
     columns: &[Column],
@@ -97,6 +103,9 @@ pub fn batch<R: AsRef<[Value]>>(
 }
 
 /// A column of whole numbers.
+///
+/// # Errors
+/// If a number is beyond what a column holds.
 pub fn numbers(numbers: impl IntoIterator<Item = Option<u64>>) -> Result<ArrayRef, TableError> {
     let numbers = numbers
         .into_iter()
@@ -132,6 +141,9 @@ impl Dictionary {
     }
 
     /// The number of a text.
+    ///
+    /// # Errors
+    /// If a number is beyond what a column holds.
     pub fn number(&mut self, text: &str) -> Result<i32, TableError> {
         if let Some(&number) = self.numbers.get(text) {
             return Ok(number);
@@ -146,6 +158,9 @@ impl Dictionary {
     }
 
     /// The column of texts with these numbers.
+    ///
+    /// # Errors
+    /// If a number is beyond what a column holds.
     pub fn column(&mut self, numbers: impl Into<Int32Array>) -> Result<ArrayRef, TableError> {
         let texts = &self.texts;
         let array = self
