@@ -2,6 +2,16 @@
 //!
 //! [`main`] is the command as a process. [`call`] is the same command inside of another program, such as Python: what it
 //! would print is returned.
+//!
+//! Programs of your own start elsewhere:
+//!
+//! | to … | begin with |
+//! | --- | --- |
+//! | profile a design, and read its folder back | [`petal_profile`] |
+//! | compile with probes in your own driver | [`petal_passes`] |
+//! | reconstruct call trees from a waveform | [`petal_reconstruct`] |
+//! | draw one output from a trace | [`petal_visualize`] |
+//! | compare two runs | [`petal_compare`] |
 
 mod advise;
 mod annotate;
