@@ -243,7 +243,11 @@ fn comes(group: &ir::Group, port: &ir::RRC<ir::Port>, left: usize) -> bool {
     let (Some(start), None) = (starts.next(), starts.next()) else {
         return false;
     };
+    // What takes longer needs to be asked until it is done, and what starts it may be over.
+    let takes_one = start.dst.borrow().attributes.get(ir::NumAttr::Interval) == Some(1);
+    let may_be_started = takes_one || start.src.borrow().is_constant(1, 1);
     is_done
+        && may_be_started
         && match &*start.guard {
             ir::Guard::True => comes(group, &start.src, left - 1),
             ir::Guard::Not(inner) => {
@@ -251,7 +255,7 @@ fn comes(group: &ir::Group, port: &ir::RRC<ir::Port>, left: usize) -> bool {
                     && start.src.borrow().is_constant(1, 1)
             }
             ir::Guard::Port(port) => {
-                start.src.borrow().is_constant(1, 1) && comes(group, port, left - 1)
+                takes_one && start.src.borrow().is_constant(1, 1) && comes(group, port, left - 1)
             }
             _ => false,
         }

@@ -75,7 +75,17 @@ impl Scope<'_> {
             {
                 continue;
             }
-            let doubt = self.come_first(view, range.clone());
+            let mut kept = view
+                .children()
+                .into_iter()
+                .skip(range.start)
+                .take(range.len());
+            let may_stop = kept.any(|child| self.ends.statement(self.component, child).may_stop);
+            // Whose `done` nobody reads, the compiler may take away, and what stops the run with it.
+            let unread = may_stop.then_some(
+                "one may have an address out of bounds, and is taken away if nobody reads what it does",
+            );
+            let doubt = self.come_first(view, range.clone()).or(unread);
             let steps: Vec<&Short<'_>> = steps[range].iter().flatten().collect();
             found.extend(self.one_group(view, &steps, whole, doubt));
         }

@@ -1,13 +1,17 @@
-//! What the compiler's own analyses misread: of such a component it may make one cell of two that are needed at once, and any change
-//! of the program may change which.
+//! What the compiler's own analyses misread (of Calyx 0.7.1): it may build such a component otherwise than it says, and any change of the
+//! program may change in which way.
+
+mod loops;
 
 use std::collections::BTreeSet;
 
 use calyx_ir as ir;
+use petal_metadata::ControlKind;
 
+use super::promises::latency_of;
 use super::state::is_memory;
 use crate::dependences::{cell_of, is_combinational};
-use crate::tree::called_group;
+use crate::tree::{View, called_group};
 
 /// The components with something that live ranges misread.
 pub(super) fn components(ctx: &ir::Context) -> BTreeSet<ir::Id> {
@@ -21,8 +25,54 @@ pub(super) fn components(ctx: &ir::Context) -> BTreeSet<ir::Id> {
                 runs_another(assignments) || writes_sometimes(assignments)
             })
             || combs.any(|group| group.borrow().assignments.iter().any(writes))
+            || component
+                .cells
+                .iter()
+                .any(|cell| cell.borrow().is_primitive(Some("std_wire")))
+            || component
+                .get_groups()
+                .iter()
+                .any(|group| has_other_latency(&group.borrow()))
+            || loops::are_misread(component)
+            || has_branches_in_par(component)
     });
     misread.map(|component| component.name).collect()
+}
+
+/// Whether the latency of a group may be taken for that of something that it starts beside what it is done with.
+fn has_other_latency(group: &ir::Group) -> bool {
+    let holes = group.assignments.iter();
+    let mut ends = holes.filter(|assignment| assignment.dst.borrow().is_hole());
+    let Some(end) = ends.next().filter(|end| end.guard.is_true()) else {
+        return false;
+    };
+    let mut row = BTreeSet::new();
+    let latency = latency_of(group, &end.src, &mut row);
+    let is_done = end.src.borrow().attributes.has(ir::NumAttr::Done);
+    let mut others = group.assignments.iter().filter_map(|assignment| {
+        let is_go = assignment.dst.borrow().attributes.has(ir::NumAttr::Go);
+        cell_of(&assignment.dst).filter(|_| is_go)
+    });
+    is_done && latency != Some(1) && others.any(|cell| !row.contains(&cell.borrow().name()))
+}
+
+/// Whether an arm of a `par` has branches and more: what runs at once in it is missed where it becomes static.
+fn has_branches_in_par(component: &ir::Component) -> bool {
+    let mut has_some = false;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        if matches!(view.kind(), ControlKind::Par | ControlKind::StaticPar) {
+            let arms = view.children().into_iter();
+            let mut arms = arms.filter(|arm| !matches!(arm.kind(), ControlKind::If));
+            has_some |= arms.any(|arm| {
+                let mut has_branches = false;
+                arm.walk(&mut |view| {
+                    has_branches |= matches!(view.kind(), ControlKind::If | ControlKind::StaticIf);
+                });
+                has_branches
+            });
+        }
+    });
+    has_some
 }
 
 /// Whether a group runs another one: what that reads and uses is not seen.

@@ -3,6 +3,7 @@
 //! The compiler believes it if its passes look at it, which depends on lengths and thresholds: where it is not so, any change of the
 //! program may make another result of that. Owns when it is surely so.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use calyx_ir as ir;
@@ -43,13 +44,20 @@ fn latency(group: &ir::Group) -> Option<u64> {
         return None;
     };
     let is_done = end.dst.borrow().name == "done" && end.guard.is_true();
-    is_done.then(|| done_after(group, &end.src, 0)).flatten()
+    is_done
+        .then(|| latency_of(group, &end.src, &mut BTreeSet::new()))
+        .flatten()
 }
 
-/// The cycles after which this port of a primitive tells that it is done; so many others come after it.
-fn done_after(group: &ir::Group, done: &ir::RRC<ir::Port>, others: usize) -> Option<u64> {
-    let cell = cell_of(done).filter(|_| others < group.assignments.len())?;
+/// The cycles after which this port of a primitive tells that it is done, where primitives tell; the cells that lead to that go to `row`.
+pub(super) fn latency_of(
+    group: &ir::Group,
+    done: &ir::RRC<ir::Port>,
+    row: &mut BTreeSet<ir::Id>,
+) -> Option<u64> {
+    let cell = cell_of(done)?;
     let cell = cell.borrow();
+    row.insert(cell.name()).then_some(())?;
     let number = done.borrow().attributes.get(ir::NumAttr::Done)?;
     let start = only(group, |port| {
         let is_go = port.attributes.get(ir::NumAttr::Go) == Some(number);
@@ -69,7 +77,7 @@ fn done_after(group: &ir::Group, done: &ir::RRC<ir::Port>, others: usize) -> Opt
         return is_until_done.then_some(takes);
     }
     let is_done = source.attributes.has(ir::NumAttr::Done) && start.guard.is_true();
-    Some(takes + is_done.then(|| done_after(group, &start.src, others + 1))??)
+    Some(takes + is_done.then(|| latency_of(group, &start.src, row))??)
 }
 
 /// The only assignment of a group to such a port of a cell.
