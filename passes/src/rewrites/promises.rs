@@ -65,19 +65,19 @@ pub(super) fn latency_of(
     })?;
     let takes = start.dst.borrow().attributes.get(ir::NumAttr::Interval);
     let takes = takes.filter(|_| !cell.is_component())?;
-    let is_until_done = match &*start.guard {
-        ir::Guard::True => true,
-        ir::Guard::Not(inner) => {
-            takes > 1 && matches!(&**inner, ir::Guard::Port(port) if Rc::ptr_eq(port, done))
+    let is_one = start.src.borrow().is_constant(1, 1);
+    let before = match &*start.guard {
+        ir::Guard::True if is_one => return Some(takes),
+        ir::Guard::Not(inner) if is_one => {
+            let is_own = matches!(&**inner, ir::Guard::Port(port) if Rc::ptr_eq(port, done));
+            return (takes > 1 && is_own).then_some(takes);
         }
-        _ => false,
+        ir::Guard::Port(port) if is_one => port,
+        ir::Guard::True => &start.src,
+        _ => return None,
     };
-    let source = start.src.borrow();
-    if source.is_constant(1, 1) {
-        return is_until_done.then_some(takes);
-    }
-    let is_done = source.attributes.has(ir::NumAttr::Done) && start.guard.is_true();
-    Some(takes + is_done.then(|| latency_of(group, &start.src, row))??)
+    let is_done = before.borrow().attributes.has(ir::NumAttr::Done);
+    Some(takes + is_done.then(|| latency_of(group, before, row))??)
 }
 
 /// The only assignment of a group to such a port of a cell.

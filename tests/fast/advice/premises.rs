@@ -60,6 +60,15 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("cut-constant", "all"),
         ("cut-constant", "no-opt"),
         ("cut-bound", "all"),
+        ("falling-loop", "no-opt"),
+        ("falling-par", "no-opt"),
+        ("wire-slice", "all"),
+        ("wire-guarded", "all"),
+        ("value-after-loop", "all"),
+        ("value-after-repeat", "all"),
+        ("branches-in-par", "all"),
+        ("other-latency", "all"),
+        ("dead-memory", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");

@@ -46,7 +46,7 @@ fn falls_through(view: View<'_>) -> bool {
     }
 }
 
-/// Whether a register that the body of a loop writes before it reads it is read elsewhere.
+/// Whether a register that the body of a loop writes before it reads it is read later.
 fn loses(component: &ir::Component, root: View<'_>, of: View<'_>, body: View<'_>) -> bool {
     let mut written = BTreeSet::new();
     body.walk(&mut |view| written.extend(uses(view).writes));
@@ -55,7 +55,9 @@ fn loses(component: &ir::Component, root: View<'_>, of: View<'_>, body: View<'_>
             let cell = cell.borrow();
             cell.is_primitive(Some("std_reg")) && !cell.attributes.has(ir::BoolAttr::External)
         });
-        is_shared && first(body, cell) != First::Read && is_read_outside(root, of, cell)
+        is_shared
+            && first(body, cell) != First::Read
+            && is_read_later(root, of, cell).unwrap_or(true)
     })
 }
 
@@ -98,13 +100,29 @@ fn first(view: View<'_>, cell: ir::Id) -> First {
     }
 }
 
-fn is_read_outside(view: View<'_>, of: View<'_>, cell: ir::Id) -> bool {
+/// Whether a register may be read after a loop in a statement; `None` if the loop is not in it.
+fn is_read_later(view: View<'_>, of: View<'_>, cell: ir::Id) -> Option<bool> {
+    if view.is(of) {
+        return Some(false);
+    }
+    let children = view.children();
+    let mut all = children.iter().enumerate();
+    let (at, inside) = all.find_map(|(at, child)| Some((at, is_read_later(*child, of, cell)?)))?;
+    let mut later = match view.kind() {
+        ControlKind::If | ControlKind::StaticIf => [].iter(),
+        ControlKind::Seq | ControlKind::StaticSeq => children[at + 1..].iter(),
+        // What is beside it may come after it, as may all of a loop around it.
+        _ => children.iter(),
+    };
+    let is_loop = view.children().len() == 1 && uses(view).reads.contains(&cell);
+    Some(inside || is_loop || later.any(|child| is_read_in(*child, of, cell)))
+}
+
+/// Whether a statement reads a register, but for the loop in it.
+fn is_read_in(view: View<'_>, of: View<'_>, cell: ir::Id) -> bool {
+    let children = || view.children().into_iter();
     !view.is(of)
-        && (uses(view).reads.contains(&cell)
-            || view
-                .children()
-                .into_iter()
-                .any(|child| is_read_outside(child, of, cell)))
+        && (uses(view).reads.contains(&cell) || children().any(|child| is_read_in(child, of, cell)))
 }
 
 /// The cells that a statement itself reads and writes, with its groups.
