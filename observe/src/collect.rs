@@ -93,6 +93,19 @@ impl Collector {
         }
     }
 
+    /// How many results it has.
+    pub fn kept(&self) -> usize {
+        match self {
+            Self::Checkpoint(of) => of.cycles.len(),
+            Self::Latency(of) => of.kept(),
+            Self::Watch(of) => of.changes.len() + of.known.len(),
+            Self::Rule(of) => of.violations.len(),
+            Self::Counter(of) => of.samples.len(),
+            Self::Window(of) => of.parts.len(),
+            Self::Stop { .. } => 0,
+        }
+    }
+
     /// Looks at a cycle in which a node has changed, or that it asked for. Returns whether it wants the next one, too.
     pub fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         match self {

@@ -121,6 +121,11 @@ impl Latency {
         begins || ends
     }
 
+    /// How many intervals there are.
+    pub fn kept(&self) -> usize {
+        self.found.intervals.len()
+    }
+
     /// From which cycle on it needs to know what was active, if somebody else knows of the shortest interval.
     pub fn needs_since(&self) -> Option<u64> {
         self.found.open.starts().next()

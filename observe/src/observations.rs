@@ -46,7 +46,17 @@ pub struct Observations<'a> {
     stopped_by: Option<String>,
     stop_on: Option<String>,
     told: Option<Box<dyn FnMut(Told) + Send + 'a>>,
+    /// How many bytes results may take, when that is looked at again, and whether they took more.
+    limit: u64,
+    next_look: u32,
+    is_full: bool,
 }
+
+/// About what a stamp, an interval, a change, a violation or a sample takes, in bytes.
+const BYTES: u64 = 48;
+
+/// How many cycles are looked at before results are counted again.
+const BETWEEN_COUNTS: u32 = 4096;
 
 impl<'a> Observations<'a> {
     /// Looks at all expressions of a request.
@@ -96,7 +106,30 @@ impl<'a> Observations<'a> {
             stopped_by: None,
             stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
             told: None,
+            limit: u64::MAX,
+            next_look: BETWEEN_COUNTS,
+            is_full: false,
         })
+    }
+
+    /// The run ends once results take about this many bytes.
+    pub fn limit(&mut self, bytes: u64) {
+        self.limit = bytes;
+    }
+
+    /// Whether the run ended because results took more than they may.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Looks now and then how many results there are.
+    fn count(&mut self) {
+        self.next_look -= 1;
+        if self.next_look == 0 {
+            self.next_look = BETWEEN_COUNTS;
+            let kept: usize = self.collectors.iter().map(Collector::kept).sum();
+            self.is_full = (kept as u64).saturating_mul(BYTES) > self.limit;
+        }
     }
 
     /// Tells the words of memories before the run, each with its index in row-major order: all others are 0 then. So of the first write to a
@@ -228,7 +261,8 @@ impl<'a> Observations<'a> {
         if self.work.is_long() {
             self.forget(cycle.cycles());
         }
-        if self.stopped_by.is_some() {
+        self.count();
+        if self.stopped_by.is_some() || self.is_full {
             return Next::Stop;
         }
         let next = Cycle::from_cycles(cycle.cycles() + 1);

@@ -151,12 +151,18 @@ impl<'a> Output<'a, '_> {
                     Ok((timelines, Some(trace)))
                 }
             },
-            observations.map(|observations| observations as &mut dyn Observer),
+            observations
+                .as_deref_mut()
+                .map(|observations| observations as &mut dyn Observer),
             &mut |progress| {
                 let active = &mut || progress.active();
                 self.stage.cycle(progress.cycles(), self.metadata, active);
             },
         )?;
+        if observations.is_some_and(|observations| observations.is_full()) {
+            let text = "what is observed takes more memory than it may: observe less, or let `--max-memory` allow more";
+            return Err(ReconstructError::Sink(Error::new(text)));
+        }
         if let Some(trace) = trace {
             let figures = analysis.figures(critical.finish()).json();
             let written = trace.finish(&figures, analysis.cycles());

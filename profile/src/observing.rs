@@ -17,6 +17,8 @@ use crate::reporter::Reporter;
 pub(crate) struct Observing {
     request: Request,
     file: Option<(PathBuf, String)>,
+    /// How many bytes results may take.
+    limit: u64,
 }
 
 impl Observing {
@@ -24,6 +26,7 @@ impl Observing {
     pub fn new(
         options: &ObserveOptions,
         design: Option<&Path>,
+        limit: u64,
         places: &mut Places,
     ) -> Result<Self, Error> {
         let beside = design.and_then(|path| {
@@ -36,6 +39,7 @@ impl Observing {
         let mut observing = Self {
             request: Request::default(),
             file: None,
+            limit,
         };
         if let Some(path) = path {
             places.reads("the observations", &path)?;
@@ -59,9 +63,9 @@ impl Observing {
             return Ok(None);
         }
         let observations = Observations::new(metadata, &directory(), &self.request);
-        observations
-            .map(Some)
-            .map_err(|refused| self.failure(&refused))
+        let mut observations = observations.map_err(|refused| self.failure(&refused))?;
+        observations.limit(self.limit);
+        Ok(Some(observations))
     }
 
     /// Whether the run may end before the design is done.

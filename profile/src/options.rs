@@ -115,7 +115,7 @@ pub struct Options {
     pub simulator: Simulator,
     /// Cycles after which the run ends, with the profile up to there. Default: [`CYCLE_LIMIT`].
     pub cycle_limit: u64,
-    /// The memory that the simulation may take, in bytes. Default: half of the machine's.
+    /// The memory that the simulation may take, in bytes, and so may what is observed. Default: half of the machine's.
     pub max_memory: Option<u64>,
     /// Whether a run is profiled, too, that the design or an interrupt ends. Default: no.
     pub is_partial: bool,
@@ -179,7 +179,7 @@ impl Options {
 }
 
 /// What a simulation may take unless the user says otherwise, in bytes: half of the machine's memory.
-fn memory_limit() -> u64 {
+pub(crate) fn memory_limit() -> u64 {
     /// Where the system does not tell.
     const UNKNOWN: u64 = 8 << 30;
     #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -172,7 +172,10 @@ fn inputs(options: &Options, places: &mut Places) -> Result<Observing, Error> {
     {
         return Err(Error::usage(NO_FST));
     }
-    let observing = Observing::new(&options.observe, options.design.file(), places)?;
+    let observing = {
+        let (design, limit) = (options.design.file(), options.memory_limit());
+        Observing::new(&options.observe, design, limit, places)?
+    };
     if let Some(data) = options.data_file() {
         places.reads("the data file", &data)?;
     }

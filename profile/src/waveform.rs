@@ -15,7 +15,7 @@ use crate::follow::{Followed, Output};
 use crate::interrupt;
 use crate::observations;
 use crate::observing::Observing;
-use crate::options::{ObserveOptions, design_name};
+use crate::options::{ObserveOptions, design_name, memory_limit};
 use crate::outputs;
 use crate::places::Places;
 use crate::reporter::Reporter;
@@ -47,7 +47,7 @@ pub fn profile_waveform(
     let path = &options.waveform;
     places.reads("the metadata", &options.metadata)?;
     places.reads("the waveform", path)?;
-    let observing = Observing::new(&options.observe, None, places)?;
+    let observing = Observing::new(&options.observe, None, memory_limit(), places)?;
     let metadata = Metadata::read(&options.metadata)?;
     let waveform = open(path, reporter)?;
     let name = design_name(out);

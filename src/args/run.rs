@@ -100,8 +100,8 @@ pub struct RunArgs {
     /// End the run after this many cycles, with the profile up to there and exit code 1
     #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES")]
     pub cycle_limit: u64,
-    /// Refuse designs whose simulation may take more memory, such as 512M or 20G; what is observed comes on top, with some 40
-    /// bytes for each stamp, change or sample [default: half of the machine's]
+    /// Refuse designs whose simulation may take more memory, such as 512M or 20G, and end the run where what is observed takes
+    /// more [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
     /// Take a run that ends before the design is done for one that worked, and profile it also if Ctrl-C or the design

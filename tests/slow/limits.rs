@@ -405,3 +405,38 @@ fn too_many_instances_are_told() {
     ]);
     tells(&said, &["instances of component `c0`"]);
 }
+
+#[test]
+fn what_is_observed_takes_no_more_memory_than_it_may() {
+    let workshop = Workshop::empty();
+    workshop.write(
+        "design.futil",
+        r#"import "primitives/core.futil";
+        import "primitives/binary_operators.futil";
+        component main() -> () {
+          cells { i = std_reg(32); add = std_add(32); lt = std_lt(32); }
+          wires {
+            lt.left = i.out; lt.right = 32'd200000;
+            group up {
+              add.left = i.out; add.right = 32'd1; i.in = add.out; i.write_en = 1'd1; up[done] = i.done;
+            }
+          }
+          control { while lt.out { up; } }
+        }"#,
+    );
+    let run = [
+        "run",
+        "design.futil",
+        "-q",
+        "--watch",
+        "main.i",
+        "--max-memory",
+    ];
+    let said = workshop.fails(&[&run[..], &["1M"]].concat());
+    assert!(
+        said.contains("what is observed takes more memory than it may"),
+        "{said}"
+    );
+    assert!(!workshop.path("petal-out").exists(), "nothing is left");
+    workshop.succeeds(&[&run[..], &["100M"]].concat());
+}

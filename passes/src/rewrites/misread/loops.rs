@@ -157,7 +157,9 @@ fn uses(view: View<'_>) -> Uses {
     let mut uses = Uses::default();
     let (read, driven) = ports_of(view);
     uses.read(&read);
-    driven.iter().for_each(|port| uses.write(port));
+    for port in &driven {
+        uses.write(port);
+    }
     for (one, other) in view.handed_over() {
         uses.reads.extend([one, other]);
         uses.writes.extend([one, other]);
