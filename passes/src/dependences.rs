@@ -17,6 +17,7 @@
 //! Independent statements that drive the same cell, or cells to which the compiler gave the same hardware, contend for it.
 
 mod effects;
+mod stale;
 mod statements;
 mod steps;
 mod timing;

@@ -35,6 +35,22 @@ pub struct Known<'a> {
     pub memories: &'a Memories,
 }
 
+/// Why a waveform was not followed to its end.
+pub enum Unfollowed {
+    /// The waveform is at fault.
+    Waveform(Error),
+    /// What is made of it is: whoever writes the waveform finds that nobody reads it any more.
+    Own(Error),
+}
+
+impl From<Unfollowed> for Error {
+    fn from(unfollowed: Unfollowed) -> Self {
+        match unfollowed {
+            Unfollowed::Waveform(error) | Unfollowed::Own(error) => error,
+        }
+    }
+}
+
 /// Where a profile goes.
 pub struct Output<'a, 'b> {
     pub staging: &'b Staging,
@@ -59,7 +75,7 @@ impl<'a> Output<'a, '_> {
         let mut file = BufReader::with_capacity(1 << 20, file);
         let start = file.fill_buf().map_err(Error::io("read", name))?;
         if !is_fst(start) {
-            return self.read_waveform(name, file, observing, None);
+            return Ok(self.read_waveform(name, file, observing, None)?);
         }
         if file.rewind().is_err() {
             return Err(Error::new(format!(
@@ -70,7 +86,7 @@ impl<'a> Output<'a, '_> {
         let header = FstHeader::read(file).map_err(in_waveform(name))?;
         let directory = || directory_of(header.signals());
         let observations = observing.of(self.metadata, directory)?;
-        self.follow(name, observations, |table| header.source(table))
+        Ok(self.follow(name, observations, |table| header.source(table))?)
     }
 
     /// Follows a waveform as VCD, while it comes; `name` is what errors call it. `known` is what is known of the design beside what the
@@ -81,12 +97,13 @@ impl<'a> Output<'a, '_> {
         waveform: impl Read + Send + 'static,
         observing: &Observing,
         known: Option<&Known<'_>>,
-    ) -> Result<Followed<'a>, Error> {
+    ) -> Result<Followed<'a>, Unfollowed> {
         let waveform = BufReader::with_capacity(1 << 20, waveform);
-        let header = VcdHeader::read(waveform).map_err(in_waveform(name))?;
+        let header = VcdHeader::read(waveform).map_err(unread(name))?;
         let of_waveform = || directory_of(header.signals());
         let directory = || known.map_or_else(of_waveform, |known| known.directory.clone());
-        let mut observations = observing.of(self.metadata, directory)?;
+        let observations = observing.of(self.metadata, directory);
+        let mut observations = observations.map_err(Unfollowed::Own)?;
         if let Some((observations, known)) = observations.as_mut().zip(known) {
             let scope = &self.metadata.scope;
             observations.start_with(|cell| {
@@ -105,24 +122,24 @@ impl<'a> Output<'a, '_> {
         name: &Path,
         mut observations: Option<Observations<'a>>,
         source: impl FnOnce(&SignalTable) -> Result<S, SourceError>,
-    ) -> Result<Followed<'a>, Error> {
+    ) -> Result<Followed<'a>, Unfollowed> {
         let table = self.reconstruction.signals();
         let followed = match &mut observations {
             None => {
-                let source = source(table).map_err(in_waveform(name))?;
+                let source = source(table).map_err(unread(name))?;
                 self.profile(&mut Interruptible::new(Ahead::new(source)), None)
             }
             Some(observations) => {
                 let computation = Computation::of(observations.values());
-                let source = source(&computation.signals(table)).map_err(in_waveform(name))?;
+                let source = source(&computation.signals(table)).map_err(unread(name))?;
                 let source = Computed::new(source, computation, table);
                 let mut source = Interruptible::new(Ahead::new(source));
                 self.profile(&mut source, Some(observations))
             }
         };
         let (analysis, timelines) = followed.map_err(|error| match error {
-            ReconstructError::Source(error) => in_waveform(name)(error),
-            ReconstructError::Sink(failure) => failure,
+            ReconstructError::Source(error) => unread(name)(error),
+            ReconstructError::Sink(error) => Unfollowed::Own(error),
         })?;
         Ok(Followed {
             analysis,
@@ -330,6 +347,10 @@ pub struct Followed<'a> {
     pub analysis: Analysis<'a>,
     pub timelines: Timelines<'a>,
     pub observations: Option<Observations<'a>>,
+}
+
+fn unread(name: &Path) -> impl Fn(SourceError) -> Unfollowed {
+    move |error| Unfollowed::Waveform(in_waveform(name)(error))
 }
 
 fn in_waveform(name: &Path) -> impl Fn(SourceError) -> Error {

@@ -1,6 +1,9 @@
 //! What petal is built of: every package builds with the Rust that the README asks for, and each room
 //! depends on those that docs/ARCHITECTURE.md lets it know, and on no others.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -230,4 +233,51 @@ fn all_packages_build_with_the_rust_that_the_readme_names() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let named = format!("Rust {own} or newer");
     assert!(readme.contains(&named), "the README does not say `{named}`");
+}
+
+/// The rooms in whose sources, comments and tests aside, one of these words stands.
+fn rooms_with(words: &[&str]) -> BTreeSet<String> {
+    let mut rooms = BTreeSet::new();
+    for package in packages(&["--no-deps"]) {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        let room = manifest.parent().unwrap();
+        for file in sources(&room.join("src")) {
+            let text = fs::read_to_string(file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap().lines();
+            let mut code = code.filter(|line| !line.trim_start().starts_with("//"));
+            if code.any(|line| words.iter().any(|word| line.contains(word))) {
+                let name = room.strip_prefix(root()).unwrap().join("src");
+                rooms.insert(name.display().to_string());
+            }
+        }
+    }
+    rooms
+}
+
+/// All files of Rust in a folder, but for those of tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| match path.is_dir() {
+        true => sources(&path),
+        false => vec![path],
+    });
+    let is_code = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("tests.rs")
+    };
+    files.filter(is_code).collect()
+}
+
+#[test]
+fn few_rooms_print_start_processes_or_read_the_environment() {
+    let only = |rooms: &[&str]| rooms.iter().map(ToString::to_string).collect();
+    let prints = ["println!", "print!(", "stdout()", "stderr()"];
+    assert_eq!(rooms_with(&prints), only(&["src"]));
+    let processes = rooms_with(&["Command::new"]);
+    assert_eq!(processes, only(&["simulate/verilator/src", "src"]));
+    assert_eq!(rooms_with(&["process::exit"]), only(&["src"]));
+    let environment = rooms_with(&["env::var", "var_os", "env::args", "current_exe"]);
+    let asks = only(&["profile/src", "simulate/verilator/src", "src"]);
+    assert_eq!(environment, asks);
 }

@@ -438,5 +438,11 @@ fn what_is_observed_takes_no_more_memory_than_it_may() {
         "{said}"
     );
     assert!(!workshop.path("petal-out").exists(), "nothing is left");
+    let verilator = ["--simulator", "verilator"];
+    let said = workshop.fails(&[&run[..], &["1M"], &verilator].concat());
+    assert!(
+        said.contains("what is observed takes more memory than it may"),
+        "{said}"
+    );
     workshop.succeeds(&[&run[..], &["100M"]].concat());
 }

@@ -13,7 +13,7 @@ use crate::cache::Cache;
 use crate::compile;
 use crate::error::Error;
 use crate::folder::{self, Draft};
-use crate::follow::{self, Known};
+use crate::follow::{self, Known, Unfollowed};
 use crate::interrupt;
 use crate::observing::directory;
 use crate::options::{Simulator, WaveformFormat};
@@ -86,11 +86,18 @@ impl<'a> Job<'a> {
             None => {
                 let name = Path::new("the simulation");
                 let output = self.output(&*simulating);
+                let mut followed = None;
                 let ran = simulation.run_piped(&options, |pipe| {
-                    output.read_waveform(name, pipe, &self.observing, Some(&known))
+                    let read = output.read_waveform(name, pipe, &self.observing, Some(&known));
+                    followed = Some(read);
                 });
-                let (outcome, followed) = ran.map_err(interrupt::of_simulation)?;
-                (outcome, followed?)
+                // Then the simulation fails as well, since nobody reads its waveform any more.
+                if let Some(Err(Unfollowed::Own(error))) = followed {
+                    return Err(error);
+                }
+                let (outcome, ()) = ran.map_err(interrupt::of_simulation)?;
+                let unread = || Error::new("nobody read the waveform of the simulation");
+                (outcome, followed.ok_or_else(unread)??)
             }
             Some(vcd) => {
                 let mut tell = |cycle| simulating.cycle(cycle, self.metadata, &mut Vec::new);
