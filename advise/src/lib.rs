@@ -20,4 +20,4 @@ pub use front::Point;
 pub use pipeline::{Passes, pipelines};
 pub use search::{Budget, advise};
 pub use variant::Variant;
-pub use workshop::{Failure, Place, Profile, Ran, Trial, Workshop};
+pub use workshop::{AdvisedStatement, Failure, Profile, Ran, Trial, Workshop};

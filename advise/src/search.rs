@@ -18,7 +18,7 @@ use self::trials::Try;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
 use crate::variant::Variant;
-use crate::workshop::{Failure, Place, Profile as _, Ran, Trial, Workshop};
+use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Workshop};
 
 /// Where a change is in the file as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -281,7 +281,7 @@ impl<W: Workshop> Search<'_, W> {
         let mut candidates: Vec<(u64, Change, Site)> = rewrites
             .into_iter()
             .map(|rewrite| {
-                let Place {
+                let AdvisedStatement {
                     name,
                     at,
                     front_end,

@@ -35,7 +35,7 @@ pub enum Trial {
 
 /// Where a change is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct AdvisedStatement {
     /// What it is about, without its line: `main.while`.
     pub name: Option<String>,
     /// Its line and column in the text, from 1 on.
@@ -51,7 +51,7 @@ pub trait Profile {
     /// Cycles that a change could save at most, as far as the profile can tell; 0 if it is of no use.
     fn potential(&self, rewrite: &Rewrite) -> u64;
     /// Where an edit is.
-    fn place(&self, rewrite: &Rewrite) -> Place;
+    fn place(&self, rewrite: &Rewrite) -> AdvisedStatement;
 }
 
 /// Where programs are compiled and run.

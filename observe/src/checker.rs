@@ -32,7 +32,7 @@ pub(crate) struct Checker<'a> {
 }
 
 /// A part of an expression while it is checked: what is not wider than 64 bits, unless it is sliced.
-enum Part {
+enum Operand {
     Expression(Expression),
     /// A number whose width follows from what it stands beside.
     Number(u64),
@@ -110,17 +110,17 @@ impl Checker<'_> {
         })
     }
 
-    fn part(&self, syntax: &Syntax) -> Result<Part, Problem> {
+    fn part(&self, syntax: &Syntax) -> Result<Operand, Problem> {
         let expression = match &syntax.kind {
-            Kind::Number(value, None) => return Ok(Part::Number(*value)),
+            Kind::Number(value, None) => return Ok(Operand::Number(*value)),
             Kind::Number(value, Some(width)) => Expression::constant(*value, *width),
             Kind::Path(path) => match self.find(syntax, path)? {
                 Target::Signal(signal, width) if width > u64::BITS => {
-                    return Ok(Part::Wide(Value::Signal(signal, width)));
+                    return Ok(Operand::Wide(Value::Signal(signal, width)));
                 }
                 Target::Signal(signal, width) => Expression::Value(Value::Signal(signal, width)),
                 Target::Memory(signal, memory) => {
-                    return Ok(Part::Memory(signal, memory, Vec::new()));
+                    return Ok(Operand::Memory(signal, memory, Vec::new()));
                 }
                 Target::Site(site) => Expression::Site(site, Aspect::Active),
             },
@@ -131,19 +131,19 @@ impl Checker<'_> {
             Kind::Slice(of, high, low) => self.slice(of, high, low)?,
             Kind::Call(name, arguments) => self.call(syntax, name, arguments)?,
         };
-        Ok(Part::Expression(expression))
+        Ok(Operand::Expression(expression))
     }
 
     /// What has a width, or gets it here.
     fn settle(
         &self,
         syntax: &Syntax,
-        part: Part,
+        part: Operand,
         width: Option<u32>,
     ) -> Result<Expression, Problem> {
         match part {
-            Part::Expression(expression) => Ok(expression),
-            Part::Number(value) => {
+            Operand::Expression(expression) => Ok(expression),
+            Operand::Number(value) => {
                 let needed = (u64::BITS - value.leading_zeros()).max(1);
                 let width = width.unwrap_or(needed);
                 if needed > width {
@@ -152,7 +152,7 @@ impl Checker<'_> {
                 }
                 Ok(Expression::constant(value, width))
             }
-            Part::Wide(value) => {
+            Operand::Wide(value) => {
                 let message = format!(
                     "this has {} bits, and at most 64 can be looked at",
                     value.width()
@@ -160,7 +160,7 @@ impl Checker<'_> {
                 let help = "take some of them, such as `[63:0]`".to_owned();
                 Err(self.problem(syntax, message, Some(help)))
             }
-            Part::Memory(signal, memory, indices) => {
+            Operand::Memory(signal, memory, indices) => {
                 let dims = memory.dims.len();
                 let message = match indices.len() {
                     0 => "this is a memory, which is no value".to_owned(),
@@ -235,13 +235,13 @@ impl Checker<'_> {
         right: &Syntax,
     ) -> Result<(Expression, Expression), Problem> {
         let (first, second) = (self.part(left)?, self.part(right)?);
-        let width_of = |part: &Part| match part {
-            Part::Expression(expression) => Some(expression.width()),
+        let width_of = |part: &Operand| match part {
+            Operand::Expression(expression) => Some(expression.width()),
             _ => None,
         };
         let width = width_of(&first).or(width_of(&second));
         let numbers = [&first, &second].map(|part| match part {
-            Part::Number(value) => u64::BITS - value.leading_zeros(),
+            Operand::Number(value) => u64::BITS - value.leading_zeros(),
             _ => 1,
         });
         let width = width.unwrap_or(numbers[0].max(numbers[1]).max(1));
@@ -258,11 +258,11 @@ impl Checker<'_> {
         Ok((a, b))
     }
 
-    fn index(&self, syntax: &Syntax, of: &Syntax, at: &Syntax) -> Result<Part, Problem> {
+    fn index(&self, syntax: &Syntax, of: &Syntax, at: &Syntax) -> Result<Operand, Problem> {
         match self.part(of)? {
-            Part::Memory(signal, memory, mut indices) => {
+            Operand::Memory(signal, memory, mut indices) => {
                 let dim = memory.dims[indices.len()];
-                if let Part::Number(value) = self.part(at)?
+                if let Operand::Number(value) = self.part(at)?
                     && value >= dim
                 {
                     let message = format!("the index {value} is beyond the end: the size is {dim}");
@@ -270,20 +270,20 @@ impl Checker<'_> {
                 }
                 indices.push(self.expression(at)?);
                 if indices.len() < memory.dims.len() {
-                    return Ok(Part::Memory(signal, memory, indices));
+                    return Ok(Operand::Memory(signal, memory, indices));
                 }
                 self.word(syntax, signal, &memory, indices)
             }
             of => {
                 // A number is a bit; anything else is one that is computed.
-                if let Part::Number(bit) = self.part(at)? {
-                    return self.bits(syntax, of, bit, bit).map(Part::Expression);
+                if let Operand::Number(bit) = self.part(at)? {
+                    return self.bits(syntax, of, bit, bit).map(Operand::Expression);
                 }
                 let by = self.expression(at)?;
                 let of = self.settle(syntax, of, None)?;
                 let shifted = Expression::op(ValueOp::Shr, of.width(), vec![of, by]);
                 let bit = Expression::op(ValueOp::Slice(0), 1, vec![shifted]);
-                Ok(Part::Expression(bit))
+                Ok(Operand::Expression(bit))
             }
         }
     }
@@ -295,7 +295,7 @@ impl Checker<'_> {
         signal: Signal,
         memory: &Memory,
         indices: Vec<Expression>,
-    ) -> Result<Part, Problem> {
+    ) -> Result<Operand, Problem> {
         if !self.directory.has_memories() {
             let message = "a waveform has no words of memories";
             let help =
@@ -320,9 +320,9 @@ impl Checker<'_> {
             width: memory.width,
         };
         Ok(if memory.width > u64::BITS {
-            Part::Wide(word)
+            Operand::Wide(word)
         } else {
-            Part::Expression(Expression::Value(word))
+            Operand::Expression(Expression::Value(word))
         })
     }
 
@@ -343,14 +343,14 @@ impl Checker<'_> {
     }
 
     /// Some bits of a part.
-    fn bits(&self, at: &Syntax, of: Part, high: u64, low: u64) -> Result<Expression, Problem> {
+    fn bits(&self, at: &Syntax, of: Operand, high: u64, low: u64) -> Result<Expression, Problem> {
         let of = match of {
-            Part::Wide(_) if high >= u64::from(u64::BITS) && !self.directory.has_memories() => {
+            Operand::Wide(_) if high >= u64::from(u64::BITS) && !self.directory.has_memories() => {
                 let message = "of a waveform, only the lowest 64 bits of a signal can be looked at";
                 let help = "let petal's own simulator run the design: `petal run`";
                 return Err(self.problem(at, message, Some(help.to_owned())));
             }
-            Part::Wide(value) => Expression::Value(value),
+            Operand::Wide(value) => Expression::Value(value),
             other => self.settle(at, other, None)?,
         };
         let width = of.width();

@@ -15,7 +15,7 @@ pub struct ResultTable<'a> {
     /// Which forms it has.
     pub forms: Forms,
     columns: Vec<Column>,
-    rows: Rows<'a>,
+    rows: RowIterator<'a>,
 }
 
 /// The forms that a table has.
@@ -49,7 +49,7 @@ impl Forms {
 }
 
 /// The rows of a table. There may be more of them than cycles, so nobody has all at once.
-type Rows<'a> = Box<dyn Iterator<Item = Vec<Value>> + 'a>;
+type RowIterator<'a> = Box<dyn Iterator<Item = Vec<Value>> + 'a>;
 
 impl<'a> ResultTable<'a> {
     fn new<R: 'a>(

@@ -157,7 +157,7 @@ fn intern(
     front_end: &mut FrontEnd,
     known: &mut HashMap<Position, PositionId>,
     texts: &HashMap<String, String>,
-    place: &source_info::Place,
+    place: &source_info::SourcePosition,
 ) -> PositionId {
     let file = front_end
         .files

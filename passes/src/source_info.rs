@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// A place in a front end's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourcePosition {
     /// The file, as the table names it.
     pub file: String,
     /// The first line, counted from 1.
@@ -31,9 +31,9 @@ pub(crate) struct Flaw {
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
     /// By the ids that sets of positions have.
-    current: HashMap<u64, Place>,
+    current: HashMap<u64, SourcePosition>,
     /// By the ids that `@pos(1)` has: the older table.
-    older: HashMap<u64, Place>,
+    older: HashMap<u64, SourcePosition>,
 }
 
 impl Positions {
@@ -63,7 +63,7 @@ impl Positions {
                 });
                 continue;
             };
-            let place = Place {
+            let place = SourcePosition {
                 file: path.clone(),
                 line,
                 end_line,
@@ -83,12 +83,12 @@ impl Positions {
     }
 
     /// The place of an id of a set of positions.
-    pub fn of_set(&self, id: u64) -> Option<&Place> {
+    pub fn of_set(&self, id: u64) -> Option<&SourcePosition> {
         self.current.get(&id)
     }
 
     /// The place of the id in `@pos(id)`. The older table holds any text for it, which may name none.
-    pub fn of_attribute(&self, id: u64) -> Option<&Place> {
+    pub fn of_attribute(&self, id: u64) -> Option<&SourcePosition> {
         self.older.get(&id).or_else(|| self.current.get(&id))
     }
 }
@@ -103,7 +103,7 @@ fn lines<'a>(text: &'a str, table: &Range<usize>) -> impl Iterator<Item = (usize
 }
 
 /// An entry of the older table: `ID: FILE:LINE`, also with a column, or as MLIR's `loc("FILE":LINE:COLUMN)`.
-fn older(line: &str) -> Option<(u64, Place)> {
+fn older(line: &str) -> Option<(u64, SourcePosition)> {
     let (id, text) = line.split_once(':')?;
     let id = id.trim().parse().ok()?;
     let text = text.trim();
@@ -121,7 +121,7 @@ fn older(line: &str) -> Option<(u64, Place)> {
     let file = file.trim_matches('"');
     let is_place = !file.is_empty() && number > 0;
     is_place.then(|| {
-        let place = Place {
+        let place = SourcePosition {
             file: file.to_owned(),
             line: number,
             end_line: number,

@@ -16,13 +16,13 @@ use crate::outputs;
 /// What is known of the files of a command.
 #[derive(Debug, Default)]
 pub struct Places {
-    inputs: Vec<Place>,
-    outputs: Vec<Place>,
+    inputs: Vec<ClaimedFile>,
+    outputs: Vec<ClaimedFile>,
 }
 
 /// A file, and what it is to the user.
 #[derive(Debug)]
-struct Place {
+struct ClaimedFile {
     name: String,
     /// Device and number, if it is there: the same for all links to a file.
     file: Option<(u64, u64)>,
@@ -36,7 +36,7 @@ impl Places {
     /// # Errors
     /// When an output would take its place.
     pub fn reads(&mut self, what: &str, path: &Path) -> Result<(), Error> {
-        let input = Place::new(format!("{what} {}", path.display()), path);
+        let input = ClaimedFile::new(format!("{what} {}", path.display()), path);
         if let Some(output) = self.outputs.iter().find(|output| output.is(&input)) {
             return Err(lost(output, &input));
         }
@@ -59,7 +59,7 @@ impl Places {
     /// When it would take the place of an input, of another output or of a file of a profile.
     pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Error> {
         let shown = path.display();
-        let output = Place::new(format!("`{option} {shown}`"), path);
+        let output = ClaimedFile::new(format!("`{option} {shown}`"), path);
         if let Some(dir) = folder::profile_with(&output.path) {
             return Err(Error::usage(format!(
                 "`{option} {shown}` would take the place of a file of the profile in {}; write to another place",
@@ -79,8 +79,10 @@ impl Places {
         folder::check_free(dir)?;
         let option = format!("`--out {}`", dir.display());
         let names = outputs::files().into_iter().chain(folder::LOGS);
-        let mut written = vec![Place::new(option.clone(), dir)];
-        written.extend(names.map(|name| Place::new(format!("{option} ({name})"), &dir.join(name))));
+        let mut written = vec![ClaimedFile::new(option.clone(), dir)];
+        written.extend(
+            names.map(|name| ClaimedFile::new(format!("{option} ({name})"), &dir.join(name))),
+        );
         written.iter().try_for_each(|output| self.check(output))?;
         // They may be links to one another: each is replaced for itself.
         self.outputs.extend(written);
@@ -100,7 +102,7 @@ impl Places {
     }
 
     /// Fails if the output would take the place of an input or of another output.
-    fn check(&self, output: &Place) -> Result<(), Error> {
+    fn check(&self, output: &ClaimedFile) -> Result<(), Error> {
         if let Some(input) = self.inputs.iter().find(|input| input.is(output)) {
             return Err(lost(output, input));
         }
@@ -114,14 +116,14 @@ impl Places {
     }
 }
 
-fn lost(output: &Place, input: &Place) -> Error {
+fn lost(output: &ClaimedFile, input: &ClaimedFile) -> Error {
     Error::usage(format!(
         "{} would take the place of {}; write to another place",
         output.name, input.name
     ))
 }
 
-impl Place {
+impl ClaimedFile {
     fn new(name: String, path: &Path) -> Self {
         let file = fs::metadata(path).ok();
         Self {

@@ -104,7 +104,7 @@ fn small_tables(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(&'static str, 
     })?;
     let tables = tables.into_iter();
     Ok(tables
-        .map(|(table, batch)| (table.name(), Table(Rows::There(batch))))
+        .map(|(table, batch)| (table.name(), Table(TableRows::There(batch))))
         .collect())
 }
 
@@ -112,16 +112,16 @@ fn small_tables(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<(&'static str, 
 #[pyfunction]
 fn long_table(folder: PathBuf, name: &str) -> PyResult<Table> {
     match Name::of_name(name) {
-        Some(table) => Ok(Table(Rows::Made(folder, table))),
+        Some(table) => Ok(Table(TableRows::Made(folder, table))),
         None => Err(PyValueError::new_err(format!("there is no table `{name}`"))),
     }
 }
 
 /// A table of a profile, as a stream of Arrow: Polars, pandas, `DuckDB` and pyarrow take it.
 #[pyclass(frozen, module = "petal._petal")]
-struct Table(Rows);
+struct Table(TableRows);
 
-enum Rows {
+enum TableRows {
     There(petal::tables::RecordBatch),
     Made(PathBuf, Name),
 }
@@ -138,11 +138,11 @@ impl Table {
         // A producer may give its own schema.
         drop(requested_schema);
         let reader: Box<dyn RecordBatchReader + Send> = match &self.0 {
-            Rows::There(batch) => {
+            TableRows::There(batch) => {
                 let schema = batch.schema();
                 Box::new(RecordBatchIterator::new([Ok(batch.clone())], schema))
             }
-            Rows::Made(folder, table) => {
+            TableRows::Made(folder, table) => {
                 let (folder, table) = (folder.clone(), *table);
                 let rows = unlocked(py, move |_| petal::tables::rows(&folder, table))?;
                 let rows = rows.into_iter().flatten().map(|batch| {
@@ -158,8 +158,8 @@ impl Table {
     /// The schema, in a capsule as the Arrow `PyCapsule` interface has it.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = match &self.0 {
-            Rows::There(batch) => batch.schema(),
-            Rows::Made(_, table) => table.schema(),
+            TableRows::There(batch) => batch.schema(),
+            TableRows::Made(_, table) => table.schema(),
         };
         let schema = arrow_schema::ffi::FFI_ArrowSchema::try_from(&*schema);
         let schema = schema.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -169,8 +169,8 @@ impl Table {
     /// The first rows, as notebooks show them.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let (names, rows, count) = match &self.0 {
-            Rows::There(batch) => shown::first(batch),
-            Rows::Made(folder, table) => {
+            TableRows::There(batch) => shown::first(batch),
+            TableRows::Made(folder, table) => {
                 let (folder, table) = (folder.clone(), *table);
                 let first = unlocked(py, move |_| {
                     let mut batches = petal::tables::rows(&folder, table)?.into_iter().flatten();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use petal_advise::{Place, Profile};
+use petal_advise::{AdvisedStatement, Profile};
 use petal_analysis::{Analysis, StatementId};
 use petal_metadata::{ComponentId, ControlId, Metadata};
 use petal_passes::{Design, Observed, Rewrite, RewriteKind};
@@ -135,15 +135,15 @@ impl Profile for Profiles {
         }
     }
 
-    fn place(&self, rewrite: &Rewrite) -> Place {
+    fn place(&self, rewrite: &Rewrite) -> AdvisedStatement {
         let first = rewrite.arms.iter().flatten().next();
         let Some(statement) = first.and_then(|first| self.of(rewrite, *first)) else {
-            return Place {
+            return AdvisedStatement {
                 name: Some(rewrite.component.clone()),
-                ..Place::default()
+                ..AdvisedStatement::default()
             };
         };
-        Place {
+        AdvisedStatement {
             name: Some(statement.name.clone()),
             at: statement.at,
             front_end: statement.front_end.clone(),

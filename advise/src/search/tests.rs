@@ -9,7 +9,7 @@ use super::{Budget, advise};
 use crate::advice::{Advice, Hardware};
 use crate::pipeline::Passes;
 use crate::variant::Variant;
-use crate::workshop::{Place, Profile, Ran, Trial, Workshop};
+use crate::workshop::{AdvisedStatement, Profile, Ran, Trial, Workshop};
 
 struct Words;
 
@@ -24,8 +24,8 @@ impl Profile for Seen {
         1
     }
 
-    fn place(&self, _: &Rewrite) -> Place {
-        Place::default()
+    fn place(&self, _: &Rewrite) -> AdvisedStatement {
+        AdvisedStatement::default()
     }
 }
 

@@ -17,11 +17,11 @@ use petal_table::arrow::TableError;
 use petal_table::arrow::{Dictionary, numbers};
 
 /// Makes the rows.
-pub(super) struct Spans<'a>(Timeline<'a, WholeSlices<Rows>>);
+pub(super) struct Spans<'a>(Timeline<'a, WholeSlices<SpanRows>>);
 
 /// The slices that ended lately.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct SpanRows {
     /// The path and kind of each slice, as numbers.
     slices: Vec<(i32, i32)>,
     paths: Dictionary,
@@ -36,7 +36,7 @@ pub(super) struct Rows {
 
 impl<'a> Spans<'a> {
     pub fn new(metadata: &'a Metadata) -> Self {
-        let rows = Rows {
+        let rows = SpanRows {
             slices: Vec::new(),
             paths: Dictionary::new(),
             kinds: Dictionary::new(),
@@ -63,7 +63,7 @@ impl<'a> Spans<'a> {
     }
 }
 
-impl Rows {
+impl SpanRows {
     fn batch(&mut self) -> Result<RecordBatch, TableError> {
         let all = |numbers: &mut Vec<u64>| mem::take(numbers).into_iter().map(Some);
         let columns = vec![
@@ -78,7 +78,7 @@ impl Rows {
     }
 }
 
-impl WholeSliceFormat for Rows {
+impl WholeSliceFormat for SpanRows {
     fn track(&mut self, _: &Track) -> io::Result<()> {
         Ok(())
     }

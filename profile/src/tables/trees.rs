@@ -16,14 +16,14 @@ pub(super) struct Trees<'a> {
     instances: Vec<Instance>,
     /// The number of the next tree.
     next: u64,
-    rows: Rows,
+    rows: TreeRows,
     kinds: Dictionary,
     components: Dictionary,
     paths: Dictionary,
 }
 
 #[derive(Default)]
-struct Rows {
+struct TreeRows {
     tree: Vec<Option<u64>>,
     node: Vec<Option<u64>>,
     parent: Vec<Option<u64>>,
@@ -40,7 +40,7 @@ impl<'a> Trees<'a> {
             labels: FrameLabels::new(metadata),
             instances: Vec::new(),
             next: 0,
-            rows: Rows::default(),
+            rows: TreeRows::default(),
             kinds: Dictionary::new(),
             components: Dictionary::new(),
             paths: Dictionary::new(),
