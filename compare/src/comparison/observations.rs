@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
-use super::report::{Row, Rows, Style, write};
+use super::report::{Listing, Row, Style, write};
 use super::{Change, Comparison};
 use crate::baseline::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
 use petal_table::text::{markdown, printable, signed, thousands};
@@ -352,7 +352,7 @@ impl Order {
 }
 
 impl Comparison {
-    pub(super) fn latency_rows(&self) -> Rows {
+    pub(super) fn latency_rows(&self) -> Listing {
         let rows = self.observations.latencies.iter().map(|row| {
             let measures = [row.count, row.median, row.p99, row.max, row.over_shortest];
             let mut values = vec![row.name.as_str().into()];
@@ -376,10 +376,15 @@ impl Comparison {
         ];
         columns.extend(numbers.map(Column::number));
         columns.push(Column::text("what changed"));
-        ("latency", "latencies", columns, rows.collect())
+        Listing {
+            one: "latency",
+            many: "latencies",
+            columns,
+            rows: rows.collect(),
+        }
     }
 
-    pub(super) fn counter_rows(&self) -> Rows {
+    pub(super) fn counter_rows(&self) -> Listing {
         let rows = self.observations.counters.iter().map(|row| Row {
             changed: row.total.is_changed(),
             rank: rank(row.total, Measure::default()),
@@ -394,10 +399,15 @@ impl Comparison {
         let mut columns = vec![Column::text("counter")];
         columns.extend(["total", "delta", "%"].map(Column::number));
         columns.push(Column::text("what changed"));
-        ("counter", "counters", columns, rows.collect())
+        Listing {
+            one: "counter",
+            many: "counters",
+            columns,
+            rows: rows.collect(),
+        }
     }
 
-    pub(super) fn checkpoint_rows(&self) -> Rows {
+    pub(super) fn checkpoint_rows(&self) -> Listing {
         let rows = self.observations.checkpoints.iter().map(|row| Row {
             changed: row.stamps.is_changed() || row.median_distance.is_changed(),
             rank: rank(row.stamps, row.median_distance),
@@ -411,7 +421,12 @@ impl Comparison {
         let mut columns = vec![Column::text("checkpoint")];
         columns.extend(["stamps", "median distance"].map(Column::number));
         columns.push(Column::text("what changed"));
-        ("checkpoint", "checkpoints", columns, rows.collect())
+        Listing {
+            one: "checkpoint",
+            many: "checkpoints",
+            columns,
+            rows: rows.collect(),
+        }
     }
 
     /// The order of stamps, and the histograms of latencies that changed.

@@ -50,10 +50,11 @@ impl Comparison {
             self.counter_rows(),
             self.checkpoint_rows(),
         ];
-        let observed = observed.into_iter().filter(|(.., rows)| !rows.is_empty());
+        let observed = observed.into_iter().filter(|of| !of.rows.is_empty());
         let tables = [self.statement_rows(), self.group_rows(), self.cell_rows()];
-        for (one, many, columns, rows) in tables.into_iter().chain(observed) {
-            let (table, hidden) = table(columns, rows, all, one, many);
+        for listing in tables.into_iter().chain(observed) {
+            let many = listing.many;
+            let (table, hidden) = listing.table(all);
             match style {
                 Style::Text => text.push('\n'),
                 Style::Markdown => {
@@ -118,7 +119,7 @@ impl Comparison {
         table
     }
 
-    fn statement_rows(&self) -> Rows {
+    fn statement_rows(&self) -> Listing {
         let has_front_end = self.statements.iter().any(|row| row.front_end.is_some());
         let rows = self.statements.iter().map(|row| {
             let mut values = vec![row.subject.name.as_str().into()];
@@ -143,10 +144,15 @@ impl Comparison {
         if has_front_end {
             columns.push(Column::text("front end"));
         }
-        ("statement", "statements", columns, rows.collect())
+        Listing {
+            one: "statement",
+            many: "statements",
+            columns,
+            rows: rows.collect(),
+        }
     }
 
-    fn group_rows(&self) -> Rows {
+    fn group_rows(&self) -> Listing {
         let rows = self.groups.iter().map(|row| {
             let mut values = vec![row.subject.name.as_str().into()];
             values.extend(figures(row.subject.cycles));
@@ -169,10 +175,15 @@ impl Comparison {
         });
         let mut columns = columns("group", &["times active"]);
         columns.push(Column::text("what changed"));
-        ("group", "groups", columns, rows.collect())
+        Listing {
+            one: "group",
+            many: "groups",
+            columns,
+            rows: rows.collect(),
+        }
     }
 
-    fn cell_rows(&self) -> Rows {
+    fn cell_rows(&self) -> Listing {
         let rows = self.cells.iter().map(|row| {
             let mut values = vec![row.subject.name.as_str().into()];
             values.extend(figures(row.subject.cycles));
@@ -188,42 +199,50 @@ impl Comparison {
         });
         let mut columns = columns("cell", &["busy", "control", "times active"]);
         columns.push(Column::text("what changed"));
-        ("component cell", "component cells", columns, rows.collect())
+        Listing {
+            one: "component cell",
+            many: "component cells",
+            columns,
+            rows: rows.collect(),
+        }
     }
 }
 
-/// What the rows of a table are, for one and for many, its columns and its rows.
-pub(super) type Rows = (&'static str, &'static str, Vec<Column>, Vec<Row>);
+/// A list of what two runs have, before it is decided which of it is shown.
+pub(super) struct Listing {
+    /// What a row is, and several.
+    pub one: &'static str,
+    pub many: &'static str,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Row>,
+}
 
-/// A table of the rows that are shown, and lines that tell of the others.
-fn table(
-    columns: Vec<Column>,
-    mut rows: Vec<Row>,
-    all: bool,
-    one: &str,
-    many: &str,
-) -> (Table, Vec<String>) {
-    let mut table = Table::new(columns);
-    let mut hidden = Vec::new();
-    let mut tell = |count: usize, what: &str| {
-        if count > 0 {
-            let name = if count == 1 { one } else { many };
-            hidden.push(format!("{count} {name} {what} (`--all` shows them)"));
+impl Listing {
+    /// A table of the rows that are shown, and lines that tell of the others.
+    fn table(self, all: bool) -> (Table, Vec<String>) {
+        let mut rows = self.rows;
+        let mut table = Table::new(self.columns);
+        let mut hidden = Vec::new();
+        let mut tell = |count: usize, what: &str| {
+            if count > 0 {
+                let name = if count == 1 { self.one } else { self.many };
+                hidden.push(format!("{count} {name} {what} (`--all` shows them)"));
+            }
+        };
+        rows.sort_by_key(|row| std::cmp::Reverse(row.rank));
+        if !all {
+            let count = rows.len();
+            rows.retain(|row| row.changed);
+            let unchanged = count - rows.len();
+            tell(rows.len().saturating_sub(SHOWN), "with smaller changes");
+            tell(unchanged, "unchanged");
+            rows.truncate(SHOWN);
         }
-    };
-    rows.sort_by_key(|row| std::cmp::Reverse(row.rank));
-    if !all {
-        let count = rows.len();
-        rows.retain(|row| row.changed);
-        let unchanged = count - rows.len();
-        tell(rows.len().saturating_sub(SHOWN), "with smaller changes");
-        tell(unchanged, "unchanged");
-        rows.truncate(SHOWN);
+        for row in rows {
+            table.push(row.values);
+        }
+        (table, hidden)
     }
-    for row in rows {
-        table.push(row.values);
-    }
-    (table, hidden)
 }
 
 pub(super) fn write(table: &Table, style: Style) -> String {
