@@ -376,12 +376,7 @@ impl Comparison {
         ];
         columns.extend(numbers.map(Column::number));
         columns.push(Column::text("what changed"));
-        Listing {
-            one: "latency",
-            many: "latencies",
-            columns,
-            rows: rows.collect(),
-        }
+        Listing::new(["latency", "latencies"], columns, rows)
     }
 
     pub(super) fn counter_rows(&self) -> Listing {
@@ -399,12 +394,7 @@ impl Comparison {
         let mut columns = vec![Column::text("counter")];
         columns.extend(["total", "delta", "%"].map(Column::number));
         columns.push(Column::text("what changed"));
-        Listing {
-            one: "counter",
-            many: "counters",
-            columns,
-            rows: rows.collect(),
-        }
+        Listing::new(["counter", "counters"], columns, rows)
     }
 
     pub(super) fn checkpoint_rows(&self) -> Listing {
@@ -421,12 +411,7 @@ impl Comparison {
         let mut columns = vec![Column::text("checkpoint")];
         columns.extend(["stamps", "median distance"].map(Column::number));
         columns.push(Column::text("what changed"));
-        Listing {
-            one: "checkpoint",
-            many: "checkpoints",
-            columns,
-            rows: rows.collect(),
-        }
+        Listing::new(["checkpoint", "checkpoints"], columns, rows)
     }
 
     /// The order of stamps, and the histograms of latencies that changed.

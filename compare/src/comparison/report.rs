@@ -144,12 +144,7 @@ impl Comparison {
         if has_front_end {
             columns.push(Column::text("front end"));
         }
-        Listing {
-            one: "statement",
-            many: "statements",
-            columns,
-            rows: rows.collect(),
-        }
+        Listing::new(["statement", "statements"], columns, rows)
     }
 
     fn group_rows(&self) -> Listing {
@@ -175,12 +170,7 @@ impl Comparison {
         });
         let mut columns = columns("group", &["times active"]);
         columns.push(Column::text("what changed"));
-        Listing {
-            one: "group",
-            many: "groups",
-            columns,
-            rows: rows.collect(),
-        }
+        Listing::new(["group", "groups"], columns, rows)
     }
 
     fn cell_rows(&self) -> Listing {
@@ -199,25 +189,33 @@ impl Comparison {
         });
         let mut columns = columns("cell", &["busy", "control", "times active"]);
         columns.push(Column::text("what changed"));
-        Listing {
-            one: "component cell",
-            many: "component cells",
-            columns,
-            rows: rows.collect(),
-        }
+        Listing::new(["component cell", "component cells"], columns, rows)
     }
 }
 
 /// A list of what two runs have, before it is decided which of it is shown.
 pub(super) struct Listing {
     /// What a row is, and several.
-    pub one: &'static str,
-    pub many: &'static str,
-    pub columns: Vec<Column>,
-    pub rows: Vec<Row>,
+    one: &'static str,
+    many: &'static str,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
 }
 
 impl Listing {
+    pub fn new(
+        [one, many]: [&'static str; 2],
+        columns: Vec<Column>,
+        rows: impl Iterator<Item = Row>,
+    ) -> Self {
+        Self {
+            one,
+            many,
+            columns,
+            rows: rows.collect(),
+        }
+    }
+
     /// A table of the rows that are shown, and lines that tell of the others.
     fn table(self, all: bool) -> (Table, Vec<String>) {
         let mut rows = self.rows;
