@@ -38,7 +38,7 @@ pub(crate) struct Names<'a> {
 }
 
 /// An instance of a component on the way along a path.
-struct Scope {
+struct Location {
     component: ComponentId,
     scope: Vec<String>,
     /// The cells from main on.
@@ -58,7 +58,7 @@ impl Names<'_> {
                     .map(|_| format!("write `{}.{}`", main.name, path.join("."))),
             });
         }
-        let mut place = Scope {
+        let mut place = Location {
             component: self.metadata.main,
             scope: self.metadata.scope.clone(),
             cells: Vec::new(),
@@ -79,7 +79,7 @@ impl Names<'_> {
     }
 
     /// A component cell as a site.
-    fn cell_site(place: &Scope) -> Site {
+    fn cell_site(place: &Location) -> Site {
         Site {
             holder: place.cells.clone(),
             kind: SiteKind::Instance,
@@ -87,7 +87,7 @@ impl Names<'_> {
     }
 
     /// What the rest of a path names in an instance, but for component cells.
-    fn here(&self, place: &Scope, rest: &[String]) -> Option<Target> {
+    fn here(&self, place: &Location, rest: &[String]) -> Option<Target> {
         let component = self.metadata.component(place.component);
         let site = |kind| {
             Target::Site(Site {
@@ -134,7 +134,7 @@ impl Names<'_> {
         }
     }
 
-    fn signal(&self, place: &Scope, name: String) -> Option<Target> {
+    fn signal(&self, place: &Location, name: String) -> Option<Target> {
         let scope = place.scope.clone();
         let signal = Signal { scope, name };
         let width = self.directory.width(&signal)?;
@@ -142,7 +142,7 @@ impl Names<'_> {
     }
 
     /// The hardware of a cell.
-    fn signal_of(&self, place: &Scope, cell: &str) -> Signal {
+    fn signal_of(&self, place: &Location, cell: &str) -> Signal {
         let component = self.metadata.component(place.component);
         let mut cells = component.cells.iter();
         let instance = cells.find(|of| of.name == cell);
@@ -157,7 +157,12 @@ impl Names<'_> {
     }
 
     /// Goes into a component cell; `None` if there is none of the name.
-    fn enter(&self, place: &Scope, name: &str, right: usize) -> Result<Option<Scope>, Unknown> {
+    fn enter(
+        &self,
+        place: &Location,
+        name: &str,
+        right: usize,
+    ) -> Result<Option<Location>, Unknown> {
         let component = self.metadata.component(place.component);
         let mut cells = component.cells.iter().enumerate();
         let cell = cells.find(|(_, cell)| cell.name == name);
@@ -180,14 +185,14 @@ impl Names<'_> {
         scope.push(instance.clone());
         let mut cells = place.cells.clone();
         cells.push(Id::from_index(id));
-        Ok(Some(Scope {
+        Ok(Some(Location {
             component: inner,
             scope,
             cells,
         }))
     }
 
-    fn unknown(&self, place: &Scope, rest: &[String], right: usize) -> Unknown {
+    fn unknown(&self, place: &Location, rest: &[String], right: usize) -> Unknown {
         let component = self.metadata.component(place.component);
         let name = &rest[0];
         let cells = component.cells.iter().map(|cell| cell.name.clone());
