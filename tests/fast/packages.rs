@@ -259,9 +259,12 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path());
-    let files = entries.flat_map(|path| match path.is_dir() {
-        true => sources(&path),
-        false => vec![path],
+    let files = entries.flat_map(|path| {
+        if path.is_dir() {
+            sources(&path)
+        } else {
+            vec![path]
+        }
     });
     let is_code = |path: &PathBuf| {
         path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("tests.rs")
