@@ -63,6 +63,16 @@ pub enum Simulator {
     Verilator(Option<PathBuf>),
 }
 
+impl Simulator {
+    /// The Verilator that is asked for by its path.
+    pub(crate) fn verilator(&self) -> Option<&Path> {
+        match self {
+            Self::Verilator(program) => program.as_deref(),
+            Self::Any | Self::Embedded => None,
+        }
+    }
+}
+
 /// A file for the waveform of a run, with all its signals.
 #[derive(Debug, Clone)]
 pub struct WaveformFile {

@@ -83,10 +83,7 @@ pub fn run_in(
         let run = verify::Run {
             memories: Arc::clone(&memories),
             cycle_limit: options.cycle_limit,
-            verilator: match &options.simulator {
-                Simulator::Verilator(program) => program.clone(),
-                Simulator::Any | Simulator::Embedded => None,
-            },
+            verilator: options.simulator.verilator().map(Path::to_owned),
         };
         verification.compare(&design, Some(run));
     }
@@ -179,7 +176,7 @@ fn inputs(options: &Options, places: &mut Places) -> Result<Observing, Error> {
     if let Some(data) = options.data_file() {
         places.reads("the data file", &data)?;
     }
-    if let Simulator::Verilator(Some(program)) = &options.simulator {
+    if let Some(program) = options.simulator.verilator() {
         places.reads("the Verilator", program)?;
     }
     Ok(observing)

@@ -13,26 +13,23 @@ use super::state::is_memory;
 use crate::dependences::{cell_of, is_combinational};
 use crate::tree::{View, called_group};
 
-/// The components with something that live ranges misread.
+/// The components with something that the compiler misreads.
 pub(super) fn components(ctx: &ir::Context) -> BTreeSet<ir::Id> {
     let misread = ctx.components.iter().filter(|component| {
         let mut groups = component.get_groups().iter();
         let mut statics = component.get_static_groups().iter();
         let mut combs = component.comb_groups.iter();
-        groups.any(|group| runs_another(&group.borrow().assignments))
-            || statics.any(|group| {
-                let assignments = &group.borrow().assignments;
-                runs_another(assignments) || writes_sometimes(assignments)
-            })
-            || combs.any(|group| group.borrow().assignments.iter().any(writes))
+        groups.any(|group| {
+            let group = group.borrow();
+            runs_another(&group.assignments) || has_other_latency(&group)
+        }) || statics.any(|group| {
+            let assignments = &group.borrow().assignments;
+            runs_another(assignments) || writes_sometimes(assignments)
+        }) || combs.any(|group| group.borrow().assignments.iter().any(writes))
             || component
                 .cells
                 .iter()
                 .any(|cell| cell.borrow().is_primitive(Some("std_wire")))
-            || component
-                .get_groups()
-                .iter()
-                .any(|group| has_other_latency(&group.borrow()))
             || loops::are_misread(component)
             || has_branches_in_par(component)
     });

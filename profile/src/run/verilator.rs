@@ -16,7 +16,7 @@ use crate::folder::{self, Draft};
 use crate::follow::{self, Known, Unfollowed};
 use crate::interrupt;
 use crate::observing::directory;
-use crate::options::{Simulator, WaveformFormat};
+use crate::options::WaveformFormat;
 
 impl<'a> Job<'a> {
     /// Refuses what Verilator cannot do.
@@ -39,11 +39,7 @@ impl<'a> Job<'a> {
 
     pub(super) fn run_verilator(&self) -> Result<Followed<'a>, Error> {
         self.check_for_verilator()?;
-        let program = match &self.options.simulator {
-            Simulator::Verilator(program) => program.as_deref(),
-            Simulator::Any | Simulator::Embedded => None,
-        };
-        let verilator = Verilator::find(program)?;
+        let verilator = Verilator::find(self.options.simulator.verilator())?;
         let writing = self.ending();
         let verilog = self.design.verilog()?;
         let source = self.staging.work(folder::VERILOG);
