@@ -12,7 +12,7 @@ use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations, Request};
 use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
-use petal_reconstruct::check::Checker;
+use petal_reconstruct::violations::Checker;
 use petal_reconstruct::{
     Change, CompiledView, Event, FrameLabels, FstHeader, Id as _, Instance, ProbeSource,
     Reconstruction, Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource,

@@ -81,7 +81,7 @@ const BROWSER: Need = Need {
 };
 
 /// How something is.
-enum State {
+enum Health {
     Works,
     /// It may work, but better had another version.
     TooOld,
@@ -93,7 +93,7 @@ enum State {
 struct Finding {
     what: &'static str,
     need: Need,
-    state: State,
+    state: Health,
     /// Its version or place, or what is wrong.
     detail: String,
 }
@@ -104,10 +104,10 @@ pub fn doctor() -> Result<(), Error> {
     let embedded = try_run(Simulator::Embedded, dir.path());
     let (state, detail) = match &embedded {
         Ok(cycles) => (
-            State::Works,
+            Health::Works,
             format!("Cranelift {CRANELIFT_VERSION}; ran a design of {cycles} cycles"),
         ),
-        Err(failure) => (State::Broken, failure.to_string()),
+        Err(failure) => (Health::Broken, failure.to_string()),
     };
     let mut findings = vec![Finding {
         what: "embedded simulator",
@@ -162,17 +162,18 @@ fn try_run(simulator: Simulator, dir: &Path) -> Result<u64, Error> {
 fn verilator_finding(version: Result<Version, petal_verilator::Error>) -> Finding {
     let (state, detail) = match version {
         Ok(version) if version.is_untested() => (
-            State::TooOld,
+            Health::TooOld,
             format!(
                 "{version}; petal is tested with {} and later",
                 Version::TESTED
             ),
         ),
-        Ok(version) => (State::Works, version.to_string()),
-        Err(petal_verilator::Error::VerilatorMissing { .. }) => {
-            (State::Missing, "there is no `verilator` on PATH".to_owned())
-        }
-        Err(error) => (State::Broken, error.to_string()),
+        Ok(version) => (Health::Works, version.to_string()),
+        Err(petal_verilator::Error::VerilatorMissing { .. }) => (
+            Health::Missing,
+            "there is no `verilator` on PATH".to_owned(),
+        ),
+        Err(error) => (Health::Broken, error.to_string()),
     };
     Finding {
         what: "Verilator",
@@ -184,12 +185,12 @@ fn verilator_finding(version: Result<Version, petal_verilator::Error>) -> Findin
 
 fn compiler_finding(version: Result<String, petal_verilator::Error>) -> Finding {
     let (state, detail) = match version {
-        Ok(version) => (State::Works, version),
+        Ok(version) => (Health::Works, version),
         Err(petal_verilator::Error::Compiler { compiler, reason }) => (
-            State::Missing,
+            Health::Missing,
             format!("`{compiler}` does not work: {reason}"),
         ),
-        Err(error) => (State::Broken, error.to_string()),
+        Err(error) => (Health::Broken, error.to_string()),
     };
     Finding {
         what: "C++ compiler",
@@ -203,11 +204,11 @@ fn compiler_finding(version: Result<String, petal_verilator::Error>) -> Finding 
 fn verilator_run(cycles: Result<u64, Error>, embedded: Option<&u64>) -> Finding {
     let (state, detail) = match (cycles, embedded) {
         (Ok(cycles), Some(&embedded)) if cycles != embedded => (
-            State::Broken,
+            Health::Broken,
             format!("the design took {cycles} cycles; please report this"),
         ),
-        (Ok(cycles), _) => (State::Works, format!("ran the design: {cycles} cycles")),
-        (Err(failure), _) => (State::Broken, failure.to_string()),
+        (Ok(cycles), _) => (Health::Works, format!("ran the design: {cycles} cycles")),
+        (Err(failure), _) => (Health::Broken, failure.to_string()),
     };
     Finding {
         what: "run in Verilator",
@@ -230,10 +231,10 @@ fn cache_size() -> Result<(PathBuf, u64), Error> {
 fn cache_finding() -> Finding {
     let (state, detail) = match cache_size() {
         Ok((dir, bytes)) => (
-            State::Works,
+            Health::Works,
             format!("{}, {} bytes", dir.display(), thousands(bytes)),
         ),
-        Err(failure) => (State::Missing, failure.to_string()),
+        Err(failure) => (Health::Missing, failure.to_string()),
     };
     Finding {
         what: "cache folder",
@@ -245,9 +246,9 @@ fn cache_finding() -> Finding {
 
 fn browser_finding() -> Finding {
     let (state, detail) = match BROWSERS.iter().find_map(|name| on_path(name)) {
-        Some(path) => (State::Works, path.display().to_string()),
+        Some(path) => (Health::Works, path.display().to_string()),
         None => (
-            State::Missing,
+            Health::Missing,
             "none of those that petal knows is on PATH".to_owned(),
         ),
     };
@@ -270,15 +271,15 @@ fn on_path(name: &str) -> Option<PathBuf> {
 impl Finding {
     fn write(&self, text: &mut String) {
         let (word, style) = match self.state {
-            State::Works => ("ok", AnsiColor::Green.on_default()),
-            State::TooOld => ("too old", AnsiColor::Yellow.on_default()),
-            State::Missing => ("missing", AnsiColor::Yellow.on_default()),
-            State::Broken => ("broken", AnsiColor::Red.on_default().bold()),
+            Health::Works => ("ok", AnsiColor::Green.on_default()),
+            Health::TooOld => ("too old", AnsiColor::Yellow.on_default()),
+            Health::Missing => ("missing", AnsiColor::Yellow.on_default()),
+            Health::Broken => ("broken", AnsiColor::Red.on_default().bold()),
         };
         // The rest of a long message stands below its begin.
         let detail = self.detail.trim_end().replace('\n', "\n           ");
         let _ = writeln!(text, "{style}{word:<9}{style:#}{:<20}{detail}", self.what);
-        if matches!(self.state, State::Works) {
+        if matches!(self.state, Health::Works) {
             return;
         }
         let _ = writeln!(text, "           without it: {}", self.need.without);

@@ -1,9 +1,9 @@
 //! The baseline of a run: the figures that a comparison with another run needs, with the source
 //! identity of all that they are of. Small enough to be kept beside the design.
 
-mod check;
 mod figures;
 mod observed;
+mod plausible;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

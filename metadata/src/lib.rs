@@ -4,7 +4,7 @@
 //! Owns the schema ([`Metadata`]), the names of probes ([`ProbeName`]) and how a control node is
 //! written in outputs ([`labels`]). Knows neither Calyx nor waveforms.
 
-mod check;
+mod consistency;
 mod dependences;
 mod file;
 mod front_end;
@@ -26,7 +26,7 @@ pub use nearest::{nearest, nearest_of, question};
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
 pub use schedule::Schedule;
 pub use schema::compiled::{
-    Arm, CompiledGroup, CompiledKind, ControlRegister, RegisterKind, State,
+    Arm, CompiledGroup, CompiledKind, ControlRegister, FsmState, RegisterKind,
 };
 pub use schema::runs::{Call, Callee, GroupRun, Purpose, RunRole};
 pub use schema::{

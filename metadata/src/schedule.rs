@@ -11,7 +11,7 @@ use crate::probe::ProbeName;
 /// In the file it is the list of its parts in preorder, because readers of JSON bound how deep it
 /// nests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Part<S>>", into = "Vec<Part<S>>")]
+#[serde(try_from = "Vec<FlatSchedule<S>>", into = "Vec<FlatSchedule<S>>")]
 #[serde(bound(
     serialize = "S: Clone + Serialize",
     deserialize = "S: Deserialize<'de>"
@@ -76,7 +76,7 @@ const MAX_DEPTH: usize = 4000;
 
 /// A schedule without its parts, as it is written to the file.
 #[derive(Serialize, Deserialize)]
-struct Part<S> {
+struct FlatSchedule<S> {
     statement: Option<S>,
     start: u64,
     latency: u64,
@@ -87,12 +87,12 @@ struct Part<S> {
     parts: usize,
 }
 
-impl<S: Clone> From<Schedule<S>> for Vec<Part<S>> {
+impl<S: Clone> From<Schedule<S>> for Vec<FlatSchedule<S>> {
     fn from(schedule: Schedule<S>) -> Self {
         let mut list = Vec::new();
         let mut left = vec![schedule];
         while let Some(next) = left.pop() {
-            list.push(Part {
+            list.push(FlatSchedule {
                 statement: next.statement,
                 start: next.start,
                 latency: next.latency,
@@ -106,10 +106,10 @@ impl<S: Clone> From<Schedule<S>> for Vec<Part<S>> {
     }
 }
 
-impl<S> TryFrom<Vec<Part<S>>> for Schedule<S> {
+impl<S> TryFrom<Vec<FlatSchedule<S>>> for Schedule<S> {
     type Error = &'static str;
 
-    fn try_from(list: Vec<Part<S>>) -> Result<Self, Self::Error> {
+    fn try_from(list: Vec<FlatSchedule<S>>) -> Result<Self, Self::Error> {
         // From the last one on, so that the parts of a part are there before it, with their depths.
         let mut built: Vec<(usize, Self)> = Vec::new();
         for part in list.into_iter().rev() {

@@ -14,14 +14,14 @@ use petal_reconstruct::{
 
 /// Something that can be active.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Site {
+pub(crate) struct Subject {
     /// The component cell that holds it, as cells from main on; the component cell itself for an instance.
     pub holder: Vec<CellId>,
-    pub kind: SiteKind,
+    pub kind: SubjectKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum SiteKind {
+pub(crate) enum SubjectKind {
     /// The component cell.
     Instance,
     /// A statement.
@@ -32,7 +32,7 @@ pub(crate) enum SiteKind {
     Primitive(CellId),
 }
 
-impl SiteKind {
+impl SubjectKind {
     /// A statement. An enable has no node of its own in a call tree: it is active when its group is, by that run.
     pub fn of_statement(component: &Component, node: ControlId) -> Self {
         if !component.node(node).kind.is_enable() {
@@ -57,7 +57,7 @@ impl SiteKind {
     }
 }
 
-impl SiteKind {
+impl SubjectKind {
     /// Whether a node of its instance stands for it.
     fn is(&self, node: Node) -> bool {
         match (self, node) {
@@ -73,7 +73,7 @@ impl SiteKind {
 }
 
 /// The instance that a node is, or that holds what it stands for.
-fn subject(node: Node, holder: Option<InstanceId>) -> Option<InstanceId> {
+fn instance_of(node: Node, holder: Option<InstanceId>) -> Option<InstanceId> {
     match node {
         Node::Cell { instance, .. } => Some(instance),
         Node::Primitive {
@@ -84,8 +84,8 @@ fn subject(node: Node, holder: Option<InstanceId>) -> Option<InstanceId> {
     }
 }
 
-impl Site {
-    /// The innermost of what is active as long as both are: a site itself, a statement around both, or the cell that holds both.
+impl Subject {
+    /// The innermost of what is active as long as both are: a subject itself, a statement around both, or the cell that holds both.
     pub fn around(metadata: &Metadata, one: &Self, other: &Self) -> Self {
         if one == other {
             return one.clone();
@@ -103,11 +103,11 @@ impl Site {
                 );
                 component
                     .common_ancestor(one, other)
-                    .map(|node| SiteKind::of_statement(component, node))
+                    .map(|node| SubjectKind::of_statement(component, node))
             });
         Self {
             holder,
-            kind: statement.unwrap_or(SiteKind::Instance),
+            kind: statement.unwrap_or(SubjectKind::Instance),
         }
     }
 
@@ -126,7 +126,7 @@ impl Site {
     /// Whether the compiler split the group: its parts may have gaps between them, so no cycle tells the end.
     pub fn is_split(&self, metadata: &Metadata) -> bool {
         match (self.component(metadata), &self.kind) {
-            (Some(component), SiteKind::Group(runs)) => {
+            (Some(component), SubjectKind::Group(runs)) => {
                 runs.iter().any(|run| component.run(*run).part.is_some())
             }
             _ => false,
@@ -134,7 +134,7 @@ impl Site {
     }
 }
 
-/// What is asked of a site.
+/// What is asked of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Aspect {
     /// High as long as it is active.
@@ -147,20 +147,20 @@ pub(crate) enum Aspect {
     Overhead,
 }
 
-/// One way in which a site is active.
+/// One way in which a subject is active.
 struct Witness {
-    site: usize,
+    subject: usize,
     /// After how many cycles it begins again if it stays active.
     latency: Option<u64>,
     /// Whether an activation begins with it: not with the second part of a split group.
     begins: bool,
 }
 
-/// The state of a site in a cycle: for each [`Aspect`], whether it is high.
+/// The state of a subject in a cycle: for each [`Aspect`], whether it is high.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct State([bool; 4]);
+pub(crate) struct Aspects([bool; 4]);
 
-impl State {
+impl Aspects {
     pub fn is(self, aspect: Aspect) -> bool {
         self.0[aspect as usize]
     }
@@ -170,31 +170,31 @@ impl State {
     }
 }
 
-/// Follows sites through a run.
+/// Follows subjects through a run.
 pub(crate) struct Activities<'a> {
     metadata: &'a Metadata,
-    sites: Vec<Site>,
+    subjects: Vec<Subject>,
     instances: Vec<Instance>,
-    /// The sites that each instance holds or is.
+    /// The subjects that each instance holds or is.
     of_instance: Vec<Vec<usize>>,
     witnesses: Vec<Witness>,
     numbers: HashMap<(usize, Option<GroupRunId>), usize>,
     /// The witnesses of each tree, ascending.
     trees: Vec<Vec<usize>>,
-    /// The sites of each tree that only move their control along.
+    /// The subjects of each tree that only move their control along.
     overhead: Vec<Vec<usize>>,
     /// Those that are active, each with the cycle in which it began; and those of the cycle before.
     now: Vec<(usize, u64)>,
     before: Vec<(usize, u64)>,
-    states: Vec<State>,
+    states: Vec<Aspects>,
 }
 
 impl<'a> Activities<'a> {
-    pub fn new(metadata: &'a Metadata, sites: Vec<Site>) -> Self {
+    pub fn new(metadata: &'a Metadata, subjects: Vec<Subject>) -> Self {
         Self {
-            states: vec![State::default(); sites.len()],
+            states: vec![Aspects::default(); subjects.len()],
             metadata,
-            sites,
+            subjects,
             instances: Vec::new(),
             of_instance: Vec::new(),
             witnesses: Vec::new(),
@@ -212,8 +212,8 @@ impl<'a> Activities<'a> {
             Event::Instance(instance) => {
                 self.instances.push(*instance);
                 let path = self.path(InstanceId::from_index(self.instances.len() - 1));
-                let held = self.sites.iter().enumerate();
-                let held = held.filter(|(_, site)| site.holder == path);
+                let held = self.subjects.iter().enumerate();
+                let held = held.filter(|(_, subject)| subject.holder == path);
                 self.of_instance.push(held.map(|(at, _)| at).collect());
             }
             Event::Tree(tree) => {
@@ -244,7 +244,7 @@ impl<'a> Activities<'a> {
     fn witnesses_of(&mut self, tree: &CallTree) -> Vec<usize> {
         let mut witnesses = Vec::new();
         for (_, node, holder) in tree.with_holders() {
-            let Some(instance) = subject(node, holder) else {
+            let Some(instance) = instance_of(node, holder) else {
                 continue;
             };
             let run = match node {
@@ -252,9 +252,9 @@ impl<'a> Activities<'a> {
                 _ => None,
             };
             for at in 0..self.of_instance[instance.index()].len() {
-                let site = self.of_instance[instance.index()][at];
-                if self.sites[site].kind.is(node) {
-                    witnesses.push(self.witness(site, instance, run));
+                let subject = self.of_instance[instance.index()][at];
+                if self.subjects[subject].kind.is(node) {
+                    witnesses.push(self.witness(subject, instance, run));
                 }
             }
         }
@@ -263,17 +263,17 @@ impl<'a> Activities<'a> {
         witnesses
     }
 
-    /// The nodes of a tree that stand for a site.
+    /// The nodes of a tree that stand for a subject.
     pub fn nodes_of<'t>(
         &'t self,
-        site: &'t Site,
+        subject: &'t Subject,
         tree: &'t CallTree,
     ) -> impl Iterator<Item = NodeId> + 't {
         let nodes = tree.with_holders().zip(tree.nodes());
         nodes
             .filter(|&((_, node, holder), _)| {
-                let instance = subject(node, holder);
-                site.kind.is(node) && instance.is_some_and(|of| self.path(of) == site.holder)
+                let instance = instance_of(node, holder);
+                subject.kind.is(node) && instance.is_some_and(|of| self.path(of) == subject.holder)
             })
             .map(|(_, (id, _))| id)
     }
@@ -290,23 +290,25 @@ impl<'a> Activities<'a> {
             else {
                 continue;
             };
-            let sites = self.of_instance[instance.index()].iter().copied();
-            overhead.extend(sites.filter(|&site| self.sites[site].kind == SiteKind::Instance));
+            let subjects = self.of_instance[instance.index()].iter().copied();
+            overhead.extend(
+                subjects.filter(|&subject| self.subjects[subject].kind == SubjectKind::Instance),
+            );
         }
         overhead
     }
 
-    fn witness(&mut self, site: usize, instance: InstanceId, run: Option<GroupRunId>) -> usize {
+    fn witness(&mut self, subject: usize, instance: InstanceId, run: Option<GroupRunId>) -> usize {
         let next = self.witnesses.len();
-        let number = *self.numbers.entry((site, run)).or_insert(next);
+        let number = *self.numbers.entry((subject, run)).or_insert(next);
         if number < next {
             return number;
         }
         let component = self.instances[instance.index()].component;
         let component = self.metadata.component(component);
-        let (latency, begins) = match (&self.sites[site].kind, run) {
-            (SiteKind::Control(node), _) => (component.node(*node).latency, true),
-            (SiteKind::Group(_), Some(id)) => {
+        let (latency, begins) = match (&self.subjects[subject].kind, run) {
+            (SubjectKind::Control(node), _) => (component.node(*node).latency, true),
+            (SubjectKind::Group(_), Some(id)) => {
                 let run = component.run(id);
                 let same_whole = |other: &GroupRun| {
                     other.part.is_some() && other.control == run.control && other.group == run.group
@@ -318,7 +320,7 @@ impl<'a> Activities<'a> {
             _ => (None, true),
         };
         self.witnesses.push(Witness {
-            site,
+            subject,
             latency: latency.filter(|latency| *latency > 0),
             begins,
         });
@@ -331,27 +333,29 @@ impl<'a> Activities<'a> {
         let cycle = cycle.cycles();
         let active = tree.map_or(&[][..], |tree| &self.trees[tree.index()]);
         let mut next: Option<u64> = None;
-        if self.sites.is_empty() {
+        if self.subjects.is_empty() {
             return None;
         }
         let mut due = |at: u64| next = Some(next.map_or(at, |next| next.min(at)));
         for state in &mut self.states {
-            *state = State::default();
+            *state = Aspects::default();
         }
-        for &site in tree.map_or(&[][..], |tree| &self.overhead[tree.index()]) {
-            self.states[site].set(Aspect::Overhead, true);
+        for &subject in tree.map_or(&[][..], |tree| &self.overhead[tree.index()]) {
+            self.states[subject].set(Aspect::Overhead, true);
         }
         std::mem::swap(&mut self.now, &mut self.before);
         self.now.clear();
         for &(witness, since) in &self.before {
-            let Witness { site, latency, .. } = self.witnesses[witness];
+            let Witness {
+                subject, latency, ..
+            } = self.witnesses[witness];
             let again = latency.is_some_and(|latency| (cycle - since).is_multiple_of(latency));
             let ends = active.binary_search(&witness).is_err() || again;
-            self.states[site].set(Aspect::End, ends);
+            self.states[subject].set(Aspect::End, ends);
         }
         for &witness in active {
             let Witness {
-                site,
+                subject,
                 latency,
                 begins,
             } = self.witnesses[witness];
@@ -360,7 +364,7 @@ impl<'a> Activities<'a> {
             let begins_now = begins
                 && (since == cycle
                     || latency.is_some_and(|latency| (cycle - since).is_multiple_of(latency)));
-            let state = &mut self.states[site];
+            let state = &mut self.states[subject];
             state.set(Aspect::Active, true);
             state.set(Aspect::Begin, begins_now);
             if let Some(latency) = latency {
@@ -368,14 +372,14 @@ impl<'a> Activities<'a> {
             }
             self.now.push((witness, since));
         }
-        let is_edge = |state: &State| state.is(Aspect::Begin) || state.is(Aspect::End);
+        let is_edge = |state: &Aspects| state.is(Aspect::Begin) || state.is(Aspect::End);
         if self.states.iter().any(is_edge) {
             due(cycle + 1);
         }
         next
     }
 
-    pub fn states(&self) -> &[State] {
+    pub fn states(&self) -> &[Aspects] {
         &self.states
     }
 }

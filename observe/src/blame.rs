@@ -47,7 +47,7 @@ impl Own {
 
 /// A part of what a place has: what it has itself, without what is in it, or a place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum Portion {
     Itself(Option<usize>),
     Place(usize),
 }
@@ -70,21 +70,21 @@ pub(crate) fn blame(
 ) -> Vec<Blame> {
     let signed = |cycles: &Cycles, shape| i128::from(cycles.get(&shape).copied().unwrap_or(0));
     let mut own = Own::default();
-    let mut more: BTreeMap<Part, More> = BTreeMap::new();
+    let mut more: BTreeMap<Portion, More> = BTreeMap::new();
     // Without cycles of control alone.
     let mut work_more: BTreeMap<usize, i128> = BTreeMap::new();
     let mut whole = 0;
     let shapes: BTreeSet<usize> = all.keys().chain(shortest.keys()).copied().collect();
     for shape in shapes {
         let cycles = signed(all, shape) - i128::from(count) * signed(shortest, shape);
-        let mut parts: BTreeMap<Part, bool> = BTreeMap::new();
+        let mut parts: BTreeMap<Portion, bool> = BTreeMap::new();
         for thread in work.threads(shape, latency) {
             let way = own.way(work, latency, thread.place);
             if let Some(&place) = way.last().filter(|_| thread.doing == Doing::Work) {
                 *work_more.entry(place).or_default() += cycles;
             }
-            let itself = Part::Itself(way.last().copied());
-            for part in way.into_iter().map(Part::Place).chain([itself]) {
+            let itself = Portion::Itself(way.last().copied());
+            for part in way.into_iter().map(Portion::Place).chain([itself]) {
                 *parts.entry(part).or_default() |= thread.doing != Doing::Wait;
             }
         }
@@ -98,11 +98,11 @@ pub(crate) fn blame(
     if whole == 0 {
         return Vec::new();
     }
-    let mut parts: BTreeMap<Option<usize>, Vec<(Part, More)>> = BTreeMap::new();
+    let mut parts: BTreeMap<Option<usize>, Vec<(Portion, More)>> = BTreeMap::new();
     for (&part, &cycles) in &more {
         let of = match part {
-            Part::Itself(place) => place,
-            Part::Place(place) => own.places[place].0,
+            Portion::Itself(place) => place,
+            Portion::Place(place) => own.places[place].0,
         };
         parts.entry(of).or_default().push((part, cycles));
     }
@@ -113,8 +113,8 @@ pub(crate) fn blame(
         let parts = share.among(place, more, parts, |place| own.path(place));
         for (part, more, share) in parts {
             match part {
-                Part::Place(place) => waiting.push((Some(place), more, share)),
-                Part::Itself(place) => {
+                Portion::Place(place) => waiting.push((Some(place), more, share)),
+                Portion::Itself(place) => {
                     let worked = place.and_then(|place| work_more.get(&place));
                     let worked = worked.map_or(0, |more| positive(*more));
                     let beside = worked.saturating_sub(share.in_the_way);
@@ -155,13 +155,13 @@ impl Share {
         mut self,
         place: Option<usize>,
         more: i128,
-        mut parts: Vec<(Part, More)>,
+        mut parts: Vec<(Portion, More)>,
         path: impl Fn(usize) -> String,
-    ) -> Vec<(Part, i128, Self)> {
+    ) -> Vec<(Portion, i128, Self)> {
         let are_side_by_side = parts.iter().map(|(_, more)| more.all).sum::<i128>() != more;
         parts.sort_by_cached_key(|&(part, more)| match part {
-            Part::Itself(_) => (Reverse((more.going_on, more.all)), String::new()),
-            Part::Place(place) => (Reverse((more.going_on, more.all)), path(place)),
+            Portion::Itself(_) => (Reverse((more.going_on, more.all)), String::new()),
+            Portion::Place(place) => (Reverse((more.going_on, more.all)), path(place)),
         });
         let mut shares = Vec::new();
         for (part, More { all: more, .. }) in parts {
@@ -183,7 +183,7 @@ impl Share {
         }
         // No part has so much more: then they were less side by side.
         if self.in_the_way > 0 {
-            let itself = Part::Itself(place);
+            let itself = Portion::Itself(place);
             match shares.iter_mut().find(|(part, ..)| *part == itself) {
                 Some((.., share)) => share.in_the_way += self.in_the_way,
                 None => shares.push((

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
 
-use crate::activity::{Aspect, Site, SiteKind};
+use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::checker::{Checker, Named};
 use crate::collect::{Checkpoint, Collector, Edge, Rule, Watch, Watched, Window};
 use crate::derived::Derived;
@@ -28,7 +28,7 @@ pub(crate) struct Builder<'a> {
     pub collectors: Vec<Collector>,
     pub derived: Vec<Derived>,
     /// Of each latency, what is active as long as it is about its own work.
-    pub own: Vec<Site>,
+    pub own: Vec<Subject>,
 }
 
 impl<'a> Builder<'a> {
@@ -180,8 +180,8 @@ impl<'a> Builder<'a> {
                 };
                 let control = ControlId::from_index(at);
                 let holder = holder.clone();
-                let kind = SiteKind::of_statement(component, control);
-                let event = Expression::Site(Site { holder, kind }, Aspect::Begin);
+                let kind = SubjectKind::of_statement(component, control);
+                let event = Expression::Subject(Subject { holder, kind }, Aspect::Begin);
                 let node = self.program.add(&event);
                 let label = labels::control_label(self.metadata, component, control);
                 self.collectors.push(Collector::Checkpoint(Checkpoint {
@@ -315,12 +315,12 @@ impl<'a> Builder<'a> {
             found: Found::default(),
         };
         self.own.push(match (&from, &to) {
-            (Expression::Site(from, _), Expression::Site(to, _)) => {
-                Site::around(self.metadata, from, to)
+            (Expression::Subject(from, _), Expression::Subject(to, _)) => {
+                Subject::around(self.metadata, from, to)
             }
-            _ => Site {
+            _ => Subject {
                 holder: Vec::new(),
-                kind: SiteKind::Instance,
+                kind: SubjectKind::Instance,
             },
         });
         self.collectors.push(Collector::Latency(Box::new(latency)));
@@ -397,11 +397,11 @@ fn alone(
         };
         // Whether the end is one only while the beginning is asked for: `go` may be low again when `done` comes.
         let pairs = [("go", "done", false), ("valid", "ready", true)];
-        let is_site = matches!(checker.named(syntax), Ok(Named::Site(Site { kind, .. })) if !matches!(kind, SiteKind::Primitive(_)));
+        let is_subject = matches!(checker.named(syntax), Ok(Named::Subject(Subject { kind, .. })) if !matches!(kind, SubjectKind::Primitive(_)));
         let pair = pairs
             .iter()
             .find_map(|(start, end, both)| Some((port(start)?, port(end)?, *both)));
-        if let Some((start, end, both)) = pair.filter(|_| !is_site) {
+        if let Some((start, end, both)) = pair.filter(|_| !is_subject) {
             // It begins when it is asked for, and again after each end.
             let ends = if both { start.clone().and(end) } else { end };
             let goes_on = start.clone().past().and(ends.clone().past().not());
@@ -410,9 +410,9 @@ fn alone(
         }
     }
     match checker.named(syntax)? {
-        Named::Site(site) => {
-            let end = checker.end(syntax, site.clone())?;
-            Ok((Expression::Site(site, Aspect::Begin), end, false))
+        Named::Subject(subject) => {
+            let end = checker.end(syntax, subject.clone())?;
+            Ok((Expression::Subject(subject, Aspect::Begin), end, false))
         }
         _ => Err(Problem {
             text: checker.text.to_owned(),

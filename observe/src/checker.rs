@@ -6,7 +6,7 @@
 use petal_metadata::Metadata;
 use petal_reconstruct::{Signal, Value, ValueOp};
 
-use crate::activity::{Aspect, Site};
+use crate::activity::{Aspect, Subject};
 use crate::directory::{Directory, Memory};
 use crate::expression::Expression;
 use crate::problem::Problem;
@@ -20,7 +20,7 @@ const MAX_PARTS: usize = 10_000;
 pub(crate) enum Named {
     /// Something to compute.
     Value,
-    Site(Site),
+    Subject(Subject),
     Memory(Signal, Memory),
 }
 
@@ -61,7 +61,7 @@ impl Checker<'_> {
     pub fn named(&self, syntax: &Syntax) -> Result<Named, Problem> {
         if let Kind::Path(path) = &syntax.kind {
             match self.find(syntax, path)? {
-                Target::Site(site) => return Ok(Named::Site(site)),
+                Target::Subject(subject) => return Ok(Named::Subject(subject)),
                 Target::Memory(signal, memory) => return Ok(Named::Memory(signal, memory)),
                 Target::Signal(..) => {}
             }
@@ -79,7 +79,7 @@ impl Checker<'_> {
     /// An event: something that begins to be active, or a cycle in which a condition holds.
     pub fn event(&self, syntax: &Syntax) -> Result<Expression, Problem> {
         match self.named(syntax)? {
-            Named::Site(site) => Ok(Expression::Site(site, Aspect::Begin)),
+            Named::Subject(subject) => Ok(Expression::Subject(subject, Aspect::Begin)),
             _ => self.condition(syntax),
         }
     }
@@ -122,7 +122,7 @@ impl Checker<'_> {
                 Target::Memory(signal, memory) => {
                     return Ok(Operand::Memory(signal, memory, Vec::new()));
                 }
-                Target::Site(site) => Expression::Site(site, Aspect::Active),
+                Target::Subject(subject) => Expression::Subject(subject, Aspect::Active),
             },
             Kind::Not(operand) => self.condition(operand)?.not(),
             Kind::Complement(operand) => self.expression(operand)?.not(),
@@ -376,11 +376,11 @@ impl Checker<'_> {
     }
 
     /// The end of something that is active.
-    pub fn end(&self, at: &Syntax, site: Site) -> Result<Expression, Problem> {
-        if site.is_split(self.metadata) {
+    pub fn end(&self, at: &Syntax, subject: Subject) -> Result<Expression, Problem> {
+        if subject.is_split(self.metadata) {
             let message = "the compiler split this group, so that no cycle tells where it ends";
             return Err(self.problem(at, message, None));
         }
-        Ok(Expression::Site(site, Aspect::End))
+        Ok(Expression::Subject(subject, Aspect::End))
     }
 }

@@ -2,7 +2,7 @@
 
 use petal_reconstruct::{Value, ValueOp};
 
-use crate::activity::{Aspect, Site};
+use crate::activity::{Aspect, Subject};
 
 /// An expression, of 1 to 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ pub(crate) enum Expression {
     /// Computed by the design.
     Value(Value),
     /// Of one bit.
-    Site(Site, Aspect),
+    Subject(Subject, Aspect),
     Op(ValueOp, u32, Vec<Expression>),
     /// What the operand was in the cycle before; 0 in the first cycle.
     Past(Box<Expression>),
@@ -23,7 +23,7 @@ impl Expression {
     pub fn width(&self) -> u32 {
         match self {
             Self::Value(value) => value.width(),
-            Self::Site(..) => 1,
+            Self::Subject(..) => 1,
             Self::Op(_, width, _) => *width,
             Self::Past(of) => of.width(),
             Self::Ones(_) => 7,
@@ -34,7 +34,7 @@ impl Expression {
     pub fn parts(&self) -> usize {
         match self {
             Self::Value(value) => value.parts(),
-            Self::Site(..) => 1,
+            Self::Subject(..) => 1,
             Self::Op(_, _, operands) => 1 + operands.iter().map(Self::parts).sum::<usize>(),
             Self::Past(of) | Self::Ones(of) => 1 + of.parts(),
         }
@@ -43,7 +43,7 @@ impl Expression {
     /// How many cycles it goes back.
     pub fn depth(&self) -> u32 {
         match self {
-            Self::Value(_) | Self::Site(..) => 0,
+            Self::Value(_) | Self::Subject(..) => 0,
             Self::Op(_, _, operands) => operands.iter().map(Self::depth).max().unwrap_or(0),
             Self::Past(of) => 1 + of.depth(),
             Self::Ones(of) => of.depth(),
@@ -70,7 +70,7 @@ impl Expression {
 
     /// Whether it is the end of something that is active.
     pub fn is_end(&self) -> bool {
-        matches!(self, Self::Site(_, Aspect::End))
+        matches!(self, Self::Subject(_, Aspect::End))
     }
 
     /// 0 in the first cycle, which has none before it, and then 1.

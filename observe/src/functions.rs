@@ -2,7 +2,7 @@
 
 use petal_reconstruct::ValueOp;
 
-use crate::activity::{Aspect, Site, SiteKind};
+use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::checker::{Checker, Named};
 use crate::expression::Expression;
 use crate::problem::Problem;
@@ -154,20 +154,20 @@ impl Checker<'_> {
             Function::Slt => self.less_signed(first, &arguments[1]),
             Function::Useful | Function::Overhead => self.of_cell(function, first),
             Function::Begin => {
-                let site = self.site(function, "rose", first)?;
-                Ok(Expression::Site(site, Aspect::Begin))
+                let subject = self.subject(function, "rose", first)?;
+                Ok(Expression::Subject(subject, Aspect::Begin))
             }
             Function::End => {
-                let site = self.site(function, "fell", first)?;
-                self.end(first, site)
+                let subject = self.subject(function, "fell", first)?;
+                self.end(first, subject)
             }
         }
     }
 
     /// Something that can be active; `other` is the function for values.
-    fn site(&self, function: Function, other: &str, at: &Syntax) -> Result<Site, Problem> {
-        if let Named::Site(site) = self.named(at)? {
-            return Ok(site);
+    fn subject(&self, function: Function, other: &str, at: &Syntax) -> Result<Subject, Problem> {
+        if let Named::Subject(subject) = self.named(at)? {
+            return Ok(subject);
         }
         let message = format!("`{}` takes a cell, a group or a statement", function.name());
         let help = format!("for a value there is `{other}`");
@@ -186,17 +186,17 @@ impl Checker<'_> {
 
     /// What a cell of a component does while it is active.
     fn of_cell(&self, function: Function, at: &Syntax) -> Result<Expression, Problem> {
-        let site = match self.named(at) {
-            Ok(Named::Site(site)) if site.kind == SiteKind::Instance => site,
+        let subject = match self.named(at) {
+            Ok(Named::Subject(subject)) if subject.kind == SubjectKind::Instance => subject,
             _ => {
                 let message = format!("`{}` takes a cell of a component", function.name());
                 return Err(self.problem(at, message, None));
             }
         };
-        let overhead = Expression::Site(site.clone(), Aspect::Overhead);
+        let overhead = Expression::Subject(subject.clone(), Aspect::Overhead);
         if function == Function::Overhead {
             return Ok(overhead);
         }
-        Ok(Expression::Site(site, Aspect::Active).and(overhead.not()))
+        Ok(Expression::Subject(subject, Aspect::Active).and(overhead.not()))
     }
 }

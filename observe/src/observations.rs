@@ -89,7 +89,7 @@ impl<'a> Observations<'a> {
             wanted.map(|(at, _)| at).collect()
         };
         Ok(Self {
-            activities: Activities::new(metadata, program.sites().to_vec()),
+            activities: Activities::new(metadata, program.subjects().to_vec()),
             trees: Trees::new(metadata),
             work: Work::new(metadata, own),
             // All look at the first cycle.

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use petal_metadata::Id as _;
 use petal_reconstruct::{Change, Value, ValueOp};
 
-use crate::activity::{Aspect, Site, State};
+use crate::activity::{Aspect, Aspects, Subject};
 use crate::expression::Expression;
 
 /// A node of the program. Operands have lower numbers.
 #[derive(Debug)]
 enum Node {
-    /// An observed value, or what a site does.
+    /// An observed value, or what a subject does.
     Input,
     Op(ValueOp, u32, Vec<usize>),
     Past(usize),
@@ -28,8 +28,8 @@ pub(crate) struct Program {
     /// The values that the design has to deliver, and the node of each.
     values: Vec<Value>,
     value_nodes: Vec<usize>,
-    /// The sites to follow, and what is asked of them, with its node.
-    sites: Vec<Site>,
+    /// The subjects to follow, and what is asked of them, with its node.
+    subjects: Vec<Subject>,
     aspects: Vec<(usize, Aspect, usize)>,
     /// Nodes that are what another one was.
     pasts: Vec<(usize, usize)>,
@@ -59,11 +59,11 @@ impl Program {
                 self.value_nodes.push(self.nodes.len());
                 Node::Input
             }
-            Expression::Site(site, aspect) => {
-                let at = self.sites.iter().position(|of| of == site);
+            Expression::Subject(subject, aspect) => {
+                let at = self.subjects.iter().position(|of| of == subject);
                 let at = at.unwrap_or_else(|| {
-                    self.sites.push(site.clone());
-                    self.sites.len() - 1
+                    self.subjects.push(subject.clone());
+                    self.subjects.len() - 1
                 });
                 self.aspects.push((at, *aspect, self.nodes.len()));
                 Node::Input
@@ -98,8 +98,8 @@ impl Program {
         &self.values
     }
 
-    pub fn sites(&self) -> &[Site] {
-        &self.sites
+    pub fn subjects(&self) -> &[Subject] {
+        &self.subjects
     }
 
     /// How many nodes there are.
@@ -130,8 +130,8 @@ impl Program {
         }
     }
 
-    /// Goes on to the next cycle that matters. `states` are those of the sites, `changes` those of the values.
-    pub fn go_on(&mut self, states: &[State], changes: &[Change]) {
+    /// Goes on to the next cycle that matters. `states` are those of the subjects, `changes` those of the values.
+    pub fn go_on(&mut self, states: &[Aspects], changes: &[Change]) {
         self.changed.clear();
         // First of all, since they are of the cycle before.
         let has_begun = std::mem::replace(&mut self.has_begun, true);
@@ -149,8 +149,8 @@ impl Program {
             self.set(self.value_nodes[change.slot.index()], change.value);
         }
         for at in 0..self.aspects.len() {
-            let (site, aspect, node) = self.aspects[at];
-            self.set(node, u64::from(states[site].is(aspect)));
+            let (subject, aspect, node) = self.aspects[at];
+            self.set(node, u64::from(states[subject].is(aspect)));
         }
         let mut at = self.first_dirty;
         self.first_dirty = self.nodes.len();

@@ -8,7 +8,7 @@ use petal_metadata::{
 };
 use petal_reconstruct::Signal;
 
-use crate::activity::{Site, SiteKind};
+use crate::activity::{Subject, SubjectKind};
 use crate::directory::{Directory, Memory};
 
 /// What a path names.
@@ -19,7 +19,7 @@ pub(crate) enum Target {
     /// A memory.
     Memory(Signal, Memory),
     /// Something that is active or not, and the signal or memory of the same name.
-    Site(Site),
+    Subject(Subject),
 }
 
 /// Why a path names nothing.
@@ -75,22 +75,22 @@ impl Names<'_> {
             }
             at += 1;
         }
-        Ok(Target::Site(Self::cell_site(&place)))
+        Ok(Target::Subject(Self::cell_subject(&place)))
     }
 
-    /// A component cell as a site.
-    fn cell_site(place: &Location) -> Site {
-        Site {
+    /// A component cell as a subject.
+    fn cell_subject(place: &Location) -> Subject {
+        Subject {
             holder: place.cells.clone(),
-            kind: SiteKind::Instance,
+            kind: SubjectKind::Instance,
         }
     }
 
     /// What the rest of a path names in an instance, but for component cells.
     fn here(&self, place: &Location, rest: &[String]) -> Option<Target> {
         let component = self.metadata.component(place.component);
-        let site = |kind| {
-            Target::Site(Site {
+        let subject = |kind| {
+            Target::Subject(Subject {
                 holder: place.cells.clone(),
                 kind,
             })
@@ -104,7 +104,7 @@ impl Names<'_> {
                 let runs = runs.filter(|(_, run)| named.contains(&run.group));
                 let runs: Vec<_> = runs.map(|(at, _)| Id::from_index(at)).collect();
                 if !runs.is_empty() {
-                    return Some(site(SiteKind::Group(runs)));
+                    return Some(subject(SubjectKind::Group(runs)));
                 }
                 let all = labels::control_labels(self.metadata, component);
                 let label = all.iter().position(|label| {
@@ -112,7 +112,7 @@ impl Names<'_> {
                 });
                 if let Some(node) = label {
                     let node = Id::from_index(node);
-                    return Some(site(SiteKind::of_statement(component, node)));
+                    return Some(subject(SubjectKind::of_statement(component, node)));
                 }
                 if let Some(signal) = self.signal(place, name.clone()) {
                     return Some(signal);
@@ -124,7 +124,7 @@ impl Names<'_> {
                 let primitive = component.cells.iter().position(|cell| {
                     cell.name == *name && matches!(cell.kind, CellKind::Primitive(_))
                 });
-                primitive.map(|cell| site(SiteKind::Primitive(Id::from_index(cell))))
+                primitive.map(|cell| subject(SubjectKind::Primitive(Id::from_index(cell))))
             }
             [cell, port] => {
                 let cell = self.signal_of(place, cell).name;

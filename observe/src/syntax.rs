@@ -1,6 +1,6 @@
 //! From the text of an expression to its syntax tree.
 //!
-//! Owns the grammar and the precedence of operators. Knows no design: names and widths are looked at in `check.rs`.
+//! Owns the grammar and the precedence of operators. Knows no design: names and widths are looked at in `checker.rs`.
 
 use std::ops::Range;
 use std::sync::LazyLock;

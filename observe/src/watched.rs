@@ -83,8 +83,11 @@ pub(crate) fn watchable(
         let message = "this is no memory; bits are taken as `[7:0]`".to_owned();
         return Err(problem(syntax.span.clone(), message));
     }
-    if let Named::Site(site) = checker.named(syntax)? {
-        return Ok(Watchable::Value(Expression::Site(site, Aspect::Active)));
+    if let Named::Subject(subject) = checker.named(syntax)? {
+        return Ok(Watchable::Value(Expression::Subject(
+            subject,
+            Aspect::Active,
+        )));
     }
     Ok(match checker.expression(syntax)? {
         Expression::Value(Value::Signal(signal, width)) => {
@@ -206,7 +209,7 @@ pub(crate) fn writes_of(
 ) -> Option<Vec<(Value, Signal)>> {
     match condition {
         Expression::Value(value) => writes_of_value(directory, value),
-        Expression::Site(..) => None,
+        Expression::Subject(..) => None,
         Expression::Op(_, _, operands) => {
             let all = operands.iter().map(|operand| writes_of(directory, operand));
             all.collect::<Option<Vec<_>>>().map(|all| all.concat())

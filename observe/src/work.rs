@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use petal_metadata::{ComponentId, ControlKind, GroupRunId, Id as _, Metadata, RunRole};
 use petal_reconstruct::{Activity, CallTree, FrameLabels, Node, NodeId, TreeId};
 
-use crate::activity::{Activities, Site};
+use crate::activity::{Activities, Subject};
 
 /// A place in call trees, by the names on the way to it.
 pub(crate) type PlaceId = usize;
@@ -48,7 +48,7 @@ pub(crate) struct Work {
     /// The groups that wait at a barrier.
     barriers: HashSet<(ComponentId, GroupRunId)>,
     /// Of each latency, what is active as long as it is about its own work.
-    own: Vec<Site>,
+    own: Vec<Subject>,
     /// The places of these.
     roots: Vec<HashSet<PlaceId>>,
     places: Vec<(Option<PlaceId>, String)>,
@@ -68,7 +68,7 @@ pub(crate) struct Work {
 
 impl Work {
     /// That of a run of this design, for latencies with such work of their own.
-    pub fn new(metadata: &Metadata, own: Vec<Site>) -> Self {
+    pub fn new(metadata: &Metadata, own: Vec<Subject>) -> Self {
         Self {
             labels: FrameLabels::new(metadata),
             barriers: barriers(metadata),

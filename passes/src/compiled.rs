@@ -11,8 +11,8 @@ use std::collections::{HashMap, HashSet};
 use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error};
 use petal_metadata::{
-    Arm, CompiledId, CompiledKind, ControlKind, ControlRegister, Id, ProbeKind, ProbeName,
-    ProbePrefix, RegisterId, RegisterKind, State,
+    Arm, CompiledId, CompiledKind, ControlKind, ControlRegister, FsmState, Id, ProbeKind,
+    ProbeName, ProbePrefix, RegisterId, RegisterKind,
 };
 
 use crate::align::Shape;
@@ -171,7 +171,7 @@ impl Follower<'_> {
             let (cell, value) =
                 compared_state(&enable.guard).ok_or_else(|| self.lost(enable.group))?;
             register = Some(cell);
-            states.push(State {
+            states.push(FsmState {
                 value,
                 child: self.group(element, &enable)?,
             });

@@ -92,7 +92,7 @@ from!(
     petal_reconstruct::ReconstructError<Error>,
     petal_reconstruct::SourceError,
     petal_reconstruct::TraceError,
-    petal_reconstruct::check::Violation,
+    petal_reconstruct::violations::Violation,
     petal_verilator::Error,
     serde_json::Error,
 );

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use petal_analysis::{Analysis, ControlView, Figures, FiguresError, Summary};
 use petal_metadata::Metadata;
 use petal_observe::Results;
-use petal_reconstruct::{CompiledView, Event, TraceReader, check};
+use petal_reconstruct::{CompiledView, Event, TraceReader, violations};
 use petal_visualize::Frames;
 use petal_visualize::outputs::{METADATA, Make, Output, Rendering, SUMMARY, TRACE};
 
@@ -84,7 +84,7 @@ impl Profile {
         take: &mut dyn FnMut(&Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let compiled = (view == ControlView::Compiled).then(|| CompiledView::new(&self.metadata));
-        let mut checker = check::Checker::new(&self.metadata);
+        let mut checker = violations::Checker::new(&self.metadata);
         // The advice that was found is written although there was an interrupt.
         let asked_before = interrupt::is_requested();
         for event in self.reader()? {

@@ -27,7 +27,7 @@ use thiserror::Error;
 use self::charge::CycleView;
 use self::contexts::Contexts;
 use self::emitter::Emitter;
-use self::memo::{Memo, State};
+use self::memo::{CycleState, Memo};
 use self::programs::Programs;
 use self::registers::{Register, Registers};
 use self::samples::Samples;
@@ -338,7 +338,7 @@ impl<'a> Engine<'a> {
         if !self.memo.is_on() {
             return (tree, owners);
         }
-        let next = State {
+        let next = CycleState {
             sample: self.sample_next,
             pending: self.pending.clone(),
             running: self.programs.positions(),

@@ -36,7 +36,6 @@
 
 mod ahead;
 mod blocks;
-pub mod check;
 mod codec;
 mod compiled_view;
 mod computed;
@@ -55,6 +54,7 @@ mod signals;
 mod source;
 mod value;
 mod vcd_source;
+pub mod violations;
 mod wanted;
 
 pub use ahead::Ahead;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect;
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, RegisterId};
-use petal_reconstruct::check::{Checker, Violation};
+use petal_reconstruct::violations::{Checker, Violation};
 use petal_reconstruct::{
     Activity, CallTree, Charge, Cycle, Event, Id, Instance, InstanceId, Node, Overhead,
     Reconstruction, RegisterUpdate,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use expect_test::{expect, expect_file};
 use petal_metadata::Metadata;
-use petal_reconstruct::check::Checker;
+use petal_reconstruct::violations::Checker;
 use petal_reconstruct::{
     Activity, Ahead, CompiledView, Event, FrameKind, FrameLabels, Id as _, Node, NodeId, Overhead,
     Reconstruction, TraceReader, TraceWriter, VcdSource, actual_path, instance_path,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use petal_analysis::{Analysis, ByKind, ControlView, HotspotKind, Statement, Weighting};
 use petal_metadata::{ControlKind, Id, Metadata, labels};
-use petal_reconstruct::{Event, Overhead, check::Checker};
+use petal_reconstruct::{Event, Overhead, violations::Checker};
 use petal_table::{Table, Value};
 use petal_visualize::timeline::WholeSlices;
 use petal_visualize::{ChromeJson, Flame, Frames, Section, Timeline};

@@ -53,7 +53,7 @@ pub enum CompiledKind {
         /// Its state register.
         register: RegisterId,
         /// The states in which something runs.
-        states: Vec<State>,
+        states: Vec<FsmState>,
         /// The state in which it is done.
         last: u64,
     },
@@ -66,7 +66,7 @@ pub enum CompiledKind {
 
 /// A state of a finite-state machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct FsmState {
     /// Value of the state register.
     pub value: u64,
     /// What runs in that state.

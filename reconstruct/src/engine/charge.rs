@@ -17,7 +17,7 @@
 
 use petal_metadata::{
     Arm, CallId, CompiledGroup, CompiledId, CompiledKind, Component, ControlId, ControlKind,
-    GroupRunId, Id, Metadata, Purpose, RegisterId, RegisterKind, RunRole, State,
+    FsmState, GroupRunId, Id, Metadata, Purpose, RegisterId, RegisterKind, RunRole,
 };
 
 use super::statics::{Pending, StaticProgram};
@@ -64,7 +64,7 @@ impl<'a> CycleView<'a> {
         physical: PhysicalId,
         group: &CompiledGroup,
         register: RegisterId,
-        states: &[State],
+        states: &[FsmState],
         last: u64,
     ) -> Result<CompiledId, Option<ControlId>> {
         let hardware = self.physical(physical);
@@ -126,7 +126,7 @@ impl<'a> CycleView<'a> {
                     .zip(component.schedule.as_ref())
                     .and_then(|(at, schedule)| schedule.at(at));
                 let whole = (!component.control.is_empty()).then(|| ControlId::from_index(0));
-                (scheduled.or(whole), Site::Outside)
+                (scheduled.or(whole), ControlPoint::Outside)
             }
         };
         // A helper of the compiler knows better.
@@ -149,8 +149,9 @@ impl<'a> CycleView<'a> {
                     register.kind == kind && self.now[slot.index()] != self.next[slot.index()]
                 })
         };
-        let steps =
-            site == Site::Transition || helps(ControlKind::Repeat) || changes(RegisterKind::Fsm);
+        let steps = site == ControlPoint::Transition
+            || helps(ControlKind::Repeat)
+            || changes(RegisterKind::Fsm);
         let kind = match (steps, changes(RegisterKind::ParDone)) {
             (true, true) => Overhead::FsmAndParDone,
             (true, false) => Overhead::FsmUpdate,
@@ -159,8 +160,8 @@ impl<'a> CycleView<'a> {
                 // The arms of a `par` have theirs started before them.
                 _ if helps(ControlKind::Empty) || helps(ControlKind::Par) => Overhead::Barrier,
                 _ if component.latency.is_some() => Overhead::StaticWait,
-                Site::Leaf if helped.is_none() => Overhead::StaticWait,
-                Site::Outside => Overhead::StartFinish,
+                ControlPoint::Leaf if helped.is_none() => Overhead::StaticWait,
+                ControlPoint::Outside => Overhead::StartFinish,
                 _ => Overhead::Other,
             },
         };
@@ -172,7 +173,7 @@ impl<'a> CycleView<'a> {
 
     /// Where control is that runs nothing useful: the statement to charge, from the active
     /// compilation group `id` downwards.
-    fn blame(self, physical: PhysicalId, id: CompiledId) -> (Option<ControlId>, Site) {
+    fn blame(self, physical: PhysicalId, id: CompiledId) -> (Option<ControlId>, ControlPoint) {
         let component = self.component(physical);
         let hardware = self.physical(physical);
         let group = component.compiled(id);
@@ -183,7 +184,7 @@ impl<'a> CycleView<'a> {
                 };
                 let program = self.programs.iter().find(same);
                 let scheduled = program.and_then(StaticProgram::statement);
-                (scheduled.or(group.node), Site::Leaf)
+                (scheduled.or(group.node), ControlPoint::Leaf)
             }
             // Paper, section 3: "A pd register is set to 1 when a child group is done. The par group's done
             // condition is the conjunction of these pd registers."
@@ -196,7 +197,7 @@ impl<'a> CycleView<'a> {
                     .or_else(|| running().next());
                 match longest {
                     Some(arm) => self.blame(physical, arm.child),
-                    None => (group.node, Site::Par),
+                    None => (group.node, ControlPoint::Par),
                 }
             }
             CompiledKind::Fsm {
@@ -205,7 +206,7 @@ impl<'a> CycleView<'a> {
                 last,
             } => match self.machine(physical, group, *register, states, *last) {
                 Ok(child) => self.blame(physical, child),
-                Err(statement) => (statement, Site::Transition),
+                Err(statement) => (statement, ControlPoint::Transition),
             },
         }
     }
@@ -213,7 +214,7 @@ impl<'a> CycleView<'a> {
 
 /// Where control is in a cycle in which it runs nothing useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Site {
+enum ControlPoint {
     /// The control program does not run.
     Outside,
     /// An FSM goes from one state to the next.
@@ -225,7 +226,7 @@ enum Site {
 }
 
 /// What runs in the state `value`.
-fn state(states: &[State], value: u64) -> Option<CompiledId> {
+fn state(states: &[FsmState], value: u64) -> Option<CompiledId> {
     states
         .iter()
         .find(|state| state.value == value)
@@ -237,7 +238,7 @@ fn state(states: &[State], value: u64) -> Option<CompiledId> {
 fn transition(
     component: &Component,
     group: &CompiledGroup,
-    states: &[State],
+    states: &[FsmState],
     last: u64,
     now: u64,
     next: u64,

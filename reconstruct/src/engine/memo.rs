@@ -19,7 +19,7 @@ const MAX_REMEMBERED: usize = 1 << 13;
 
 /// All that decides what follows from changes, at the beginning of a cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct State {
+pub(super) struct CycleState {
     /// The number of the sample of the cycle.
     pub sample: u32,
     /// Static components that continue in the cycle.
@@ -44,8 +44,8 @@ pub(super) struct Step {
 /// The states so far, and the steps from each.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
-    ids: HashMap<State, StateId>,
-    states: Vec<(State, Vec<Step>)>,
+    ids: HashMap<CycleState, StateId>,
+    states: Vec<(CycleState, Vec<Step>)>,
     /// The state at the beginning of the cycle, unless it is new.
     now: Option<StateId>,
     steps: usize,
@@ -66,7 +66,7 @@ impl Memo {
     }
 
     /// The state at the beginning of the cycle, if it is remembered.
-    pub fn state(&self) -> Option<&State> {
+    pub fn state(&self) -> Option<&CycleState> {
         self.now.map(|now| &self.states[now].0)
     }
 
@@ -85,7 +85,13 @@ impl Memo {
     }
 
     /// Remembers a step from here: where these were the changes, this followed, and this state.
-    pub fn remember(&mut self, changes: &[Change], tree: TreeId, owners: Rc<Owners>, to: State) {
+    pub fn remember(
+        &mut self,
+        changes: &[Change],
+        tree: TreeId,
+        owners: Rc<Owners>,
+        to: CycleState,
+    ) {
         let to = match self.ids.get(&to) {
             Some(&id) => id,
             None => {

@@ -16,7 +16,7 @@ mod partition;
 mod plan;
 mod probes;
 
-pub(crate) use layout::{Layout, Place, load, word, words};
+pub(crate) use layout::{Layout, WordSpan, load, word, words};
 pub(crate) use memory::Memory;
 pub(crate) use native::{Code, Instance};
 pub(crate) use probes::bits;

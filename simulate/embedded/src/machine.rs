@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use num_bigint::BigUint;
 use petal_reconstruct::{Change, Cycle, Id as _, Warning};
 
-use crate::code::{self, Code, Instance, Layout, Place, word};
+use crate::code::{self, Code, Instance, Layout, WordSpan, word};
 use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
 use crate::graph::{Check, Graph, Input, Kind, MemId, NodeId, RegId, WireId};
-use crate::repetition::{Loop, Repetition, State};
+use crate::repetition::{Loop, MachineState, Repetition};
 
 /// Clock cycles in which `reset` is high before the run.
 pub(crate) const RESET_CYCLES: usize = 3;
@@ -238,7 +238,7 @@ impl Machine {
             return Ok(false);
         }
         let layout = self.compiled.layout();
-        let state = State {
+        let state = MachineState {
             regs: self.instance.words(layout.state.clone()),
             wires: self.instance.words(layout.all_wires.clone()),
             memories: self.instance.memories(),
@@ -338,7 +338,7 @@ impl Values {
         for index in 0..graph.len() {
             let id = NodeId::from_index(index);
             let node = graph.node(id);
-            let stored = |place: Place| code::load(instance.words(place.words()));
+            let stored = |place: WordSpan| code::load(instance.words(place.words()));
             let value = match &node.kind {
                 Kind::Const(value) => value.clone(),
                 Kind::Input(Input::Go) => BigUint::from(u8::from(machine.cycle.is_some())),

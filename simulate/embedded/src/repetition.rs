@@ -10,7 +10,7 @@ const BLOCK: usize = 512;
 
 /// All state of a design in a cycle, once the values have settled.
 #[derive(Clone, Copy)]
-pub(crate) struct State<'a> {
+pub(crate) struct MachineState<'a> {
     pub regs: &'a [u64],
     /// The wires on combinational loops: they begin a cycle with what they settled to in the one before.
     pub wires: &'a [u64],
@@ -61,7 +61,7 @@ enum Memories {
 
 impl Repetition {
     /// Takes in the state of the next cycle. Returns the loop that it closes, if it does.
-    pub fn take(&mut self, cycle: u64, state: State<'_>) -> Option<Loop> {
+    pub fn take(&mut self, cycle: u64, state: MachineState<'_>) -> Option<Loop> {
         if cycle >= self.next {
             self.words.clear();
             self.words.extend(state.regs);
@@ -98,7 +98,7 @@ impl Repetition {
     }
 
     /// Whether a state is the kept one, as far as its digest tells.
-    fn is_kept(&mut self, state: State<'_>) -> bool {
+    fn is_kept(&mut self, state: MachineState<'_>) -> bool {
         let (regs, wires) = self.words.split_at(state.regs.len());
         if state.digest != self.digest || state.regs.get(self.differs) != regs.get(self.differs) {
             return false;
@@ -140,7 +140,7 @@ mod tests {
             }
             repetition.take(
                 cycle,
-                State {
+                MachineState {
                     regs: &[7, reg],
                     wires: &[],
                     memories: &[memory],
@@ -187,7 +187,7 @@ mod tests {
     fn wires_on_loops_are_state() {
         let mut repetition = Repetition::default();
         for cycle in 0..100 {
-            let state = State {
+            let state = MachineState {
                 regs: &[1],
                 wires: &[cycle],
                 memories: &[],

@@ -127,7 +127,7 @@ impl Program {
     fn fsm(&mut self, node: usize, children: &[CompiledId]) -> (CompiledId, RegisterId) {
         let register = self.register(RegisterKind::Fsm);
         let states = (0..).zip(children);
-        let states = states.map(|(value, &child)| State { value, child });
+        let states = states.map(|(value, &child)| FsmState { value, child });
         let kind = CompiledKind::Fsm {
             register,
             states: states.collect(),

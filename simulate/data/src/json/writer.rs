@@ -33,7 +33,7 @@ impl Serialize for FileView<'_> {
                     words: Nonzero(memory),
                 }
             } else {
-                DataView::Listed(Rows {
+                DataView::Listed(NestedLists {
                     memory,
                     dims: &memory.dims,
                     first: 0,
@@ -59,7 +59,7 @@ struct MemoryView<'a> {
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 enum DataView<'a> {
-    Listed(Rows<'a>),
+    Listed(NestedLists<'a>),
     Sparse {
         sizes: &'a [u64],
         words: Nonzero<'a>,
@@ -81,14 +81,14 @@ impl Serialize for Nonzero<'_> {
 }
 
 /// A part of a memory's values, as lists.
-struct Rows<'a> {
+struct NestedLists<'a> {
     memory: &'a Memory,
     dims: &'a [u64],
     /// The index of the first value.
     first: u64,
 }
 
-impl Serialize for Rows<'_> {
+impl Serialize for NestedLists<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.dims {
             [] | [_] => {
@@ -104,7 +104,7 @@ impl Serialize for Rows<'_> {
                     .map_err(serde::ser::Error::custom)?
                     .serialize(serializer)
             }
-            [size, inner @ ..] => serializer.collect_seq((0..*size).map(|row| Rows {
+            [size, inner @ ..] => serializer.collect_seq((0..*size).map(|row| NestedLists {
                 memory: self.memory,
                 dims: inner,
                 first: self.first + row * crate::size(inner),

@@ -66,14 +66,14 @@ pub(crate) fn store(value: &BigUint, width: u32, words: &mut [u64]) {
 
 /// Where a value is.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place {
+pub(crate) struct WordSpan {
     /// Its first word.
     pub at: usize,
     /// Its bits.
     pub width: u32,
 }
 
-impl Place {
+impl WordSpan {
     /// Its words.
     pub fn words(self) -> Range<usize> {
         self.at..self.at + words(self.width)
@@ -127,7 +127,7 @@ pub(crate) struct Layout {
     pub(super) writing: Range<usize>,
     pub(super) writes: Vec<MemoryWrite>,
     /// Each register, and the words of all of them.
-    pub regs: Vec<Place>,
+    pub regs: Vec<WordSpan>,
     pub state: Range<usize>,
     pub probes: Probes,
     /// The words that hold the watched values, and for each value a bit that tells whether it was computed anew, and
@@ -135,7 +135,7 @@ pub(crate) struct Layout {
     pub watched: Range<usize>,
     pub changed: Range<usize>,
     /// Each wire on a loop, and the words of all of them.
-    pub wires: Vec<Place>,
+    pub wires: Vec<WordSpan>,
     pub all_wires: Range<usize>,
     /// The addresses of the memories.
     pub(super) memories: Range<usize>,

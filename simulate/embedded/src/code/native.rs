@@ -18,7 +18,7 @@ use petal_reconstruct::{Change, Id as _};
 
 use super::compile;
 use super::edge::Checked;
-use super::layout::{Layout, Place, load, store, word, words};
+use super::layout::{Layout, WordSpan, load, store, word, words};
 use super::memory::{Memory, Written};
 use super::plan::Plan;
 use crate::error::Error;
@@ -259,7 +259,7 @@ impl Instance {
     }
 
     /// A place must be one of the layout's.
-    fn set(&mut self, place: Place, value: &BigUint) -> bool {
+    fn set(&mut self, place: WordSpan, value: &BigUint) -> bool {
         let target = &mut self.words[place.words()];
         let before = load(target);
         store(value, place.width, target);

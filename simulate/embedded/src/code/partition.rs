@@ -27,12 +27,12 @@ const FUNCTION: usize = 1000;
 const PARTS: usize = 64;
 
 /// Nodes in the order in which they are computed.
-type Part = Vec<NodeId>;
+type Chunk = Vec<NodeId>;
 
 /// Cuts a design. `live` are the nodes to compute, in an order in which operands come first, and `leaves` other
 /// nodes that something is to be done with. Returns the parts of each function; values flow from earlier parts
 /// to later ones only, but for those of wires on loops.
-pub(super) fn functions(graph: &Graph, leaves: &[NodeId], live: &[NodeId]) -> Vec<Vec<Part>> {
+pub(super) fn functions(graph: &Graph, leaves: &[NodeId], live: &[NodeId]) -> Vec<Vec<Chunk>> {
     // A loop is evaluated until it has settled, all of it.
     if !graph.wires.is_empty() {
         let chunks = leaves.chunks(FUNCTION).chain(live.chunks(FUNCTION));
@@ -41,7 +41,7 @@ pub(super) fn functions(graph: &Graph, leaves: &[NodeId], live: &[NodeId]) -> Ve
     if leaves.len() + live.len() <= SMALL {
         return vec![vec![[leaves, live].concat()]];
     }
-    let mut functions: Vec<Vec<Part>> = Vec::new();
+    let mut functions: Vec<Vec<Chunk>> = Vec::new();
     let mut size = FUNCTION;
     for part in parts(Cones::of(graph, leaves, live)) {
         match functions.last_mut() {
@@ -148,13 +148,13 @@ impl Cones {
 }
 
 /// Joins cones to parts. Those of one level do not depend on one another, so any of them may be joined.
-fn parts(Cones(mut cones): Cones) -> Vec<Part> {
+fn parts(Cones(mut cones): Cones) -> Vec<Chunk> {
     cones.sort_by(|a, b| (a.level, &a.inputs).cmp(&(b.level, &b.inputs)));
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<Chunk> = Vec::new();
     let mut before: Option<(usize, Option<(usize, NodeId)>)> = None;
     for cone in cones {
         let main = (cone.level, cone.inputs.first().copied());
-        let fits = |part: &Part, before: (usize, _)| {
+        let fits = |part: &Chunk, before: (usize, _)| {
             before.0 == cone.level
                 && part.len() + cone.nodes.len() <= MAX_PART
                 && (before == main || before.1.is_some() && part.len() < MIN_PART)

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use petal_reconstruct::Id as _;
 
-use super::layout::{Layout, MemoryWrite, More, Place, Register, Wake, word, words};
+use super::layout::{Layout, MemoryWrite, More, Register, Wake, WordSpan, word, words};
 use super::partition;
 use super::probes::{Probed, ProbedWord, Probes, Slots};
 use crate::graph::{Graph, Kind, NodeId, RegId};
@@ -121,7 +121,7 @@ impl<'a> Plan<'a> {
         let first = self.layout.size;
         for &(width, node) in &graph.wires {
             let at = self.reserve(words(width)).start;
-            self.layout.wires.push(Place { at, width });
+            self.layout.wires.push(WordSpan { at, width });
             self.sink(node, Sink::Wire(at));
         }
         self.layout.all_wires = first..self.layout.size;
@@ -149,11 +149,11 @@ impl<'a> Plan<'a> {
         self.layout.changing = self.reserve(regs.len().div_ceil(64));
         self.layout.writing = self.reserve(writes.len().div_ceil(64));
         let state = self.layout.size;
-        self.layout.regs = vec![Place::default(); regs.len()];
+        self.layout.regs = vec![WordSpan::default(); regs.len()];
         for &reg in &regs {
             let width = graph.regs[reg].width;
             let at = self.reserve(words(width)).start;
-            self.layout.regs[reg] = Place { at, width };
+            self.layout.regs[reg] = WordSpan { at, width };
         }
         self.layout.state = state..self.layout.size;
         for reg in regs {
