@@ -104,8 +104,8 @@ pub struct RunArgs {
     /// more [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,
-    /// Take a run that ends before the design is done for one that worked, and profile it also if Ctrl-C or the design
-    /// itself ends it [default: at the cycle limit, and where a design provably never ends]
+    /// Exit with 0 if the run ends before the design is done, and profile it also if Ctrl-C or the design itself ends it
+    /// [default: exit with 1, and profile it at the cycle limit and where a design provably never ends]
     #[arg(long)]
     pub partial: bool,
     /// End with an error, after the profile is written, if the run has warnings
