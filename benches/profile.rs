@@ -15,7 +15,8 @@ use std::sync::OnceLock;
 use petal_data::Data;
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
-use petal_passes::{Design, Library, Pipeline, Program};
+use petal_passes::{Design, Pipeline};
+use petal_program::{Library, Program};
 use petal_reconstruct::{Ahead, ProbeSource, Reconstruction, VcdSource};
 use petal_verilator::{BuildOptions, Executable, RunOptions, Trace, Verilator};
 

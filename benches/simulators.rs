@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use petal_data::Data;
 use petal_embedded::{Compiled, Options, Visible};
-use petal_passes::{Design, Library, Pipeline, Program};
+use petal_passes::{Design, Pipeline};
+use petal_program::{Library, Program};
 use petal_reconstruct::{ProbeSource, Reconstruction, Signal};
 use petal_verilator::{BuildOptions, Executable, Optimisation, RunOptions, Trace, Verilator};
 

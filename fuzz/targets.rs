@@ -11,7 +11,8 @@ use petal_data::{Data, MemoryLayout};
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations, Request};
-use petal_passes::{Library, PassesError, Pipeline, Program, STACK};
+use petal_passes::{PassesError, Pipeline};
+use petal_program::{Library, Program, ProgramError, STACK};
 use petal_reconstruct::violations::Checker;
 use petal_reconstruct::{
     Change, CompiledView, Event, FrameLabels, FstHeader, Id as _, Instance, ProbeSource,
@@ -448,13 +449,14 @@ pub fn frontend(input: &[u8]) {
 fn compile(path: &Path, passes: &str) {
     let pipeline = Pipeline::parse(passes, &[]).expect("it is an alias");
     let compiled = Program::read(path, library())
+        .map_err(PassesError::from)
         .and_then(|program| petal_passes::instrument(program, &pipeline))
         .and_then(|compiled| compiled.0.verilog().map(|_| compiled));
     let (design, metadata) = match compiled {
         Ok(compiled) => compiled,
-        Err(error @ (PassesError::Bug { .. } | PassesError::NoMetadata(_))) => {
-            panic!("{passes}: {error}")
-        }
+        Err(
+            error @ (PassesError::Program(ProgramError::Bug { .. }) | PassesError::NoMetadata(_)),
+        ) => panic!("{passes}: {error}"),
         Err(_) => return,
     };
     let again = Metadata::from_json(&metadata.to_json(), path);

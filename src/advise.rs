@@ -11,10 +11,10 @@ use std::thread;
 
 use petal_advise::{Advice, Budget, Defect};
 use petal_compare::Change;
-use petal_passes::Source;
 use petal_profile::folder::Staging;
 use petal_profile::outputs::{self, ADVICE};
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, Simulator, interrupt};
+use petal_program::Source;
 use petal_table::thousands;
 
 use self::shop::Shop;

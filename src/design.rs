@@ -6,9 +6,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use petal_passes::Source;
 use petal_profile::Error;
 use petal_profile::interrupt::Ending;
+use petal_program::Source;
 
 use crate::call;
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anstyle::AnsiColor;
 use petal_embedded::CRANELIFT_VERSION;
 use petal_files::Scratch;
-use petal_passes::CALYX_VERSION;
 use petal_profile::{Error, Options, Simulator, cache, interrupt};
+use petal_program::CALYX_VERSION;
 use petal_table::thousands;
 use petal_verilator::{Verilator, Version, compiler_version};
 

@@ -101,7 +101,7 @@ pub fn code(error: &Error) -> u8 {
 fn on_large_stack<T: Send + 'static>(
     act: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Error> {
-    let thread = std::thread::Builder::new().stack_size(petal_passes::STACK);
+    let thread = std::thread::Builder::new().stack_size(petal_program::STACK);
     let streams = Streams::of_command();
     thread
         .spawn(move || {

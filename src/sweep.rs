@@ -275,7 +275,7 @@ fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Error> 
     thread::scope(|scope| {
         for _ in 0..threads.min(jobs.len()) {
             // Designs are parsed to find what they import.
-            let thread = thread::Builder::new().stack_size(petal_passes::STACK);
+            let thread = thread::Builder::new().stack_size(petal_program::STACK);
             thread
                 .spawn_scoped(scope, work)
                 .map_err(|error| Error::new(format!("cannot start a thread: {error}")))?;

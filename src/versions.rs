@@ -1,7 +1,7 @@
 //! What `petal --version` tells.
 
 use petal_embedded::CRANELIFT_VERSION;
-use petal_passes::CALYX_VERSION;
+use petal_program::CALYX_VERSION;
 use petal_verilator::{Error, Verilator};
 
 /// petal's own version.

@@ -1,9 +1,9 @@
 //! A change that may save cycles: an edit of the text, or another way to compile it.
 
-use petal_passes::{Certainty, Rewrite, RewriteKind};
 use serde::Serialize;
 
 use crate::pipeline::Passes;
+use crate::rewrites::{Certainty, Rewrite, RewriteKind};
 use crate::variant::Variant;
 
 /// How certain it is that a program computes the same after a change.

@@ -1,7 +1,20 @@
-//! Which changes of a program save cycles: tries them, one by one and together.
+//! Which changes of a program save cycles: finds them, and tries them, one by one and together.
 //!
-//! Owns the search and how its result is written. What changes there are, and what is certain of each, `petal-passes` knows;
-//! how a program is compiled, simulated and compared, a [`Workshop`] knows. Touches no files.
+//! Owns what changes there are and what is certain of each ([`rewrites`]), the search, and how its result is written. In come a
+//! program and a [`Workshop`], which knows how a program is compiled, simulated and compared; out comes an [`Advice`]. Touches no files,
+//! and knows no pass but by its name.
+//!
+//! ```
+//! use petal_advise::{Certainty, Observed, rewrites};
+//! use petal_program::{Library, Program};
+//!
+//! let library = Library::new(&[])?;
+//! let program = Program::read("../calyx-examples/while-comb.futil", &library)?;
+//! // What the text alone tells: no run of the program was observed.
+//! let found = rewrites(program, &Observed::default())?;
+//! assert!(found.iter().any(|rewrite| rewrite.certainty == Certainty::Proved));
+//! # Ok::<(), petal_program::ProgramError>(())
+//! ```
 
 mod advice;
 mod change;
@@ -9,6 +22,7 @@ mod front;
 mod patch;
 mod pipeline;
 mod render;
+mod rewrites;
 mod sarif;
 mod search;
 mod variant;
@@ -18,6 +32,7 @@ pub use advice::{Advice, DataSet, Defect, Hardware, HardwareChange, Item, Tried}
 pub use change::{Change, Class};
 pub use front::Point;
 pub use pipeline::{Passes, pipelines};
+pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
 pub use search::{Budget, advise};
 pub use variant::Variant;
 pub use workshop::{AdvisedStatement, Failure, Profile, Ran, Trial, Workshop};

@@ -34,6 +34,9 @@ impl Passes {
     }
 }
 
+/// The compiler's own list of passes with all optimisations.
+const ALL: &str = "all";
+
 /// Passes that can be left out, where they run, and that may cost cycles.
 const OPTIONAL: [&str; 6] = [
     "cell-share",
@@ -61,7 +64,7 @@ pub fn pipelines(passes: &[String], options: &[String]) -> Vec<Passes> {
     // Whoever left out optimisations may not know what they are worth.
     if !runs("static-promotion") && !runs("cell-share") && !runs("collapse-control") {
         all.push(Passes {
-            passes: Some(petal_passes::ALL.to_owned()),
+            passes: Some(ALL.to_owned()),
             ..Passes::default()
         });
     }

@@ -12,11 +12,10 @@ use std::ffi::OsStr;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use petal_passes::Observed;
-
 use self::trials::Try;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
+use crate::rewrites::Observed;
 use crate::variant::Variant;
 use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Workshop};
 

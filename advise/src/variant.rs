@@ -1,8 +1,7 @@
 //! A program as it is to be tried: its text, where each byte of that comes from, and how it is compiled.
 
-use petal_passes::Rewrite;
-
 use crate::pipeline::Passes;
+use crate::rewrites::Rewrite;
 
 /// What was inserted.
 const NEW: usize = usize::MAX;

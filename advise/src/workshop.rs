@@ -2,10 +2,9 @@
 //!
 //! Owns what they are asked, and the forms of their answers.
 
-use petal_passes::{Observed, Rewrite};
-
 use crate::advice::Hardware;
 use crate::pipeline::Passes;
+use crate::rewrites::{Observed, Rewrite};
 use crate::variant::Variant;
 
 /// Why a search ended without a result: a message for the user.

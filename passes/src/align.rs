@@ -21,9 +21,8 @@ use std::collections::HashMap;
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
-
-use crate::source::SourceComponent;
-use crate::tree::{NodeKey, Slot, View, ViewMut};
+use petal_program::source::SourceComponent;
+use petal_program::tree::{NodeKey, Slot, View, ViewMut};
 
 /// A control program as it was before a pass.
 #[derive(Debug, Clone)]

@@ -14,12 +14,12 @@ use petal_metadata::{
     Arm, CompiledId, CompiledKind, ControlKind, ControlRegister, FsmState, Id, ProbeKind,
     ProbeName, ProbePrefix, RegisterId, RegisterKind,
 };
+use petal_program::source::SourceComponent;
+use petal_program::tree::{NodeKey, View, parent_cell};
 
 use crate::align::Shape;
 use crate::instrument::{ComponentProbes, RunProbe, add_guarded_probe};
 use crate::sharing::Driver;
-use crate::source::SourceComponent;
-use crate::tree::{NodeKey, View, parent_cell};
 
 /// The compiled control of one component.
 #[derive(Debug, Default)]

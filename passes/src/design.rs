@@ -11,12 +11,10 @@ use calyx_ir as ir;
 use calyx_utils::OutputFile;
 use petal_files::Scratch;
 use petal_metadata::Metadata;
+use petal_program::{Includes, ProgramError, guarded};
 
 use crate::error::PassesError;
-use crate::guard::guarded;
-use crate::includes::Includes;
 use crate::kept_state::Joined;
-use crate::positions;
 use crate::structure::Structure;
 use crate::verilog_names::Renamed;
 
@@ -102,7 +100,7 @@ impl Design {
     /// # Errors
     /// When the compiler's backend refuses the design, or the temporary folder can't be written.
     pub fn verilog(&self) -> Result<String, PassesError> {
-        let _reading = positions::compiling();
+        let _reading = petal_program::compiling();
         verilog(&self.program, &self.path, self.library.path())
     }
 }
@@ -110,7 +108,7 @@ impl Design {
 /// The Verilog of a compiled program. The backend writes to files only, and starts a file anew for
 /// the primitives and for the components: here, in the folder of the library.
 fn verilog(ctx: &ir::Context, path: &Path, library: &Path) -> Result<String, PassesError> {
-    let failed = |source| PassesError::Library {
+    let failed = |source| ProgramError::Library {
         path: library.to_owned(),
         source,
     };

@@ -10,15 +10,15 @@ use petal_metadata::{
     ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, GroupRunId, Id, Metadata,
     Origin, RunRole, Thread, ThreadId, VERSION,
 };
+use petal_program::CALYX_VERSION;
+use petal_program::dependences::Dependences;
+use petal_program::tree::{NodeKey, Slot};
 
-use crate::CALYX_VERSION;
 use crate::compiled::Compiled;
-use crate::dependences::Dependences;
 use crate::instrument::{CalleeName, ComponentProbes};
 use crate::references::References;
 use crate::session::{ComponentRecord, Session};
 use crate::sharing::Driver;
-use crate::tree::{NodeKey, Slot};
 
 /// The metadata of the compiled program, or `None` if it was not instrumented.
 pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata> {

@@ -17,6 +17,7 @@ use petal_metadata::{ProbeKind, ProbeName, ProbePrefix, Schedule};
 
 pub(crate) use cells::{add_cell, add_guarded_probe, add_named_probe};
 use cells::{add_primitive, add_probe, all_names};
+use petal_program::tree::{GroupRef, NodeKey, View, ViewMut, called_group};
 use schedules::Enables;
 
 use crate::align::Shape;
@@ -24,7 +25,6 @@ use crate::marker;
 use crate::references::References;
 use crate::session::{ComponentRecord, Session};
 use crate::sharing::Driver;
-use crate::tree::{GroupRef, NodeKey, View, ViewMut, called_group};
 use crate::triggers::Trigger;
 
 /// What instrumentation put into a program.

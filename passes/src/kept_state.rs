@@ -10,8 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use calyx_ir as ir;
 use calyx_opt::analysis::{LiveRangeAnalysis, ShareSet};
-
-use crate::rewrites;
+use petal_program::instances;
 
 /// The pass that joins cells.
 pub(crate) const PASS: &str = "cell-share";
@@ -27,7 +26,7 @@ pub type Joined = BTreeSet<(String, Vec<String>)>;
 pub(crate) fn pairs(ctx: &ir::Context) -> Pairs {
     let state_share = ShareSet::from_context::<true>(ctx);
     let share = ShareSet::from_context::<false>(ctx);
-    let mut all = cells_of(&rewrites::keeping(ctx), ctx);
+    let mut all = cells_of(&instances::keeping(ctx), ctx);
     let components = ctx.components.iter();
     let others = components.filter(|component| component.name != ctx.entrypoint);
     for component in others {

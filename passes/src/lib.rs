@@ -36,81 +36,35 @@
 
 mod align;
 mod compiled;
-mod dependences;
 mod design;
 mod emit;
 mod error;
-mod exclusion;
-mod frontend;
-mod guard;
 mod hardware;
-mod includes;
 mod instrument;
 mod kept_state;
-mod library;
 mod marker;
-mod nesting;
 mod options;
 mod order;
 mod pipeline;
-mod places;
 mod plugin;
-mod positions;
 mod rebuilt;
 mod references;
-mod refusal;
 mod requirements;
-mod rewrites;
 mod session;
 mod sharing;
-mod size;
-mod source;
-mod source_info;
 mod structure;
-mod syntax;
-mod tree;
 mod triggers;
 mod verilog_names;
 mod well_formed;
 
 pub use design::{Design, Memory};
 pub use error::PassesError;
-pub use frontend::{Parsed, Program, Source};
 pub use hardware::{HardwareCell, HardwareInstance};
-pub use includes::Includes;
 pub use kept_state::Joined;
-pub use library::Library;
-pub use pipeline::{ALL, NO_OPT, Pipeline, STACK, compile, instrument};
+// What those who compile hand in, and what of it they get back.
+pub use petal_program::{
+    CALYX_VERSION, Includes, Library, Parsed, Program, ProgramError, STACK, Source, parsing,
+};
+pub use pipeline::{ALL, NO_OPT, Pipeline, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};
-pub use positions::parsing;
-pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
 pub use structure::Structure;
-
-/// The version of the Calyx compiler's crates. They do not export it; petal asks Cargo for
-/// exactly this one, because its passes follow what the compiler's do.
-pub const CALYX_VERSION: &str = "0.7.1";
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_version_of_calyx_is_the_one_that_cargo_took() {
-        let lock = include_str!("../../Cargo.lock");
-        let packages = lock.split("[[package]]\n");
-        let calyx: Vec<&str> = packages
-            .filter(|package| package.starts_with("name = \"calyx-"))
-            .collect();
-        assert!(calyx.len() >= 6, "only {} crates found", calyx.len());
-        let version = format!("\nversion = \"{}\"\n", super::CALYX_VERSION);
-        for package in calyx {
-            assert!(package.contains(&version), "{package}");
-        }
-        let manifest = include_str!("../../Cargo.toml");
-        let exactly = format!(" = \"={}\"", super::CALYX_VERSION);
-        let asked = manifest.lines().filter(|line| line.starts_with("calyx-"));
-        let asked: Vec<&str> = asked.filter(|line| line.contains("= \"")).collect();
-        assert!(asked.len() >= 6, "only {asked:?} found");
-        for line in asked {
-            assert!(line.ends_with(&exactly), "{line}");
-        }
-    }
-}

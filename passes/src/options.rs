@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use calyx_opt::pass_manager::PassManager;
+use petal_program::nearest;
 
 use crate::error::PassesError;
-use crate::refusal::nearest;
 
 /// A pass that reads its options past the compiler's list of them.
 const UNLISTED: (&str, [(&str, Value); 2]) = (

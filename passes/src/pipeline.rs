@@ -8,19 +8,16 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::passes::{CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
+use petal_program::{Program, Texts, guarded, guarded_own};
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
-use crate::frontend::{Program, Texts};
-use crate::guard::guarded;
 use crate::kept_state::{self, Joined, Pairs};
 use crate::marker;
 use crate::options;
 use crate::order;
 use crate::plugin::{EncodeControl, Instrumentation};
-use crate::positions;
 use crate::requirements;
-use crate::rewrites::RewriteKind;
 use crate::session::{Phase, Session};
 use crate::structure::Structure;
 use crate::verilog_names::{self, Renamed};
@@ -30,9 +27,6 @@ use crate::well_formed;
 pub const ALL: &str = "all";
 /// The stock pipeline without optimisations.
 pub const NO_OPT: &str = "no-opt";
-
-/// The stack that the Calyx compiler needs for the deepest programs that it is given, in bytes.
-pub const STACK: usize = 512 << 20;
 
 /// The pass that turns control programs into state machines; identity is kept up to here.
 pub(crate) const CONTROL_COMPILATION: &str = "tdcc";
@@ -126,10 +120,9 @@ impl Pipeline {
         &self.passes
     }
 
-    /// Whether the passes compile what an edit makes of a program: static control needs a pass of its own.
-    pub fn compiles(&self, kind: RewriteKind) -> bool {
-        let is_static = kind == RewriteKind::FixedLatency;
-        !is_static || self.passes.iter().any(|pass| pass == CompileStatic::name())
+    /// Whether the passes compile static groups and static control, which need a pass of their own.
+    pub fn compiles_static(&self) -> bool {
+        self.passes.iter().any(|pass| pass == CompileStatic::name())
     }
 
     /// The passes with their options, for the record.
@@ -175,7 +168,7 @@ fn stock() -> Result<PassManager, PassesError> {
 /// # Errors
 /// When the compiler refuses the program.
 pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesError> {
-    let _reading = positions::compiling();
+    let _reading = petal_program::compiling();
     let manager = stock()?;
     let (design, _) = build(program, pipeline, |ctx, path| {
         for pass in &pipeline.passes {
@@ -194,7 +187,7 @@ pub fn instrument(
     mut program: Program,
     pipeline: &Pipeline,
 ) -> Result<(Design, Metadata), PassesError> {
-    let reading = positions::compiling();
+    let reading = petal_program::compiling();
     let manager = stock()?;
     let mut result = None;
     let texts = Arc::new(std::mem::take(&mut program.texts));
@@ -207,7 +200,10 @@ pub fn instrument(
         Ok(built) => built,
         Err(error) => {
             drop(reading);
-            return Err(texts.located(error));
+            return Err(match error {
+                PassesError::Program(error) => texts.located(error).into(),
+                other => other,
+            });
         }
     };
     let (mut metadata, (warnings, joined)) = result.expect("set by the passes, which have run");
@@ -231,12 +227,12 @@ fn run_probed(
 ) -> Result<(Metadata, (Vec<String>, Joined)), PassesError> {
     let encode = EncodeControl::name();
     let probe = Instrumentation::name();
-    let mut session = guarded(path, encode, || Ok(Session::of(ctx, texts)))?;
+    let mut session = guarded_own(path, encode, || Ok(Session::of(ctx, texts)))?;
     session.pipeline = pipeline.described();
     let (mut warnings, mut joined) = (Vec::new(), Joined::new());
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
-            guarded(path, probe, || {
+            guarded_own(path, probe, || {
                 session.probe(ctx);
                 Ok(())
             })?;
@@ -248,15 +244,15 @@ fn run_probed(
         };
         run(manager, ctx, path, pass)?;
         if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
-            guarded(path, probe, || session.control_compiled(ctx))?;
+            guarded_own(path, probe, || session.control_compiled(ctx))?;
         } else if session.phase() != Phase::Compiled {
-            guarded(path, encode, || session.follow(ctx))?;
+            guarded_own(path, encode, || session.follow(ctx))?;
         }
         let (notes, cells) = session.joined(&apart);
         warnings.extend(notes);
         joined.extend(cells);
     }
-    let metadata = guarded(path, probe, || Ok(session.metadata(ctx)))?
+    let metadata = guarded_own(path, probe, || Ok(session.metadata(ctx)))?
         .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
     Ok((metadata, (warnings, joined)))
 }
@@ -309,11 +305,11 @@ fn run(
     requirements::check_pass(ctx, pass)?;
     let stock =
         |ctx: &mut ir::Context| manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false);
-    guarded(path, pass, || {
+    Ok(guarded(path, pass, || {
         if pass == WellFormed::name() {
             well_formed::check(ctx, stock)
         } else {
             order::kept(ctx, pass, stock)
         }
-    })
+    })?)
 }

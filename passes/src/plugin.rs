@@ -18,6 +18,7 @@ use calyx_opt::traversal::{
     Action, ConstructVisitor, Named, ParseVal, PassOpt, VisResult, Visitor,
 };
 use calyx_utils::{CalyxResult, Error, OutputFile};
+use petal_program::Written;
 
 use crate::marker;
 use crate::pipeline::{ALL, COMPILATION, CONTROL_COMPILATION, NO_OPT, expand};
@@ -50,7 +51,7 @@ pub struct EncodeControl;
 
 impl Named for EncodeControl {
     fn name() -> &'static str {
-        "encode-control"
+        Written::STEP
     }
 
     fn description() -> &'static str {

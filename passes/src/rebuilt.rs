@@ -7,9 +7,9 @@
 use std::collections::{HashMap, HashSet};
 
 use petal_metadata::ControlKind;
+use petal_program::tree::{NodeKey, Slot, View, ViewMut};
 
 use crate::align::Shape;
-use crate::tree::{NodeKey, Slot, View, ViewMut};
 
 /// The enables at or below a node, by their numbers in the program before the pass: how many, and the first and last one.
 /// With none added or lost, these tell which they are.

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use calyx_ir as ir;
 use calyx_utils::WithPos;
 use petal_metadata::ControlKind;
+use petal_program::tree::View;
 
 use crate::error::PassesError;
-use crate::tree::View;
 
 /// A construct, and the passes of which one has to run.
 struct Requirement {

@@ -9,20 +9,20 @@ use std::sync::Arc;
 use calyx_ir as ir;
 use calyx_utils::CalyxResult;
 use petal_metadata::{Metadata, Origin};
+use petal_program::dependences::Dependences;
+use petal_program::places::Files;
+use petal_program::source::SourceComponent;
+use petal_program::tree::{NodeKey, View, ViewMut};
+use petal_program::{CALYX_VERSION, Texts, Written};
 
 use crate::align::{self, Shape};
 use crate::compiled::{self, Compiled};
-use crate::dependences::Dependences;
 use crate::emit;
-use crate::frontend::Texts;
 use crate::instrument::{self, Probes};
 use crate::kept_state::{self, Joined, Pairs};
-use crate::places::Files;
 use crate::rebuilt;
 use crate::references::{self, References};
 use crate::sharing::Sharing;
-use crate::source::{self, SourceComponent};
-use crate::tree::{NodeKey, View, ViewMut};
 use crate::triggers;
 
 /// One compilation of one program.
@@ -66,30 +66,49 @@ pub(crate) struct ComponentRecord {
     pub sharing: Sharing,
 }
 
+impl ComponentRecord {
+    /// That of a component whose control nodes have their identities.
+    fn of(component: &ir::Component, source: SourceComponent) -> Self {
+        let mut sharing = Sharing::default();
+        sharing.observe(component);
+        Self {
+            source,
+            shape: Shape::of(View::of(&component.control.borrow())),
+            sharing,
+        }
+    }
+}
+
 impl Session {
     /// Records the program as the source has it, and gives its control nodes their identities. Files that
     /// are not in `texts` are read.
     pub fn of(ctx: &mut ir::Context, texts: Arc<Texts>) -> Self {
-        let mut session = Self {
+        let Written {
+            files,
+            next_key,
+            mut components,
+            dependences,
+        } = Written::of(ctx, texts);
+        let mut records = HashMap::new();
+        let mut references = HashMap::new();
+        for component in &ctx.components {
+            let name = component.name;
+            let source = components.remove(&name).unwrap_or_default();
+            records.insert(name, ComponentRecord::of(component, source));
+            references.insert(name, References::of(component));
+        }
+        Self {
             phase: Phase::Source,
-            files: Files::new(texts),
-            next_key: 0,
-            components: HashMap::new(),
-            references: HashMap::new(),
-            dependences: HashMap::new(),
+            files,
+            next_key,
+            components: records,
+            references,
+            dependences,
             probes: None,
             compiled: HashMap::new(),
             main: ctx.entrypoint,
             pipeline: Vec::new(),
-        };
-        for component in &mut ctx.components {
-            let record = session.record(component);
-            session.components.insert(component.name, record);
-            let references = References::of(component);
-            session.references.insert(component.name, references);
         }
-        session.dependences = Dependences::of_all(ctx);
-        session
     }
 
     pub fn phase(&self) -> Phase {
@@ -183,30 +202,12 @@ impl Session {
                     "{place}`{}` makes one cell of `{cells}` in `{component}`, though an activation may read what an earlier one has \
                      left in one of them (a defect of Calyx {}): results may be wrong; `--disable-pass {0}` keeps them apart",
                     kept_state::PASS,
-                    crate::CALYX_VERSION
+                    CALYX_VERSION
                 )
             }));
         }
         notes.sort_unstable();
         (notes, all)
-    }
-
-    fn record(&mut self, component: &mut ir::Component) -> ComponentRecord {
-        let (source, order) = source::record(component, &mut self.files, &mut self.next_key);
-        let mut order = order.into_iter();
-        ViewMut::of(&mut component.control.borrow_mut()).walk(&mut |node| {
-            if let Some(Some(key)) = order.next() {
-                node.set_identity(key, crate::tree::Slot::Body);
-            }
-        });
-        let shape = Shape::of(View::of(&component.control.borrow()));
-        let mut sharing = Sharing::default();
-        sharing.observe(component);
-        ComponentRecord {
-            source,
-            shape,
-            sharing,
-        }
     }
 
     /// Whether a component holds control nodes of another one.

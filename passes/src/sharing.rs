@@ -9,8 +9,7 @@
 use std::collections::HashMap;
 
 use calyx_ir as ir;
-
-use crate::tree::{GroupRef, NodeKey, Slot, View, driven_cell, parent_cell};
+use petal_program::tree::{GroupRef, NodeKey, Slot, View, driven_cell, parent_cell};
 
 /// Something that drives cells, followed through the passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -13,12 +13,12 @@
 use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error};
 use petal_metadata::{ProbeKind, ProbePrefix};
+use petal_program::tree::{GroupRef, View, called_group};
 
 use crate::instrument::{
     BranchProbe, ComponentProbes, Condition, add_guarded_probe, add_named_probe,
 };
 use crate::session::Session;
-use crate::tree::{GroupRef, View, called_group};
 
 /// An assignment to the `go` of a group that a static program makes: the run that it starts, or
 /// `None` where the group has no other.

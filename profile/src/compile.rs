@@ -4,7 +4,8 @@ use std::slice;
 use std::sync::Arc;
 
 use petal_metadata::Metadata;
-use petal_passes::{Design, Library, Parsed, PassesError, Pipeline, Program};
+use petal_passes::{Design, PassesError, Pipeline};
+use petal_program::{Library, Parsed, Program, ProgramError};
 use petal_verilator::MoreVerilog;
 
 use crate::error::Error;
@@ -84,13 +85,13 @@ pub fn instrument(
     let (design, metadata) = match petal_passes::instrument(program, &pipeline) {
         Ok(compiled) => compiled,
         // Where the compiler fails without petal's passes, too, they only met what it had left.
-        Err(error @ PassesError::Bug { .. }) => {
+        Err(error @ PassesError::Program(ProgramError::Bug { .. })) => {
             let plain = match verification {
                 Some(verification) => verification.failure(),
                 None => Program::read(source.clone(), &library)
-                    .and_then(|program| petal_passes::compile(program, &pipeline))
-                    .err()
-                    .map(Error::from),
+                    .map_err(Error::from)
+                    .and_then(|program| Ok(petal_passes::compile(program, &pipeline)?))
+                    .err(),
             };
             return Err(plain.unwrap_or_else(|| error.into()));
         }

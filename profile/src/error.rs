@@ -89,6 +89,7 @@ from!(
     petal_embedded::Error,
     petal_metadata::MetadataError,
     petal_passes::PassesError,
+    petal_program::ProgramError,
     petal_reconstruct::ReconstructError<Error>,
     petal_reconstruct::SourceError,
     petal_reconstruct::TraceError,

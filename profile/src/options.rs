@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use petal_analysis::ControlView;
 use petal_observe::Request;
-use petal_passes::Source;
+use petal_program::Source;
 
 /// Cycles after which a run ends unless the user says otherwise.
 pub const CYCLE_LIMIT: u64 = 100_000_000;

@@ -14,7 +14,8 @@ use std::thread::{self, JoinHandle};
 use petal_analysis::Verified;
 use petal_embedded::{Options, Simulation, Stopped};
 use petal_files::Scratch;
-use petal_passes::{Design, Parsed, Pipeline, Structure};
+use petal_passes::{Design, Pipeline, Structure};
+use petal_program::Parsed;
 use petal_reconstruct::ProbeSource as _;
 use petal_verilator::{BuildOptions, RunOptions, Trace, Verilator};
 
@@ -80,7 +81,7 @@ impl Verification {
         let (profiled, wanted) = mpsc::channel();
         let flag = interrupt::flag();
         let thread = thread::Builder::new()
-            .stack_size(petal_passes::STACK)
+            .stack_size(petal_program::STACK)
             .spawn(move || {
                 interrupt::set_flag(Some(flag));
                 let plain = compile(design, &pipeline, &wanted)?;
@@ -254,7 +255,8 @@ fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Error> {
 
 #[cfg(test)]
 mod tests {
-    use petal_passes::{ALL, Library, Program};
+    use petal_passes::ALL;
+    use petal_program::{Library, Program};
 
     use super::*;
     use crate::options;

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
 use petal_advise::{AdvisedStatement, Profile};
+use petal_advise::{Observed, Rewrite, RewriteKind};
 use petal_analysis::{Analysis, StatementId};
 use petal_metadata::{ComponentId, ControlId, Metadata};
-use petal_passes::{Design, Observed, Rewrite, RewriteKind};
+use petal_passes::Design;
 
 /// What is known of the runs of a program with all data sets.
 #[derive(Default)]

@@ -4,11 +4,13 @@ use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use petal_advise::{Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView};
 use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
-use petal_passes::{Design, Library, Observed, Parsed, Pipeline, Program, Rewrite, Source};
+use petal_passes::{Design, Pipeline};
 use petal_profile::{Error, Memories, Options, interrupt};
+use petal_program::{Library, Parsed, Program, Source};
 use petal_reconstruct::{ProbeSource as _, Reconstruction};
 use petal_table::thousands;
 
@@ -178,8 +180,9 @@ impl Workshop for Shop<'_> {
     fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, String> {
         let rewrites = || {
             let pipeline = self.pipeline(variant.passes())?;
-            let mut found = petal_passes::rewrites(self.program(variant)?, observed)?;
-            found.retain(|rewrite| pipeline.compiles(rewrite.kind));
+            let mut found = petal_advise::rewrites(self.program(variant)?, observed)?;
+            let compiles_static = pipeline.compiles_static();
+            found.retain(|rewrite| compiles_static || !rewrite.kind.needs_static());
             Ok::<_, Error>(found)
         };
         rewrites().map_err(|failure| failure.to_string())

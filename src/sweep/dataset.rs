@@ -26,8 +26,8 @@ mod files {
 
     use petal_analysis::ByKind;
     use petal_files::Scratch;
-    use petal_passes::CALYX_VERSION;
     use petal_profile::tables::{Figures, Parameter, RecordBatch, RunRow, Writer, runs};
+    use petal_program::CALYX_VERSION;
     use petal_reconstruct::Overhead;
     use petal_sweep::encoded;
 

@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use petal_metadata::is_calyx;
-use petal_passes::{CALYX_VERSION, Library, Parsed, Source as Design};
 use petal_profile::SourceRoots;
+use petal_program::{CALYX_VERSION, Library, Parsed, Source as Design};
 use petal_sweep::{Inputs, Job, Name, Row, Source};
 
 use super::shop::{PRINTED, Shop, kept_design};

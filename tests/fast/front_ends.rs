@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use petal_metadata::Metadata;
-use petal_passes::Library;
+use petal_program::Library;
 
 use crate::support::root;
 use crate::support::workshop::{DATA, DESIGN, Workshop, example, said, succeeds, tells};

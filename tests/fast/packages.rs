@@ -20,7 +20,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 17] = [
+const ROOMS: [Room; 18] = [
     Room {
         name: "petal",
         knows: &[
@@ -33,6 +33,7 @@ const ROOMS: [Room; 17] = [
             "petal-observe",
             "petal-passes",
             "petal-profile",
+            "petal-program",
             "petal-reconstruct",
             "petal-sweep",
             "petal-table",
@@ -53,7 +54,13 @@ const ROOMS: [Room; 17] = [
     },
     Room {
         name: "petal-advise",
-        knows: &["petal-passes"],
+        knows: &[
+            "calyx-frontend",
+            "calyx-ir",
+            "calyx-utils",
+            "petal-metadata",
+            "petal-program",
+        ],
         in_tests: &[],
     },
     Room {
@@ -76,6 +83,7 @@ const ROOMS: [Room; 17] = [
             "petal-metadata",
             "petal-observe",
             "petal-passes",
+            "petal-program",
             "petal-reconstruct",
             "petal-table",
             "petal-verilator",
@@ -90,6 +98,18 @@ const ROOMS: [Room; 17] = [
             "calyx-frontend",
             "calyx-ir",
             "calyx-opt",
+            "calyx-utils",
+            "petal-files",
+            "petal-metadata",
+            "petal-program",
+        ],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-program",
+        knows: &[
+            "calyx-frontend",
+            "calyx-ir",
             "calyx-stdlib",
             "calyx-utils",
             "petal-files",

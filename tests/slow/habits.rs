@@ -16,7 +16,7 @@ fn versions_of_all_that_takes_part() {
     let long = workshop.succeeds(&["--version"]);
     let lines: Vec<&str> = long.lines().collect();
     assert_eq!(lines[0], format!("petal {version}"));
-    assert_eq!(lines[1], format!("calyx {}", petal_passes::CALYX_VERSION));
+    assert_eq!(lines[1], format!("calyx {}", petal_program::CALYX_VERSION));
     let locked = fs::read_to_string(root().join("Cargo.lock"))
         .unwrap()
         .split("[[package]]\n")
@@ -72,7 +72,7 @@ fn a_summary_tells_what_made_it() {
         ];
         let summary = workshop.succeeds(&args);
         let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
-        assert_eq!(summary["versions"]["calyx"], petal_passes::CALYX_VERSION);
+        assert_eq!(summary["versions"]["calyx"], petal_program::CALYX_VERSION);
         let versions = summary["versions"].as_object().unwrap();
         versions.keys().cloned().collect::<Vec<_>>().join(" ")
     };

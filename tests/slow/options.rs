@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use petal_passes::{Library, Pipeline, Program, STACK, compile};
+use petal_passes::{Pipeline, compile};
+use petal_program::{Library, Program, STACK};
 use serde_json::Value;
 
 use crate::support;

@@ -25,7 +25,8 @@ use std::path::{Path, PathBuf};
 use petal_data::{Data, MemoryLayout, Words};
 use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
-use petal_passes::{Design, Library, PassesError, Pipeline, Program};
+use petal_passes::{Design, PassesError, Pipeline};
+use petal_program::{Library, Program};
 use petal_reconstruct::{
     CallTree, Event, Instance, ProbeSource, Reconstruction, Run, Signal, VcdSource, Warning,
 };

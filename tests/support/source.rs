@@ -45,7 +45,7 @@ impl Source {
         let text = std::fs::read_to_string(design)
             .unwrap_or_else(|error| panic!("{}: {error}", design.display()));
         let parsed = {
-            let _alone = petal_passes::parsing();
+            let _alone = petal_program::parsing();
             CalyxParser::parse(without_positions(&text).as_bytes())
                 .unwrap_or_else(|error| panic!("{}: {error:?}", design.display()))
         };

@@ -3,11 +3,10 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use petal_passes::{Certainty, Edit, Observed, Rewrite, RewriteKind};
-
 use super::{Budget, advise};
 use crate::advice::{Advice, Hardware};
 use crate::pipeline::Passes;
+use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
 use crate::workshop::{AdvisedStatement, Profile, Ran, Trial, Workshop};
 

@@ -64,7 +64,7 @@ impl<W: Workshop> Search<'_, W> {
         let mut trials: Vec<Option<Trial>> = vec![None; tries.len()];
         thread::scope(|scope| {
             let start = |_| {
-                let builder = thread::Builder::new().stack_size(petal_passes::STACK);
+                let builder = thread::Builder::new().stack_size(petal_program::STACK);
                 builder.spawn_scoped(scope, work)
             };
             let threads: Vec<_> = (0..self.threads.min(tries.len())).map(start).collect();

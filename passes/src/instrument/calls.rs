@@ -3,11 +3,11 @@
 
 use calyx_ir as ir;
 use petal_metadata::ProbeKind;
+use petal_program::tree::called_group;
 
 use super::cells::add_probe;
 use super::{CallProbe, CalleeName, Instrumenter};
 use crate::references::{RefPort, References};
-use crate::tree::called_group;
 
 impl Instrumenter<'_> {
     /// The assignments that drive the call probes of `assignments`.

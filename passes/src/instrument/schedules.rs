@@ -18,10 +18,10 @@ use std::collections::{HashMap, HashSet};
 
 use calyx_ir as ir;
 use petal_metadata::{ControlKind, ProbeKind, ProbeName, Schedule};
+use petal_program::source::SourceComponent;
+use petal_program::tree::{NodeKey, Slot, View, ViewMut};
 
 use super::{BranchProbe, Condition, Instrumenter};
-use crate::source::SourceComponent;
-use crate::tree::{NodeKey, Slot, View, ViewMut};
 
 /// Statements of the source, and which enables of the program now are at or below each.
 pub(super) struct Enables<'a> {

@@ -3,13 +3,11 @@
 use std::path::Path;
 
 use calyx_opt::pass_manager::PassManager;
+use petal_program::{Library, Program, guarded};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
-use crate::frontend::Program;
-use crate::guard::guarded;
-use crate::library::Library;
 
 /// A program with some of everything that the pass looks at.
 const RICH: &str = r#"

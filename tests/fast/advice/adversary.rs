@@ -5,8 +5,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use petal_advise::{Certainty, Rewrite, RewriteKind, rewrites};
 use petal_embedded::{Compiled, Options, Stopped, Visible};
-use petal_passes::{Certainty, Library, Pipeline, Program, Rewrite, RewriteKind, rewrites};
+use petal_passes::Pipeline;
+use petal_program::{Library, Program};
 use petal_reconstruct::ProbeSource as _;
 
 use super::random::{OPTIMISATIONS, edited, observed};

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use num_bigint::BigUint;
+use petal_advise::{Certainty, Observed, Rewrite, RewriteKind, rewrites};
 use petal_embedded::{Compiled, Options, Visible};
-use petal_passes::{
-    Certainty, Library, Observed, Pipeline, Program, Rewrite, RewriteKind, rewrites,
-};
+use petal_passes::Pipeline;
+use petal_program::{Library, Program};
 use petal_reconstruct::ProbeSource as _;
 use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};

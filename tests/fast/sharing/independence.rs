@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::path::Path;
 
 use petal_metadata::{ControlKind, Metadata};
-use petal_passes::{Library, Pipeline, Program};
+use petal_passes::Pipeline;
+use petal_program::{Library, Program};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 

@@ -1,0 +1,367 @@
+//! Edits of a program's text that may make it faster, and what is certain of each.
+//!
+//! Owns the rules by which an edit leaves what a program computes as it is. An edit is of the user's text: what it does not
+//! concern stays byte for byte. Whether it saves cycles, nobody here knows: that takes a run. The rules and their premises are
+//! in `docs/guide/advice`.
+
+mod again;
+mod branches;
+mod conditions;
+mod declared;
+mod driven;
+mod ends;
+mod inline;
+mod latency;
+mod merged;
+mod misread;
+mod parallel;
+mod premises;
+mod promises;
+mod settled;
+mod sharing;
+mod state;
+mod text;
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+use calyx_ir as ir;
+use calyx_utils::WithPos as _;
+use petal_metadata::{ControlId, ControlKind, Id as _};
+
+use again::Again;
+use ends::Ends;
+use petal_program::dependences::Dependences;
+use petal_program::tree::{NodeKey, View};
+use petal_program::{Program, ProgramError, Written, compiling, guarded_own};
+use premises::Premises;
+use text::Text;
+
+/// What an edit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RewriteKind {
+    /// The comb group of a condition becomes continuous assignments.
+    ContinuousCondition,
+    /// `if`s in a `par` of which at most one is taken become one `if`.
+    ExclusiveBranches,
+    /// Steps of a `seq` run at once.
+    ParallelSteps,
+    /// Arms of a `par` run one after the other.
+    SequentialArms,
+    /// Steps of a `seq` or arms of a `par` that take a cycle each become one group.
+    MergedGroups,
+    /// A group or an invoke that always takes the same number of cycles is said to.
+    FixedLatency,
+    /// A `while` that always runs the same number of times is said to.
+    FixedIterations,
+    /// The hardware of a component cell becomes a part of the component that has it.
+    Inline,
+    /// A cell does not share its hardware.
+    UnsharedCell,
+}
+
+impl RewriteKind {
+    /// Whether the passes have to compile static groups and static control after it.
+    pub fn needs_static(self) -> bool {
+        self == Self::FixedLatency
+    }
+}
+
+/// How certain it is that a program computes the same after an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Certainty {
+    /// A rule of data flow says so, whatever the data are.
+    Proved,
+    /// Only runs can tell.
+    Checked,
+}
+
+/// A part of a text that becomes another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced, in bytes; empty where something is inserted.
+    pub range: Range<usize>,
+    /// What comes there.
+    pub text: String,
+}
+
+/// An edit of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// What it does.
+    pub kind: RewriteKind,
+    /// How certain it is.
+    pub certainty: Certainty,
+    /// The component that it is in.
+    pub component: String,
+    /// The statements that it is about, none if it is about all of the component: the condition's, the `par`, or for
+    /// steps that run at once one for each arm.
+    pub arms: Vec<Vec<ControlId>>,
+    /// The bytes of the text that it is about. Two edits of one kind that are about the same bytes are the same edit.
+    pub region: Range<usize>,
+    /// What to do, as an order: ``make the comb group `cond` continuous``.
+    pub what: String,
+    /// Why the program computes the same, or why that is not certain: a clause.
+    pub premise: String,
+    /// What is to be replaced, in the order of the text.
+    pub edits: Vec<Edit>,
+}
+
+/// What a run did, as far as edits need to know it.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// The cycles that every activation of a group took, by component and group, where it was always the same.
+    pub latencies: HashMap<(String, String), u64>,
+    /// The same of invokes, by component and statement.
+    pub invokes: HashMap<(String, ControlId), u64>,
+    /// How often a `while` ran its body each time, where it was always the same, by component and statement.
+    pub iterations: HashMap<(String, ControlId), u64>,
+    /// Cells that share hardware with others, by component and cell.
+    pub shared: BTreeSet<(String, String)>,
+    /// Components in which the compiler made one cell of several that have to keep what they hold.
+    pub joined: BTreeSet<String>,
+}
+
+/// The edits of a program's own file that there are, in the order of the file. What the program imports is not edited.
+///
+/// # Errors
+/// When the compiler fails on the program.
+pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, ProgramError> {
+    declared::read_standard();
+    let _reading = compiling();
+    let Program {
+        mut ctx,
+        path,
+        texts,
+        ..
+    } = program;
+    let name = path.to_string_lossy().into_owned();
+    let Some(text) = texts.calyx.get(&name).map(|file| file.text.clone()) else {
+        return Ok(Vec::new());
+    };
+    guarded_own(&path, Written::STEP, || {
+        let written = Written::of(&mut ctx, Arc::new(texts));
+        let text = Text::new(&text);
+        let handed_over = handed_over(&ctx);
+        let outputs = state::outputs(&ctx, &handed_over);
+        let ends = Ends::of(&ctx);
+        let again = Again::of(&ctx);
+        let premises = Premises::of(&ctx, &handed_over, &outputs, (&again, &ends));
+        let has_slice = ctx.lib.find_primitive("std_slice").is_some();
+        let mut found = Vec::new();
+        let none = Dependences::default();
+        for component in &ctx.components {
+            let Some(source) = written.components.get(&component.name) else {
+                continue;
+            };
+            let order = source.preorder();
+            let ids = order.into_iter().zip((0..).map(ControlId::from_index));
+            let scope = Scope {
+                component,
+                path: &name,
+                text: &text,
+                dependences: written.dependences.get(&component.name).unwrap_or(&none),
+                ids: ids.collect(),
+                handed_over: &handed_over,
+                premises: &premises,
+                ends: &ends,
+                again: &again,
+                outputs: &outputs,
+                has_slice,
+                observed,
+            };
+            if scope.span(&component.attributes).is_some() {
+                scope.find(&mut found);
+            }
+        }
+        found.sort_by_key(|rewrite| (rewrite.region.start, rewrite.region.end, rewrite.kind));
+        Ok(found)
+    })
+}
+
+/// The cells that some invoke hands over as `ref` cells, by component.
+fn handed_over(ctx: &ir::Context) -> BTreeSet<(ir::Id, ir::Id)> {
+    let mut cells = BTreeSet::new();
+    for component in &ctx.components {
+        View::of(&component.control.borrow()).walk(&mut |view| {
+            let actuals = view.handed_over().into_iter();
+            cells.extend(actuals.map(|(_, actual)| (component.name, actual)));
+        });
+    }
+    cells
+}
+
+/// What the wires of a group end with in Verilog.
+const GROUP_PORTS: [&str; 6] = ["go", "go_in", "go_out", "done", "done_in", "done_out"];
+
+/// A component in which edits are looked for.
+struct Scope<'a> {
+    component: &'a ir::Component,
+    /// The file that may be edited, as places name it.
+    path: &'a str,
+    text: &'a Text<'a>,
+    dependences: &'a Dependences,
+    ids: HashMap<NodeKey, ControlId>,
+    handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
+    premises: &'a Premises,
+    ends: &'a Ends,
+    again: &'a Again,
+    /// Outputs of components that depend on state alone.
+    outputs: &'a state::Outputs,
+    /// Whether the program has `std_slice`.
+    has_slice: bool,
+    observed: &'a Observed,
+}
+
+impl Scope<'_> {
+    fn find(&self, found: &mut Vec<Rewrite>) {
+        self.conditions(found);
+        self.inlines(found);
+        self.latencies(found);
+        self.unshared(found);
+        let control = self.component.control.borrow();
+        View::of(&control).walk(&mut |view| match view.kind() {
+            ControlKind::Seq => {
+                self.steps(view, found);
+                self.merged(view, found);
+            }
+            ControlKind::Par => {
+                self.branches(view, found);
+                self.arms(view, found);
+                self.merged(view, found);
+            }
+            ControlKind::While => self.loops(view, found),
+            _ => {}
+        });
+    }
+
+    /// Where something is written in the file: from its first token to its last one, without attributes before it.
+    fn span(&self, attributes: &ir::Attributes) -> Option<Range<usize>> {
+        let position = attributes.copy_span().into_option()?;
+        let (path, start, end) = position.get_location();
+        (path == self.path).then(|| self.text.without_space(start..end))
+    }
+
+    /// The same for a statement, with its attributes.
+    fn statement(&self, view: View<'_>) -> Option<Range<usize>> {
+        let span = self.span(view.attributes())?;
+        Some(self.text.with_attributes(span.start)..span.end)
+    }
+
+    fn id(&self, view: View<'_>) -> Option<ControlId> {
+        let (key, _) = view.identity()?;
+        self.ids.get(&key).copied()
+    }
+
+    /// A name like this one that nothing in the component has, for a cell or group with these ports. In Verilog a cell has a
+    /// wire `CELL_PORT` for each of its ports, and so has a group for its `go` and `done`: these clash neither.
+    fn free_name<'b>(&self, name: &str, ports: impl IntoIterator<Item = &'b str>) -> String {
+        let component = self.component;
+        let plain = |name: ir::Id| name.as_ref().replace(['-', '\''], "_");
+        let mut taken = BTreeSet::new();
+        for cell in component.cells.iter() {
+            let cell = cell.borrow();
+            let name = plain(cell.name());
+            let wires = cell.ports.iter();
+            taken.extend(wires.map(|port| format!("{name}_{}", plain(port.borrow().name))));
+            taken.insert(name);
+        }
+        let signature = component.signature.borrow();
+        taken.extend(signature.ports.iter().map(|port| plain(port.borrow().name)));
+        let groups = component
+            .get_groups()
+            .iter()
+            .map(|group| group.borrow().name());
+        let statics = component.get_static_groups().iter();
+        let combs = component.comb_groups.iter();
+        let groups = groups
+            .chain(statics.map(|group| group.borrow().name()))
+            .chain(combs.map(|group| group.borrow().name()));
+        for group in groups {
+            let name = plain(group);
+            taken.extend(GROUP_PORTS.map(|port| format!("{name}_{port}")));
+            taken.insert(name);
+        }
+        let ports: Vec<&str> = ports.into_iter().collect();
+        let is_free = |name: &String| {
+            let wires = ports.iter().map(|port| format!("{name}_{port}"));
+            wires
+                .chain([name.clone()])
+                .all(|name| !taken.contains(&name))
+        };
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        names
+            .find(is_free)
+            .expect("there are more numbers than names")
+    }
+
+    fn rewrite(
+        &self,
+        kind: RewriteKind,
+        arms: Vec<Vec<ControlId>>,
+        region: Range<usize>,
+        what: String,
+        (certainty, premise): (Certainty, String),
+        mut edits: Vec<Edit>,
+    ) -> Rewrite {
+        for edit in &mut edits {
+            if self.text.line_end(edit.range.start) == "\r\n" {
+                edit.text = edit.text.replace("\r\n", "\n").replace('\n', "\r\n");
+            }
+        }
+        // What is inserted at one place stays in the order in which it was asked for.
+        edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        let (certainty, premise) = match certainty {
+            Certainty::Proved if self.dependences.is_timed() => (
+                Certainty::Checked,
+                "results may depend on how long something takes, for what runs beside it or by itself"
+                    .to_owned(),
+            ),
+            Certainty::Proved if self.observed.joined.contains(self.component.name.as_ref()) => (
+                Certainty::Checked,
+                "the compiler made one cell of several of the component that keep something".to_owned(),
+            ),
+            Certainty::Proved => match self.premises.doubt(self.component.name) {
+                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+                None => (certainty, premise),
+            },
+            Certainty::Checked => (certainty, premise),
+        };
+        Rewrite {
+            kind,
+            certainty,
+            component: self.component.name.to_string(),
+            arms,
+            region,
+            what,
+            premise,
+            edits,
+        }
+    }
+}
+
+impl Edit {
+    fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self {
+            range: at..at,
+            text: text.into(),
+        }
+    }
+
+    fn replace(range: Range<usize>, text: impl Into<String>) -> Self {
+        Self {
+            range,
+            text: text.into(),
+        }
+    }
+}
+
+/// `a`, `b` and `c`.
+fn join(names: &[String]) -> String {
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}

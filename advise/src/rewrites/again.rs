@@ -1,0 +1,251 @@
+//! What is driven again when all is done.
+//!
+//! A component of which all control is one group or one static program is still told to go in the cycle in which it is done, if nobody
+//! waits for it but the testbench. Then its first statements drive what they do once more, with what the run has left: an address
+//! may leave its bounds by that. Whether control is one static program depends on the passes. Owns which statements it matters for that they
+//! are first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use calyx_ir as ir;
+use petal_metadata::ControlKind;
+use petal_program::dependences::{Cells, cell_of, is_combinational, ports_of, ports_read};
+use petal_program::tree::{GroupRef, View};
+
+use super::Scope;
+use super::ends::{Ends, may_stop};
+use super::state::is_memory;
+
+/// What is not certain then.
+pub(super) const DOUBT: &str = "what comes first may be driven once more when all is done, with an address that is out of bounds by then";
+
+/// The components whose first statements may be driven again.
+pub(super) struct Again {
+    main: ir::Id,
+    components: BTreeSet<ir::Id>,
+}
+
+impl Again {
+    pub fn of(ctx: &ir::Context) -> Self {
+        let mut looping = BTreeSet::new();
+        // Those that a component runs come before it.
+        for component in &ctx.components {
+            let mut loops = false;
+            View::of(&component.control.borrow()).walk(&mut |view| {
+                // What runs as often as data say is never static.
+                loops |=
+                    view.kind() == ControlKind::While && !view.attributes().has(ir::NumAttr::Bound);
+                loops |= runs(component, view).iter().any(|of| looping.contains(of));
+            });
+            if loops {
+                looping.insert(component.name);
+            }
+        }
+        let mut again = Self {
+            main: ctx.entrypoint,
+            components: BTreeSet::new(),
+        };
+        let mut next = vec![ctx.entrypoint];
+        while let Some(name) = next.pop() {
+            let component = ctx.components.iter().find(|of| of.name == name);
+            if let Some(component) = component.filter(|_| !looping.contains(&name))
+                && again.components.insert(name)
+            {
+                let control = component.control.borrow();
+                let first = firsts(View::of(&control)).into_iter();
+                next.extend(first.flat_map(|view| runs(component, view)));
+            }
+        }
+        again
+    }
+
+    /// The entry point, if an address of it may leave its bounds when all is done.
+    pub fn stopping(&self, ctx: &ir::Context, ends: &Ends) -> BTreeSet<ir::Id> {
+        let main = ctx.components.iter().filter(|of| of.name == self.main);
+        let stopping = main.filter(|component| {
+            let control = component.control.borrow();
+            self.components.contains(&self.main) && first_stops(component, View::of(&control), ends)
+        });
+        stopping.map(|component| component.name).collect()
+    }
+}
+
+/// Whether an address may leave its bounds if this statement of the entry point comes first, since the run changes what it is
+/// computed from.
+fn first_stops(component: &ir::Component, view: View<'_>, ends: &Ends) -> bool {
+    let written = written(component);
+    let mut first = firsts(view).into_iter();
+    first.any(|view| stops(component, view, ends, &written))
+}
+
+/// The same of what a statement does itself, where these cells are written.
+fn stops(component: &ir::Component, view: View<'_>, ends: &Ends, written: &Cells) -> bool {
+    let is_simple = view.children().is_empty()
+        && view.comb_group().is_none()
+        && view.invoked().is_none()
+        && view.group().is_none_or(|group| group.called().is_empty())
+        && runs(component, view).is_empty();
+    let is_branch = matches!(
+        view.kind(),
+        ControlKind::If | ControlKind::StaticIf | ControlKind::While
+    );
+    let Some(group) = view.group().filter(|_| is_simple) else {
+        // Too much to follow: what may stop there may stop again.
+        let of_itself = view.children().is_empty() || is_branch;
+        return of_itself && ends.statement(component, view).may_stop;
+    };
+    let mut given = Vec::new();
+    let mut flow = Flow::default();
+    flow.add(&component.continuous_assignments);
+    match group {
+        GroupRef::Dynamic(group) => {
+            let group = group.borrow();
+            flow.add(&group.assignments);
+            given.extend(addresses(&group.assignments));
+        }
+        GroupRef::Static(group) => {
+            let group = group.borrow();
+            flow.add(&group.assignments);
+            given.extend(addresses(&group.assignments));
+        }
+    }
+    // Its cells may be a part of what continuous assignments hand to a memory.
+    let mut driven = view.group().into_iter().flat_map(|group| group.driven());
+    let decides = driven.any(|cell| {
+        let cell = cell.and_then(|name| component.find_cell(name));
+        cell.is_some_and(|cell| {
+            is_combinational(&cell) && ends.decides(component, cell.borrow().name())
+        })
+    });
+    decides || !flow.sources(&given).is_disjoint(written)
+}
+
+impl Scope<'_> {
+    /// Why it is not certain that what leaves its bounds does so as before, where these parts of a `seq` become the first ones.
+    pub fn come_first(
+        &self,
+        view: View<'_>,
+        parts: std::ops::Range<usize>,
+    ) -> Option<&'static str> {
+        let component = self.component;
+        let control = component.control.borrow();
+        let children = view.children();
+        let is_empty = |view: &View<'_>| view.kind() == ControlKind::Empty;
+        let is_first =
+            children[..parts.start].iter().all(is_empty) && leads_to(View::of(&control), view);
+        let mut moved = children[parts].iter();
+        let may_stop = self.again.components.contains(&component.name)
+            && is_first
+            && moved.any(|part| {
+                if component.name == self.again.main {
+                    first_stops(component, *part, self.ends)
+                } else {
+                    // What it is given may change, too.
+                    self.ends.statement(component, *part).may_stop
+                }
+            });
+        may_stop.then_some(DOUBT)
+    }
+}
+
+/// Whether a statement is among the first ones.
+fn leads_to(from: View<'_>, to: View<'_>) -> bool {
+    from.identity() == to.identity()
+        || first_children(from)
+            .into_iter()
+            .any(|child| leads_to(child, to))
+}
+
+fn first_children(view: View<'_>) -> Vec<View<'_>> {
+    let children = view.children().into_iter();
+    let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
+    match view.kind() {
+        ControlKind::Seq | ControlKind::StaticSeq => children.next().into_iter().collect(),
+        _ => children.collect(),
+    }
+}
+
+/// This statement, and those below it that begin with it.
+fn firsts(view: View<'_>) -> Vec<View<'_>> {
+    let below = first_children(view).into_iter().flat_map(firsts);
+    std::iter::once(view).chain(below).collect()
+}
+
+/// The components of cells that a statement itself runs or drives.
+fn runs(component: &ir::Component, view: View<'_>) -> Vec<ir::Id> {
+    let driven = view.group().map(|group| group.driven()).unwrap_or_default();
+    let driven = driven.into_iter().flatten();
+    let invoked = view.invoked().map(|cell| cell.borrow().name());
+    let cells = driven
+        .chain(invoked)
+        .filter_map(|name| component.find_cell(name));
+    let components = cells.filter(|cell| cell.borrow().is_component());
+    components
+        .filter_map(|cell| cell.borrow().type_name())
+        .collect()
+}
+
+/// The cells that the statements of a component write.
+fn written(component: &ir::Component) -> Cells {
+    let mut written = Cells::new();
+    let mut add = |port: &ir::RRC<ir::Port>| {
+        let is_address = port.borrow().name.as_ref().starts_with("addr");
+        let cell = cell_of(port).filter(|cell| !(is_address && is_memory(&cell.borrow())));
+        written.extend(cell.map(|cell| cell.borrow().name()));
+    };
+    for group in component.get_groups().iter() {
+        let group = group.borrow();
+        group.assignments.iter().for_each(|to| add(&to.dst));
+    }
+    for group in component.get_static_groups().iter() {
+        let group = group.borrow();
+        group.assignments.iter().for_each(|to| add(&to.dst));
+    }
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        ports_of(view).1.iter().for_each(&mut add);
+    });
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        written.extend(view.invoked().map(|cell| cell.borrow().name()));
+        written.extend(view.handed_over().into_iter().map(|(_, actual)| actual));
+    });
+    written
+}
+
+/// What assignments hand to memories as addresses that they may have no word for, and when.
+fn addresses<T>(assignments: &[ir::Assignment<T>]) -> Vec<ir::RRC<ir::Port>> {
+    let addresses = assignments.iter();
+    let addresses = addresses.filter(|assignment| may_stop(&assignment.dst, &assignment.src));
+    addresses.flat_map(ports_read).collect()
+}
+
+/// What cells get their values from.
+#[derive(Default)]
+struct Flow {
+    from: BTreeMap<ir::Id, Cells>,
+}
+
+impl Flow {
+    fn add<T>(&mut self, assignments: &[ir::Assignment<T>]) {
+        for assignment in assignments {
+            if let Some(cell) = cell_of(&assignment.dst) {
+                let read = ports_read(assignment);
+                let read = read.iter().filter_map(cell_of);
+                let from = self.from.entry(cell.borrow().name()).or_default();
+                from.extend(read.map(|cell| cell.borrow().name()));
+            }
+        }
+    }
+
+    /// The cells that these ports come from, and those that these get something from.
+    fn sources(&self, ports: &[ir::RRC<ir::Port>]) -> Cells {
+        let cells = ports.iter().filter_map(cell_of);
+        let mut next: Vec<ir::Id> = cells.map(|cell| cell.borrow().name()).collect();
+        let mut all = Cells::new();
+        while let Some(cell) = next.pop() {
+            if all.insert(cell) {
+                next.extend(self.from.get(&cell).into_iter().flatten());
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,97 @@
+//! What the compiler's own analyses misread (of Calyx 0.7.1): it may build such a component otherwise than it says, and any change of the
+//! program may change in which way.
+
+mod loops;
+
+use std::collections::BTreeSet;
+
+use calyx_ir as ir;
+use petal_metadata::ControlKind;
+use petal_program::dependences::{cell_of, is_combinational};
+use petal_program::latency::latency_of;
+use petal_program::tree::{View, called_group};
+
+use super::state::is_memory;
+
+/// The components with something that the compiler misreads.
+pub(super) fn components(ctx: &ir::Context) -> BTreeSet<ir::Id> {
+    let misread = ctx.components.iter().filter(|component| {
+        let mut groups = component.get_groups().iter();
+        let mut statics = component.get_static_groups().iter();
+        let mut combs = component.comb_groups.iter();
+        groups.any(|group| {
+            let group = group.borrow();
+            runs_another(&group.assignments) || has_other_latency(&group)
+        }) || statics.any(|group| {
+            let assignments = &group.borrow().assignments;
+            runs_another(assignments) || writes_sometimes(assignments)
+        }) || combs.any(|group| group.borrow().assignments.iter().any(writes))
+            || component
+                .cells
+                .iter()
+                .any(|cell| cell.borrow().is_primitive(Some("std_wire")))
+            || loops::are_misread(component)
+            || has_branches_in_par(component)
+    });
+    misread.map(|component| component.name).collect()
+}
+
+/// Whether the latency of a group may be taken for that of something that it starts beside what it is done with.
+fn has_other_latency(group: &ir::Group) -> bool {
+    let holes = group.assignments.iter();
+    let mut ends = holes.filter(|assignment| assignment.dst.borrow().is_hole());
+    let Some(end) = ends.next().filter(|end| end.guard.is_true()) else {
+        return false;
+    };
+    let mut row = BTreeSet::new();
+    let latency = latency_of(group, &end.src, &mut row);
+    let is_done = end.src.borrow().attributes.has(ir::NumAttr::Done);
+    let mut others = group.assignments.iter().filter_map(|assignment| {
+        let is_go = assignment.dst.borrow().attributes.has(ir::NumAttr::Go);
+        cell_of(&assignment.dst).filter(|_| is_go)
+    });
+    is_done && latency != Some(1) && others.any(|cell| !row.contains(&cell.borrow().name()))
+}
+
+/// Whether an arm of a `par` has branches and more: what runs at once in it is missed where it becomes static.
+fn has_branches_in_par(component: &ir::Component) -> bool {
+    let mut has_some = false;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        if matches!(view.kind(), ControlKind::Par | ControlKind::StaticPar) {
+            let arms = view.children().into_iter();
+            let mut arms = arms.filter(|arm| !matches!(arm.kind(), ControlKind::If));
+            has_some |= arms.any(|arm| {
+                let mut has_branches = false;
+                arm.walk(&mut |view| {
+                    has_branches |= matches!(view.kind(), ControlKind::If | ControlKind::StaticIf);
+                });
+                has_branches
+            });
+        }
+    });
+    has_some
+}
+
+/// Whether a group runs another one: what that reads and uses is not seen.
+fn runs_another<T>(assignments: &[ir::Assignment<T>]) -> bool {
+    assignments.iter().any(|to| called_group(to).is_some())
+}
+
+/// Whether a combinational group writes something: it is taken for one that doesn't.
+fn writes(assignment: &ir::Assignment<ir::Nothing>) -> bool {
+    let is_address = assignment.dst.borrow().name.as_ref().starts_with("addr");
+    cell_of(&assignment.dst)
+        .is_some_and(|cell| !(is_combinational(&cell) || is_address && is_memory(&cell.borrow())))
+}
+
+/// Whether a static group may leave as it is what it gives a value to: it is taken for written.
+fn writes_sometimes(assignments: &[ir::Assignment<ir::StaticTiming>]) -> bool {
+    assignments.iter().any(|assignment| {
+        let is_state = cell_of(&assignment.dst)
+            .is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this());
+        let is_go = assignment.dst.borrow().attributes.has(ir::NumAttr::Go);
+        let is_sure = matches!(&*assignment.guard, ir::Guard::True | ir::Guard::Info(_))
+            && assignment.src.borrow().is_constant(1, 1);
+        is_state && is_go && !is_sure
+    })
+}

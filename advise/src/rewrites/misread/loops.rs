@@ -1,0 +1,175 @@
+//! Loops that the compiler misreads.
+//!
+//! Of a body that ends with an `if` without `else`, or with a loop, it forgets that the one before that may be the last step
+//! (`top-down-cc`). And what a body writes before it reads it, and somebody reads after the loop, it takes for needed no more (live ranges).
+
+use std::collections::BTreeSet;
+
+use calyx_ir as ir;
+use petal_metadata::ControlKind;
+use petal_program::dependences::{cell_of, ports_of, ports_read};
+use petal_program::tree::{GroupRef, View};
+
+/// Whether a component has such a loop.
+pub(super) fn are_misread(component: &ir::Component) -> bool {
+    let control = component.control.borrow();
+    let root = View::of(&control);
+    let mut found = false;
+    root.walk(&mut |view| {
+        let is_loop = matches!(
+            view.kind(),
+            ControlKind::While | ControlKind::Repeat | ControlKind::StaticRepeat
+        );
+        if let Some(body) = view.children().first().filter(|_| is_loop) {
+            let is_static = view.kind() == ControlKind::StaticRepeat;
+            found |= !is_static && falls_through(*body) || loses(component, root, view, *body);
+        }
+    });
+    found
+}
+
+/// Whether the last step of a statement may take no time.
+fn falls_through(view: View<'_>) -> bool {
+    let children = view.children();
+    match view.kind() {
+        ControlKind::Seq => children.last().is_some_and(|last| falls_through(*last)),
+        ControlKind::Par => children.iter().any(|arm| falls_through(*arm)),
+        ControlKind::If => {
+            children.len() < 2
+                || children
+                    .iter()
+                    .any(|branch| branch.kind() == ControlKind::Empty || falls_through(*branch))
+        }
+        ControlKind::While | ControlKind::Repeat => true,
+        _ => false,
+    }
+}
+
+/// Whether a register that the body of a loop writes before it reads it is read later.
+fn loses(component: &ir::Component, root: View<'_>, of: View<'_>, body: View<'_>) -> bool {
+    let mut written = BTreeSet::new();
+    body.walk(&mut |view| written.extend(uses(view).writes));
+    written.into_iter().any(|cell| {
+        let is_shared = component.find_cell(cell).is_some_and(|cell| {
+            let cell = cell.borrow();
+            cell.is_primitive(Some("std_reg")) && !cell.attributes.has(ir::BoolAttr::External)
+        });
+        is_shared
+            && first(body, cell) != First::Read
+            && is_read_later(root, of, cell).unwrap_or(true)
+    })
+}
+
+/// What a statement does first to a register.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    Read,
+    Write,
+    Neither,
+}
+
+fn first(view: View<'_>, cell: ir::Id) -> First {
+    let own = uses(view);
+    if own.reads.contains(&cell) {
+        return First::Read;
+    }
+    if own.writes.contains(&cell) {
+        return First::Write;
+    }
+    let children = view.children().into_iter();
+    let mut all = children.map(|child| first(child, cell));
+    match view.kind() {
+        ControlKind::Seq | ControlKind::StaticSeq => all
+            .find(|of| *of != First::Neither)
+            .unwrap_or(First::Neither),
+        kind => {
+            let all: Vec<First> = all.collect();
+            let is_par = matches!(kind, ControlKind::Par | ControlKind::StaticPar);
+            let is_written = if is_par {
+                all.contains(&First::Write)
+            } else {
+                !all.is_empty() && all.iter().all(|of| *of == First::Write)
+            };
+            match (all.contains(&First::Read), is_written) {
+                (true, _) => First::Read,
+                (false, true) => First::Write,
+                (false, false) => First::Neither,
+            }
+        }
+    }
+}
+
+/// Whether a register may be read after a loop in a statement; `None` if the loop is not in it.
+fn is_read_later(view: View<'_>, of: View<'_>, cell: ir::Id) -> Option<bool> {
+    if view.is(of) {
+        return Some(false);
+    }
+    let children = view.children();
+    let mut all = children.iter().enumerate();
+    let (at, inside) = all.find_map(|(at, child)| Some((at, is_read_later(*child, of, cell)?)))?;
+    let mut later = match view.kind() {
+        ControlKind::If | ControlKind::StaticIf => [].iter(),
+        ControlKind::Seq | ControlKind::StaticSeq => children[at + 1..].iter(),
+        // What is beside it may come after it, as may all of a loop around it.
+        _ => children.iter(),
+    };
+    let is_loop = view.children().len() == 1 && uses(view).reads.contains(&cell);
+    Some(inside || is_loop || later.any(|child| is_read_in(*child, of, cell)))
+}
+
+/// Whether a statement reads a register, but for the loop in it.
+fn is_read_in(view: View<'_>, of: View<'_>, cell: ir::Id) -> bool {
+    let children = || view.children().into_iter();
+    !view.is(of)
+        && (uses(view).reads.contains(&cell) || children().any(|child| is_read_in(child, of, cell)))
+}
+
+/// The cells that a statement itself reads and writes, with its groups.
+#[derive(Default)]
+struct Uses {
+    reads: BTreeSet<ir::Id>,
+    writes: BTreeSet<ir::Id>,
+}
+
+impl Uses {
+    fn read(&mut self, ports: &[ir::RRC<ir::Port>]) {
+        let is_done = |port: &ir::RRC<ir::Port>| port.borrow().attributes.has(ir::NumAttr::Done);
+        let values = ports.iter().filter(|port| !is_done(port));
+        let cells = values.filter_map(cell_of);
+        self.reads.extend(cells.map(|cell| cell.borrow().name()));
+    }
+
+    fn write(&mut self, port: &ir::RRC<ir::Port>) {
+        let cell = cell_of(port);
+        self.writes.extend(cell.map(|cell| cell.borrow().name()));
+    }
+
+    fn assignments<T>(&mut self, assignments: &[ir::Assignment<T>]) {
+        for assignment in assignments {
+            self.read(&ports_read(assignment));
+            self.write(&assignment.dst);
+        }
+    }
+}
+
+fn uses(view: View<'_>) -> Uses {
+    let mut uses = Uses::default();
+    let (read, driven) = ports_of(view);
+    uses.read(&read);
+    for port in &driven {
+        uses.write(port);
+    }
+    for (one, other) in view.handed_over() {
+        uses.reads.extend([one, other]);
+        uses.writes.extend([one, other]);
+    }
+    if let Some(group) = view.comb_group() {
+        uses.assignments(&group.borrow().assignments);
+    }
+    match view.group() {
+        Some(GroupRef::Dynamic(group)) => uses.assignments(&group.borrow().assignments),
+        Some(GroupRef::Static(group)) => uses.assignments(&group.borrow().assignments),
+        None => {}
+    }
+    uses
+}

@@ -1,0 +1,199 @@
+//! Whether what a group writes is written when it is done.
+//!
+//! A register has its new value in the cycle in which its `done` is high. So a group whose `done` follows from that of all that
+//! it writes leaves it settled. Another one may write in the very cycle in which control goes on: a condition that is looked at then sees
+//! the value before, and whether the group still runs in that cycle depends on how its control is compiled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use calyx_ir as ir;
+use petal_program::dependences::{cell_of, is_combinational, ports_read, primitive};
+
+/// Whether a group of the program may still write in the cycle in which it is done, or after that.
+pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
+    let components = ctx.components.iter();
+    let latencies = components.map(|component| (component.name, component.latency));
+    let latencies: BTreeMap<ir::Id, Option<_>> = latencies.collect();
+    let latency = |cell: &ir::Cell, go: &ir::Port| {
+        let of = cell.type_name()?;
+        let known = match latencies.get(&of) {
+            Some(latency) => *latency,
+            None => ctx.lib.find_primitive(of)?.latency,
+        };
+        known
+            .map(u64::from)
+            .or_else(|| go.attributes.get(ir::NumAttr::Interval))
+    };
+    let mut components = ctx.components.iter();
+    components.any(|component| {
+        let mut groups = component.get_groups().iter();
+        let mut statics = component.get_static_groups().iter();
+        groups.any(|group| writes_late(&group.borrow()))
+            || statics.any(|group| leaves_running(&group.borrow(), latency))
+    })
+}
+
+/// Whether a static group starts something that may go on when the group ends. `latency` tells what is known of how long something
+/// takes.
+fn leaves_running(
+    group: &ir::StaticGroup,
+    latency: impl Fn(&ir::Cell, &ir::Port) -> Option<u64>,
+) -> bool {
+    let starts = group.assignments.iter().filter(|start| {
+        let is_state = cell_of(&start.dst)
+            .is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this());
+        is_state && start.dst.borrow().attributes.has(ir::NumAttr::Go)
+    });
+    starts.into_iter().any(|start| {
+        let Some(cell) = cell_of(&start.dst) else {
+            return true;
+        };
+        let takes = latency(&cell.borrow(), &start.dst.borrow());
+        let run = match &*start.guard {
+            ir::Guard::True => Some((0, group.latency)),
+            ir::Guard::Info(timing) => Some(timing.get_interval()),
+            _ => None,
+        };
+        match (takes, run) {
+            (Some(1), _) => false,
+            // As long as it takes, so that it neither stops nor starts again.
+            (Some(takes), Some((first, end))) => end != first + takes || end > group.latency,
+            (Some(_), None) | (None, _) => true,
+        }
+    })
+}
+
+fn writes_late(group: &ir::Group) -> bool {
+    let written = group.assignments.iter().filter_map(|assignment| {
+        let cell = cell_of(&assignment.dst)?;
+        (!is_combinational(&cell) && !cell.borrow().is_this() && !is_address(assignment))
+            .then_some(cell)
+    });
+    let written: Vec<ir::RRC<ir::Cell>> = written.collect();
+    let settled = settled(group, &written);
+    let mut names = written.iter().map(|cell| cell.borrow().name());
+    names.any(|name| !settled.contains(&name)) || starts_again(group)
+}
+
+/// Whether the group lets a cell that takes several cycles start anew when it is done, because the group goes on: then that may be done
+/// at any time later.
+fn starts_again(group: &ir::Group) -> bool {
+    let ends = group.assignments.iter().any(|assignment| {
+        let port = assignment.dst.borrow();
+        port.is_hole() && port.name == "done" && port.get_parent_name() == group.name() && {
+            let ports = ports_read(assignment).into_iter();
+            let mut cells = ports.filter_map(|port| cell_of(&port));
+            cells.all(|cell| takes_several_cycles(&cell.borrow()))
+        }
+    });
+    let mut begins = group.assignments.iter().filter(|assignment| {
+        let cell = cell_of(&assignment.dst);
+        cell.is_some_and(|cell| takes_several_cycles(&cell.borrow()))
+            && assignment.dst.borrow().attributes.has(ir::NumAttr::Go)
+    });
+    begins.any(|assignment| !ends && !is_until_done(&assignment.guard, &assignment.dst))
+}
+
+fn takes_several_cycles(cell: &ir::Cell) -> bool {
+    match primitive(cell) {
+        Some(of) => of != "std_reg" && !of.as_ref().contains("mem_d"),
+        None => cell.is_component(),
+    }
+}
+
+/// Whether a guard holds only as long as the cell with this port is not done.
+fn is_until_done(guard: &ir::Guard<ir::Nothing>, go: &ir::RRC<ir::Port>) -> bool {
+    match guard {
+        ir::Guard::And(left, right) => is_until_done(left, go) || is_until_done(right, go),
+        ir::Guard::Not(inner) => match &**inner {
+            ir::Guard::Port(port) => {
+                let port = port.borrow();
+                port.attributes.has(ir::NumAttr::Done)
+                    && port.get_parent_name() == go.borrow().get_parent_name()
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether an assignment only chooses what a memory gives at once.
+fn is_address(assignment: &ir::Assignment<ir::Nothing>) -> bool {
+    let of = cell_of(&assignment.dst).and_then(|cell| primitive(&cell.borrow()));
+    let port = assignment.dst.borrow().name;
+    of.is_some_and(|of| of.as_ref().starts_with("comb_mem_d")) && port.as_ref().starts_with("addr")
+}
+
+/// Those of the cells that have their new values when the group is done.
+fn settled(group: &ir::Group, written: &[ir::RRC<ir::Cell>]) -> BTreeSet<ir::Id> {
+    let reads_done = |assignment: &ir::Assignment<ir::Nothing>| {
+        let ports = ports_read(assignment).into_iter();
+        let done = ports.filter(|port| port.borrow().attributes.has(ir::NumAttr::Done));
+        let cells = done.filter_map(|port| cell_of(&port));
+        cells
+            .map(|cell| cell.borrow().name())
+            .collect::<BTreeSet<_>>()
+    };
+    let is_done = |assignment: &&ir::Assignment<ir::Nothing>| {
+        let port = assignment.dst.borrow();
+        port.is_hole() && port.name == "done" && port.get_parent_name() == group.name()
+    };
+    // One of several alternatives may come before the others.
+    let mut ends = group.assignments.iter().filter(is_done);
+    let mut settled = match (ends.next(), ends.next()) {
+        (Some(only), None) if is_conjunction(&only.guard) => reads_done(only),
+        _ => BTreeSet::new(),
+    };
+    settled.retain(|end| written.iter().any(|cell| cell.borrow().name() == *end));
+    if settled.is_empty() {
+        return settled;
+    }
+    // A register that is written in the first cycle has its value in the second, and no `done` comes before.
+    for cell in written {
+        let cell = cell.borrow();
+        let at_once = group.assignments.iter().any(|assignment| {
+            let port = assignment.dst.borrow();
+            port.name == "write_en"
+                && !port.is_hole()
+                && port.get_parent_name() == cell.name()
+                && assignment.guard.is_true()
+                && assignment.src.borrow().is_constant(1, 1)
+        });
+        if cell.is_primitive(Some("std_reg")) && at_once {
+            settled.insert(cell.name());
+        }
+    }
+    // What begins only when something else is done, is done after that.
+    loop {
+        let before = settled.len();
+        for end in settled.clone() {
+            let begins = group.assignments.iter().filter(|assignment| {
+                let port = assignment.dst.borrow();
+                !port.is_hole()
+                    && port.get_parent_name() == end
+                    && (matches!(port.name.as_ref(), "write_en" | "content_en")
+                        || port.attributes.has(ir::NumAttr::Go))
+            });
+            let waits = begins.map(|assignment| {
+                if is_conjunction(&assignment.guard) {
+                    reads_done(assignment)
+                } else {
+                    BTreeSet::new()
+                }
+            });
+            settled.extend(waits.reduce(|all, waits| &all & &waits).unwrap_or_default());
+        }
+        if settled.len() == before {
+            return settled;
+        }
+    }
+}
+
+/// Whether a guard holds only if all ports in it are high.
+fn is_conjunction(guard: &ir::Guard<ir::Nothing>) -> bool {
+    match guard {
+        ir::Guard::True | ir::Guard::Port(_) => true,
+        ir::Guard::And(left, right) => is_conjunction(left) && is_conjunction(right),
+        _ => false,
+    }
+}

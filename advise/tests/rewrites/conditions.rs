@@ -1,0 +1,186 @@
+//! Edits of conditions: which become continuous, and which have to stay.
+
+use expect_test::expect;
+use petal_advise::Observed;
+
+use super::{IS_1, changed, check, check_with, main, sets};
+
+#[test]
+fn conditions() {
+    let wires = sets("a_1 b_1") + IS_1;
+    check(
+        "",
+        &wires,
+        "seq { a_1; if eq.out with is_1 { b_1; } }",
+        &expect![[r#"
+            proved: make the comb group `is_1` continuous: nothing else drives or reads the cells of the condition, and every register that it reads is written by groups that are done after that
+        "#]],
+    );
+}
+
+#[test]
+fn conditions_of_cells_that_others_drive() {
+    // As a `ref` cell of another component.
+    let p = (
+        "ref lt = std_eq(8);",
+        "group run { lt.left = x; a.in = 8'd1; a.write_en = lt.out; run[done] = a.done; }\n",
+        "run;",
+    );
+    let wires = sets("b_1") + IS_1;
+    let control = "seq { invoke p[lt = eq](x = 8'd1)(); if eq.out with is_1 { b_1; } }";
+    check_with(
+        p,
+        ("", &wires, control),
+        &expect![[r#"
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            checked: make the comb group `is_1` continuous, with a copy of `eq`: an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it
+        "#]],
+    );
+    // As an output of another component.
+    let p = ("", &*sets("a_1"), "a_1;");
+    let control = "seq { invoke p(x = 8'd1)(out = eq.left); if eq.out with is_1 { b_1; } }";
+    check_with(
+        p,
+        ("", &wires, control),
+        &expect![[r#"
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            checked: make the comb group `is_1` continuous, with a copy of `eq`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+        "#]],
+    );
+}
+
+#[test]
+fn conditions_with_copies() {
+    // Another condition and a group use the comparison, too.
+    let also = "comb group is_3 { eq.left = a.out; eq.right = 8'd3; }
+        group note { eq.left = b.out; eq.right = 8'd7; c.in = eq.out ? 8'd1; c.write_en = 1'd1; note[done] = c.done; }\n";
+    let wires = sets("a_1 b_1") + IS_1 + also;
+    let control = "seq { a_1; note; while eq.out with is_1 { a_1; } if eq.out with is_3 { b_1; } }";
+    check(
+        "",
+        &wires,
+        control,
+        &expect![[r#"
+            checked: make the comb group `is_1` continuous, with a copy of `eq`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: make the comb group `is_3` continuous, with a copy of `eq`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: run `a_1` and `note` at once, in a `par`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: make one group of `a_1` and `note`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+        "#]],
+    );
+    let source = main("", &wires, control);
+    let changed = changed(&source, &Observed::default(), "`is_1` continuous");
+    expect![[r#"
+        -    eq = std_eq(8); other = std_eq(8);  }
+        +    eq = std_eq(8); eq_for_is_1 = std_eq(8); other = std_eq(8);  }
+        -comb group is_1 { eq.left = a.out; eq.right = 8'd1; }
+        +eq_for_is_1.left = a.out; eq_for_is_1.right = 8'd1;
+        -seq { a_1; note; while eq.out with is_1 { a_1; } if eq.out with is_3 { b_1; } }
+        +seq { a_1; note; while eq_for_is_1.out { a_1; } if eq.out with is_3 { b_1; } }
+    "#]]
+    .assert_eq(&changed);
+}
+
+#[test]
+fn conditions_that_have_to_stay() {
+    // A memory has one address.
+    let wires = sets("a_1")
+        + "comb group of_m { m.addr0 = 1'd0; eq.left = m.read_data; eq.right = 8'd1; }
+        group load { m.addr0 = 1'd1; b.in = m.read_data; b.write_en = 1'd1; load[done] = b.done; }\n";
+    check(
+        "m = comb_mem_d1(8, 2, 1);",
+        &wires,
+        "seq { load; if eq.out with of_m { a_1; } }",
+        &expect![""],
+    );
+    // What something writes without an address goes to the first word.
+    let wires = sets("a_1")
+        + "comb group of_m { m.addr0 = 1'd1; eq.left = m.read_data; eq.right = 8'd1; }
+        group fill { m.write_data = 8'd5; m.write_en = 1'd1; b.in = 8'd1; b.write_en = 1'd1; fill[done] = b.done; }\n";
+    check(
+        "m = comb_mem_d1(8, 2, 1);",
+        &wires,
+        "seq { fill; if eq.out with of_m { a_1; } }",
+        &expect![""],
+    );
+    // What a group computes is something else when it is over, through a wire as well.
+    let sum = "group sum { add.left = b.out; add.right = 8'd1; b.in = add.out; b.write_en = 1'd1; sum[done] = b.done; }\n";
+    let of_sum = "comb group of_sum { eq.left = add.out; eq.right = 8'd1; }\n";
+    let control = "seq { sum; if eq.out with of_sum { a_1; } }";
+    check("", &(sets("a_1") + sum + of_sum), control, &expect![""]);
+    let of_wire = "w.in = add.out;\ncomb group of_sum { eq.left = w.out; eq.right = 8'd1; }\n";
+    check(
+        "w = std_wire(8);",
+        &(sets("a_1") + sum + of_wire),
+        control,
+        &expect![""],
+    );
+    // The condition is not of the cell that the comb group drives.
+    let wires = sets("a_1") + IS_1 + sum;
+    check(
+        "less = std_lt(8);",
+        &(wires
+            + "group test { less.left = a.out; b.in = less.out ? 8'd1; b.write_en = 1'd1; test[done] = b.done; }\n"),
+        "seq { sum; test; if less.out with is_1 { a_1; } }",
+        &expect![""],
+    );
+    // An input of a copy that continuous assignments drive.
+    let wires = sets("a_1 b_1")
+        + "eq.right = 8'd1;\ncomb group left { eq.left = a.out; }
+        group note { eq.left = b.out; c.in = eq.out ? 8'd1; c.write_en = 1'd1; note[done] = c.done; }\n";
+    check(
+        "",
+        &wires,
+        "seq { a_1; note; if eq.out with left { b_1; } }",
+        &expect![[r#"
+            checked: run `a_1` and `note` at once, in a `par`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+            checked: make one group of `a_1` and `note`: something may be read that nothing drives then, and what that gives depends on how it is compiled
+        "#]],
+    );
+}
+
+#[test]
+fn conditions_that_change_with_what_runs() {
+    // A group drives what the condition is computed from, itself, or by the input of a component.
+    let wires = sets("a_1 b_1")
+        + "group test { eq.left = a.out; eq.right = 8'd1; c.in = 8'd1; c.write_en = 1'd1; test[done] = c.done; }\n";
+    check(
+        "",
+        &wires,
+        "while eq.out { seq { a_1; test; b_1; } }",
+        &expect![[r#"
+            checked: run `a_1` to `test` and `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
+            checked: run `test` and `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
+            checked: make one group of `test` and `b_1`: a condition may change with what runs while it is looked at
+        "#]],
+    );
+    let p = ("", "add.left = x; add.right = a.out; out = add.out;\n", "");
+    let wires = sets("a_1 b_1") + "eq.left = p.out; eq.right = 8'd1;\n";
+    check_with(
+        p,
+        (
+            "",
+            &wires,
+            "while eq.out { seq { a_1; invoke p(x = b.out)(); b_1; } }",
+        ),
+        &expect![[r#"
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            checked: run `a_1` and `invoke p` to `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
+            checked: run `a_1` and `invoke p` at once, in a `par`: a condition may change with what runs while it is looked at
+        "#]],
+    );
+    // The output of this one is a register.
+    let p = ("", &*(sets("a_x") + "out = a.out;\n"), "a_x;");
+    check_with(
+        p,
+        (
+            "",
+            &wires,
+            "while eq.out { seq { a_1; invoke p(x = b.out)(); b_1; } }",
+        ),
+        &expect![[r#"
+            checked: make the cell `p` a part of `main`: `@inline`: the compiler may share what was apart while `p` was a component
+            proved: run `a_1` and `invoke p` to `b_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: run `a_1` and `invoke p` at once, in a `par`: none of them writes what another one reads or writes
+        "#]],
+    );
+}

@@ -1,0 +1,386 @@
+//! What makes results depend on how many cycles something takes.
+//!
+//! Owns what of a component lets time be seen, apart from arms of a `par` that race. Whatever cannot be decided lets it be
+//! seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use calyx_ir as ir;
+
+use super::effects::Cells;
+use super::stale::{Fresh, implies, reads_stale};
+use super::uses::{cell_of, is_combinational, name_of, ports_of, ports_read};
+use crate::tree::{GroupRef, View, called_group};
+
+/// Whether the latency of the component was promised to those that run it.
+pub fn is_promised(component: &ir::Component) -> bool {
+    let signature = component.signature.borrow();
+    let mut ports = signature.ports.iter();
+    is_promise(&component.attributes) || ports.any(|port| is_promise(&port.borrow().attributes))
+}
+
+/// Whether the latency of a statement was promised, of its group, or of what is below it.
+pub fn is_promised_for(view: View<'_>) -> bool {
+    let of_group = match view.group() {
+        Some(GroupRef::Dynamic(group)) => is_promise(&group.borrow().attributes),
+        Some(GroupRef::Static(_)) | None => false,
+    };
+    let is_leaf = view.group().is_some() && view.children().is_empty();
+    of_group && runs_component(view)
+        || is_promise(view.attributes()) && (!is_leaf || runs_component(view))
+}
+
+fn is_promise(attributes: &ir::Attributes) -> bool {
+    attributes.has(ir::NumAttr::Promotable) || attributes.has(ir::NumAttr::Interval)
+}
+
+fn runs_component(view: View<'_>) -> bool {
+    let Some(GroupRef::Dynamic(group)) = view.group() else {
+        return true;
+    };
+    let group = group.borrow();
+    let mut driven = group
+        .assignments
+        .iter()
+        .filter_map(|assignment| cell_of(&assignment.dst));
+    driven.any(|cell| cell.borrow().is_component())
+}
+
+/// Whether something in the component changes from cycle to cycle without a statement that changes it, or is read that
+/// holds for a cycle only.
+pub(super) fn is_clocked(component: &ir::Component, is_entry: bool) -> bool {
+    let runs = component.continuous_assignments.iter().any(|assignment| {
+        let of_state = cell_of(&assignment.dst)
+            .is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this());
+        of_state && !is_data(&assignment.dst)
+    });
+    let runs_by_itself = || {
+        component.cells.iter().any(|cell| {
+            let cell = cell.borrow();
+            let primitive = matches!(
+                cell.prototype,
+                ir::CellType::Primitive { is_comb: false, .. }
+            );
+            let has_go = cell
+                .ports
+                .iter()
+                .any(|port| port.borrow().attributes.has(ir::NumAttr::Go));
+            primitive && !has_go && cell.ports.len() > 1
+        })
+    };
+    runs || runs_by_itself() || reads_moments(component, is_entry) || reads_control(component)
+}
+
+/// Whether something reads when a group or the component itself runs or is done, other than to run another group.
+fn reads_control(component: &ir::Component) -> bool {
+    let is_own = |port: &ir::RRC<ir::Port>| {
+        let port = port.borrow();
+        let of_this = !port.is_hole() && port.cell_parent().borrow().is_this();
+        of_this && (port.attributes.has(ir::NumAttr::Go) || port.attributes.has(ir::NumAttr::Done))
+    };
+    let is_control = |port: &ir::RRC<ir::Port>| port.borrow().is_hole() || is_own(port);
+    let by_wires = |assignments: &[ir::Assignment<ir::Nothing>]| {
+        assignments
+            .iter()
+            .flat_map(ports_read)
+            .any(|port| is_control(&port))
+    };
+    let mut in_control = false;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        let (read, _) = ports_of(view);
+        in_control |= read.iter().any(is_control);
+    });
+    in_control
+        || by_wires(&component.continuous_assignments)
+        || component
+            .comb_groups
+            .iter()
+            .any(|group| by_wires(&group.borrow().assignments))
+        || component.get_groups().iter().any(|group| {
+            let group = group.borrow();
+            in_group(group.name(), &group.assignments, &is_control)
+        })
+        || component.get_static_groups().iter().any(|group| {
+            let group = group.borrow();
+            in_group(group.name(), &group.assignments, &is_control)
+        })
+}
+
+/// Whether a group reads when something runs or is done, other than to run groups and to be done with those that it runs.
+fn in_group<T>(
+    name: ir::Id,
+    assignments: &[ir::Assignment<T>],
+    is_control: &impl Fn(&ir::RRC<ir::Port>) -> bool,
+) -> bool {
+    let mut run: Cells = assignments.iter().filter_map(called_group).collect();
+    run.insert(name);
+    assignments.iter().any(|assignment| {
+        let runs = assignment.dst.borrow().is_hole();
+        let is_of_run = |port: &ir::RRC<ir::Port>| {
+            let port = port.borrow();
+            port.is_hole() && run.contains(&port.get_parent_name())
+        };
+        let mut read = ports_read(assignment).into_iter();
+        read.any(|port| is_control(&port) && !(runs && is_of_run(&port)))
+    })
+}
+
+/// Whether a port of state takes what it is given only when something else says so.
+fn is_data(port: &ir::RRC<ir::Port>) -> bool {
+    let of_component = cell_of(port).is_some_and(|cell| cell.borrow().is_component());
+    let port = port.borrow();
+    let is_address = port.name.as_ref().starts_with("addr");
+    !port.attributes.has(ir::NumAttr::Go)
+        && (of_component || is_address || port.attributes.has(ir::BoolAttr::Data))
+}
+
+/// Whether something reads that a cell is done that it does not run itself.
+fn reads_moments(component: &ir::Component, is_entry: bool) -> bool {
+    let is_moment = |port: &ir::RRC<ir::Port>, driven: &Cells| {
+        let is_done = port.borrow().attributes.has(ir::NumAttr::Done);
+        is_done && name_of(port).is_some_and(|cell| !driven.contains(&cell))
+    };
+    let fresh = Fresh::of(component, is_entry);
+    let continuous = &component.continuous_assignments;
+    let in_group = |group: &ir::Group| {
+        let assignments = &group.assignments;
+        moments(assignments, &is_moment)
+            || reads_stale(assignments, &fresh.of_group(group.name()), continuous)
+    };
+    let in_static = |group: &ir::StaticGroup| {
+        let assignments = &group.assignments;
+        moments(assignments, &is_moment)
+            || reads_stale(assignments, &fresh.of_group(group.name()), continuous)
+    };
+    let none = Cells::new();
+    let in_any = |assignments: &[ir::Assignment<ir::Nothing>]| {
+        let mut ports = assignments.iter().flat_map(ports_read);
+        ports.any(|port| is_moment(&port, &none))
+    };
+    let mut in_control = false;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        let (read, _) = ports_of(view);
+        in_control |= read.iter().any(|port| is_moment(port, &none));
+    });
+    in_control
+        || in_any(&component.continuous_assignments)
+        || component
+            .comb_groups
+            .iter()
+            .any(|group| in_any(&group.borrow().assignments))
+        || component
+            .get_groups()
+            .iter()
+            .any(|group| in_group(&group.borrow()))
+        || component
+            .get_static_groups()
+            .iter()
+            .any(|group| in_static(&group.borrow()))
+}
+
+fn moments<T>(
+    assignments: &[ir::Assignment<T>],
+    is_moment: &impl Fn(&ir::RRC<ir::Port>, &Cells) -> bool,
+) -> bool {
+    let driven: Cells = assignments
+        .iter()
+        .filter_map(|assignment| name_of(&assignment.dst))
+        .collect();
+    let mut ports = assignments.iter().flat_map(ports_read);
+    ports.any(|port| is_moment(&port, &driven))
+}
+
+/// Cells that exactly one comb group drives, and nothing else.
+pub(super) fn conditional(component: &ir::Component) -> Cells {
+    let mut drivers: BTreeMap<ir::Id, usize> = BTreeMap::new();
+    for group in component.comb_groups.iter() {
+        let group = group.borrow();
+        let driven: Cells = group
+            .assignments
+            .iter()
+            .filter_map(|assignment| name_of(&assignment.dst))
+            .collect();
+        for cell in driven {
+            *drivers.entry(cell).or_default() += 1;
+        }
+    }
+    let mut others: Cells = component
+        .continuous_assignments
+        .iter()
+        .filter_map(|assignment| name_of(&assignment.dst))
+        .collect();
+    for group in component.get_groups().iter() {
+        others.extend(
+            group
+                .borrow()
+                .assignments
+                .iter()
+                .filter_map(|assignment| name_of(&assignment.dst)),
+        );
+    }
+    for group in component.get_static_groups().iter() {
+        others.extend(
+            group
+                .borrow()
+                .assignments
+                .iter()
+                .filter_map(|assignment| name_of(&assignment.dst)),
+        );
+    }
+    let single = drivers
+        .into_iter()
+        .filter(|(cell, count)| *count == 1 && !others.contains(cell));
+    single.map(|(cell, _)| cell).collect()
+}
+
+/// What a statement gives a cell of a component that it runs: the cells from which its inputs come, directly or not.
+pub(super) fn given(component: &ir::Component, view: View<'_>, cell: ir::Id) -> Cells {
+    let mut flow = Flow::default();
+    flow.add(&component.continuous_assignments);
+    if let Some(group) = view.comb_group() {
+        flow.add(&group.borrow().assignments);
+    }
+    let mut inputs: Vec<ir::RRC<ir::Port>> = Vec::new();
+    match view.group() {
+        // What they run in turn may give it something, too.
+        Some(GroupRef::Dynamic(_)) => {
+            for group in component.get_groups().iter() {
+                let group = group.borrow();
+                let is_own = view.group().is_some_and(|own| own.name() == group.name());
+                if is_own || view.group().is_some_and(|own| !own.called().is_empty()) {
+                    flow.add(&group.assignments);
+                }
+            }
+        }
+        Some(GroupRef::Static(group)) => flow.add(&group.borrow().assignments),
+        None => match view {
+            View::Dynamic(ir::Control::Invoke(node)) => {
+                inputs.extend(node.inputs.iter().map(|(_, port)| port.clone()));
+            }
+            View::Static(ir::StaticControl::Invoke(node)) => {
+                inputs.extend(node.inputs.iter().map(|(_, port)| port.clone()));
+            }
+            _ => {}
+        },
+    }
+    let mut cells: Cells = inputs.iter().filter_map(name_of).collect();
+    cells.extend(flow.inputs_of(cell));
+    flow.sources(cells)
+}
+
+/// What flows where.
+#[derive(Default)]
+struct Flow {
+    /// Cell → cells whose ports are handed to it, but for what makes it run.
+    from: BTreeMap<ir::Id, Cells>,
+    combinational: Cells,
+}
+
+impl Flow {
+    fn add<T>(&mut self, assignments: &[ir::Assignment<T>]) {
+        for assignment in assignments {
+            let Some(cell) = cell_of(&assignment.dst) else {
+                continue;
+            };
+            if assignment.dst.borrow().attributes.has(ir::NumAttr::Go) {
+                continue;
+            }
+            let name = cell.borrow().name();
+            if is_combinational(&cell) {
+                self.combinational.insert(name);
+            }
+            let ports = ports_read(assignment);
+            let not_done = ports
+                .iter()
+                .filter(|port| !port.borrow().attributes.has(ir::NumAttr::Done));
+            self.from
+                .entry(name)
+                .or_default()
+                .extend(not_done.filter_map(name_of));
+        }
+    }
+
+    fn inputs_of(&self, cell: ir::Id) -> Cells {
+        self.from.get(&cell).cloned().unwrap_or_default()
+    }
+
+    /// These cells, and those that combinational ones among them get something from.
+    fn sources(&self, cells: Cells) -> Cells {
+        let mut all = Cells::new();
+        let mut next: Vec<ir::Id> = cells.into_iter().collect();
+        while let Some(cell) = next.pop() {
+            if all.insert(cell) && self.combinational.contains(&cell) {
+                next.extend(self.inputs_of(cell));
+            }
+        }
+        all
+    }
+}
+
+/// Components of cells of which a group looks at more than that they are done, while they run.
+pub(super) fn observed(component: &ir::Component) -> BTreeSet<ir::Id> {
+    let mut components = BTreeSet::new();
+    for group in component.get_groups().iter() {
+        let group = group.borrow();
+        let mut flow = Flow::default();
+        flow.add(&component.continuous_assignments);
+        flow.add(&group.assignments);
+        for (cell, of) in run_by(&group.assignments) {
+            if is_observed(&group, &flow, cell) {
+                components.insert(of);
+            }
+        }
+    }
+    for group in component.get_static_groups().iter() {
+        let run = run_by(&group.borrow().assignments);
+        components.extend(run.into_iter().map(|(_, of)| of));
+    }
+    components
+}
+
+/// The cells of components that assignments run, with their components.
+fn run_by<T>(assignments: &[ir::Assignment<T>]) -> BTreeSet<(ir::Id, ir::Id)> {
+    let run = assignments.iter().filter_map(|assignment| {
+        let cell = cell_of(&assignment.dst)?;
+        let is_go = assignment.dst.borrow().attributes.has(ir::NumAttr::Go);
+        let cell = cell.borrow();
+        (is_go && cell.is_component()).then_some((cell.name(), cell.type_name()?))
+    });
+    run.collect()
+}
+
+fn is_observed(group: &ir::Group, flow: &Flow, cell: ir::Id) -> bool {
+    let looks = |cells: Cells| flow.sources(cells).contains(&cell);
+    let read = |assignment: &ir::Assignment<ir::Nothing>| -> Cells {
+        let ports = ports_read(assignment);
+        let not_done = ports
+            .iter()
+            .filter(|port| !port.borrow().attributes.has(ir::NumAttr::Done));
+        not_done.filter_map(name_of).collect()
+    };
+    // What keeps to itself until it is done.
+    let waits = |assignment: &ir::Assignment<ir::Nothing>| {
+        let is_done = |port: &ir::RRC<ir::Port>| {
+            port.borrow().attributes.has(ir::NumAttr::Done) && name_of(port) == Some(cell)
+        };
+        is_done(&assignment.src) || implies(&assignment.guard, &is_done)
+    };
+    group.assignments.iter().any(|assignment| {
+        let Some(to) = cell_of(&assignment.dst) else {
+            return assignment.dst.borrow().is_hole() && looks(read(assignment));
+        };
+        let name = to.borrow().name();
+        if is_combinational(&to) || to.borrow().is_this() || name == cell {
+            return false;
+        }
+        if is_data(&assignment.dst) {
+            let looks = looks(flow.inputs_of(name)) && !waits(assignment);
+            let mut starts = group
+                .assignments
+                .iter()
+                .filter(|other| name_of(&other.dst) == Some(name) && !is_data(&other.dst));
+            return looks && !starts.all(waits);
+        }
+        !waits(assignment) && looks(read(assignment))
+    })
+}

@@ -1,0 +1,88 @@
+//! A Calyx program as its author wrote it.
+//!
+//! Owns how a program is read (files, syntax, the library, what is refused), its control as one tree whose nodes have identities and
+//! places, and what in it depends on what. In comes a file or a text; out comes a [`Program`], and of its representation before any
+//! pass what is [`Written`] in it. Knows no pass of the compiler but by what it says of programs, and nothing of probes.
+//!
+//! ```
+//! use petal_program::tree::View;
+//! use petal_program::{Library, Program, Written};
+//!
+//! let library = Library::new(&[])?;
+//! let mut program = Program::read("../calyx-examples/while-reg.futil", &library)?;
+//! let written = Written::of(&mut program.ctx, program.texts.into());
+//!
+//! // Each node of the control program has an identity, under which its kind and place are known.
+//! let main = program.ctx.entrypoint();
+//! let source = &written.components[&main.name];
+//! View::of(&main.control.borrow()).walk(&mut |view| {
+//!     if let Some((key, _)) = view.identity() {
+//!         assert_eq!(source.nodes[&key].kind, view.kind());
+//!     }
+//! });
+//! # Ok::<(), petal_program::ProgramError>(())
+//! ```
+#![allow(rustdoc::private_intra_doc_links)]
+
+pub mod dependences;
+mod error;
+pub mod exclusion;
+mod frontend;
+mod guard;
+mod includes;
+pub mod instances;
+pub mod kept;
+pub mod latency;
+pub mod library;
+mod nesting;
+pub mod places;
+mod positions;
+mod refusal;
+mod size;
+pub mod source;
+mod source_info;
+mod syntax;
+pub mod tree;
+mod written;
+
+pub use error::ProgramError;
+pub use frontend::{CalyxFile, Parsed, Program, Source, Texts};
+pub use guard::{guarded, guarded_own};
+pub use includes::Includes;
+pub use library::Library;
+pub use positions::{compiling, parsing};
+pub use refusal::nearest;
+pub use syntax::lexer;
+pub use written::Written;
+
+/// The version of the Calyx compiler's crates. They do not export it; petal asks Cargo for
+/// exactly this one, because its passes follow what the compiler's do.
+pub const CALYX_VERSION: &str = "0.7.1";
+
+/// The stack that the Calyx compiler needs for the deepest programs that it is given, in bytes.
+pub const STACK: usize = 512 << 20;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_of_calyx_is_the_one_that_cargo_took() {
+        let lock = include_str!("../../Cargo.lock");
+        let packages = lock.split("[[package]]\n");
+        let calyx: Vec<&str> = packages
+            .filter(|package| package.starts_with("name = \"calyx-"))
+            .collect();
+        assert!(calyx.len() >= 6, "only {} crates found", calyx.len());
+        let version = format!("\nversion = \"{}\"\n", super::CALYX_VERSION);
+        for package in calyx {
+            assert!(package.contains(&version), "{package}");
+        }
+        let manifest = include_str!("../../Cargo.toml");
+        let exactly = format!(" = \"={}\"", super::CALYX_VERSION);
+        let asked = manifest.lines().filter(|line| line.starts_with("calyx-"));
+        let asked: Vec<&str> = asked.filter(|line| line.contains("= \"")).collect();
+        assert!(asked.len() >= 6, "only {asked:?} found");
+        for line in asked {
+            assert!(line.ends_with(&exactly), "{line}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The library search path: the Calyx standard library out of `calyx-stdlib`, with what newer ones have, behind
+//! the user's folders.
+//!
+//! Owns the temporary folder that holds it. Knows nothing of what is in the files.
+
+mod tcam;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use petal_files::Scratch;
+
+use crate::error::ProgramError;
+
+/// What the standard library lacks, by file: all of it, or what comes behind the file that is there.
+const ADDED: [(&str, &str); 4] = [
+    ("float.futil", include_str!("../library/float.futil")),
+    (
+        "unsynthesizable.futil",
+        include_str!("../library/unsynthesizable.futil"),
+    ),
+    ("core.futil", include_str!("../library/core.futil")),
+    (
+        "binary_operators.futil",
+        include_str!("../library/binary_operators.futil"),
+    ),
+];
+
+/// The folder in which imports are looked up after the folder of the importing file.
+///
+/// Holds the Calyx standard library under both spellings in use (`primitives/core.futil` and
+/// `core.futil`) behind the given folders, which win.
+#[derive(Debug)]
+pub struct Library {
+    pub(crate) dir: Arc<Scratch>,
+    /// The real paths of the given folders.
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+impl Library {
+    /// A library of the standard library and `folders`, earlier ones first.
+    ///
+    /// # Errors
+    /// When a folder can't be read or the temporary folder can't be written.
+    pub fn new(folders: &[PathBuf]) -> Result<Self, ProgramError> {
+        let temporary = std::env::temp_dir();
+        let dir = Scratch::new().map_err(failed(&temporary))?;
+        let mut real = Vec::new();
+        for folder in folders {
+            real.push(folder.canonicalize().map_err(failed(folder))?);
+            link(folder, dir.path())?;
+        }
+        for (name, text) in &files() {
+            for top in ["", "primitives"] {
+                let file = dir.path().join(top).join(name);
+                if file.exists() {
+                    continue;
+                }
+                let parent = file.parent().unwrap_or(dir.path());
+                std::fs::create_dir_all(parent).map_err(failed(parent))?;
+                std::fs::write(&file, text).map_err(failed(&file))?;
+            }
+        }
+        real.push(dir.path().canonicalize().map_err(failed(dir.path()))?);
+        Ok(Self {
+            dir: Arc::new(dir),
+            folders: real,
+        })
+    }
+
+    /// The temporary folder that it is in.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> ProgramError {
+    let path = path.to_owned();
+    move |source| ProgramError::Library { path, source }
+}
+
+/// Links what is in `folder` into `into`, but for what is there already. Folders that libraries have parts of are
+/// put together.
+fn link(folder: &Path, into: &Path) -> Result<(), ProgramError> {
+    const SHARED: [&str; 3] = ["primitives", "memories", "float"];
+    for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
+        let entry = entry.map_err(failed(folder))?;
+        let name = entry.file_name();
+        let path = into.join(&name);
+        let target = entry.path().canonicalize().map_err(failed(&entry.path()))?;
+        if target.is_dir() && SHARED.iter().any(|shared| name == *shared) {
+            std::fs::create_dir_all(&path).map_err(failed(&path))?;
+            link(&target, &path)?;
+        } else if path.symlink_metadata().is_err() {
+            std::os::unix::fs::symlink(target, &path).map_err(failed(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// All files of the library, by their names in `primitives`.
+pub fn files() -> BTreeMap<String, String> {
+    let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&ADDED) {
+        files.entry((*name).to_owned()).or_default().push_str(text);
+    }
+    // Memories that are defined as the sequential ones are, but don't promise to take one cycle.
+    let known = calyx_stdlib::KNOWN_LIBS.iter();
+    for (_, parts) in known.filter(|(name, _)| *name == "seq_memories") {
+        for (name, text) in parts {
+            let text = text
+                .replace("seq_mem", "dyn_mem")
+                .replace("seq.sv", "dyn.sv")
+                .replace("@interval(1) ", "");
+            files.insert(name.replace("seq", "dyn"), text);
+        }
+    }
+    files.insert("tcam.futil".to_owned(), tcam::text());
+    files
+}
