@@ -9,7 +9,7 @@ use std::path::Path;
 use petal_embedded::{Options, Simulation};
 use petal_passes::{ALL, Library, Pipeline, Program, instrument};
 use petal_reconstruct::Reconstruction;
-use petal_visualize::stream::{Site, SiteId, Stream, Subscriber};
+use petal_visualize::stream::{EventSite, SiteId, Stream, Subscriber};
 use petal_visualize::{Section, Timeline};
 
 /// How many cycles are between two lists.
@@ -34,7 +34,7 @@ impl Top {
 }
 
 impl Subscriber for Top {
-    fn site(&mut self, site: &Site) -> io::Result<()> {
+    fn site(&mut self, site: &EventSite) -> io::Result<()> {
         if site.kind == "group" {
             self.groups.insert(site.id, (0, 0, site.path.clone()));
         }

@@ -21,7 +21,7 @@ use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Works
 
 /// Where a change is in the file as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Site {
+pub(crate) struct ChangePlace {
     pub name: Option<String>,
     pub line: Option<u32>,
     pub front_end: Option<String>,
@@ -44,7 +44,7 @@ pub struct Budget {
 pub(crate) struct Kept {
     pub change: Change,
     pub key: Key,
-    pub place: Site,
+    pub place: ChangePlace,
     pub after: Variant,
     pub ran: Ran,
 }
@@ -275,9 +275,9 @@ impl<W: Workshop> Search<'_, W> {
         class: Class,
         current: &Variant,
         profile: &W::Profile,
-    ) -> Result<Vec<(Key, Change, Site)>, Failure> {
+    ) -> Result<Vec<(Key, Change, ChangePlace)>, Failure> {
         let rewrites = self.workshop.rewrites(current, profile.observed())?;
-        let mut candidates: Vec<(u64, Change, Site)> = rewrites
+        let mut candidates: Vec<(u64, Change, ChangePlace)> = rewrites
             .into_iter()
             .map(|rewrite| {
                 let AdvisedStatement {
@@ -285,12 +285,12 @@ impl<W: Workshop> Search<'_, W> {
                     at,
                     front_end,
                 } = profile.place(&rewrite);
-                let site = Site {
+                let place = ChangePlace {
                     name,
                     line: at.and_then(|at| current.original_line(at, self.original.text())),
                     front_end,
                 };
-                (profile.potential(&rewrite), Change::Edit(rewrite), site)
+                (profile.potential(&rewrite), Change::Edit(rewrite), place)
             })
             .filter(|(potential, change, _)| {
                 // What is proved of a changed program may be what makes a checked change worth it.
@@ -311,8 +311,9 @@ impl<W: Workshop> Search<'_, W> {
                     || repeats(&used.options, &passes.options)
                     || used.passes.is_some() && passes.passes.is_some())
             });
-            candidates
-                .extend(other.map(|passes| (u64::MAX, Change::Compile(passes), Site::default())));
+            candidates.extend(
+                other.map(|passes| (u64::MAX, Change::Compile(passes), ChangePlace::default())),
+            );
         }
         candidates.sort_by_key(|(potential, ..)| std::cmp::Reverse(*potential));
         let candidates = candidates.into_iter();
@@ -329,7 +330,7 @@ impl<W: Workshop> Search<'_, W> {
         (current, ran): (&Variant, &Ran),
         observed: &Observed,
         best_one: &Kept,
-        mut waiting: Vec<(Key, Change, Site)>,
+        mut waiting: Vec<(Key, Change, ChangePlace)>,
     ) -> Result<Vec<Kept>, Failure> {
         loop {
             let mut variant = current.clone();

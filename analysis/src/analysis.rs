@@ -20,7 +20,7 @@ use crate::critical::CriticalCycles;
 use crate::elements::ElementKind;
 use crate::ending::Ending;
 use crate::figures::{Figures, FiguresError};
-use crate::front_end::{FrontEndLines, Part, PartNames};
+use crate::front_end::{FrontEndLines, PartNames, ProgramPart};
 use crate::groups::{durations, groups};
 use crate::hotspots::{self, Hotspot};
 use crate::ledger::{Ledger, StatementId};
@@ -281,7 +281,7 @@ impl<'a> Analysis<'a> {
     /// where the groups are defined that it runs.
     pub fn statement(&self, (id, statement): StatementId) -> (String, Option<String>) {
         let component = self.metadata.component(id);
-        let name = PartNames::new(self.metadata, component).name(Part::Statement(statement));
+        let name = PartNames::new(self.metadata, component).name(ProgramPart::Statement(statement));
         let lines = FrontEndLines::new(self.metadata);
         let line = lines.list(lines.of_statement(component, statement).into_iter());
         (format!("{}.{name}", component.name), line)

@@ -37,14 +37,14 @@ pub struct LineFrame {
     /// The line.
     pub line: FrontEndLine,
     /// What of the program is there.
-    pub part: Part,
+    pub part: ProgramPart,
     /// Such as `while`, `group read` or `cell queue`.
     pub what: String,
 }
 
 /// What of a component cell a line stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum ProgramPart {
     /// The component.
     Component,
     /// The cell itself, where it is made.
@@ -75,19 +75,19 @@ impl<'a> PartNames<'a> {
     }
 
     /// `while@L22`, `read@L23` for an enable, `group read`, `cell queue` or `component main`.
-    pub fn name(&self, part: Part) -> String {
+    pub fn name(&self, part: ProgramPart) -> String {
         match part {
-            Part::Component => format!("component {}", self.component.name),
-            Part::Cell(holder, cell) => {
+            ProgramPart::Component => format!("component {}", self.component.name),
+            ProgramPart::Cell(holder, cell) => {
                 format!("cell {}", self.metadata.component(holder).cell(cell).name)
             }
-            Part::Statement(statement) => {
+            ProgramPart::Statement(statement) => {
                 let node = self.component.node(statement);
                 let group = node.group.map(|group| &*self.groups[group.index()]);
                 let name = group.unwrap_or(node.kind.keyword());
                 format!("{name}@{}", self.places[statement.index()])
             }
-            Part::Group(group) => format!("group {}", self.groups[group.index()]),
+            ProgramPart::Group(group) => format!("group {}", self.groups[group.index()]),
         }
     }
 }
@@ -130,7 +130,7 @@ impl<'a> FrontEndLines<'a> {
                 let line = self.line(&node.positions);
                 vec![LineFrame {
                     line: line.unwrap_or(FrontEndLine::Untold),
-                    part: Part::Statement(control),
+                    part: ProgramPart::Statement(control),
                     what: node.kind.keyword().to_owned(),
                 }]
             }
@@ -153,9 +153,9 @@ impl<'a> FrontEndLines<'a> {
                 let by = component.run(run).control;
                 let enable = by.and_then(|id| {
                     let line = self.line(&component.node(id).positions)?;
-                    Some(frame(line, Part::Statement(id), "enable"))
+                    Some(frame(line, ProgramPart::Statement(id), "enable"))
                 });
-                let of_group = |line| frame(line, Part::Group(group), "group");
+                let of_group = |line| frame(line, ProgramPart::Group(group), "group");
                 let defined = self.line(&definition.positions).map(of_group);
                 let frames: Vec<LineFrame> = enable.into_iter().chain(defined).collect();
                 if !frames.is_empty() {
@@ -185,14 +185,14 @@ impl<'a> FrontEndLines<'a> {
             let cell = self.metadata.component(holder).cell(id);
             Some(LineFrame {
                 line: self.line(&cell.positions)?,
-                part: Part::Cell(holder, id),
+                part: ProgramPart::Cell(holder, id),
                 what: format!("cell {}", cell.name),
             })
         });
         let component = self.metadata.component(component);
         let of_component = |line| LineFrame {
             line,
-            part: Part::Component,
+            part: ProgramPart::Component,
             what: format!("component {}", component.name),
         };
         let defined = self.line(&component.positions).map(of_component);
@@ -229,13 +229,13 @@ impl<'a> FrontEndLines<'a> {
         instance: InstanceId,
         statement: Option<ControlId>,
         instances: &[Instance],
-    ) -> (FrontEndLine, Part) {
+    ) -> (FrontEndLine, ProgramPart) {
         let component = self
             .metadata
             .component(instances[instance.index()].component);
         let (positions, part) = match statement {
-            Some(id) => (&component.node(id).positions, Part::Statement(id)),
-            None => (&component.positions, Part::Component),
+            Some(id) => (&component.node(id).positions, ProgramPart::Statement(id)),
+            None => (&component.positions, ProgramPart::Component),
         };
         (self.line(positions).unwrap_or(FrontEndLine::Untold), part)
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
 use crate::control::Counts;
-use crate::front_end::{FrontEndLine, FrontEndLines, Part, PartNames};
+use crate::front_end::{FrontEndLine, FrontEndLines, PartNames, ProgramPart};
 use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::waits::Wait;
@@ -298,7 +298,7 @@ struct List<'a> {
 
 impl List<'_> {
     fn label(&self, (id, statement): StatementId) -> String {
-        self.names[id.index()].name(Part::Statement(statement))
+        self.names[id.index()].name(ProgramPart::Statement(statement))
     }
 
     fn row(

@@ -7,7 +7,9 @@ use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, Overhead};
 
 use crate::annotate::{Cost, Line};
 use crate::cells::path;
-use crate::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part, PartNames, front_end_file};
+use crate::front_end::{
+    FrontEndLine, FrontEndLines, LineFrame, PartNames, ProgramPart, front_end_file,
+};
 use crate::leaves::{Weighting, shares, units};
 use crate::ledger::{ByKind, Class, Inside, TreeCosts};
 use crate::profile::Profile;
@@ -107,7 +109,7 @@ pub struct Lines<'a> {
 }
 
 /// Something that a line stands for: the line, the component cell, and what of that.
-type Place = (FrontEndLine, InstanceId, Part);
+type LinePart = (FrontEndLine, InstanceId, ProgramPart);
 
 /// What everything did that has the same `key`, in a run whose cycles are `units` of [`Sums::own`].
 fn sums<Key: Ord + Copy>(
@@ -115,7 +117,7 @@ fn sums<Key: Ord + Copy>(
     lines: &FrontEndLines<'_>,
     profile: &Profile,
     units: u128,
-    key: impl Fn(Place) -> Key,
+    key: impl Fn(LinePart) -> Key,
 ) -> BTreeMap<Key, Sums> {
     let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
     let instances = profile.instances();
@@ -123,12 +125,12 @@ fn sums<Key: Ord + Copy>(
         let costs = TreeCosts::of(metadata, tree);
         let mut active: BTreeMap<Key, Inside> = BTreeMap::new();
         // Of each node, by its index.
-        let mut innermost: Vec<Place> = Vec::with_capacity(tree.len());
+        let mut innermost: Vec<LinePart> = Vec::with_capacity(tree.len());
         for (id, node) in tree.nodes() {
             let root = (
                 FrontEndLine::Untold,
                 InstanceId::from_index(0),
-                Part::Component,
+                ProgramPart::Component,
             );
             let above = tree.parent(id);
             let mut place = above.map_or(root, |parent| innermost[parent.index()]);

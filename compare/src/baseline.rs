@@ -136,7 +136,7 @@ pub struct StatementFigures {
     /// Its text up to the brace or semicolon that ends its head.
     pub text: String,
     /// Where it is written.
-    pub place: Option<Place>,
+    pub place: Option<SourcePlace>,
     /// The line of a front end's file that it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_end: Option<FrontEndPlace>,
@@ -161,7 +161,7 @@ impl StatementFigures {
 
 /// A place in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourcePlace {
     /// The file, by its position in the list.
     pub file: usize,
     /// Line, counted from 1.

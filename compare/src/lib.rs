@@ -9,7 +9,7 @@ mod comparison;
 
 pub use baseline::{
     Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
-    FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, Place, StatementFigures,
+    FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, SourcePlace, StatementFigures,
 };
 pub use comparison::{
     Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,

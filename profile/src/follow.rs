@@ -14,7 +14,7 @@ use petal_reconstruct::{
     VcdHeader, is_fst,
 };
 use petal_visualize::outputs::TRACE;
-use petal_visualize::stream::{self, EventLines, Site, Stream};
+use petal_visualize::stream::{self, EventLines, EventSite, Stream};
 use petal_visualize::timeline::{Format, Observed, Windowed};
 use petal_visualize::{Section, Timeline};
 
@@ -203,8 +203,8 @@ impl<'a> Output<'a, '_> {
             None => (Vec::new(), None),
             Some(observations) => {
                 let list = observations.list().into_iter();
-                let sites: Vec<Site> = list
-                    .map(|(kind, name)| Site::observed(kind, name))
+                let sites: Vec<EventSite> = list
+                    .map(|(kind, name)| EventSite::observed(kind, name))
                     .collect();
                 let ids: Vec<_> = sites.iter().map(|site| site.id).collect();
                 let (sender, observed) = channel();

@@ -23,7 +23,7 @@ const PORT: u128 = 2048;
 pub(crate) fn check(ctx: &ir::Context, path: &Path, limit: u64) -> Result<(), ProgramError> {
     let instances = instances(ctx);
     let mut total = 0u128;
-    let mut largest: Option<(u128, Part<'_>)> = None;
+    let mut largest: Option<(u128, Consumer<'_>)> = None;
     let mut add = |bytes: u128, part| {
         total = total.saturating_add(bytes);
         if largest.as_ref().is_none_or(|(most, _)| bytes > *most) {
@@ -39,13 +39,13 @@ pub(crate) fn check(ctx: &ir::Context, path: &Path, limit: u64) -> Result<(), Pr
             ports += cell.borrow().ports.len();
             if let Some(memory) = Memory::of(&cell.borrow(), component.name) {
                 let bytes = memory.bytes().saturating_mul(instances.count.into());
-                add(bytes, Part::Memory(memory, instances.count));
+                add(bytes, Consumer::Memory(memory, instances.count));
             }
         }
         let bytes = PORT
             .saturating_mul(ports as u128)
             .saturating_mul(instances.count.into());
-        add(bytes, Part::Instances(component.name, instances));
+        add(bytes, Consumer::Instances(component.name, instances));
     }
     match largest {
         Some((_, part)) if total > u128::from(limit) => Err(part.refused(path, total, limit)),
@@ -167,14 +167,14 @@ impl Memory {
 }
 
 /// What takes memory.
-enum Part<'a> {
+enum Consumer<'a> {
     /// A memory, and how often it is there.
     Memory(Memory, u64),
     /// A component.
     Instances(ir::Id, &'a Instances),
 }
 
-impl Part<'_> {
+impl Consumer<'_> {
     fn refused(self, path: &Path, total: u128, limit: u64) -> ProgramError {
         let (place, what) = match self {
             Self::Memory(memory, count) => {

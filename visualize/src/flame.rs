@@ -10,7 +10,7 @@ use crate::colors::{Meaning, fill};
 use crate::picture::{self, Picture};
 use petal_analysis::Analysis;
 use petal_analysis::elements::{Element, ElementKind};
-use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame, Part};
+use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame, ProgramPart};
 use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, overhead_label, units};
 use petal_analysis::ledger::Class;
 use petal_analysis::lines::Entries;
@@ -395,7 +395,9 @@ impl<'a> Builder<'a> {
         let line = enable.and_then(|enable| self.lines.line(&enable.positions));
         let frame = LineFrame {
             line: line.unwrap_or(FrontEndLine::Untold),
-            part: run.control.map_or(Part::Component, Part::Statement),
+            part: run
+                .control
+                .map_or(ProgramPart::Component, ProgramPart::Statement),
             what: format!("enable {}", component.group(run.group).name),
         };
         self.line(above, &frame, Meaning::Computation)

@@ -17,7 +17,7 @@ use crate::timeline::{Change, Changes, Format, Slice, SliceId, Track, Whole};
 
 pub use lines::EventLines;
 pub(crate) use sites::site_of;
-pub use sites::{Edge, EdgeKind, Site, SiteId};
+pub use sites::{Edge, EdgeKind, EventSite, SiteId};
 
 /// Hears of a run while it goes on: first of all sites, then of all edges, then of what happens, in the order of cycles. In a cycle, what
 /// ends comes first; what holds others begins before them, and ends after them.
@@ -27,7 +27,7 @@ pub use sites::{Edge, EdgeKind, Site, SiteId};
 #[expect(clippy::missing_errors_doc, reason = "above")]
 pub trait Subscriber {
     /// There is such a site.
-    fn site(&mut self, site: &Site) -> io::Result<()> {
+    fn site(&mut self, site: &EventSite) -> io::Result<()> {
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl<S: Subscriber> Stream<S> {
     /// Those of the subscriber.
     pub fn new(
         metadata: &Metadata,
-        observations: &[Site],
+        observations: &[EventSite],
         observed: Option<Receiver<Observed>>,
         mut subscriber: S,
     ) -> io::Result<Self> {

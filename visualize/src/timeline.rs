@@ -41,7 +41,7 @@ use self::numbers::Numbers;
 use self::placement::ElementTracks;
 use self::section::{Phase, Shown};
 use self::tracks::{Counter, CounterValues, Subject, Tracks};
-use self::transitions::{OnTrack, State, Transition, Transitions};
+use self::transitions::{OnTrack, OpenSlices, Transition, Transitions};
 use self::updates::Updates;
 use petal_analysis::elements::{ElementId, ElementKind, Elements, without};
 use petal_analysis::groups::Effects;
@@ -224,7 +224,7 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// Begins the section, with what is open.
     fn begin(&mut self, cycle: u64) -> io::Result<()> {
         self.phase = Phase::Within;
-        let State { tree, mut open } = self.transitions.now().clone();
+        let OpenSlices { tree, mut open } = self.transitions.now().clone();
         self.put_cells_last(&mut open);
         let lines = self.lines.of(tree).to_vec();
         let tracks = self.counters.into_iter().flatten();

@@ -10,12 +10,12 @@ use calyx_ir as ir;
 use petal_program::latency::takes_one_cycle;
 use petal_program::tree::{GroupRef, View};
 
-use super::parallel::Part;
+use super::parallel::Member;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 
 /// An enable of a group that takes one cycle.
 struct Short<'a> {
-    part: Part<'a>,
+    part: Member<'a>,
     group: ir::RRC<ir::Group>,
 }
 

@@ -13,14 +13,14 @@ use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 const MAX_STEPS: usize = 128;
 
 /// A step of a `seq`, or an arm of a `par`.
-pub(super) struct Part<'a> {
+pub(super) struct Member<'a> {
     pub id: ControlId,
     pub span: Range<usize>,
     effects: &'a Effects,
     end: End,
 }
 
-impl Part<'_> {
+impl Member<'_> {
     /// Whether nothing depends on which of two runs first, nor on whether they run at once.
     pub fn is_independent_of(&self, other: &Self) -> bool {
         let (a, b) = (self.effects, other.effects);
@@ -29,7 +29,7 @@ impl Part<'_> {
 }
 
 /// How certain it is that it does not matter whether independent parts run at once or in this order.
-fn in_any_order(parts: &[Part<'_>], premise: &str) -> (Certainty, String) {
+fn in_any_order(parts: &[Member<'_>], premise: &str) -> (Certainty, String) {
     let mut before = parts.iter().scan(false, |hangs, part| {
         let may_never_come = *hangs && part.end.may_stop;
         *hangs |= part.end.may_hang;
@@ -46,14 +46,14 @@ fn in_any_order(parts: &[Part<'_>], premise: &str) -> (Certainty, String) {
 
 impl Scope<'_> {
     /// The parts of a `seq` or `par`; `None` if something is not certain of one of them.
-    pub fn parts(&self, view: View<'_>) -> Option<Vec<Part<'_>>> {
+    pub fn parts(&self, view: View<'_>) -> Option<Vec<Member<'_>>> {
         let children = view.children();
         if !(2..=MAX_STEPS).contains(&children.len()) {
             return None;
         }
         let part = |child: View<'_>| {
             let (key, _) = child.identity()?;
-            Some(Part {
+            Some(Member {
                 id: self.id(child)?,
                 span: self.statement(child)?,
                 effects: self.dependences.effects(key)?,
@@ -116,7 +116,7 @@ impl Scope<'_> {
     /// Runs these parts of a `seq` at once.
     fn at_once(
         &self,
-        parts: &[Part<'_>],
+        parts: &[Member<'_>],
         arms: &[Range<usize>],
         seq: &Range<usize>,
         view: View<'_>,
@@ -186,8 +186,8 @@ impl Scope<'_> {
     }
 
     /// What a message calls some steps: a group or cell by its name, what is more by its first word.
-    fn name(&self, parts: &[Part<'_>], steps: &Range<usize>) -> String {
-        let name = |part: &Part<'_>| {
+    fn name(&self, parts: &[Member<'_>], steps: &Range<usize>) -> String {
+        let name = |part: &Member<'_>| {
             let head = self.text.head(part.span.clone());
             format!("`{}`", head.trim_end_matches(" with"))
         };

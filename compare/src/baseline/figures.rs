@@ -8,8 +8,8 @@ use petal_metadata::{
 use petal_reconstruct::{FrameLabels, Node};
 
 use super::{
-    Baseline, CellFigures, FileIdentity, FlameNode, Frame, FrontEndPlace, GroupFigures, Place,
-    StatementFigures, VERSION,
+    Baseline, CellFigures, FileIdentity, FlameNode, Frame, FrontEndPlace, GroupFigures,
+    SourcePlace, StatementFigures, VERSION,
 };
 use petal_analysis::Analysis;
 use petal_analysis::activations::Activations;
@@ -210,7 +210,7 @@ impl StatementIndex {
                     label: format!("{head}@{written}"),
                     kind: kind.to_owned(),
                     text: node.span.map_or(String::new(), |span| sources.head(span)),
-                    place: node.span.map(|span| Place {
+                    place: node.span.map(|span| SourcePlace {
                         file: span.file.index(),
                         line: span.line,
                         column: span.column,

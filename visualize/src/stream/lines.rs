@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::{Edge, Observed, Site, SiteId, Subscriber};
+use super::{Edge, EventSite, Observed, SiteId, Subscriber};
 
 /// The version of the lines.
 const VERSION: u32 = 1;
@@ -61,7 +61,7 @@ fn id(site: SiteId) -> String {
 }
 
 impl<W: Write> Subscriber for EventLines<W> {
-    fn site(&mut self, site: &Site) -> io::Result<()> {
+    fn site(&mut self, site: &EventSite) -> io::Result<()> {
         let mut line = json!({ "site": id(site.id), "kind": site.kind, "path": site.path });
         if let Some((file, number)) = &site.place {
             line["file"] = json!(file);

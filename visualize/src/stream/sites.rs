@@ -13,14 +13,14 @@ use siphasher::sip::SipHasher24;
 
 use petal_analysis::elements::ElementKind;
 
-/// The number of a [`Site`]: SipHash-2-4, with the key 0, of its kind, file, line and path, each with a zero byte after it, and the
+/// The number of a [`EventSite`]: SipHash-2-4, with the key 0, of its kind, file, line and path, each with a zero byte after it, and the
 /// line in decimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SiteId(pub u64);
 
 /// Something of a design that can be active, or that is observed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
+pub struct EventSite {
     /// Its number.
     pub id: SiteId,
     /// `cell`, `control`, `group` or `primitive`; of what is observed `checkpoint`, `watch`, `never`, `always` or `count`.
@@ -31,7 +31,7 @@ pub struct Site {
     pub place: Option<(String, u32)>,
 }
 
-impl Site {
+impl EventSite {
     fn new(metadata: &Metadata, kind: &'static str, path: String, span: Option<Span>) -> Self {
         let place = span.map(|span| {
             let name = &metadata.files[span.file.index()].name;
@@ -104,13 +104,13 @@ pub(crate) fn site_of(
     id: ComponentId,
     holder: &str,
     kind: ElementKind,
-) -> Site {
+) -> EventSite {
     let component = metadata.component(id);
     match kind {
-        ElementKind::Cell => Site::new(metadata, "cell", holder.to_owned(), component.span),
+        ElementKind::Cell => EventSite::new(metadata, "cell", holder.to_owned(), component.span),
         ElementKind::Control(node) => {
             let path = format!("{holder}.{}", labels.control(id, node));
-            Site::new(metadata, "control", path, component.node(node).span)
+            EventSite::new(metadata, "control", path, component.node(node).span)
         }
         ElementKind::Group(run) => {
             let group = component.run(run).group;
@@ -118,12 +118,12 @@ pub(crate) fn site_of(
             let run = component.run(run);
             let enable = run.control.and_then(|node| component.node(node).span);
             let span = enable.or(component.group(run.group).span);
-            Site::new(metadata, "group", format!("{holder}.{name}"), span)
+            EventSite::new(metadata, "group", format!("{holder}.{name}"), span)
         }
         ElementKind::Primitive(cell, _) => {
             let cell = component.cell(cell);
             let path = format!("{holder}.{}", cell.name);
-            Site::new(metadata, "primitive", path, cell.span)
+            EventSite::new(metadata, "primitive", path, cell.span)
         }
     }
 }
@@ -155,7 +155,7 @@ fn group_name(component: &Component, label: &str, id: GroupRunId) -> String {
 }
 
 /// All sites of a design, what holds others first, and all edges.
-pub(super) fn graph(metadata: &Metadata) -> (Vec<Site>, Vec<Edge>) {
+pub(super) fn graph(metadata: &Metadata) -> (Vec<EventSite>, Vec<Edge>) {
     let mut graph = Graph {
         metadata,
         labels: FrameLabels::new(metadata),
@@ -174,7 +174,7 @@ pub(super) fn graph(metadata: &Metadata) -> (Vec<Site>, Vec<Edge>) {
 struct Graph<'a> {
     metadata: &'a Metadata,
     labels: FrameLabels,
-    sites: Vec<Site>,
+    sites: Vec<EventSite>,
     edges: Vec<Edge>,
 }
 

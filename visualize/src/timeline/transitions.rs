@@ -21,7 +21,7 @@ pub(super) struct OnTrack {
 
 /// A tree, and the slices that are open while it is active.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub(super) struct State {
+pub(super) struct OpenSlices {
     pub tree: Option<TreeId>,
     /// Ascending: what holds others comes first.
     pub open: Vec<OnTrack>,
@@ -48,7 +48,7 @@ pub(super) struct Transition {
 /// The transitions so far.
 #[derive(Debug)]
 pub(super) struct Transitions {
-    states: IndexSet<State, foldhash::fast::RandomState>,
+    states: IndexSet<OpenSlices, foldhash::fast::RandomState>,
     now: usize,
     /// The transition that led to `now`, if it is remembered.
     latest: Option<PatternId>,
@@ -62,7 +62,7 @@ impl Transitions {
     /// Nothing is open.
     pub fn new() -> Self {
         Self {
-            states: IndexSet::from_iter([State::default()]),
+            states: IndexSet::from_iter([OpenSlices::default()]),
             now: 0,
             latest: None,
             list: Vec::new(),
@@ -72,7 +72,7 @@ impl Transitions {
     }
 
     /// What is open now.
-    pub fn now(&self) -> &State {
+    pub fn now(&self) -> &OpenSlices {
         &self.states[self.now]
     }
 
@@ -131,7 +131,7 @@ impl Transitions {
         open.extend(&begins);
         open.sort_unstable();
         self.slices += ends.len() + begins.len() + open.len() + lines.len() + 1;
-        let (to, _) = self.states.insert_full(State { tree, open });
+        let (to, _) = self.states.insert_full(OpenSlices { tree, open });
         let id = self.list.len();
         self.list.push(Transition {
             ends,
