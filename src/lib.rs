@@ -8,7 +8,9 @@
 //! | to … | begin with |
 //! | --- | --- |
 //! | profile a design, and read its folder back | [`petal_profile`] |
+//! | read a program as it is written | [`petal_program`] |
 //! | compile with probes in your own driver | [`petal_passes`] |
+//! | find edits of a program, and what is certain of each | [`petal_advise`] |
 //! | reconstruct call trees from a waveform | [`petal_reconstruct`] |
 //! | draw one output from a trace | [`petal_visualize`] |
 //! | compare two runs | [`petal_compare`] |

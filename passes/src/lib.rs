@@ -1,8 +1,9 @@
 //! Calyx compiler passes that make a design observable without changing its cycle count.
 //!
 //! Owns the passes `encode-control` and `profiler-instrumentation`, the pipelines that weave them
-//! into the stock ones, and the way from a Calyx file to instrumented Verilog and metadata. The
-//! only crate that knows Calyx's control and passes. Knows nothing of simulation or waveforms.
+//! into the stock ones, and the way from a program to instrumented Verilog and metadata. The only
+//! crate that runs Calyx's passes. How a program is read, [`petal_program`] knows. Knows nothing of
+//! simulation or waveforms.
 //!
 //! A driver of your own puts probes into a design by [`register`] (`examples/driver.rs` does it for several
 //! designs and prints their Verilog):

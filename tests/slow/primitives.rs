@@ -253,7 +253,7 @@ impl Bench {
         }
     }
 
-    /// What petal adds to the standard library: its Verilog is in `passes/library`.
+    /// What petal adds to the standard library: its Verilog is in `program/library`.
     fn add_newer(&mut self) {
         let (w, value) = (self.width(), self.below(1 << 31));
         self.comb(&format!("std_const_mult({w}, {value})"), &[("in", w)], w);
