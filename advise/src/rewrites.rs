@@ -21,6 +21,7 @@ mod settled;
 mod sharing;
 mod state;
 mod text;
+mod unread;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;

@@ -14,6 +14,7 @@ use petal_program::tree::{GroupRef, View};
 
 use super::Scope;
 use super::ends::{Ends, may_stop};
+use super::misread::sole;
 use super::state::is_memory;
 
 /// What is not certain then.
@@ -31,10 +32,13 @@ impl Again {
         // Those that a component runs come before it.
         for component in &ctx.components {
             let mut loops = false;
-            View::of(&component.control.borrow()).walk(&mut |view| {
-                // What runs as often as data say is never static.
-                loops |=
-                    view.kind() == ControlKind::While && !view.attributes().has(ir::NumAttr::Bound);
+            let control = component.control.borrow();
+            let all = sole(View::of(&control));
+            View::of(&control).walk(&mut |view| {
+                // What runs as often as data say is never static; but a loop that is all control may become one group.
+                loops |= view.kind() == ControlKind::While
+                    && !view.attributes().has(ir::NumAttr::Bound)
+                    && !view.is(all);
                 loops |= runs(component, view).iter().any(|of| looping.contains(of));
             });
             if loops {

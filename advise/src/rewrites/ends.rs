@@ -280,7 +280,9 @@ pub(super) fn may_stop(to: &ir::RRC<ir::Port>, from: &ir::RRC<ir::Port>) -> bool
     let (cell, port) = (cell.borrow(), to.borrow());
     let is_memory = primitive(&cell).is_some_and(|of| {
         let of = of.as_ref();
-        of.starts_with("comb_mem_d") || of.starts_with("seq_mem_d")
+        ["comb_mem_d", "seq_mem_d", "dyn_mem_d"]
+            .iter()
+            .any(|memory| of.starts_with(memory))
     });
     if !is_memory {
         return false;

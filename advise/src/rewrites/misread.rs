@@ -36,6 +36,31 @@ pub(super) fn components(ctx: &ir::Context) -> BTreeSet<ir::Id> {
     misread.map(|component| component.name).collect()
 }
 
+/// The components, other than the entry point, of which all control is one `while`. If that becomes one static group, it is done whenever
+/// its condition is false, also before the component is started, with inputs that nobody drives by then.
+pub(super) fn loops_alone(ctx: &ir::Context) -> BTreeSet<ir::Id> {
+    let invoked = ctx.components.iter().filter(|of| of.name != ctx.entrypoint);
+    let alone = invoked.filter(|component| {
+        let control = component.control.borrow();
+        sole(View::of(&control)).kind() == ControlKind::While
+    });
+    alone.map(|component| component.name).collect()
+}
+
+/// The statement that a control program comes to, without what is around it and does nothing.
+pub(super) fn sole(view: View<'_>) -> View<'_> {
+    let children = view.children().into_iter();
+    let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
+    let is_plain = matches!(
+        view.kind(),
+        ControlKind::Seq | ControlKind::Par | ControlKind::StaticSeq | ControlKind::StaticPar
+    ) || view.repeats() == Some(1);
+    match (children.next(), children.next()) {
+        (Some(only), None) if is_plain => sole(only),
+        _ => view,
+    }
+}
+
 /// Whether the latency of a group may be taken for that of something that it starts beside what it is done with.
 fn has_other_latency(group: &ir::Group) -> bool {
     let holes = group.assignments.iter();

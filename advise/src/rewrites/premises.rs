@@ -12,7 +12,7 @@ use petal_program::{instances, kept};
 use super::again::Again;
 use super::ends::Ends;
 use super::state::{Outputs, is_steady};
-use super::{declared, driven, misread, promises, settled};
+use super::{declared, driven, misread, promises, settled, unread};
 
 /// The premises that do not hold.
 pub(super) struct Premises {
@@ -74,6 +74,14 @@ impl Premises {
                 "an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it",
             ),
             (again.stopping(ctx, ends), super::again::DOUBT),
+            (
+                unread::components(ctx),
+                "a memory may get an address out of bounds, and the compiler may take it away, since nobody needs what is read there",
+            ),
+            (
+                misread::loops_alone(ctx),
+                "all control of a component is one loop, and the compiler may take that for done before it is started",
+            ),
             (
                 misread::components(ctx),
                 "a group runs another one, or may not write what it gives a value to, and the compiler misreads what of that is needed when",

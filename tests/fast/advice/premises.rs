@@ -69,6 +69,12 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("branches-in-par", "all"),
         ("other-latency", "all"),
         ("dead-memory", "all"),
+        ("component-of-one-loop", "all"),
+        ("component-of-one-static-loop", "all"),
+        ("component-of-one-static-loop", "no-opt"),
+        ("address-after-loop", "all"),
+        ("unread-memory", "all"),
+        ("unread-log", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
@@ -114,6 +120,7 @@ fn what_may_stop_the_run_stays_behind_a_loop() {
         ("output-address", "no-opt"),
         ("sequential-address", "all"),
         ("division", "all"),
+        ("dynamic-memory", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         let mut of_loop = proved.iter().filter(|(what, _)| what.contains("while"));
