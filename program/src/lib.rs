@@ -56,7 +56,7 @@ pub use syntax::lexer;
 pub use written::Written;
 
 /// The version of the Calyx compiler's crates. They do not export it; petal asks Cargo for
-/// exactly this one, because its passes follow what the compiler's do.
+/// exactly this one, because petal's passes follow what the compiler's do.
 pub const CALYX_VERSION: &str = "0.7.1";
 
 /// The stack that the Calyx compiler needs for the deepest programs that it is given, in bytes.
