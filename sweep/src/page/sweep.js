@@ -94,7 +94,7 @@ const SHOWN = 500;
 const TEXTS = ["design", "passes", "data", ...data.parameters];
 
 /** The value of a row in a column: a text, a number, or nothing. */
-function valueOf(row, column) {
+function valueIn(row, column) {
   const at = data.figures.indexOf(column);
   if (at >= 0) return row.figures[at] ?? undefined;
   const parameter = data.parameters.indexOf(column);
@@ -115,10 +115,10 @@ function filters(text) {
   return (text.match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) => {
     const plain = word.replaceAll('"', "");
     const parts = plain.match(/^([\w.: -]+?)(<=|>=|!=|=|<|>)(.*)$/);
-    if (!parts || !columns.includes(parts[1])) return (row) => TEXTS.some((column) => String(valueOf(row, column)).includes(plain)) || (row.error ?? "").includes(plain);
+    if (!parts || !columns.includes(parts[1])) return (row) => TEXTS.some((column) => String(valueIn(row, column)).includes(plain)) || (row.error ?? "").includes(plain);
     const [, column, sign, to] = parts;
     return (row) => {
-      const value = valueOf(row, column);
+      const value = valueIn(row, column);
       if (value === undefined) return false;
       const [a, b] = numeric.has(column) ? [value, Number(to)] : [String(value), to];
       return { "=": a === b, "!=": a !== b, "<": a < b, ">": a > b, "<=": a <= b, ">=": a >= b }[sign];
@@ -130,7 +130,7 @@ function filters(text) {
 function fronts(rows) {
   const groups = new Map();
   for (const row of rows) {
-    const [x, y] = [valueOf(row, state.x), valueOf(row, state.y)];
+    const [x, y] = [valueIn(row, state.x), valueIn(row, state.y)];
     if (x === undefined || y === undefined) continue;
     const key = JSON.stringify([row.family, row.data]);
     if (!groups.has(key)) groups.set(key, []);
@@ -139,7 +139,11 @@ function fronts(rows) {
   return [...groups.values()].map((points) => {
     points.sort((a, b) => a.x - b.x || a.y - b.y);
     let least = Infinity;
-    return points.filter(({ y }) => y < least && ((least = y), true));
+    return points.filter(({ y }) => {
+      const isLess = y < least;
+      if (isLess) least = y;
+      return isLess;
+    });
   });
 }
 
@@ -151,7 +155,7 @@ const report = (row) => (row.profile ? `${row.profile}/report.html` : undefined)
 function draw(rows) {
   const [width, height] = [860, 460];
   const [left, right, top, bottom] = [72, 16, 14, 48];
-  const points = rows.map((row) => ({ row, x: valueOf(row, state.x), y: valueOf(row, state.y) })).filter(({ x, y }) => typeof x === "number" && typeof y === "number");
+  const points = rows.map((row) => ({ row, x: valueIn(row, state.x), y: valueIn(row, state.y) })).filter(({ x, y }) => typeof x === "number" && typeof y === "number");
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${state.y} over ${state.x}` });
   byId("points").value = `${count(points.length)} of ${count(data.rows.length)} runs`;
   if (!points.length) {
@@ -178,12 +182,12 @@ function draw(rows) {
       if (front.length > 1) picture.append(svg("path", { class: "front", d: front.map((point, nth) => `${nth ? "L" : "M"}${x.at(point.x)} ${y.at(point.y)}`).join("") }));
     }
   }
-  const categories = [...new Set(data.rows.map((row) => String(valueOf(row, state.color))))];
+  const categories = [...new Set(data.rows.map((row) => String(valueIn(row, state.color))))];
   const shown = new Set();
   // Those that are best lie on top.
   points.sort((a, b) => best.has(a.row) - best.has(b.row));
   for (const point of points) {
-    const category = categories.indexOf(String(valueOf(point.row, state.color)));
+    const category = categories.indexOf(String(valueIn(point.row, state.color)));
     shown.add(category);
     const node = mark(category, x.at(point.x), y.at(point.y), best.has(point.row) ? 6 : 4.5);
     node.append(svg("title", {}, told(point.row)));
@@ -201,7 +205,7 @@ function draw(rows) {
 /** The table, as it is sorted now. */
 function table(rows) {
   const sorted = [...rows].sort((a, b) => {
-    const [one, other] = [valueOf(a, state.column), valueOf(b, state.column)];
+    const [one, other] = [valueIn(a, state.column), valueIn(b, state.column)];
     // What has no figure comes last, whichever way.
     if (one === undefined || other === undefined) return (one === undefined) - (other === undefined);
     const order = numeric.has(state.column) ? one - other : String(one).localeCompare(String(other), "en", { numeric: true });
@@ -213,7 +217,7 @@ function table(rows) {
     document.querySelector("th[aria-sort] button").focus();
   };
   const cell = (row, column) => {
-    const value = valueOf(row, column);
+    const value = valueIn(row, column);
     if (column === "error") return element("td", { class: "error", title: value }, value.split("\n")[0]);
     if (column === "design" && report(row)) return element("td", {}, element("a", { href: report(row), target: "_blank" }, value));
     if (numeric.has(column)) return element("td", { class: "number" }, typeof value === "number" ? count(value) : "");
@@ -235,16 +239,22 @@ function show() {
   byId("picture").replaceChildren(picture, element("ul", { class: "legend", "aria-label": state.color }, ...legend));
 }
 
+/** Shows the page with this changed. */
+function change(part) {
+  Object.assign(state, part);
+  show();
+}
+
 function select(id, label, names) {
   const options = names.map((name) => element("option", { value: name, selected: name === state[id] ? "" : undefined }, name));
-  const node = element("select", { id, onchange: () => ((state[id] = node.value), show()) }, ...options);
+  const node = element("select", { id, onchange: () => change({ [id]: node.value }) }, ...options);
   return element("label", {}, `${label} `, node);
 }
 
 byId("origin").textContent = `petal ${data.petal}: ${count(data.rows.length)} runs${failed.length ? `, ${count(failed.length)} failed` : ""}`;
-const search = element("input", { id: "filter", type: "search", autocomplete: "off", spellcheck: "false", placeholder: "words, or passes=all cycles<1000", oninput: () => ((state.filter = search.value), show()) });
-const log = element("input", { id: "log", type: "checkbox", checked: "", onchange: () => ((state.log = log.checked), show()) });
-const more = element("button", { id: "more", type: "button", onclick: () => ((state.all = true), show()) });
+const search = element("input", { id: "filter", type: "search", autocomplete: "off", spellcheck: "false", placeholder: "words, or passes=all cycles<1000", oninput: () => change({ filter: search.value }) });
+const log = element("input", { id: "log", type: "checkbox", checked: "", onchange: () => change({ log: log.checked }) });
+const more = element("button", { id: "more", type: "button", onclick: () => change({ all: true }) });
 byId("main").append(
   element("div", { class: "controls" }, element("label", {}, "Filter ", search), element("output", { id: "points", for: "filter" })),
   element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; a point opens its report")),

@@ -105,7 +105,7 @@ function showAdvice({ advice, cycles, with_all, file, arguments: options, data: 
     return [pick, front_end ? ` ${front_end}` : ""];
   };
   const rows = advice.map((item) => {
-    const { number, what, why, on_top, percent: share, cost, diff } = item;
+    const { what, why, on_top, percent: share, cost, diff } = item;
     const more = element("details", {}, element("summary", {}, what), element("p", {}, why), element("p", {}, `hardware: ${cost}`));
     if (item.how) more.append(element("p", {}, item.how));
     if (diff) more.append(element("pre", { class: "code" }, diff));

@@ -88,7 +88,10 @@ const coverage = remembering((from, to, columns) => {
   scan(from, to, columns, (column, tree, cycles) => {
     for (const node of timeline.trees[tree].active) {
       let row = active.get(node);
-      if (!row) active.set(node, (row = new Float32Array(columns)));
+      if (!row) {
+        row = new Float32Array(columns);
+        active.set(node, row);
+      }
       row[column] += cycles / width;
     }
   });
