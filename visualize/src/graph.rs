@@ -1,23 +1,26 @@
 //! The control-flow graph of a run: what had to end before what began, how often, who called whom, and which of it was
 //! the critical path.
 //!
-//! Owns what is in the graph. `critical` finds the critical path, `flow` counts the edges, `shown` chooses what a picture
-//! has room for, `layout` places that and `svg` draws it; `dot` writes the whole graph for Graphviz.
+//! Owns what is in the graph, whose parts are in `step`. `critical` finds the critical path, `flow` counts the edges,
+//! `shown` chooses what a picture has room for, `layout` places that and `svg` draws it; `dot` writes the whole graph for
+//! Graphviz.
 
 mod dot;
 mod flow;
 mod layout;
 mod shown;
+mod step;
 mod svg;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{Component, ControlId, ControlKind, Id as _, Metadata, labels};
 use petal_reconstruct::{CallTree, FrameLabels, InstanceId, Node, instance_path};
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef as _;
 
 use self::flow::{Exit, Flow, Inside};
+use self::step::Statement;
 use crate::colors::Meaning;
 use petal_analysis::Analysis;
 use petal_analysis::cells::{Sums, sums, track_label};
@@ -26,90 +29,7 @@ use petal_analysis::critical::{CriticalCycles, Site};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::profile::Profile;
 
-/// What a step of the graph is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepKind {
-    /// A component cell: where what it runs begins.
-    Cell,
-    /// The enable of a group, an `invoke`, or a barrier.
-    Leaf,
-    /// The beginning of a `seq`.
-    Seq,
-    /// The decision of an `if`.
-    If,
-    /// The decision of a `while`, or the counter of a `repeat`.
-    Loop,
-    /// The beginning of a `par`.
-    Fork,
-    /// The end of a `par`.
-    Join,
-}
-
-/// A node of the graph.
-#[derive(Debug, Clone)]
-pub struct Step {
-    /// What it is.
-    pub kind: StepKind,
-    /// The statement or cell that it belongs to.
-    pub site: Site,
-    /// What it is called.
-    pub label: String,
-    /// The line that it comes from: `L12`, or of a front end's file `queue.py:12` and where its group is defined; empty for cells.
-    pub place: String,
-    /// The text of that line in the Calyx program.
-    pub source: String,
-    /// How often it began, where that is certain.
-    pub times: Option<u64>,
-    /// Cycles in which it was active; 0 for a join, whose fork has them.
-    pub cycles: u64,
-    /// Cycles of the critical path that belong to it: those of all steps together are the run's.
-    pub critical: u64,
-    meaning: Meaning,
-}
-
-/// Why control goes from one step to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// The one has ended, and the other begins.
-    Next,
-    /// The condition holds.
-    Then,
-    /// It does not.
-    Else,
-    /// An arm of a `par` begins.
-    Arm,
-    /// An iteration begins.
-    Body,
-    /// It has ended.
-    Again,
-    /// The one runs the cell.
-    Calls,
-}
-
-/// An edge of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edge {
-    /// Why it is there.
-    pub way: Way,
-    /// How often it was taken, where that is certain.
-    pub taken: Option<u64>,
-    /// Whether both its ends are on the critical path, and it was taken.
-    pub critical: bool,
-}
-
-/// A statement or cell in the graph.
-#[derive(Debug)]
-struct Statement {
-    step: NodeIndex,
-    /// Of a `par`: where its arms come together.
-    join: Option<NodeIndex>,
-    /// What is directly in it.
-    inside: Vec<Site>,
-    /// How often it began.
-    entered: Option<u64>,
-    /// Of a loop: how often its body ended.
-    again: Option<u64>,
-}
+pub use self::step::{Edge, Step, StepKind, Way};
 
 /// The control-flow graph of a run, or of a part of its cells.
 #[derive(Debug)]

@@ -5,11 +5,7 @@
 //! where to where the part goes. Both need memory for different call trees only, not for cycles.
 
 mod search;
-
-use std::fmt;
-use std::num::NonZeroU64;
-use std::ops::Range;
-use std::str::FromStr;
+mod wanted;
 
 use foldhash::HashMap;
 use petal_metadata::{ControlId, GroupRunId, Id as _, Metadata, RunRole, labels};
@@ -24,51 +20,11 @@ use petal_analysis::elements::{Element, ElementKind};
 use petal_metadata::nearest;
 use petal_table::text::thousands;
 
-pub use self::search::Search;
+pub use self::search::{Part, Search};
+pub use self::wanted::{Around, Wanted};
 
 /// How many loops are looked at, the most promising first.
 const MAX_LOOPS: usize = 32;
-
-/// What part of a run is asked for.
-#[derive(Debug, Clone)]
-pub enum Wanted {
-    /// Iterations that stand for others.
-    Typical,
-    /// These cycles.
-    Cycles(Range<u64>),
-    /// An activation.
-    Around(Around),
-}
-
-/// The activation of something, and what is near it: `main.while@L377#1000`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Around {
-    /// The path of a cell from main; or with a statement or group of it, by its label.
-    path: String,
-    /// Which activation, from 1 on.
-    number: NonZeroU64,
-}
-
-impl FromStr for Around {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (path, number) = text.rsplit_once('#').unwrap_or((text, "1"));
-        let number = number.parse().map_err(|_| {
-            format!("`{number}` is no number of an activation; write one from 1 on, such as main.while@L12#1000")
-        })?;
-        Ok(Self {
-            path: path.to_owned(),
-            number,
-        })
-    }
-}
-
-impl fmt::Display for Around {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.path, self.number)
-    }
-}
 
 /// Why there is no such part.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -119,33 +75,6 @@ fn so_often(times: u64) -> String {
     match times {
         1 => "once".to_owned(),
         times => format!("{} times", thousands(times)),
-    }
-}
-
-/// A part of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Its cycles.
-    pub cycles: Range<u64>,
-    /// What it is, and what is in it.
-    pub about: String,
-    /// What asks for the part after it, as options of the command; `None` where the run ends.
-    pub next: Option<String>,
-}
-
-impl Part {
-    /// The part with these cycles of a run that is so long, and the next one as long as this.
-    fn new(cycles: Range<u64>, about: String, run: u64) -> Self {
-        let Range { start, end } = cycles;
-        let next = (end < run).then(|| {
-            let after = run.min(end.saturating_add(end - start));
-            format!("--cycles {end}..{after}")
-        });
-        Self {
-            cycles,
-            about,
-            next,
-        }
     }
 }
 

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Baseline;
-
 /// The figures of a latency, in cycles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyFigures {
@@ -48,31 +46,4 @@ pub struct CheckpointFigures {
     /// The median distance between two stamps, in cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_distance: Option<u64>,
-}
-
-impl Baseline {
-    /// What of the observations does not fit together, if anything.
-    pub(super) fn check_observations(&self) -> Result<(), String> {
-        let sum = |counts: &BTreeMap<u64, u64>| {
-            let mut counts = counts.values();
-            counts.try_fold(0, |sum: u64, &count| sum.checked_add(count))
-        };
-        for row in &self.latencies {
-            if sum(&row.histogram) != Some(row.count) {
-                let name = &row.name;
-                return Err(format!("the histogram of {name} does not add up"));
-            }
-        }
-        let mut counts = vec![0; self.checkpoints.len()];
-        for &at in &self.stamps {
-            match counts.get_mut(at) {
-                Some(count) => *count += 1,
-                None => return Err("a stamp is of no checkpoint".to_owned()),
-            }
-        }
-        if self.checkpoints.iter().map(|row| row.stamps).ne(counts) {
-            return Err("its stamps do not add up".to_owned());
-        }
-        Ok(())
-    }
 }

@@ -1,6 +1,6 @@
 //! Whether the figures of a baseline file fit together: nothing else in petal looks again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Baseline, Frame};
 use petal_analysis::ledger::ByKind;
@@ -75,6 +75,31 @@ impl Baseline {
             Some(figure) => Err(format!("no run is as long as {figure} cycles")),
             None => Ok(()),
         }
+    }
+
+    /// What of the observations does not fit together, if anything.
+    fn check_observations(&self) -> Result<(), String> {
+        let sum = |counts: &BTreeMap<u64, u64>| {
+            let mut counts = counts.values();
+            counts.try_fold(0, |sum: u64, &count| sum.checked_add(count))
+        };
+        for row in &self.latencies {
+            if sum(&row.histogram) != Some(row.count) {
+                let name = &row.name;
+                return Err(format!("the histogram of {name} does not add up"));
+            }
+        }
+        let mut counts = vec![0; self.checkpoints.len()];
+        for &at in &self.stamps {
+            match counts.get_mut(at) {
+                Some(count) => *count += 1,
+                None => return Err("a stamp is of no checkpoint".to_owned()),
+            }
+        }
+        if self.checkpoints.iter().map(|row| row.stamps).ne(counts) {
+            return Err("its stamps do not add up".to_owned());
+        }
+        Ok(())
     }
 
     fn check_flame(&self) -> Result<(), String> {

@@ -3,7 +3,9 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Change, Comparison, Judgement};
+use super::Comparison;
+use super::rows::Change;
+use super::verdict::Judgement;
 use petal_table::text::signed;
 
 #[derive(Serialize)]

@@ -3,16 +3,12 @@
 //! An observation is the same in both runs if it has the same name: what it is of may have changed its place.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use serde::Serialize;
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
-use super::report::{Listing, Row, Style, write};
-use super::{Change, Comparison};
+use super::rows::Change;
 use crate::baseline::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
-use petal_table::text::{markdown, printable, signed, thousands};
-use petal_table::{Column, Table, Value};
 
 /// A number of an observation before and after; `None` where a run does not have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -29,30 +25,6 @@ impl Measure {
         let (before, after) = self.before.zip(self.after)?;
         Some(Change { before, after })
     }
-
-    fn is_changed(self) -> bool {
-        self.before != self.after
-    }
-
-    fn text(self) -> Value {
-        let one = |number: Option<u64>| number.map_or("–".to_owned(), thousands);
-        match (self.before, self.after) {
-            (None, None) => Value::Empty,
-            (before, after) if before == after => one(after).into(),
-            (before, after) => format!("{} → {}", one(before), one(after)).into(),
-        }
-    }
-
-    fn delta(self) -> Value {
-        match self.change().map(Change::delta) {
-            None | Some(0) => Value::Empty,
-            Some(delta) => signed(delta).into(),
-        }
-    }
-
-    fn percent(self) -> Value {
-        self.change().map_or(Value::Empty, super::percent_text)
-    }
 }
 
 /// Which runs have an observation.
@@ -65,16 +37,6 @@ pub enum Runs {
     Before,
     /// Only the one that is compared.
     After,
-}
-
-impl Runs {
-    fn text(self) -> Value {
-        match self {
-            Self::Both => Value::Empty,
-            Self::Before => "only before".into(),
-            Self::After => "only after".into(),
-        }
-    }
 }
 
 /// A latency, in cycles.
@@ -159,10 +121,6 @@ const ALIGNED: usize = 2000;
 const SHOWN: usize = 30;
 /// How many stamps are shown around a difference.
 const AROUND: usize = 2;
-/// How many rows a histogram has, and how wide its longest bar is.
-const BARS: usize = 12;
-const LONGEST: u64 = 24;
-
 /// A name, which runs have it, and its figures before and after.
 type Pair<'a, T> = (String, Runs, Option<&'a T>, Option<&'a T>);
 
@@ -323,166 +281,4 @@ impl Order {
         self.is_cut = self.alignment.len() > SHOWN || was.len().max(is.len()) > from + ALIGNED;
         self.alignment.truncate(SHOWN);
     }
-
-    fn text(&self, style: Style) -> String {
-        let Some(first) = self.first_difference else {
-            return format!(
-                "order of stamps: the same, {} stamps\n",
-                thousands(self.stamps.after)
-            );
-        };
-        let mut text = format!(
-            "order of stamps: not the same from stamp {first} on (`-` only before, `+` only after)\n"
-        );
-        let (open, indent, close) = match style {
-            Style::Text => ("", "  ", ""),
-            Style::Markdown => ("\n```diff\n", "", "```\n"),
-        };
-        text.push_str(open);
-        for (sign, name) in &self.alignment {
-            let line = format!("{indent}{sign} {}", printable(name));
-            let _ = writeln!(text, "{}", line.trim_end());
-        }
-        if self.is_cut {
-            let _ = writeln!(text, "{indent}…");
-        }
-        text.push_str(close);
-        text
-    }
-}
-
-impl Comparison {
-    pub(super) fn latency_rows(&self) -> Listing {
-        let rows = self.observations.latencies.iter().map(|row| {
-            let measures = [row.count, row.median, row.p99, row.max, row.over_shortest];
-            let mut values = vec![row.name.as_str().into()];
-            values.extend(measures.map(Measure::text));
-            values.extend([row.p99.delta(), row.p99.percent(), row.runs.text()]);
-            Row {
-                changed: measures.into_iter().any(Measure::is_changed),
-                rank: rank(row.p99, row.over_shortest),
-                values,
-            }
-        });
-        let mut columns = vec![Column::text("latency")];
-        let numbers = [
-            "count",
-            "median",
-            "p99",
-            "max",
-            "over shortest",
-            "delta of p99",
-            "%",
-        ];
-        columns.extend(numbers.map(Column::number));
-        columns.push(Column::text("what changed"));
-        Listing::new(["latency", "latencies"], columns, rows)
-    }
-
-    pub(super) fn counter_rows(&self) -> Listing {
-        let rows = self.observations.counters.iter().map(|row| Row {
-            changed: row.total.is_changed(),
-            rank: rank(row.total, Measure::default()),
-            values: vec![
-                row.name.as_str().into(),
-                row.total.text(),
-                row.total.delta(),
-                row.total.percent(),
-                row.runs.text(),
-            ],
-        });
-        let mut columns = vec![Column::text("counter")];
-        columns.extend(["total", "delta", "%"].map(Column::number));
-        columns.push(Column::text("what changed"));
-        Listing::new(["counter", "counters"], columns, rows)
-    }
-
-    pub(super) fn checkpoint_rows(&self) -> Listing {
-        let rows = self.observations.checkpoints.iter().map(|row| Row {
-            changed: row.stamps.is_changed() || row.median_distance.is_changed(),
-            rank: rank(row.stamps, row.median_distance),
-            values: vec![
-                row.name.as_str().into(),
-                row.stamps.text(),
-                row.median_distance.text(),
-                row.runs.text(),
-            ],
-        });
-        let mut columns = vec![Column::text("checkpoint")];
-        columns.extend(["stamps", "median distance"].map(Column::number));
-        columns.push(Column::text("what changed"));
-        Listing::new(["checkpoint", "checkpoints"], columns, rows)
-    }
-
-    /// The order of stamps, and the histograms of latencies that changed.
-    pub(super) fn observation_details(&self, style: Style) -> String {
-        let mut parts = Vec::new();
-        parts.extend(
-            self.observations
-                .order
-                .iter()
-                .map(|order| order.text(style)),
-        );
-        let latencies = self.observations.latencies.iter();
-        for row in latencies.filter(|row| row.histogram.values().any(|(was, is)| was != is)) {
-            let table = write(&histogram(row), style);
-            parts.push(match style {
-                Style::Text => table,
-                Style::Markdown => format!("How long {} took:\n\n{table}", markdown(&row.name)),
-            });
-        }
-        parts.join("\n")
-    }
-}
-
-fn rank(first: Measure, second: Measure) -> (u64, u64) {
-    let grown = |measure: Measure| {
-        let (before, after) = (measure.before.unwrap_or(0), measure.after.unwrap_or(0));
-        before.abs_diff(after)
-    };
-    (grown(first), grown(second))
-}
-
-/// How often a latency was how long, before and after, side by side.
-fn histogram(row: &LatencyRow) -> Table {
-    let all: Vec<(u64, (u64, u64))> = row.histogram.iter().map(|(&at, &of)| (at, of)).collect();
-    let buckets: Vec<(u64, u64, u64, u64)> = all
-        .chunks(all.len().div_ceil(BARS).max(1))
-        .map(|part| {
-            let sum = |of: fn(&(u64, u64)) -> u64| {
-                let counts = part.iter().map(|(_, counts)| of(counts));
-                counts.fold(0, u64::saturating_add)
-            };
-            let (first, last) = (part[0].0, part[part.len() - 1].0);
-            (first, last, sum(|of| of.0), sum(|of| of.1))
-        })
-        .collect();
-    let most = buckets.iter().map(|&(_, _, was, is)| was.max(is)).max();
-    let bar = |count: u64| {
-        let width = u128::from(count) * u128::from(LONGEST);
-        let width = width.div_ceil(u128::from(most.unwrap_or(0).max(1)));
-        "█".repeat(usize::try_from(width).unwrap_or(0))
-    };
-    let mut table = Table::new(vec![
-        Column::text(format!("cycles of {}", row.name)),
-        Column::number("before"),
-        Column::text(""),
-        Column::number("after"),
-        Column::text(""),
-    ]);
-    for (first, last, was, is) in buckets {
-        let cycles = if first == last {
-            thousands(first)
-        } else {
-            format!("{}–{}", thousands(first), thousands(last))
-        };
-        table.push(vec![
-            cycles.into(),
-            was.into(),
-            bar(was).into(),
-            is.into(),
-            bar(is).into(),
-        ]);
-    }
-    table
 }

@@ -4,29 +4,12 @@ use std::fmt::Write as _;
 
 use petal_reconstruct::Overhead;
 
-use super::{Change, Comparison, Fate, Subject, percent_text};
+use super::Comparison;
+use super::listing::{Listing, Row, Style, write};
+use super::matching::Fate;
+use super::rows::{Change, Subject};
 use petal_table::text::{markdown, printable, signed, thousands};
 use petal_table::{Column, Table, Value};
-
-/// How a comparison is written for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Aligned text.
-    Text,
-    /// Markdown, as GitHub reads it.
-    Markdown,
-}
-
-/// How many rows of a table are shown, if not all are asked for.
-const SHOWN: usize = 20;
-
-/// A row that is shown or not.
-pub(super) struct Row {
-    pub changed: bool,
-    /// What the table is sorted by: the largest first.
-    pub rank: (u64, u64),
-    pub values: Vec<Value>,
-}
 
 impl Comparison {
     /// The comparison as tables. Rows in which nothing changed are left out and counted, and so are
@@ -46,14 +29,14 @@ impl Comparison {
         }
         text.push_str(&write(&self.totals(), style));
         let observed = [
-            self.latency_rows(),
-            self.counter_rows(),
-            self.checkpoint_rows(),
+            self.observations.latency_rows(),
+            self.observations.counter_rows(),
+            self.observations.checkpoint_rows(),
         ];
-        let observed = observed.into_iter().filter(|of| !of.rows.is_empty());
+        let observed = observed.into_iter().filter(|of| !of.is_empty());
         let tables = [self.statement_rows(), self.group_rows(), self.cell_rows()];
         for listing in tables.into_iter().chain(observed) {
-            let many = listing.many;
+            let many = listing.many();
             let (table, hidden) = listing.table(all);
             match style {
                 Style::Text => text.push('\n'),
@@ -71,7 +54,7 @@ impl Comparison {
                 Style::Markdown => "\n",
             }));
         }
-        let details = self.observation_details(style);
+        let details = self.observations.details(style);
         if !details.is_empty() {
             text.push('\n');
             text.push_str(&details);
@@ -102,7 +85,7 @@ impl Comparison {
                 change.before.into(),
                 change.after.into(),
                 delta(change),
-                percent_text(change),
+                change.percent_text(),
             ]);
         };
         line("cycles", self.cycles);
@@ -193,63 +176,6 @@ impl Comparison {
     }
 }
 
-/// A list of what two runs have, before it is decided which of it is shown.
-pub(super) struct Listing {
-    /// What a row is, and several.
-    one: &'static str,
-    many: &'static str,
-    columns: Vec<Column>,
-    rows: Vec<Row>,
-}
-
-impl Listing {
-    pub fn new(
-        [one, many]: [&'static str; 2],
-        columns: Vec<Column>,
-        rows: impl Iterator<Item = Row>,
-    ) -> Self {
-        Self {
-            one,
-            many,
-            columns,
-            rows: rows.collect(),
-        }
-    }
-
-    /// A table of the rows that are shown, and lines that tell of the others.
-    fn table(self, all: bool) -> (Table, Vec<String>) {
-        let mut rows = self.rows;
-        let mut table = Table::new(self.columns);
-        let mut hidden = Vec::new();
-        let mut tell = |count: usize, what: &str| {
-            if count > 0 {
-                let name = if count == 1 { self.one } else { self.many };
-                hidden.push(format!("{count} {name} {what} (`--all` shows them)"));
-            }
-        };
-        rows.sort_by_key(|row| std::cmp::Reverse(row.rank));
-        if !all {
-            let count = rows.len();
-            rows.retain(|row| row.changed);
-            let unchanged = count - rows.len();
-            tell(rows.len().saturating_sub(SHOWN), "with smaller changes");
-            tell(unchanged, "unchanged");
-            rows.truncate(SHOWN);
-        }
-        for row in rows {
-            table.push(row.values);
-        }
-        (table, hidden)
-    }
-}
-
-pub(super) fn write(table: &Table, style: Style) -> String {
-    match style {
-        Style::Text => table.text(),
-        Style::Markdown => table.markdown(),
-    }
-}
-
 /// Columns for a name, a change of cycles, and further figures.
 fn columns(name: &str, further: &[&str]) -> Vec<Column> {
     let numbers = ["cycles", "delta", "%"];
@@ -264,7 +190,7 @@ fn columns(name: &str, further: &[&str]) -> Vec<Column> {
 }
 
 fn figures(change: Change) -> [Value; 3] {
-    [arrow(change), delta(change), percent_text(change)]
+    [arrow(change), delta(change), change.percent_text()]
 }
 
 fn delta(change: Change) -> Value {

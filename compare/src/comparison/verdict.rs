@@ -1,11 +1,13 @@
-//! Whether a run got too long, and what is to blame.
+//! Whether a run, or what was observed in it, grew by more than it may.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::{Change, Comparison, GroupRow, LatencyRow, Measure, Runs, StatementRow, Subject};
+use super::Comparison;
+use super::observations::{LatencyRow, Measure, Runs};
+use super::rows::Change;
 use crate::baseline::Baseline;
 use petal_metadata::{nearest, question};
 use petal_table::text::{signed, thousands};
@@ -129,20 +131,6 @@ const MEASURES: [(&str, Figure); 5] = [
     ("count", |row| row.count),
 ];
 
-/// What grew, and so may be what made the run longer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Culprit {
-    /// The group or statement.
-    pub name: String,
-    /// By how many cycles: of a group its cycles, of a statement the overhead that is charged to it.
-    pub cycles: u64,
-    /// Whether these cycles are overhead.
-    pub overhead: bool,
-}
-
-/// How many culprits are named.
-const CULPRITS: usize = 3;
-
 impl Comparison {
     /// What to say when the run grew by more than `limit`; `None` if it did not.
     pub fn regression(&self, limit: Limit) -> Option<String> {
@@ -262,31 +250,6 @@ impl Comparison {
     pub fn is_partial(before: &Baseline, after: &Baseline) -> bool {
         before.stopped.is_some() || after.stopped.is_some()
     }
-}
-
-/// The groups and statements that grew most. A statement counts by its overhead: its cycles are also
-/// those of the groups inside of it.
-pub(super) fn culprits(groups: &[GroupRow], statements: &[StatementRow]) -> Vec<Culprit> {
-    let grown = |subject: &Subject, change: Change, overhead: bool| {
-        let cycles = change.after.saturating_sub(change.before);
-        (cycles > 0).then(|| Culprit {
-            name: subject.name.clone(),
-            cycles,
-            overhead,
-        })
-    };
-    let mut culprits: Vec<Culprit> = statements
-        .iter()
-        .filter_map(|row| grown(&row.subject, row.overhead, true))
-        .chain(
-            groups
-                .iter()
-                .filter_map(|row| grown(&row.subject, row.subject.cycles, false)),
-        )
-        .collect();
-    culprits.sort_by_key(|culprit| std::cmp::Reverse(culprit.cycles));
-    culprits.truncate(CULPRITS);
-    culprits
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use petal_analysis::control::Counts;
 
-use super::{Edge, Statement, Step, StepKind, Way};
+use super::step::{Edge, Statement, Step, StepKind, Way};
 use petal_analysis::critical::{CriticalCycles, Site};
 
 /// Statements with what is inside of them, and how often control went where.

@@ -2,16 +2,45 @@
 //!
 //! Owns where a part begins and ends. What is looked for is decided before.
 
+use std::ops::Range;
+
 use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::Event;
 
-use super::{Around, Part, Wanted};
+use super::wanted::{Around, Wanted};
 use petal_analysis::elements::ElementId;
 use petal_analysis::intervals::Intervals;
 use petal_table::text::thousands;
 
 /// How many cycles are shown before and after an activation.
 const MARGIN: u64 = 100;
+
+/// A part of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its cycles.
+    pub cycles: Range<u64>,
+    /// What it is, and what is in it.
+    pub about: String,
+    /// What asks for the part after it, as options of the command; `None` where the run ends.
+    pub next: Option<String>,
+}
+
+impl Part {
+    /// The part with these cycles of a run that is so long, and the next one as long as this.
+    fn new(cycles: Range<u64>, about: String, run: u64) -> Self {
+        let Range { start, end } = cycles;
+        let next = (end < run).then(|| {
+            let after = run.min(end.saturating_add(end - start));
+            format!("--cycles {end}..{after}")
+        });
+        Self {
+            cycles,
+            about,
+            next,
+        }
+    }
+}
 
 /// Successive iterations of a loop, or an activation.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use prost::encoding::{double, message, uint64};
 
 use self::fields::{counter, detail, encode};
-use self::sequence::{Clock, Repeated, Sequence};
+use self::sequence::{Clock, MAIN, NANOSECONDS, Repeated, Sequence, stream};
 use super::compress::{Packets, Stream};
 use super::interner::Interner;
 use super::packets::Template;
@@ -28,19 +28,6 @@ use super::proto::{self, tag};
 use super::{
     Change, Changes, Content, Detail, Format, Observed, Slice, SliceId, Track, TrackId, Whole,
 };
-
-/// Nanoseconds of a cycle in the viewer.
-pub(super) const NANOSECONDS: u64 = 1000;
-/// The packet sequence of everything but control registers.
-const MAIN: usize = 0;
-
-/// The stream that holds a packet sequence.
-fn stream(sequence: usize) -> Stream {
-    match sequence {
-        MAIN => Stream::Main,
-        _ => Stream::Updates,
-    }
-}
 
 /// Writes a Perfetto trace.
 #[derive(Debug)]

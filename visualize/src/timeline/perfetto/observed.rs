@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use prost::Message as _;
 use prost::encoding::message;
 
-use super::{MAIN, NANOSECONDS, stream};
+use super::sequence::{MAIN, NANOSECONDS, stream};
 use crate::timeline::Observed;
 use crate::timeline::compress::Packets;
 use crate::timeline::observed::Events;

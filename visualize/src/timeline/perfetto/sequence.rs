@@ -2,8 +2,22 @@
 
 use std::iter;
 
+use crate::timeline::compress::Stream;
 use crate::timeline::interner::Interner;
 use crate::timeline::packets::Template;
+
+/// Nanoseconds of a cycle in the viewer.
+pub(super) const NANOSECONDS: u64 = 1000;
+/// The packet sequence of everything but control registers.
+pub(super) const MAIN: usize = 0;
+
+/// The stream that holds a packet sequence.
+pub(super) fn stream(sequence: usize) -> Stream {
+    match sequence {
+        MAIN => Stream::Main,
+        _ => Stream::Updates,
+    }
+}
 
 /// A series of packets with texts and a clock of its own.
 #[derive(Debug)]
