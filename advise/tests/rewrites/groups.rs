@@ -298,7 +298,8 @@ fn addresses_when_all_is_done() {
             {}",
             sets("c_1 d_1")
         );
-        let cells = "@external t = comb_mem_d1(8, 3, 2); i = std_reg(2); k = std_reg(2); lt = std_lt(8);";
+        let cells =
+            "@external t = comb_mem_d1(8, 3, 2); i = std_reg(2); k = std_reg(2); lt = std_lt(8);";
         proved_at_once(&main(cells, &wires, control))
     };
     assert_eq!(proved("i.out", "seq { read; c_1; next; d_1; }"), (0, 6));
