@@ -9,12 +9,13 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Error;
+use crate::built::Built;
 use crate::compile::{Log, output, run_all};
 use crate::error::BuildStage;
 use crate::generated::{Generated, PREFIX, Piece};
 use crate::options::{BuildOptions, Trace};
 use crate::run::Executable;
-use crate::runtime::{Built, Runtime, include_flags};
+use crate::runtime::{Runtime, include_flags};
 use crate::testbench;
 use crate::verilator::Verilator;
 

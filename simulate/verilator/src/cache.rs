@@ -1,10 +1,12 @@
 //! What is in the cache folder: the names of its entries and of their files, so that nothing else is
-//! ever removed from it.
+//! ever removed from it, and how an entry gets there whole.
 //!
 //! An entry is a folder `KIND-VERSION-HASH`: the kind of entry, Verilator's version, and a hash of all
-//! that it depends on. Does not know how entries are made.
+//! that it depends on. It is made in a folder of its own and then renamed, so others see all of it or none, and of several that make the
+//! same entry one wins and all are served. Does not know what is in one.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -113,6 +115,49 @@ fn empty(kind: Kind, path: &Path, left: &mut Vec<PathBuf>) -> io::Result<()> {
         fs::remove_dir(path)?;
     }
     Ok(())
+}
+
+/// A cache entry in the making.
+pub(crate) struct Entry {
+    pub folder: Scratch,
+    path: PathBuf,
+}
+
+impl Entry {
+    /// A place to make the entry at `path`; `None` if it is already there.
+    pub fn missing(path: &Path) -> Result<Option<Self>, Error> {
+        if path.is_dir() {
+            return Ok(None);
+        }
+        let cache = path.parent().unwrap_or(Path::new("."));
+        Ok(Some(Self {
+            folder: Scratch::new_in(cache).map_err(Error::io("create a folder in", cache))?,
+            path: path.to_owned(),
+        }))
+    }
+
+    /// Puts the entry in its place, unless another process was faster.
+    pub fn publish(self) -> Result<(), Error> {
+        match fs::rename(self.folder.path(), &self.path) {
+            Err(_) if self.path.is_dir() => Ok(()),
+            Err(error) => Err(Error::io("create", &self.path)(error)),
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// Where the entry is that depends on these parts, and on which Verilator makes it.
+pub(crate) fn entry_path(
+    cache: &Path,
+    kind: Kind,
+    verilator: &Verilator,
+    parts: &[&str],
+) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    verilator.compiler.version.hash(&mut hasher);
+    verilator.root.hash(&mut hasher);
+    parts.hash(&mut hasher);
+    kind.path(cache, verilator, hasher.finish())
 }
 
 #[cfg(test)]

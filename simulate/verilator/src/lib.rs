@@ -31,6 +31,7 @@
 //! ```
 
 mod build;
+mod built;
 mod cache;
 mod compile;
 mod error;

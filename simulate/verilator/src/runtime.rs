@@ -1,22 +1,17 @@
 //! The parts of an executable that are the same for every design: Verilator's runtime, compiled, and a precompiled header.
 //!
-//! Owns how an entry gets into the cache folder whole; what it is called is [`crate::cache`]'s. An entry is made in a folder of its own
-//! and then renamed, so others see all of it or none, and of several that make the same entry one wins and all are served.
+//! Owns what they are made of. They are entries of the [`crate::cache`].
 
 use std::ffi::OsString;
 use std::fs;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use petal_files::Scratch;
-
 use crate::Error;
-use crate::cache::{EXECUTABLE, HEADER, Kind, VERILOG};
+use crate::cache::{Entry, HEADER, Kind, entry_path};
 use crate::compile::{Log, run_all};
 use crate::options::{BuildOptions, Trace};
-use crate::testbench;
 use crate::verilator::Verilator;
 
 /// The runtime's optimisation does not depend on the design's: it is compiled once, and writing traces needs it fast.
@@ -86,119 +81,8 @@ impl Runtime {
     }
 }
 
-/// An executable in the cache: the folder has it and the Verilog that it was built from.
-pub(crate) struct Built {
-    path: PathBuf,
-    cache: PathBuf,
-}
-
-/// How many executables the cache holds.
-const MAX_BUILT: usize = 64;
-
-impl Built {
-    /// The place for the executable of a design.
-    pub(crate) fn of(
-        verilator: &Verilator,
-        verilog: &[u8],
-        cache: &Path,
-        options: &BuildOptions,
-    ) -> Self {
-        let mut hasher = DefaultHasher::new();
-        verilog.hash(&mut hasher);
-        for path in &options.more.files {
-            // Verilator tells of one that can't be read.
-            (path, fs::read(path).ok()).hash(&mut hasher);
-        }
-        let parts = [
-            common_flags(options.trace),
-            options.optimisation.flag().to_owned(),
-            format!("{:?} {:?}", options.top, options.signals),
-            env!("CARGO_PKG_VERSION").to_owned(),
-            testbench::SOURCE.to_owned(),
-            hasher.finish().to_string(),
-        ];
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        Self {
-            path: entry_path(cache, Kind::Design, verilator, &parts),
-            cache: cache.to_owned(),
-        }
-    }
-
-    /// Copies the executable to `to`, if it is there and is that of this Verilog. A copy, because
-    /// another process may remove it any time.
-    pub(crate) fn fetch(&self, verilog: &[u8], to: &Path) -> bool {
-        fs::read(self.path.join(VERILOG)).is_ok_and(|kept| kept == verilog)
-            && fs::copy(self.path.join(EXECUTABLE), to).is_ok()
-    }
-
-    /// Puts a copy of an executable there.
-    pub(crate) fn keep(&self, executable: &Path, verilog: &[u8]) -> Result<(), Error> {
-        self.make_room();
-        let Some(entry) = Entry::missing(&self.path)? else {
-            return Ok(());
-        };
-        let copy = entry.folder.path().join(EXECUTABLE);
-        fs::copy(executable, &copy).map_err(Error::io("write", &copy))?;
-        let design = entry.folder.path().join(VERILOG);
-        fs::write(&design, verilog).map_err(Error::io("write", &design))?;
-        entry.publish()
-    }
-
-    /// Removes the oldest executables where there are too many. Not being able to is no reason to
-    /// fail: others may be at it too.
-    fn make_room(&self) {
-        let entries = fs::read_dir(&self.cache).into_iter().flatten().flatten();
-        let mut built: Vec<_> = entries
-            .filter(|entry| entry.file_name().to_str().and_then(Kind::of) == Some(Kind::Design))
-            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-            .collect();
-        built.sort();
-        let surplus = (built.len() + 1).saturating_sub(MAX_BUILT);
-        for (_, path) in built.into_iter().take(surplus) {
-            let _ = fs::remove_dir_all(path);
-        }
-    }
-}
-
-/// A cache entry in the making.
-struct Entry {
-    folder: Scratch,
-    path: PathBuf,
-}
-
-impl Entry {
-    /// A place to make the entry at `path`; `None` if it is already there.
-    fn missing(path: &Path) -> Result<Option<Self>, Error> {
-        if path.is_dir() {
-            return Ok(None);
-        }
-        let cache = path.parent().unwrap_or(Path::new("."));
-        Ok(Some(Self {
-            folder: Scratch::new_in(cache).map_err(Error::io("create a folder in", cache))?,
-            path: path.to_owned(),
-        }))
-    }
-
-    /// Puts the entry in its place, unless another process was faster.
-    fn publish(self) -> Result<(), Error> {
-        match fs::rename(self.folder.path(), &self.path) {
-            Err(_) if self.path.is_dir() => Ok(()),
-            Err(error) => Err(Error::io("create", &self.path)(error)),
-            Ok(()) => Ok(()),
-        }
-    }
-}
-
-fn entry_path(cache: &Path, kind: Kind, verilator: &Verilator, parts: &[&str]) -> PathBuf {
-    let mut hasher = DefaultHasher::new();
-    verilator.compiler.version.hash(&mut hasher);
-    verilator.root.hash(&mut hasher);
-    parts.hash(&mut hasher);
-    kind.path(cache, verilator, hasher.finish())
-}
-
 /// The flags that all C++ of a design needs, separated by spaces.
-fn common_flags(trace: Trace) -> String {
+pub(crate) fn common_flags(trace: Trace) -> String {
     let traced = match trace {
         Trace::Off => 0,
         Trace::Vcd => 1,
