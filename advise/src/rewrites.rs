@@ -10,6 +10,7 @@ mod conditions;
 mod declared;
 mod driven;
 mod ends;
+mod flow;
 mod inline;
 mod latency;
 mod merged;

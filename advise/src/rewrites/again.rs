@@ -5,7 +5,7 @@
 //! may leave its bounds by that. Whether control is one static program depends on the passes. Owns which statements it matters for that they
 //! are first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
@@ -14,6 +14,7 @@ use petal_program::tree::{GroupRef, View};
 
 use super::Scope;
 use super::ends::{Ends, may_stop};
+use super::flow::Flow;
 use super::misread::sole;
 use super::state::is_memory;
 
@@ -100,16 +101,16 @@ fn stops(component: &ir::Component, view: View<'_>, ends: &Ends, written: &Cells
     };
     let mut given = Vec::new();
     let mut flow = Flow::default();
-    flow.add(&component.continuous_assignments);
+    flow.add(&component.continuous_assignments, |_| true);
     match group {
         GroupRef::Dynamic(group) => {
             let group = group.borrow();
-            flow.add(&group.assignments);
+            flow.add(&group.assignments, |_| true);
             given.extend(addresses(&group.assignments));
         }
         GroupRef::Static(group) => {
             let group = group.borrow();
-            flow.add(&group.assignments);
+            flow.add(&group.assignments, |_| true);
             given.extend(addresses(&group.assignments));
         }
     }
@@ -121,7 +122,9 @@ fn stops(component: &ir::Component, view: View<'_>, ends: &Ends, written: &Cells
             is_combinational(&cell) && ends.decides(component, cell.borrow().name())
         })
     });
-    decides || !flow.sources(&given).is_disjoint(written)
+    let given = given.iter().filter_map(cell_of);
+    let given = given.map(|cell| cell.borrow().name());
+    decides || !flow.sources(given).is_disjoint(written)
 }
 
 impl Scope<'_> {
@@ -220,36 +223,4 @@ fn addresses<T>(assignments: &[ir::Assignment<T>]) -> Vec<ir::RRC<ir::Port>> {
     let addresses = assignments.iter();
     let addresses = addresses.filter(|assignment| may_stop(&assignment.dst, &assignment.src));
     addresses.flat_map(ports_read).collect()
-}
-
-/// What cells get their values from.
-#[derive(Default)]
-struct Flow {
-    from: BTreeMap<ir::Id, Cells>,
-}
-
-impl Flow {
-    fn add<T>(&mut self, assignments: &[ir::Assignment<T>]) {
-        for assignment in assignments {
-            if let Some(cell) = cell_of(&assignment.dst) {
-                let read = ports_read(assignment);
-                let read = read.iter().filter_map(cell_of);
-                let from = self.from.entry(cell.borrow().name()).or_default();
-                from.extend(read.map(|cell| cell.borrow().name()));
-            }
-        }
-    }
-
-    /// The cells that these ports come from, and those that these get something from.
-    fn sources(&self, ports: &[ir::RRC<ir::Port>]) -> Cells {
-        let cells = ports.iter().filter_map(cell_of);
-        let mut next: Vec<ir::Id> = cells.map(|cell| cell.borrow().name()).collect();
-        let mut all = Cells::new();
-        while let Some(cell) = next.pop() {
-            if all.insert(cell) {
-                next.extend(self.from.get(&cell).into_iter().flatten());
-            }
-        }
-        all
-    }
 }

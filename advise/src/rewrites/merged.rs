@@ -10,7 +10,7 @@ use calyx_ir as ir;
 use petal_program::latency::takes_one_cycle;
 use petal_program::tree::{GroupRef, View};
 
-use super::parallel::Member;
+use super::parallel::{Member, independent_rows};
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 
 /// An enable of a group that takes one cycle.
@@ -43,18 +43,7 @@ impl Scope<'_> {
             }
             _ => false,
         };
-        let mut tried: Vec<Range<usize>> = Vec::new();
-        let mut reached = 0;
-        for first in 0..count {
-            let mut end = first + 1;
-            while end < count && (first..end).all(|earlier| independent(earlier, end)) {
-                end += 1;
-            }
-            if end > reached && end - first > 1 {
-                tried.push(first..end);
-            }
-            reached = reached.max(end);
-        }
+        let mut tried = independent_rows(count, independent);
         for first in 1..count {
             let pair = first - 1..first + 1;
             if independent(first - 1, first) && !tried.contains(&pair) {

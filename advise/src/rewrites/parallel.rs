@@ -44,6 +44,26 @@ fn in_any_order(parts: &[Member<'_>], premise: &str) -> (Certainty, String) {
     (Certainty::Proved, premise.to_owned())
 }
 
+/// As many of these parts as there are in a row, two at least, of which each is independent of all others.
+pub(super) fn independent_rows(
+    count: usize,
+    independent: impl Fn(usize, usize) -> bool,
+) -> Vec<Range<usize>> {
+    let mut rows = Vec::new();
+    let mut reached = 0;
+    for first in 0..count {
+        let mut end = first + 1;
+        while end < count && (first..end).all(|earlier| independent(earlier, end)) {
+            end += 1;
+        }
+        if end > reached && end - first > 1 {
+            rows.push(first..end);
+        }
+        reached = reached.max(end);
+    }
+    rows
+}
+
 impl Scope<'_> {
     /// The parts of a `seq` or `par`; `None` if something is not certain of one of them.
     pub fn parts(&self, view: View<'_>) -> Option<Vec<Member<'_>>> {
@@ -77,17 +97,8 @@ impl Scope<'_> {
                 tried.push(arms);
             }
         };
-        // As many as there are in a row of which each is independent of all others.
-        let mut reached = 0;
-        for first in 0..count {
-            let mut end = first + 1;
-            while end < count && (first..end).all(|earlier| independent(earlier, end)) {
-                end += 1;
-            }
-            if end > reached && end - first > 1 {
-                try_arms((first..end).map(|step| step..step + 1).collect());
-            }
-            reached = reached.max(end);
+        for row in independent_rows(count, independent) {
+            try_arms(row.map(|step| step..step + 1).collect());
         }
         for middle in 1..count {
             if !independent(middle - 1, middle) {
