@@ -8,8 +8,40 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::results::Blame;
+use petal_table::Columns;
+use serde::{Deserialize, Serialize};
+
+use crate::tables::ResultTable;
 use crate::work::{Cycles, Doing, PlaceId, Work};
+
+/// What has more cycles in the intervals of a latency than in the shortest one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blame {
+    /// How many that makes the intervals longer; adds up to what they took longer.
+    pub cycles: u64,
+    /// How many more it worked while something else was in the way.
+    pub in_parallel: u64,
+    /// What had them, as a path through the call tree.
+    pub active: String,
+}
+
+impl Blame {
+    /// The table of those of latencies, each with its name.
+    pub(crate) fn table<'a>(
+        latencies: impl Iterator<Item = (&'a str, &'a [Self])> + 'a,
+    ) -> ResultTable<'a> {
+        type Row<'a> = (&'a str, &'a Blame);
+        let columns = Columns::default()
+            .text("latency", |(name, _): &Row<'_>| (*name).into())
+            .number("cycles", |(_, blame)| blame.cycles.into())
+            .number("in_parallel", |(_, blame)| blame.in_parallel.into())
+            .titled("in parallel")
+            .text("active", |(_, blame)| blame.active.as_str().into());
+        let rows = latencies.flat_map(|(name, all)| all.iter().map(move |blame| (name, blame)));
+        let title = "over the shortest, by what had more cycles";
+        ResultTable::new("blame", title, columns, rows)
+    }
+}
 
 /// A place below what is the latency's own work, wherever that stands.
 #[derive(Default)]

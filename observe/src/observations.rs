@@ -5,46 +5,31 @@ use petal_reconstruct::{Change, Cycle, Event, Held, Next, Observer, Signal, Tree
 
 use crate::activity::Activities;
 use crate::builder::Builder;
-use crate::collect::{Collector, Look, Told, Watched, Window};
-use crate::derived::Derived;
 use crate::directory::Directory;
-use crate::problem::Problem;
+use crate::kinds::{Collector, Finished, Request, Results, VERSION};
+use crate::look::{Look, Told};
+use crate::problem::Refused;
 use crate::program::Program;
-use crate::request::{Interval, Request, Text};
-use crate::results::{self, Results, VERSION};
 use crate::trees::Trees;
 use crate::work::Work;
-
-/// What is wrong with a request: the text that it is in, and the problem.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}")]
-pub struct Refused {
-    /// The text of the request, which tells whether it is from a file.
-    pub text: Text,
-    /// What is wrong.
-    pub problem: Problem,
-}
 
 /// Observations of one run.
 pub struct Observations<'a> {
     program: Program,
     activities: Activities<'a>,
     trees: Trees<'a>,
-    collectors: Vec<Collector>,
-    derived: Vec<Derived>,
+    collectors: Vec<Box<dyn Collector>>,
     /// The collectors that look at each node.
     lookers: Vec<Vec<usize>>,
     /// Those that look at the next cycle that comes, and whether each is among them.
     waiting: Vec<usize>,
     is_waiting: Vec<bool>,
     work: Work,
-    /// The nodes that end the run, and the latencies.
-    stops: Vec<usize>,
-    latencies: Vec<usize>,
+    /// What ends the run: its node, and its text.
+    stop: Option<(usize, String)>,
     sample: Option<u64>,
     is_done: bool,
     stopped_by: Option<String>,
-    stop_on: Option<String>,
     told: Option<Box<dyn FnMut(Told) + Send + 'a>>,
     /// How many bytes results may take, when that is looked at again, and whether they took more.
     limit: u64,
@@ -69,11 +54,18 @@ impl<'a> Observations<'a> {
         request: &Request,
     ) -> Result<Self, Box<Refused>> {
         let mut builder = Builder::new(metadata, directory);
-        builder.add(request)?;
+        request.build(&mut builder)?;
+        let stop = match &request.stop_on {
+            Some(stop) => {
+                let event = builder.event(stop)?;
+                Some((builder.program.add(&event), stop.text.clone()))
+            }
+            None => None,
+        };
+        builder.check_names()?;
         let Builder {
             program,
             collectors,
-            derived,
             own,
             ..
         } = builder;
@@ -83,11 +75,6 @@ impl<'a> Observations<'a> {
                 lookers[node].push(at);
             }
         }
-        let numbers = |is_wanted: fn(&Collector) -> bool| -> Vec<usize> {
-            let all = collectors.iter().enumerate();
-            let wanted = all.filter(|(_, collector)| is_wanted(collector));
-            wanted.map(|(at, _)| at).collect()
-        };
         Ok(Self {
             activities: Activities::new(metadata, program.subjects().to_vec()),
             trees: Trees::new(metadata),
@@ -95,16 +82,13 @@ impl<'a> Observations<'a> {
             // All look at the first cycle.
             waiting: (0..collectors.len()).collect(),
             is_waiting: vec![true; collectors.len()],
-            stops: numbers(|collector| matches!(collector, Collector::Stop { .. })),
-            latencies: numbers(|collector| matches!(collector, Collector::Latency(_))),
+            stop,
             lookers,
             collectors,
-            derived,
             program,
             sample: request.sample,
             is_done: false,
             stopped_by: None,
-            stop_on: request.stop_on.as_ref().map(|stop| stop.text.clone()),
             told: None,
             limit: u64::MAX,
             next_look: BETWEEN_COUNTS,
@@ -127,7 +111,7 @@ impl<'a> Observations<'a> {
         self.next_look -= 1;
         if self.next_look == 0 {
             self.next_look = BETWEEN_COUNTS;
-            let kept: usize = self.collectors.iter().map(Collector::kept).sum();
+            let kept: usize = self.collectors.iter().map(|of| of.kept()).sum();
             self.is_full = (kept as u64).saturating_mul(BYTES) > self.limit;
         }
     }
@@ -136,37 +120,21 @@ impl<'a> Observations<'a> {
     /// word, too, it is known whether it changes it.
     pub fn start_with(&mut self, words: impl Fn(&Signal) -> Vec<(u64, u64)>) {
         for collector in &mut self.collectors {
-            if let Collector::Watch(watch) = collector
-                && let Watched::Written {
-                    cell, old: None, ..
-                } = &watch.what
-            {
-                watch.known = words(cell).into_iter().collect();
-                watch.is_known = true;
-            }
+            collector.start_with(&words);
         }
     }
 
     /// Whether only parts of the run are to be kept.
     pub fn have_windows(&self) -> bool {
-        let mut all = self.collectors.iter();
-        all.any(|collector| matches!(collector, Collector::Window(_)))
+        self.collectors.iter().any(|of| of.keeps().is_some())
     }
 
     /// Tells from now on which cycles the windows keep, for a reader of the events of the run; `None` if there are no windows.
     pub fn hold(&mut self) -> Option<Held> {
-        let mut windows: Vec<&mut Window> = self
-            .collectors
-            .iter_mut()
-            .filter_map(|collector| match collector {
-                Collector::Window(window) => Some(window),
-                _ => None,
-            })
-            .collect();
-        let before = windows.iter().map(|window| window.before()).max()?;
+        let before = self.collectors.iter().filter_map(|of| of.keeps()).max()?;
         let (held, marks) = Held::new(before);
-        for window in &mut windows {
-            window.marks = Some(marks.clone());
+        for collector in &mut self.collectors {
+            collector.mark(&marks);
         }
         Some(held)
     }
@@ -180,18 +148,9 @@ impl<'a> Observations<'a> {
     /// What is observed, by number: its kind, as in a request, and its name. Of what has no values of its own, such as a latency,
     /// nothing is told.
     pub fn list(&self) -> Vec<(&'static str, &str)> {
-        let all = self.collectors.iter();
-        all.map(|collector| match collector {
-            Collector::Checkpoint(of) => ("checkpoint", &*of.name),
-            Collector::Latency(of) => ("latency", &*of.name),
-            Collector::Watch(of) => ("watch", &*of.name),
-            Collector::Rule(of) if of.always => ("always", &*of.name),
-            Collector::Rule(of) => ("never", &*of.name),
-            Collector::Counter(of) => ("count", &*of.name),
-            Collector::Window(of) => ("window", &*of.name),
-            Collector::Stop { .. } => ("stop-on", ""),
-        })
-        .collect()
+        let all = self.collectors.iter().map(|of| (of.kind(), of.name()));
+        let stop = self.stop.iter().map(|_| ("stop-on", ""));
+        all.chain(stop).collect()
     }
 
     /// Tells of each value in the cycle in which it is new: of a checkpoint's stamp 1, of a rule 1 when it is broken and then 0.
@@ -251,12 +210,11 @@ impl<'a> Observations<'a> {
         });
         let is_eager = !looking.is_empty();
         self.waiting = looking;
-        for &at in self.stops.iter().filter(|_| tree.is_some()) {
-            if let Collector::Stop { node } = self.collectors[at]
-                && program.now()[node] != 0
-            {
-                self.stopped_by.clone_from(&self.stop_on);
-            }
+        if let Some((node, text)) = &self.stop
+            && tree.is_some()
+            && program.now()[*node] != 0
+        {
+            self.stopped_by = Some(text.clone());
         }
         if self.work.is_long() {
             self.forget(cycle.cycles());
@@ -273,19 +231,14 @@ impl<'a> Observations<'a> {
         }
     }
 
-    /// Forgets what no latency needs of the cycles before this one.
+    /// Forgets what nobody needs of the cycles before this one.
     fn forget(&mut self, cycle: u64) {
-        let (collectors, latencies) = (&mut self.collectors, &self.latencies);
-        let needed = latencies.iter().filter_map(|&at| match &collectors[at] {
-            Collector::Latency(of) => of.needs_since(),
-            _ => None,
-        });
+        let needed = self.collectors.iter().filter_map(|of| of.needs_since());
         let oldest = needed.min().unwrap_or(cycle).min(cycle);
+        let collectors = &mut self.collectors;
         self.work.forget_before(oldest, |work| {
-            for &at in latencies {
-                if let Collector::Latency(of) = &mut collectors[at] {
-                    of.keep(oldest, work);
-                }
+            for collector in collectors {
+                collector.keep(oldest, work);
             }
         });
     }
@@ -298,71 +251,24 @@ impl<'a> Observations<'a> {
             version: VERSION,
             cycles,
             stopped_by: self.stopped_by,
-            checkpoints: Vec::new(),
-            latencies: Vec::new(),
-            watches: Vec::new(),
-            rules: Vec::new(),
-            counters: Vec::new(),
-            derived: Vec::new(),
-            windows: Vec::new(),
             sample: self.sample,
+            ..Results::default()
         };
-        let medians: Vec<(String, Option<u64>)> = self
+        let stamped = self
             .collectors
             .iter()
-            .filter_map(|collector| match collector {
-                Collector::Checkpoint(of) => Some((of.name.clone(), of.median_distance())),
-                _ => None,
-            })
-            .collect();
+            .filter(|of| of.kind() == "checkpoint");
+        let run = Finished {
+            cycles,
+            sample: self.sample,
+            work: &self.work,
+            medians: stamped
+                .map(|of| (of.name().to_owned(), of.median_distance()))
+                .collect(),
+        };
         for collector in self.collectors {
-            match collector {
-                Collector::Checkpoint(of) if !of.is_listed => {}
-                Collector::Checkpoint(of) => {
-                    let median_distance = of.median_distance();
-                    let interval = match of.interval {
-                        None => None,
-                        Some(Interval::Cycles(cycles)) => Some(cycles),
-                        Some(Interval::Of(name)) => medians
-                            .iter()
-                            .find(|(of, _)| *of == name)
-                            .and_then(|(_, median)| *median),
-                    };
-                    results.checkpoints.push(results::Checkpoint {
-                        name: of.name,
-                        when: of.when,
-                        cycles: of.cycles,
-                        median_distance,
-                        interval,
-                    });
-                }
-                Collector::Latency(of) => {
-                    results.latencies.push(of.results(&self.work));
-                }
-                Collector::Watch(of) => results.watches.push(results::Watch {
-                    name: of.name,
-                    value: of.value,
-                    is_written: matches!(of.what, Watched::Written { .. }),
-                    changes: of.changes,
-                }),
-                Collector::Rule(of) => results.rules.push(results::Rule {
-                    name: of.name,
-                    when: of.when,
-                    always: of.always,
-                    cycles: of.violations.iter().map(|violation| violation.cycles).sum(),
-                    violations: of.violations,
-                }),
-                Collector::Counter(of) => results.counters.push(of.results(cycles)),
-                Collector::Window(of) => results.windows.push(of.results(cycles)),
-                Collector::Stop { .. } => {}
-            }
+            collector.finish(&run, &mut results);
         }
-        let counters = &results.counters;
-        let derived = self
-            .derived
-            .iter()
-            .map(|of| of.results(counters, cycles, results.sample));
-        results.derived = derived.collect();
         results
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::text::Text;
+
 /// What is wrong with an expression, with the place in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -48,4 +50,14 @@ impl fmt::Display for Problem {
             None => Ok(()),
         }
     }
+}
+
+/// What is wrong with a request: the text that it is in, and the problem.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct Refused {
+    /// The text of the request, which tells whether it is from a file.
+    pub text: Text,
+    /// What is wrong.
+    pub problem: Problem,
 }

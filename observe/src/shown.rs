@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use petal_table::{Column, Value};
 
-use crate::results::Results;
+use crate::kinds::Results;
 
 /// How many rows of a table are printed, and how many the report shows.
 const PRINTED: usize = 10;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::DesignArgs;
 use clap::Args;
 use petal_observe::{
-    CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request, RuleRequest,
+    CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request, RuleRequest, Text,
     WatchRequest, WindowRequest,
 };
 use petal_profile::ObserveOptions;
@@ -77,72 +77,27 @@ impl ObserveArgs {
 
     /// What they ask for beside the file.
     fn request(&self) -> Request {
-        let all = |texts: &[String]| -> Vec<(Option<String>, String)> {
-            texts.iter().map(|text| named(text)).collect()
-        };
-        let rules = |texts| {
-            let rules = all(texts).into_iter();
-            let rules = rules.map(|(name, text)| RuleRequest {
-                name,
-                when: text.as_str().into(),
-            });
-            rules.collect()
-        };
         Request {
             sample: self.sample,
             stop_on: self.stop_on.as_deref().map(Into::into),
-            checkpoints: all(&self.checkpoint)
-                .into_iter()
-                .map(|(name, text)| CheckpointRequest {
-                    name,
-                    when: text.as_str().into(),
-                    interval: None,
-                })
-                .collect(),
-            latencies: all(&self.latency)
-                .into_iter()
-                .map(|(name, text)| LatencyRequest {
-                    name,
-                    from: text.as_str().into(),
-                    to: None,
-                    tag: None,
-                    tag_to: None,
-                })
-                .collect(),
-            watches: all(&self.watch)
-                .into_iter()
-                .map(|(name, text)| WatchRequest {
-                    name,
-                    value: text.as_str().into(),
-                })
-                .collect(),
-            never: rules(&self.never),
-            always: rules(&self.always),
-            counters: all(&self.count)
-                .into_iter()
-                .map(|(name, text)| CounterRequest {
-                    name,
-                    value: text.as_str().into(),
-                })
-                .collect(),
-            derived: all(&self.derive)
-                .into_iter()
-                .map(|(name, text)| DerivedRequest {
-                    name,
-                    formula: text.as_str().into(),
-                })
-                .collect(),
-            windows: all(&self.window)
-                .into_iter()
-                .map(|(name, text)| WindowRequest {
-                    name,
-                    from: text.as_str().into(),
-                    to: None,
-                    most: None,
-                })
-                .collect(),
+            checkpoints: all(&self.checkpoint, CheckpointRequest::new),
+            latencies: all(&self.latency, LatencyRequest::new),
+            watches: all(&self.watch, WatchRequest::new),
+            never: all(&self.never, RuleRequest::new),
+            always: all(&self.always, RuleRequest::new),
+            counters: all(&self.count, CounterRequest::new),
+            derived: all(&self.derive, DerivedRequest::new),
+            windows: all(&self.window, WindowRequest::new),
         }
     }
+}
+
+/// What is asked for by these texts.
+fn all<T>(texts: &[String], new: impl Fn(Option<String>, Text) -> T) -> Vec<T> {
+    let texts = texts.iter().map(|text| named(text));
+    texts
+        .map(|(name, text)| new(name, text.as_str().into()))
+        .collect()
 }
 
 /// A name before `=`, which no expression begins with.

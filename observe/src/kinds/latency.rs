@@ -1,0 +1,440 @@
+//! Latencies: from one event to another, in the order of the beginnings or by a tag.
+//!
+//! Whatever happens in a run is looked at a fixed number of times, however many intervals are open.
+
+mod open;
+
+use std::collections::BTreeMap;
+
+use petal_table::{Columns, Track, TrackContent};
+use serde::{Deserialize, Serialize};
+
+use super::{Collector, Finished, Results};
+use open::Open;
+
+use crate::activity::{Aspect, Subject, SubjectKind};
+use crate::blame::{Blame, blame};
+use crate::builder::{Builder, refuse};
+use crate::checker::{Checker, Named};
+use crate::expression::Expression;
+use crate::look::Look;
+use crate::problem::{Problem, Refused};
+use crate::stats::quantile;
+use crate::syntax::{self, Kind, Syntax};
+use crate::tables::{Forms, ResultTable, or_empty};
+use crate::text::Text;
+use crate::work::{Cycles, Work};
+
+/// A latency. `from` alone is something with a handshake, or that is active.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LatencyRequest {
+    /// What it is called [default: the expressions].
+    pub name: Option<String>,
+    /// An event, or both as `A..B`.
+    pub from: Text,
+    /// An event.
+    pub to: Option<Text>,
+    /// What tells which end belongs to which beginning [default: the first to begin is the first to end].
+    pub tag: Option<Text>,
+    /// The same at the end, if it is another expression there.
+    pub tag_to: Option<Text>,
+}
+
+/// How long it took from one event to another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// What it is called.
+    pub name: String,
+    /// The expressions.
+    pub when: String,
+    /// How many there were.
+    pub count: u64,
+    /// Cycles of the shortest, the middle, the 99th of 100, and the longest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<u64>,
+    /// The middle one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<u64>,
+    /// At least 99 of 100 are not longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<u64>,
+    /// The longest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
+    /// Cycles of all.
+    pub total: u64,
+    /// How many took how many cycles.
+    pub histogram: BTreeMap<u64, u64>,
+    /// Each, in the order in which they ended: the cycle in which it began, and how many cycles it took.
+    pub intervals: Vec<(u64, u64)>,
+    /// How many began and had not ended when the run was over.
+    pub unfinished: u64,
+    /// How many ends belong to no beginning.
+    pub unmatched: u64,
+    /// What all took longer than the shortest one.
+    pub over_shortest: u64,
+    /// What they have more than as many of the shortest one, most first.
+    pub blame: Vec<Blame>,
+    /// Cycles of all in which nothing of their own work was active.
+    pub stall: u64,
+}
+
+impl LatencyRequest {
+    /// Without tags; `from` tells both ends.
+    pub fn new(name: Option<String>, from: Text) -> Self {
+        Self {
+            name,
+            from,
+            to: None,
+            tag: None,
+            tag_to: None,
+        }
+    }
+}
+
+/// What a latency has seen so far.
+struct LatencyCollector {
+    name: String,
+    when: String,
+    from: usize,
+    to: usize,
+    /// The tags at the beginning and at the end.
+    tags: Option<(usize, usize)>,
+    /// Whether it ends with the run, if that comes to its end: something that is active does.
+    ends_with_run: bool,
+    /// Whether ends without a beginning are nothing to tell: `done` may be high longer than it needs to.
+    is_handshake: bool,
+    /// Its number among the latencies.
+    number: usize,
+    found: Found,
+}
+
+/// What a latency has found so far.
+#[derive(Default)]
+pub(crate) struct Found {
+    open: Open,
+    intervals: Vec<(u64, u64)>,
+    histogram: BTreeMap<u64, u64>,
+    unmatched: u64,
+    /// The cycles of all intervals up to `counted`, open ones as well.
+    cycles: Cycles,
+    counted: u64,
+    shortest: Option<Shortest>,
+}
+
+/// The first of the shortest intervals.
+struct Shortest {
+    start: u64,
+    cycles: u64,
+    /// What it consists of, once nobody else remembers those cycles.
+    parts: Option<Cycles>,
+}
+
+impl Shortest {
+    fn parts(&self, work: &Work) -> Cycles {
+        let mut parts = Cycles::new();
+        for (from, to, shape) in work.during(self.start, self.start + self.cycles) {
+            *parts.entry(shape).or_default() += to - from;
+        }
+        parts
+    }
+}
+
+/// Makes latencies ready.
+pub(super) fn build(
+    requests: &[LatencyRequest],
+    builder: &mut Builder<'_>,
+) -> Result<(), Box<Refused>> {
+    requests.iter().try_for_each(|of| add(of, builder))
+}
+
+fn add(of: &LatencyRequest, builder: &mut Builder<'_>) -> Result<(), Box<Refused>> {
+    let event = |checker: &Checker<'_>, syntax: &Syntax| checker.event(syntax);
+    let (from, to, is_handshake) = match &of.to {
+        Some(to) => (builder.event(&of.from)?, builder.event(to)?, false),
+        None => builder.checked(&of.from, syntax::interval, |checker, (from, to)| match to {
+            Some(to) => Ok((event(checker, from)?, event(checker, to)?, false)),
+            None => alone(checker, from),
+        })?,
+    };
+    let value = |text: &Text| {
+        builder.checked(text, syntax::expression, |checker, syntax| {
+            checker.expression(syntax)
+        })
+    };
+    let tags = match (&of.tag, &of.tag_to) {
+        (None, None) => None,
+        (Some(tag), None) => Some((value(tag)?, value(tag)?)),
+        (Some(tag), Some(tag_to)) => Some((value(tag)?, value(tag_to)?)),
+        (None, Some(tag_to)) => return refuse(tag_to, "`tag-to` needs `tag`"),
+    };
+    let text = match &of.to {
+        Some(to) => format!("{}..{}", of.from.text, to.text),
+        None => of.from.text.clone(),
+    };
+    let program = &mut builder.program;
+    let tags = tags.map(|(from, to)| (program.add(&from), program.add(&to)));
+    let latency = LatencyCollector {
+        name: of.name.clone().unwrap_or_else(|| text.clone()),
+        when: text,
+        from: program.add(&from),
+        to: program.add(&to),
+        tags,
+        ends_with_run: to.is_end(),
+        is_handshake,
+        number: builder.own.len(),
+        found: Found::default(),
+    };
+    builder.own.push(match (&from, &to) {
+        (Expression::Subject(from, _), Expression::Subject(to, _)) => {
+            Subject::around(builder.metadata, from, to)
+        }
+        _ => Subject {
+            holder: Vec::new(),
+            kind: SubjectKind::Instance,
+        },
+    });
+    builder.collect(latency);
+    Ok(())
+}
+
+/// What a latency or window is of that is told by one name: a handshake, or something that is active.
+pub(super) fn alone(
+    checker: &Checker<'_>,
+    syntax: &Syntax,
+) -> Result<(Expression, Expression, bool), Problem> {
+    if let Kind::Path(path) = &syntax.kind {
+        let port = |name: &str| {
+            let mut path = path.clone();
+            path.push(name.to_owned());
+            let kind = Kind::Path(path);
+            let span = syntax.span.clone();
+            checker.condition(&Syntax { span, kind }).ok()
+        };
+        // Whether the end is one only while the beginning is asked for: `go` may be low again when `done` comes.
+        let pairs = [("go", "done", false), ("valid", "ready", true)];
+        let is_subject = matches!(checker.named(syntax), Ok(Named::Subject(Subject { kind, .. })) if !matches!(kind, SubjectKind::Primitive(_)));
+        let pair = pairs
+            .iter()
+            .find_map(|(start, end, both)| Some((port(start)?, port(end)?, *both)));
+        if let Some((start, end, both)) = pair.filter(|_| !is_subject) {
+            // It begins when it is asked for, and again after each end.
+            let ends = if both { start.clone().and(end) } else { end };
+            let goes_on = start.clone().past().and(ends.clone().past().not());
+            let begins = start.and(goes_on.not());
+            return Ok((begins, ends, true));
+        }
+    }
+    match checker.named(syntax)? {
+        Named::Subject(subject) => {
+            let end = checker.end(syntax, subject.clone())?;
+            Ok((Expression::Subject(subject, Aspect::Begin), end, false))
+        }
+        _ => Err(Problem {
+            text: checker.text.to_owned(),
+            span: syntax.span.clone(),
+            message: "a latency needs two events".to_owned(),
+            help: Some(
+                "write `FROM..TO`, or name a group, a statement, a cell of a component, or one with the ports `go` and `done`"
+                    .to_owned(),
+            ),
+        }),
+    }
+}
+
+impl Collector for LatencyCollector {
+    fn kind(&self) -> &'static str {
+        "latency"
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn nodes(&self) -> Vec<usize> {
+        vec![self.from, self.to]
+    }
+
+    fn kept(&self) -> usize {
+        self.found.intervals.len()
+    }
+
+    fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
+        let begins = look.tree.is_some() && look.values[self.from] != 0;
+        let may_end = look.tree.is_some() || (self.ends_with_run && look.is_done);
+        let ends = may_end && look.values[self.to] != 0;
+        let found = &mut self.found;
+        if begins || ends || look.tree.is_none() {
+            found.count_to(look.cycle, look.work);
+        }
+        if begins {
+            let tag = self.tags.map_or(0, |(from, _)| look.values[from]);
+            found.open.begin(look.cycle, tag);
+        }
+        if ends {
+            let tag = self.tags.map_or(0, |(_, to)| look.values[to]);
+            match found.open.end(tag) {
+                Some(start) => found.add(start, look.cycle - start),
+                None if look.tree.is_some() && !self.is_handshake => found.unmatched += 1,
+                None => {}
+            }
+        }
+        begins || ends
+    }
+
+    /// If somebody else knows of the shortest interval.
+    fn needs_since(&self) -> Option<u64> {
+        self.found.open.starts().next()
+    }
+
+    fn keep(&mut self, before: u64, work: &Work) {
+        self.found.count_to(before.max(self.found.counted), work);
+        let shortest = self.found.shortest.as_mut();
+        if let Some(shortest) = shortest.filter(|of| of.parts.is_none() && of.start < before) {
+            shortest.parts = Some(shortest.parts(work));
+        }
+    }
+
+    fn finish(mut self: Box<Self>, run: &Finished<'_>, results: &mut Results) {
+        self.found.leave_unfinished(run.work);
+        let Found {
+            open,
+            intervals,
+            histogram,
+            unmatched,
+            cycles,
+            shortest,
+            ..
+        } = self.found;
+        let count = intervals.len() as u64;
+        let total: u64 = intervals.iter().map(|(_, cycles)| cycles).sum();
+        let min = shortest.as_ref().map(|of| of.cycles);
+        let shortest = shortest.map(|of| match of.parts {
+            Some(parts) => parts,
+            None => of.parts(run.work),
+        });
+        let is_stall = |shape: usize| run.work.is_stall(shape, self.number);
+        let stall = cycles.iter().filter(|(shape, _)| is_stall(**shape));
+        results.latencies.push(Latency {
+            name: self.name,
+            when: self.when,
+            count,
+            min,
+            median: quantile(&histogram, 1, 2),
+            p99: quantile(&histogram, 99, 100),
+            max: histogram.keys().next_back().copied(),
+            total,
+            unfinished: open.count,
+            unmatched,
+            over_shortest: total - min.unwrap_or(0) * count,
+            stall: stall.map(|(_, cycles)| cycles).sum(),
+            blame: blame(
+                run.work,
+                self.number,
+                &cycles,
+                &shortest.unwrap_or_default(),
+                count,
+            ),
+            histogram,
+            intervals,
+        });
+    }
+}
+
+impl Found {
+    /// Counts the cycles up to this one for all that is open.
+    fn count_to(&mut self, cycle: u64, work: &Work) {
+        if self.open.count > 0 {
+            for (from, to, shape) in work.during(self.counted, cycle) {
+                *self.cycles.entry(shape).or_default() += (to - from) * self.open.count;
+            }
+        }
+        self.counted = cycle;
+    }
+
+    fn add(&mut self, start: u64, cycles: u64) {
+        *self.histogram.entry(cycles).or_default() += 1;
+        self.intervals.push((start, cycles));
+        let shortest = self.shortest.as_ref();
+        if shortest.is_none_or(|shortest| cycles < shortest.cycles) {
+            self.shortest = Some(Shortest {
+                start,
+                cycles,
+                parts: None,
+            });
+        }
+    }
+
+    /// Takes back what was counted for intervals that did not end.
+    fn leave_unfinished(&mut self, work: &Work) {
+        let starts: Vec<u64> = self.open.starts().collect();
+        for (at, &start) in starts.iter().enumerate() {
+            let next = starts.get(at + 1).copied().unwrap_or(self.counted);
+            for (from, to, shape) in work.during(start, next) {
+                let counted = self.cycles.entry(shape).or_default();
+                *counted -= (to - from) * (at as u64 + 1);
+            }
+        }
+        self.cycles.retain(|_, cycles| *cycles > 0);
+    }
+}
+
+/// Their tables.
+pub(super) fn tables(all: &[Latency]) -> Vec<ResultTable<'_>> {
+    vec![
+        latency_table(all),
+        interval_table(all),
+        Blame::table(all.iter().map(|of| (&*of.name, &*of.blame))),
+    ]
+}
+
+fn latency_table(all: &[Latency]) -> ResultTable<'_> {
+    let columns = Columns::default()
+        .text("latency", |of: &&Latency| of.name.as_str().into())
+        .number("count", |of| of.count.into())
+        .number("min", |of| or_empty(of.min))
+        .number("median", |of| or_empty(of.median))
+        .number("p99", |of| or_empty(of.p99))
+        .number("max", |of| or_empty(of.max))
+        .number("total", |of| of.total.into())
+        .number("over_shortest", |of| of.over_shortest.into())
+        .titled("over shortest")
+        .number("stall", |of| of.stall.into())
+        .number("unfinished", |of| of.unfinished.into())
+        .number("unmatched", |of| of.unmatched.into());
+    let title = "latencies, in cycles";
+    ResultTable::new("latencies", title, columns, all.iter()).with(Forms::FileAndShown)
+}
+
+fn interval_table(all: &[Latency]) -> ResultTable<'_> {
+    type Row<'a> = (&'a Latency, (u64, u64));
+    let columns = Columns::default()
+        .text("latency", |(of, _): &Row<'_>| of.name.as_str().into())
+        .number("start", |(_, (start, _))| (*start).into())
+        .number("cycles", |(_, (_, cycles))| (*cycles).into());
+    let rows = all.iter();
+    let rows = rows.flat_map(|of| of.intervals.iter().map(move |&interval| (of, interval)));
+    ResultTable::new("latencies", "", columns, rows).with(Forms::Database)
+}
+
+/// Their tracks.
+pub(super) fn tracks(all: &[Latency]) -> Vec<Track> {
+    let tracks = all.iter().map(|of| {
+        let mut intervals = of.intervals.clone();
+        intervals.sort_unstable();
+        Track {
+            name: of.name.clone(),
+            content: TrackContent::Slices(intervals),
+        }
+    });
+    tracks.collect()
+}
+
+/// What a run is compared by.
+pub(super) fn figures(all: &[Latency]) -> impl Iterator<Item = (String, u64)> {
+    all.iter().flat_map(|of| {
+        let figures = [("median", of.median), ("max", of.max)].into_iter();
+        figures.filter_map(|(what, value)| Some((format!("latency:{}:{what}", of.name), value?)))
+    })
+}

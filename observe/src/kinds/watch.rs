@@ -1,0 +1,282 @@
+//! Watchpoints: the changes of a value, and who wrote it.
+
+use std::collections::HashMap;
+
+use petal_reconstruct::Signal;
+use petal_table::{Columns, Track, TrackContent, Value};
+use serde::{Deserialize, Serialize};
+
+use super::{Collector, Finished, Results};
+use crate::builder::{Builder, refuse};
+use crate::expression::Expression;
+use crate::look::Look;
+use crate::problem::Refused;
+use crate::syntax;
+use crate::tables::{ResultTable, or_empty};
+use crate::text::Text;
+use crate::watched::{Watchable, register_writes, watchable, writes};
+
+/// A watchpoint: a register, a memory, some of its words, or any expression.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchRequest {
+    /// What it is called [default: the expression].
+    pub name: Option<String>,
+    /// What is watched.
+    pub value: Text,
+}
+
+impl WatchRequest {
+    /// Of a text.
+    pub fn new(name: Option<String>, value: Text) -> Self {
+        Self { name, value }
+    }
+}
+
+/// The changes of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// What it is called.
+    pub name: String,
+    /// What is watched.
+    pub value: String,
+    /// Whether it is a register or memory, which has its new value in the cycle after it was written.
+    pub is_written: bool,
+    /// All changes.
+    pub changes: Vec<ChangeOf>,
+}
+
+/// A change of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeOf {
+    /// The cycle at whose end a register or a word of a memory gets its new value; the first cycle with the new value for
+    /// anything else.
+    pub cycle: u64,
+    /// The word of a memory, in row-major order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<u64>,
+    /// The value before; none where a waveform does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<u64>,
+    /// The value after.
+    pub new: u64,
+    /// Who wrote it, as paths through the call tree; empty if no group did, or if it is no register or memory.
+    pub by: Vec<String>,
+}
+
+/// What a watchpoint looks at.
+enum Watched {
+    Value {
+        node: usize,
+    },
+    /// The writes to a register or memory: high in those that are looked at, the word of a memory, its value before (if that is
+    /// known) and after.
+    Written {
+        event: usize,
+        index: Option<usize>,
+        old: Option<usize>,
+        new: usize,
+        /// The cell.
+        cell: Signal,
+    },
+}
+
+/// What a watchpoint has seen so far.
+struct WatchCollector {
+    name: String,
+    value: String,
+    what: Watched,
+    latest: u64,
+    changes: Vec<ChangeOf>,
+    /// The words that are known, where no value before is observed.
+    known: HashMap<u64, u64>,
+    /// Whether the others are known to be 0.
+    is_known: bool,
+}
+
+/// Makes watchpoints ready.
+pub(super) fn build(
+    requests: &[WatchRequest],
+    builder: &mut Builder<'_>,
+) -> Result<(), Box<Refused>> {
+    for of in requests {
+        let what = watched(&of.value, builder)?;
+        builder.collect(WatchCollector {
+            name: of.value.name(of.name.as_ref()),
+            value: of.value.text.clone(),
+            what,
+            latest: 0,
+            changes: Vec::new(),
+            known: HashMap::new(),
+            is_known: false,
+        });
+    }
+    Ok(())
+}
+
+/// What is watched, made ready.
+fn watched(text: &Text, builder: &mut Builder<'_>) -> Result<Watched, Box<Refused>> {
+    let checked = builder.checked(text, syntax::range, |checker, (syntax, range)| {
+        watchable(checker, syntax, range.clone())
+    })?;
+    let (writes, cell) = match checked {
+        Watchable::Value(expression) => {
+            let node = builder.program.add(&expression);
+            return Ok(Watched::Value { node });
+        }
+        Watchable::Register(cell, out) => (register_writes(builder.directory, &cell, out), cell),
+        Watchable::Memory {
+            signal,
+            memory,
+            words,
+        } => (writes(builder.directory, &signal, &memory, words), signal),
+    };
+    let writes = writes.or_else(|message| refuse(text, &message))?;
+    let mut add = |value| builder.program.add(&Expression::Value(value));
+    Ok(Watched::Written {
+        event: add(writes.event),
+        index: writes.index.map(&mut add),
+        old: writes.old.map(&mut add),
+        new: add(writes.new),
+        cell,
+    })
+}
+
+impl Collector for WatchCollector {
+    fn kind(&self) -> &'static str {
+        "watch"
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn nodes(&self) -> Vec<usize> {
+        match self.what {
+            Watched::Value { node } => vec![node],
+            Watched::Written { event, .. } => vec![event],
+        }
+    }
+
+    fn kept(&self) -> usize {
+        self.changes.len() + self.known.len()
+    }
+
+    fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
+        if look.tree.is_none() {
+            return false;
+        }
+        match &self.what {
+            Watched::Value { node } => {
+                let new = look.values[*node];
+                if new == self.latest {
+                    return false;
+                }
+                let old = std::mem::replace(&mut self.latest, new);
+                look.tell(None, new);
+                self.changes.push(ChangeOf {
+                    cycle: look.cycle,
+                    index: None,
+                    old: Some(old),
+                    new,
+                    by: Vec::new(),
+                });
+                false
+            }
+            Watched::Written {
+                event,
+                index,
+                old,
+                new,
+                cell,
+            } => {
+                if look.values[*event] == 0 {
+                    return false;
+                }
+                let (index, new) = (index.map(|at| look.values[at]), look.values[*new]);
+                let old = match (old, index) {
+                    (Some(old), _) => Some(look.values[*old]),
+                    (None, index) => {
+                        let old = self.known.insert(index.unwrap_or(0), new);
+                        old.or(self.is_known.then_some(0))
+                    }
+                };
+                if old == Some(new) {
+                    return true;
+                }
+                let by = look
+                    .tree
+                    .map(|tree| look.trees.writers(tree, cell, look.instances));
+                look.tell(index, new);
+                self.changes.push(ChangeOf {
+                    cycle: look.cycle,
+                    index,
+                    old,
+                    new,
+                    by: by.unwrap_or_default(),
+                });
+                true
+            }
+        }
+    }
+
+    /// So of the first write to a word, too, it is known whether it changes it.
+    fn start_with(&mut self, words: &dyn Fn(&Signal) -> Vec<(u64, u64)>) {
+        if let Watched::Written {
+            cell, old: None, ..
+        } = &self.what
+        {
+            self.known = words(cell).into_iter().collect();
+            self.is_known = true;
+        }
+    }
+
+    fn finish(self: Box<Self>, _run: &Finished<'_>, results: &mut Results) {
+        results.watches.push(Watch {
+            name: self.name,
+            value: self.value,
+            is_written: matches!(self.what, Watched::Written { .. }),
+            changes: self.changes,
+        });
+    }
+}
+
+/// Their table.
+pub(super) fn tables(all: &[Watch]) -> Vec<ResultTable<'_>> {
+    type Row<'a> = (&'a str, &'a ChangeOf);
+    let columns = Columns::default()
+        .text("watch", |(name, _): &Row<'_>| (*name).into())
+        .number("cycle", |(_, change)| change.cycle.into())
+        .number("index", |(_, change)| or_empty(change.index))
+        .optional()
+        .bits("old", |(_, change)| or_empty(change.old))
+        .optional()
+        .bits("new", |(_, change)| change.new.into())
+        .texts("by", |(_, change)| Value::Texts(change.by.clone()));
+    let changes: usize = all.iter().map(|watch| watch.changes.len()).sum();
+    let rows = all.iter();
+    let rows = rows.flat_map(|of| of.changes.iter().map(|change| (of.name.as_str(), change)));
+    let title = format!("changes: {changes}");
+    vec![ResultTable::new("changes", title, columns, rows)]
+}
+
+/// Their tracks.
+#[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
+pub(super) fn tracks(all: &[Watch]) -> Vec<Track> {
+    let tracks = all.iter().map(|of| {
+        // A word of a memory is no value over time, and a register has its new one in the next cycle.
+        let writes = of.changes.iter().filter(|change| change.index.is_some());
+        let writes: Vec<_> = writes.map(|change| (change.cycle, None)).collect();
+        let later = u64::from(of.is_written);
+        let values = of.changes.iter();
+        let values = values.map(|change| (change.cycle + later, change.new as f64));
+        Track {
+            name: of.name.clone(),
+            content: match &writes[..] {
+                [] => TrackContent::Values(values.collect()),
+                _ => TrackContent::Instants(writes),
+            },
+        }
+    });
+    tracks.collect()
+}
