@@ -9,12 +9,16 @@ use petal_profile::Error;
 use crate::args::AnnotateArgs;
 use crate::print::print;
 use crate::profile::open;
+use crate::screen::screen;
 
 /// `petal annotate`
 pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     let profile = open(&args.dir)?;
     let metadata = &profile.metadata;
     let analysis = profile.analyse(ControlView::Source)?;
+    if let Some(top) = args.top {
+        return print(&analysis.costs(top, screen()));
+    }
     let files = chosen(metadata, args.file.as_deref())?;
     let cycles = analysis.cycles();
     let mut text = String::new();

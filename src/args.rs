@@ -342,4 +342,7 @@ pub struct AnnotateArgs {
     /// Only this source file, by name [default: all that the design uses]
     #[arg(long, value_name = "NAME")]
     pub file: Option<String>,
+    /// Only the statements that cost most, as `petal run` lists them: so many
+    #[arg(long, value_name = "N", conflicts_with = "file")]
+    pub top: Option<usize>,
 }

@@ -38,6 +38,7 @@ mod profile;
 mod progress;
 mod reconstruct;
 mod run;
+mod screen;
 mod stats;
 mod sweep;
 mod terminal;

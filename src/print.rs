@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use anstream::adapter::strip_str;
 use petal_profile::Error;
 
 use crate::call;
@@ -13,11 +14,14 @@ pub fn print(text: &str) -> Result<(), Error> {
 
 /// Prints to standard output, and tells whether somebody reads it.
 pub fn is_read(text: &str) -> Result<bool, Error> {
-    let mut out: Box<dyn Write> = match call::output() {
-        Some(output) => Box::new(output),
-        None => Box::new(anstream::stdout().lock()),
+    let written = match call::output() {
+        Some(mut output) => output.write_all(strip_str(text).to_string().as_bytes()),
+        None => {
+            let mut out = anstream::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        }
     };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match written {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::new(format!(
             "cannot write to standard output: {error}"
         ))),

@@ -28,7 +28,9 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Error> {
         summary, results, ..
     } = profile_waveform(&options, &args.out, &mut places, &terminal)?;
     let quiet = args.quiet || events::take_output(&args.observe);
-    report(&summary, results.as_ref(), &args.out, args.json, quiet)?;
+    if args.json || !quiet {
+        report(&summary, results.as_ref(), &args.out, None, args.json)?;
+    }
     warn(&summary, args.quiet);
     if let Some(early) = summary.early_end().filter(|_| !args.quiet) {
         messages::note(early);

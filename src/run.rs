@@ -5,6 +5,7 @@ use std::path::Path;
 use petal_analysis::Summary;
 use petal_observe::Results;
 use petal_profile::{Error, Places, observations};
+use petal_table::screen::BOLD;
 
 use crate::args::{ObserveArgs, RunArgs, SimulatorArg};
 use crate::events;
@@ -12,6 +13,7 @@ use crate::export;
 use crate::messages;
 use crate::print::print;
 use crate::progress::Stage;
+use crate::screen::{next, screen};
 use crate::terminal::Terminal;
 
 /// `petal run`: profiles a design.
@@ -45,7 +47,9 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
         export::write(&out)?;
     }
     let quiet = args.quiet || events::take_output(&args.observe);
-    report(&summary, results.as_ref(), &out, args.json, quiet)?;
+    if args.json || !quiet {
+        report(&summary, results.as_ref(), &out, Some(args), args.json)?;
+    }
     if args.memories {
         print(&memories)?;
     }
@@ -99,29 +103,68 @@ fn strict(summary: &Summary, quiet: bool) -> Error {
     )
 }
 
+/// Prints what a run gave; `design` is what it was run of, if petal compiled it.
 pub fn report(
     summary: &Summary,
     results: Option<&Results>,
     out: &Path,
+    design: Option<&RunArgs>,
     json: bool,
-    quiet: bool,
 ) -> Result<(), Error> {
     if json {
         return print(&summary.json());
     }
-    if quiet {
-        return Ok(());
+    let screen = screen();
+    let mut commands = Vec::new();
+    let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    let folder = out.display().to_string();
+    if let Some(args) = design.filter(|args| args.design.design != Path::new("-")) {
+        commands.push((advise(args), "tries what could save"));
     }
+    commands.push((
+        texts(&["petal", "annotate", &folder, "--top", "10"]),
+        "what else costs",
+    ));
+    commands.push((
+        texts(&["petal", "view", &folder]),
+        "the timeline",
+    ));
     print(&format!(
-        "{}\n\n{}\n  {out}/report.html   open in a browser\n  {out}/flame.svg     open in a browser\n  \
-         {out}/stats/        tables\n  `petal view {out}` opens the timeline\n\n  {}\n",
-        summary.design,
-        summary.text(),
-        summary.verified.text(),
-        out = out.display(),
+        "{}\n\n{}\n  {folder}/report.html shows all of it in a browser\n{}\n{}",
+        screen.styled(BOLD, &summary.design),
+        summary.text(screen),
+        screen.wrapped(summary.verified.text(), 2),
+        next(&commands, screen),
     ))?;
     match results {
-        Some(results) => print(&format!("\n{}", results.text())),
+        Some(results) => print(&format!("\n{}", results.text(screen))),
         None => Ok(()),
     }
+}
+
+/// The command that looks for changes of the program that was run.
+fn advise(args: &RunArgs) -> Vec<String> {
+    let design = &args.design;
+    let mut words = vec![
+        "petal".to_owned(),
+        "advise".to_owned(),
+        design.design.display().to_string(),
+    ];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    if let Some(data) = &args.data {
+        option("--data", data.display().to_string());
+    }
+    if design.passes != petal_passes::ALL {
+        option("--passes", design.passes.clone());
+    }
+    for pass in &design.disable_pass {
+        option("-d", pass.clone());
+    }
+    for extra in &design.extra_opt {
+        option("-x", extra.clone());
+    }
+    for library in &design.library {
+        option("-l", library.display().to_string());
+    }
+    words
 }

@@ -1,17 +1,17 @@
 //! `petal stats`: the tables of a profile, or what matters most of them.
 
-use std::io;
+use std::io::{self, IsTerminal};
 
 use clap::ValueEnum;
 use petal_analysis::ControlView;
 use petal_profile::{Error, no_front_end};
 use petal_table::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
-use terminal_size::Width;
 
 use crate::args::{FormatArg, StatsArgs, TableArg};
 use crate::print::print;
 use crate::profile::open;
+use crate::screen::screen;
 
 /// `petal stats`
 pub fn stats(args: &StatsArgs) -> Result<(), Error> {
@@ -99,9 +99,10 @@ fn usage(error: SelectionError) -> Error {
 
 /// A table as text, as wide as the terminal at most, if it is written to one.
 fn text(table: &Table) -> String {
-    let mut text = match terminal_size::terminal_size_of(io::stdout()) {
-        Some((Width(room), _)) => table.text_within(room.into()),
-        None => table.text(),
+    let mut text = if io::stdout().is_terminal() {
+        table.text_within(screen().width)
+    } else {
+        table.text()
     };
     let mut values = table.rows().iter().flatten();
     if values.any(|value| *value == Value::Unknown) {

@@ -22,13 +22,14 @@ use crate::ending::Ending;
 use crate::figures::{Figures, FiguresError};
 use crate::front_end::{FrontEndLines, PartNames, ProgramPart};
 use crate::groups::{durations, groups};
-use crate::hotspots::{self, Hotspot};
+use crate::hotspots::{self, Hotspot, HotspotKind, RankedHotspot};
 use crate::ledger::{Ledger, StatementId};
 use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::order::Order;
 use crate::profile::Profile;
+use crate::summary::text::list;
 use crate::summary::{RANKED, Summary};
-use petal_table::Table;
+use petal_table::{Screen, Table};
 
 /// Which control statements flame graphs and reports show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,6 +286,15 @@ impl<'a> Analysis<'a> {
         let lines = FrontEndLines::new(self.metadata);
         let line = lines.list(lines.of_statement(component, statement).into_iter());
         (format!("{}.{name}", component.name), line)
+    }
+
+    /// The statements that cost most, so many, as a text.
+    pub fn costs(&self, top: usize, screen: Screen) -> String {
+        let all = self.hotspots().into_iter();
+        let costs = all.filter(|row| row.kind == HotspotKind::Cost);
+        let rows: Vec<RankedHotspot> = costs.take(top).map(RankedHotspot::from).collect();
+        let rows: Vec<&RankedHotspot> = rows.iter().collect();
+        list(HotspotKind::Cost, &rows, self.cycles(), screen)
     }
 
     /// The table of hotspots.

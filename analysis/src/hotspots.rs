@@ -16,14 +16,15 @@ use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::waits::Wait;
 use petal_table::Columns;
-use petal_table::{RowId, Table, Value};
+use petal_table::{RowId, Table, Value, thousands};
 
 /// Why cycles are on the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HotspotKind {
-    /// They are overhead. All such rows, and what no statement is charged for, add up to the run's.
-    Overhead,
+    /// They are no computation: the statement's own condition and its overhead. All such rows, and what no statement is charged for,
+    /// add up to the run without its computation.
+    Cost,
     /// Arms of a `par` had ended, and waited for its slowest one. The run lost nothing else by that.
     ParWait,
     /// Steps of a `seq` run one after the other, though they do not depend on one another.
@@ -35,7 +36,7 @@ pub enum HotspotKind {
 impl HotspotKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [
-        Self::Overhead,
+        Self::Cost,
         Self::ParWait,
         Self::Independent,
         Self::SharedHardware,
@@ -44,7 +45,7 @@ impl HotspotKind {
     /// The headings of a list of such rows, and of what they cost.
     pub fn titles(self) -> [&'static str; 2] {
         match self {
-            Self::Overhead => ["most overhead", "overhead"],
+            Self::Cost => ["what costs", "cycles"],
             Self::ParWait => ["longest waits in par", "waits"],
             Self::Independent => ["steps that could run at once", "saves at most"],
             Self::SharedHardware => ["steps that share hardware", "saves at most"],
@@ -53,7 +54,7 @@ impl HotspotKind {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Overhead => "overhead",
+            Self::Cost => "cost",
             Self::ParWait => "par-wait",
             Self::Independent => "independent",
             Self::SharedHardware => "shared-hardware",
@@ -64,6 +65,8 @@ impl HotspotKind {
 /// A section of `docs/guide/overhead.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuideSection {
+    /// The condition of an `if` or a loop.
+    Conditions,
     /// From one step of a `seq` to the next.
     Steps,
     /// Into and out of the branches of an `if`.
@@ -90,7 +93,8 @@ pub enum GuideSection {
 
 impl GuideSection {
     /// All sections.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
+        Self::Conditions,
         Self::Steps,
         Self::Branches,
         Self::Loops,
@@ -107,6 +111,7 @@ impl GuideSection {
     /// Where it is, from the folder of the project: the page and the heading.
     pub fn link(self) -> &'static str {
         match self {
+            Self::Conditions => "docs/guide/overhead.md#conditions",
             Self::Steps => "docs/guide/overhead.md#steps",
             Self::Branches => "docs/guide/overhead.md#branches",
             Self::Loops => "docs/guide/overhead.md#loops",
@@ -137,6 +142,8 @@ pub struct Hotspot {
     pub front_end: Option<String>,
     /// Cycles that it costs, in all instances of its component together: not those in which it was active.
     pub cost: u64,
+    /// Those of them that are the statement's own condition; the rest of a [`HotspotKind::Cost`] is overhead.
+    pub conditions: u64,
     /// Cycles of the run.
     pub run: u64,
     /// Times that it was entered, if that is known.
@@ -174,6 +181,9 @@ pub struct RankedHotspot {
     pub front_end: Option<String>,
     /// Cycles that it costs, in all instances of its component together.
     pub cost: u64,
+    /// Those of them that are the statement's own condition; the rest of a [`HotspotKind::Cost`] is overhead.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub conditions: u64,
     /// They in percent of the run, with two decimals; `None` of a run without cycles.
     pub percent: Option<f64>,
     /// Times that it was entered, if that is known.
@@ -184,6 +194,14 @@ pub struct RankedHotspot {
     pub why: String,
     /// The section of the guide that tells more, from the folder of the project.
     pub guide: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
+fn is_zero(cycles: &u64) -> bool {
+    *cycles == 0
 }
 
 impl From<Hotspot> for RankedHotspot {
@@ -197,6 +215,7 @@ impl From<Hotspot> for RankedHotspot {
             source: hotspot.source,
             front_end: hotspot.front_end,
             cost: hotspot.cost,
+            conditions: hotspot.conditions,
             times: hotspot.times,
             why: hotspot.why,
         }
@@ -229,20 +248,20 @@ pub fn hotspots(
         run,
     };
     let statements = ledger.statements.iter();
-    let charged = statements.filter(|(_, statement)| statement.charged() > 0);
-    let overhead = charged.map(|(&id, statement)| list.overhead(id, statement));
+    let charged = statements.filter(|(_, statement)| statement.cost() > 0);
+    let costs = charged.map(|(&id, statement)| list.cost(id, statement));
     let waits = activations.waits();
     let waits = waits.iter().filter(|(_, wait)| wait.cycles > 0);
     let waits = waits.map(|(&id, wait)| list.wait(id, wait));
     let independent = independences(metadata, ledger);
     let independent = independent.iter().map(|steps| list.independent(steps));
-    let mut all: Vec<Hotspot> = overhead.chain(waits).chain(independent).collect();
+    let mut all: Vec<Hotspot> = costs.chain(waits).chain(independent).collect();
     all.sort_by_key(|hotspot| (hotspot.kind, std::cmp::Reverse(hotspot.cost)));
     all
 }
 
-/// The table of hotspots. `cost` of those of the kind `overhead`, and what no statement is charged for, add up to
-/// the run's overhead.
+/// The table of hotspots. `cost` of those of the kind `cost`, and what no statement is charged for, add up to
+/// the run without its computation.
 pub fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
     let rows = hotspots.iter().map(|hotspot| {
         let (component, statement) = hotspot.statement;
@@ -275,7 +294,7 @@ fn columns<'a>() -> Columns<HotspotRow<'a>> {
         .number("line", |row| {
             row.line.map_or(Value::Empty, |line| u64::from(line).into())
         })
-        .text("front end", |row| {
+        .prose("front end", |row| {
             let line = row.hotspot.front_end.as_deref();
             line.map_or(Value::Empty, Value::from)
         })
@@ -283,8 +302,8 @@ fn columns<'a>() -> Columns<HotspotRow<'a>> {
         .decimal("% of run", |row| row.hotspot.percent())
         .number("times entered", |row| Value::or_unknown(row.hotspot.times))
         .decimal("each", |row| row.hotspot.each())
-        .text("why", |row| row.hotspot.why.as_str().into())
-        .text("guide", |row| row.hotspot.section.link().into())
+        .prose("why", |row| row.hotspot.why.as_str().into())
+        .prose("guide", |row| row.hotspot.section.link().into())
 }
 
 /// What rows are made of.
@@ -326,6 +345,7 @@ impl List<'_> {
             source: source.to_owned(),
             front_end: (!lines.is_empty()).then(|| lines.join("; ")),
             cost,
+            conditions: 0,
             run: self.run,
             times: self.counts.times(statement.0, statement.1),
             why,
@@ -333,10 +353,17 @@ impl List<'_> {
         }
     }
 
-    /// The overhead of a statement.
-    fn overhead(&self, id: StatementId, statement: &Statement) -> Hotspot {
+    /// The own condition and the overhead of a statement.
+    fn cost(&self, id: StatementId, statement: &Statement) -> Hotspot {
         let component = self.metadata.component(id.0);
         let mut reasons: BTreeMap<GuideSection, (&str, u64)> = BTreeMap::new();
+        if statement.own_conditions > 0 {
+            let reason = (
+                "checks its condition in cycles of its own",
+                statement.own_conditions,
+            );
+            reasons.insert(GuideSection::Conditions, reason);
+        }
         for (kind, cycles) in Overhead::ALL.into_iter().zip(statement.overhead) {
             if cycles > 0 {
                 let (section, reason) = reason(component.node(id.1).kind, kind);
@@ -353,12 +380,10 @@ impl List<'_> {
         let section = reasons
             .first()
             .map_or(GuideSection::Unknown, |first| first.0);
-        self.row(
-            HotspotKind::Overhead,
-            id,
-            statement.charged(),
-            (why, section),
-        )
+        Hotspot {
+            conditions: statement.own_conditions,
+            ..self.row(HotspotKind::Cost, id, statement.cost(), (why, section))
+        }
     }
 
     /// What the arms of a `par` waited.
@@ -424,6 +449,12 @@ impl List<'_> {
         cycles: u64,
     ) -> String {
         let iterations = self.counts.iterations(component, id, statement);
+        if section == GuideSection::Conditions {
+            return match cycles {
+                1 => ", once".to_owned(),
+                _ => format!(", {} times", thousands(cycles)),
+            };
+        }
         let (count, unit) = match iterations.filter(|_| section == GuideSection::Loops) {
             Some(iterations) => (Some(iterations), "iteration"),
             None => (self.counts.times(id, statement), "time"),
@@ -435,7 +466,7 @@ impl List<'_> {
             Some(0) => format!(": {} cycles each {unit}", cycles / count),
             Some(_) => {
                 let average = Value::average(cycles, count).plain();
-                format!(": {average} cycles each {unit} on average")
+                format!(": {average} cycles each {unit}")
             }
         }
     }

@@ -26,6 +26,8 @@ pub struct Statement {
     pub useful: u64,
     /// The part of `useful` in which nothing but conditions was computed inside of it.
     pub conditions: u64,
+    /// Cycles of the run in which nothing but conditions was computed, its own first of them: these are charged to it.
+    pub own_conditions: u64,
     /// Cycles of the run that are overhead and charged to it.
     pub overhead: ByKind,
     /// Cycles in which it moved only control along, but which the run did not lose by that:
@@ -39,15 +41,21 @@ impl Statement {
         self.flattened += other.flattened;
         self.useful += other.useful;
         self.conditions += other.conditions;
+        self.own_conditions += other.own_conditions;
         for (sum, cycles) in self.overhead.iter_mut().zip(other.overhead) {
             *sum += cycles;
         }
         self.hidden += other.hidden;
     }
 
-    /// Cycles of the run that are charged to it.
+    /// Cycles of the run that are overhead and charged to it.
     pub fn charged(&self) -> u64 {
         self.overhead.iter().sum()
+    }
+
+    /// Cycles of the run that are charged to it: all are no computation.
+    pub fn cost(&self) -> u64 {
+        self.own_conditions + self.charged()
     }
 }
 
@@ -67,6 +75,8 @@ pub struct Ledger {
     pub instances: BTreeMap<(InstanceId, ControlId), Statement>,
     /// The part of `overhead` in components without control, which no statement can be charged for.
     pub unplaced: u64,
+    /// The part of `conditions` of which the metadata tell no statement; none of a design that petal compiled.
+    pub unplaced_conditions: u64,
 }
 
 impl Ledger {
@@ -106,6 +116,12 @@ impl Ledger {
             }
             Class::Conditions => {
                 self.conditions += cycles;
+                match costs.condition {
+                    Some((instance, statement)) => {
+                        self.statement(instance, statement).own_conditions += cycles;
+                    }
+                    None => self.unplaced_conditions += cycles,
+                }
                 None
             }
             Class::Overhead(instance, charge) => Some((instance, charge)),
@@ -188,6 +204,8 @@ impl Class {
 pub struct TreeCosts {
     /// What runs at or below each node, by index; the root is 0.
     inside: Vec<Inside>,
+    /// The first statement whose condition is computed, in preorder.
+    condition: Option<(InstanceId, ControlId)>,
     /// The cells that only move control along, in preorder, with their charges.
     overhead: Vec<(InstanceId, Charge)>,
     /// Statements that move only control along beside those that are charged.
@@ -260,12 +278,16 @@ impl TreeCosts {
                 }
                 Node::Group { component, run, .. } => {
                     let component = metadata.component(component);
-                    let enable = component
-                        .run(run)
-                        .control
-                        .filter(|&node| component.node(node).kind.is_enable());
-                    if let (Some(enable), Some(&(_, this, _))) = (enable, instance.last()) {
-                        costs.activate((this, enable), inside, threads[id.index()]);
+                    let (Some(statement), Some(&(_, this, _))) =
+                        (component.run(run).control, instance.last())
+                    else {
+                        continue;
+                    };
+                    if component.node(statement).kind.is_enable() {
+                        costs.activate((this, statement), inside, threads[id.index()]);
+                    }
+                    if inside == Inside::Condition && component.purpose(run) == Purpose::Condition {
+                        costs.condition.get_or_insert((this, statement));
                     }
                 }
                 Node::Continuous { .. } | Node::Primitive { .. } => {}

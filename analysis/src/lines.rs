@@ -314,7 +314,7 @@ fn named<'a>() -> Columns<LineRow<'a>> {
             row.number
                 .map_or(Value::Empty, |number| u64::from(number).into())
         })
-        .text("text", |row| row.text.map_or(Value::Empty, Value::from))
+        .prose("text", |row| row.text.map_or(Value::Empty, Value::from))
 }
 
 /// What its cycles went to.

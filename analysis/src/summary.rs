@@ -1,7 +1,8 @@
 //! The summary of a run: its length, how much of it was useful, and what was most expensive.
 
+pub mod text;
+
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use petal_metadata::{ComponentId, GroupId, Id, Metadata, Origin, labels};
 use petal_reconstruct::Overhead;
@@ -10,11 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::activations::Activations;
 use crate::elements::ElementKind;
 use crate::ending::Ending;
-use crate::hotspots::{HotspotKind, RankedHotspot, hotspots, ranked};
+use crate::hotspots::{RankedHotspot, hotspots, ranked};
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use petal_table::text::thousands;
-use petal_table::{Column, Table, Value};
 
 /// How many groups and statements the summary names.
 pub(crate) const RANKED: usize = 5;
@@ -102,7 +101,7 @@ impl Hardware {
 }
 
 /// Version of `summary.json`; `docs/formats.md` tells what may change without a new one.
-pub const SUMMARY_VERSION: u32 = 2;
+pub const SUMMARY_VERSION: u32 = 3;
 
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -257,84 +256,6 @@ impl Summary {
             Some(ending) => format!("{stopped}\n  {ending}"),
             None => stopped.clone(),
         })
-    }
-
-    /// The summary for a terminal, without its warnings.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        let share = |cycles: u64| match Value::percent(cycles, self.cycles) {
-            Value::Decimal(percent) => format!("{percent:5.1} %"),
-            _ => String::new(),
-        };
-        if let Some(stopped) = &self.stopped {
-            let _ = writeln!(text, "  partial profile: {stopped}\n");
-        }
-        let width = thousands(self.cycles).len();
-        let mut line = |name: &str, cycles: u64| {
-            // What is a part of something else, and none of it, would only make it longer.
-            if cycles == 0 && name.starts_with(' ') {
-                return;
-            }
-            let _ = writeln!(
-                text,
-                "  {name:<27}{:>width$}  {}",
-                thousands(cycles),
-                share(cycles)
-            );
-        };
-        line("cycles", self.cycles);
-        line("useful", self.useful_cycles);
-        line("  computation", self.computation_cycles);
-        line("  conditions", self.condition_cycles);
-        line("overhead", self.overhead_cycles);
-        for kind in Overhead::ALL {
-            let cycles = self.overhead.get(&kind.to_string());
-            line(&format!("  {}", kind.title()), cycles.copied().unwrap_or(0));
-        }
-        let mut groups = Table::new(vec![
-            Column::text("most expensive groups"),
-            Column::number("cycles"),
-            Column::number("times"),
-        ]);
-        for entry in &self.groups {
-            groups.push(vec![
-                entry.name.as_str().into(),
-                entry.cycles.into(),
-                entry.times.into(),
-            ]);
-        }
-        let hotspots = HotspotKind::ALL.map(|kind| {
-            let [statement, cost] = kind.titles();
-            let mut table = Table::new(vec![
-                Column::text(statement),
-                Column::number(cost),
-                Column::number("% of run"),
-                Column::number("times"),
-                Column::text("why"),
-                Column::text("source"),
-            ]);
-            for entry in self.hotspots.iter().filter(|entry| entry.kind == kind) {
-                table.push(vec![
-                    entry.name.as_str().into(),
-                    entry.cost.into(),
-                    Value::percent(entry.cost, self.cycles),
-                    Value::or_unknown(entry.times),
-                    entry.why.as_str().into(),
-                    entry.front_end.as_deref().unwrap_or(&entry.source).into(),
-                ]);
-            }
-            table
-        });
-        for table in hotspots.into_iter().chain([groups]) {
-            if table.rows().is_empty() {
-                continue;
-            }
-            text.push('\n');
-            for line in table.text().lines() {
-                let _ = writeln!(text, "  {}", line.trim_end());
-            }
-        }
-        text
     }
 }
 

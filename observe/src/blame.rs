@@ -36,7 +36,7 @@ impl Blame {
             .number("cycles", |(_, blame)| blame.cycles.into())
             .number("in_parallel", |(_, blame)| blame.in_parallel.into())
             .titled("in parallel")
-            .text("active", |(_, blame)| blame.active.as_str().into());
+            .prose("active", |(_, blame)| blame.active.as_str().into());
         let rows = latencies.flat_map(|(name, all)| all.iter().map(move |blame| (name, blame)));
         let title = "over the shortest, by what had more cycles";
         ResultTable::new("blame", title, columns, rows)

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use petal_table::{Column, Value};
+use petal_table::screen::BOLD;
+use petal_table::{Column, Screen, Table, Value, thousands};
 
 use crate::kinds::Results;
 
@@ -28,9 +29,6 @@ struct Page<'a> {
 struct Shown {
     title: String,
     header: Vec<String>,
-    /// Which columns have numbers, which are flush right.
-    #[serde(skip)]
-    numbers: Vec<bool>,
     rows: Vec<Vec<String>>,
     /// How many rows there are.
     all: usize,
@@ -57,35 +55,6 @@ impl Series<'_> {
     }
 }
 
-impl Shown {
-    fn write(&self, text: &mut String) {
-        let _ = writeln!(text, "{}", self.title);
-        let lines: Vec<&Vec<String>> = std::iter::once(&self.header).chain(&self.rows).collect();
-        let width_of = |column: usize| {
-            let cells = lines.iter().map(|line| line[column].chars().count());
-            cells.max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..self.header.len()).map(width_of).collect();
-        for line in lines {
-            let cells: Vec<String> = line
-                .iter()
-                .zip(widths.iter().zip(&self.numbers))
-                .map(|(cell, (width, is_number))| {
-                    if *is_number {
-                        format!("{cell:>width$}")
-                    } else {
-                        format!("{cell:width$}")
-                    }
-                })
-                .collect();
-            let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
-        }
-        if self.rows.len() < self.all {
-            let _ = writeln!(text, "  … and {} more", self.all - self.rows.len());
-        }
-    }
-}
-
 impl Results {
     /// The files of tables, each with its name. One of which there is nothing is left out.
     pub fn files(&self) -> impl Iterator<Item = (String, String)> {
@@ -102,10 +71,20 @@ impl Results {
     }
 
     /// What is printed after a run: the first rows of each table.
-    pub fn text(&self) -> String {
+    pub fn text(&self, screen: Screen) -> String {
         let mut text = String::new();
-        for table in self.shown(PRINTED) {
-            table.write(&mut text);
+        for (title, table, all) in self.first_rows(PRINTED) {
+            let _ = writeln!(text, "{}", screen.styled(BOLD, title));
+            for line in table.text_within(screen.indented(2).width).lines() {
+                let _ = writeln!(text, "  {line}");
+            }
+            if table.rows().len() < all {
+                let _ = writeln!(
+                    text,
+                    "  … and {} more",
+                    thousands((all - table.rows().len()) as u64)
+                );
+            }
         }
         text
     }
@@ -136,33 +115,42 @@ impl Results {
                 .collect(),
         });
         let page = Page {
-            tables: self.shown(SHOWN),
+            tables: self.first_rows(SHOWN).map(Shown::new).collect(),
             histograms: histograms.map(Series::thinned).collect(),
             samples: samples.map(Series::thinned).collect(),
         };
         serde_json::to_value(page).expect("results can be written")
     }
 
-    /// The first rows of each table that has some.
-    fn shown(&self, most: usize) -> Vec<Shown> {
+    /// The first rows of each table that has some, with its title and how many there are.
+    fn first_rows(&self, most: usize) -> impl Iterator<Item = (String, Table, usize)> {
         let tables = self.tables().into_iter();
         let tables = tables.filter(|table| table.forms.is_shown());
-        let shown = tables.map(|table| {
+        let shown = tables.map(move |table| {
             let title = table.title.clone();
             let (columns, mut rows) = table.into_parts();
-            let plain = |row: Vec<Value>| row.iter().map(Value::plain).collect();
-            let first: Vec<Vec<String>> = rows.by_ref().take(most).map(plain).collect();
-            Shown {
-                title,
-                all: first.len() + rows.count(),
-                header: columns
-                    .iter()
-                    .map(|column| column.heading().to_owned())
-                    .collect(),
-                numbers: columns.iter().map(Column::is_number).collect(),
-                rows: first,
+            let mut first = Table::new(columns);
+            for row in rows.by_ref().take(most) {
+                first.push(row);
             }
+            let all = first.rows().len() + rows.count();
+            (title, first, all)
         });
-        shown.filter(|table| table.all > 0).collect()
+        shown.filter(|(_, _, all)| *all > 0)
+    }
+}
+
+impl Shown {
+    fn new((title, table, all): (String, Table, usize)) -> Self {
+        let heading = table.columns().iter().map(Column::heading);
+        let rows = table.rows().iter();
+        Self {
+            title,
+            header: heading.map(str::to_owned).collect(),
+            rows: rows
+                .map(|row| row.iter().map(Value::plain).collect())
+                .collect(),
+            all,
+        }
     }
 }

@@ -26,6 +26,8 @@ pub struct Column {
     pub kind: Kind,
     /// Whether a row may have nothing in it.
     pub is_optional: bool,
+    /// Whether it holds prose, which is cut where there is no room for it; names never are.
+    pub is_prose: bool,
 }
 
 impl Column {
@@ -36,6 +38,7 @@ impl Column {
             title: None,
             kind,
             is_optional: false,
+            is_prose: kind == Kind::Texts,
         }
     }
 
@@ -47,6 +50,14 @@ impl Column {
     /// A column of texts.
     pub fn text(name: impl Into<String>) -> Self {
         Self::of(name, Kind::Text)
+    }
+
+    /// A column of prose.
+    pub fn prose(name: impl Into<String>) -> Self {
+        Self {
+            is_prose: true,
+            ..Self::text(name)
+        }
     }
 
     /// A column of whole numbers.

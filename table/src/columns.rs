@@ -21,6 +21,12 @@ impl<R> Columns<R> {
         self.with(Column::text(name), value)
     }
 
+    /// A column of prose.
+    #[must_use]
+    pub fn prose(self, name: impl Into<String>, value: impl Fn(&R) -> Value + 'static) -> Self {
+        self.with(Column::prose(name), value)
+    }
+
     /// A column of whole numbers.
     #[must_use]
     pub fn number(self, name: impl Into<String>, value: impl Fn(&R) -> Value + 'static) -> Self {

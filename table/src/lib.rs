@@ -8,6 +8,7 @@
 pub mod arrow;
 mod column;
 mod columns;
+pub mod screen;
 pub mod selection;
 pub mod table;
 pub mod terms;
@@ -17,6 +18,7 @@ mod value;
 
 pub use column::{Column, Kind};
 pub use columns::Columns;
+pub use screen::Screen;
 pub use selection::{Digest, Filter, Selection, SelectionError};
 pub use table::{RowId, Table, csv};
 pub use text::{printable, thousands};

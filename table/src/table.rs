@@ -7,7 +7,7 @@ use petal_reconstruct::InstanceId;
 use serde_json::{Map, Value as Json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::{markdown, shortened};
+use crate::text::{cut, markdown};
 use crate::{Column, Value};
 
 /// What a row tells of.
@@ -184,32 +184,45 @@ impl Table {
     }
 
     /// Aligned columns for a terminal that is `room` columns wide. If they do not fit, columns of
-    /// numbers that hold nothing but zeros are left out, which a last line says, and long names are
-    /// shortened in the middle.
+    /// numbers that hold nothing but zeros are left out, prose is cut and then left out, and then columns from the right on. Names are
+    /// whole, and last lines say what is left out.
     pub fn text_within(&self, room: usize) -> String {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         if self.width(&all) <= room {
             return self.text();
         }
-        let (shown, left_out): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
+        let (mut shown, zeros): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
             !self.columns[at].is_number() || self.rows.iter().any(|row| !row[at].is_nothing())
         });
+        let mut no_room = Vec::new();
+        while self.least_width(&shown) > room && shown.len() > 1 {
+            let prose = shown.iter().rposition(|&at| self.columns[at].is_prose);
+            let last = prose.filter(|&last| last > 0).unwrap_or(shown.len() - 1);
+            no_room.insert(0, shown.remove(last));
+        }
         let mut text = String::new();
         self.write_text(&mut text, &shown, room);
-        if !left_out.is_empty() {
-            let names: Vec<&str> = left_out
-                .iter()
-                .map(|&at| self.columns[at].name.as_str())
-                .collect();
-            let _ = writeln!(text, "0 in all rows: {}", names.join(", "));
+        for (why, columns) in [("0 in all rows", zeros), ("no room for", no_room)] {
+            if !columns.is_empty() {
+                let names = columns.iter().map(|&at| self.columns[at].heading());
+                let names: Vec<&str> = names.collect();
+                let _ = writeln!(text, "{why}: {}", names.join(", "));
+            }
         }
         text
+    }
+
+    /// How wide these columns are side by side once prose is cut.
+    fn least_width(&self, columns: &[usize]) -> usize {
+        let cut = columns.iter().filter(|&&at| self.columns[at].is_prose);
+        let cut = cut.map(|&at| widest(&self.cells(at)).saturating_sub(SHORTEST));
+        self.width(columns) - cut.sum::<usize>()
     }
 
     /// The cells of a column, heading first.
     fn cells(&self, at: usize) -> Vec<String> {
         let rows = self.rows.iter().map(|row| row[at].pretty());
-        std::iter::once(self.columns[at].name.clone())
+        std::iter::once(self.columns[at].heading().to_owned())
             .chain(rows)
             .collect()
     }
@@ -220,16 +233,16 @@ impl Table {
         widths.sum::<usize>() + GAP.len() * columns.len().saturating_sub(1)
     }
 
-    /// Writes these columns side by side, with texts shortened to get to `room` columns.
+    /// Writes these columns side by side, with prose cut to get to `room` columns.
     fn write_text(&self, text: &mut String, columns: &[usize], room: usize) {
         let mut cells: Vec<Vec<String>> = columns.iter().map(|&at| self.cells(at)).collect();
         let mut excess = self.width(columns).saturating_sub(room);
-        for (cells, &at) in cells.iter_mut().zip(columns) {
+        for (cells, &at) in cells.iter_mut().zip(columns).rev() {
             let width = widest(cells);
             let shorter = width.saturating_sub(excess).max(SHORTEST);
-            if !self.columns[at].is_number() && shorter < width {
+            if self.columns[at].is_prose && shorter < width {
                 for cell in cells.iter_mut() {
-                    *cell = shortened(cell, shorter);
+                    *cell = cut(cell, shorter);
                 }
                 excess -= width - shorter;
             }

@@ -50,6 +50,15 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
+/// The beginning of `text`, in at most `width` columns, with `…` for what is left out.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let front = fitting(text.chars(), width.saturating_sub(1));
+    format!("{}…", front.trim_end())
+}
+
 /// `text` in at most `width` columns, with `…` for what is left out of its middle: names differ at
 /// their ends.
 pub fn shortened(text: &str, width: usize) -> String {

@@ -101,7 +101,7 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
     Ok(ledger.overhead)
 }
 
-/// Hotspots have all overhead, and what the call trees tell of arms that wait.
+/// Hotspots have all that is no computation, and what the call trees tell of arms that wait.
 fn check_hotspots(
     metadata: &Metadata,
     events: &[Event],
@@ -110,11 +110,17 @@ fn check_hotspots(
     let ledger = analysis.ledger();
     let hotspots = analysis.hotspots();
     let of = |kind: HotspotKind| hotspots.iter().filter(move |row| row.kind == kind);
-    let overhead: u64 = of(HotspotKind::Overhead).map(|row| row.cost).sum();
+    let cost: u64 = of(HotspotKind::Cost).map(|row| row.cost).sum();
     same(
-        "the overhead of all hotspots",
-        &(overhead + ledger.unplaced),
-        &ledger.total_overhead(),
+        "what all hotspots cost",
+        &(cost + ledger.unplaced + ledger.unplaced_conditions),
+        &(analysis.cycles() - ledger.computation),
+    )?;
+    let conditions: u64 = of(HotspotKind::Cost).map(|row| row.conditions).sum();
+    same(
+        "the conditions of all hotspots",
+        &(conditions + ledger.unplaced_conditions),
+        &ledger.conditions,
     )?;
     let waits = of(HotspotKind::ParWait).map(|row| (row.statement, row.cost));
     same(

@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use petal_analysis::{Analysis, ControlView, Weighting};
 use petal_metadata::{Cell, ControlKind, Metadata, Origin};
 use petal_reconstruct::{CallTree, Event, Node, Overhead};
+use petal_table::Screen;
 use petal_table::Value;
 use petal_visualize::timeline::WholeSlices;
 use petal_visualize::{ChromeJson, Flame, Frames, Section, Timeline, report};
@@ -124,7 +125,7 @@ fn a_summary() {
     let analysis = analysis(&metadata, &events(&SAMPLE));
     let summary = analysis.summary("sample", []);
     check(
-        &format!("{}\n{}", summary.design, summary.text()),
+        &format!("{}\n{}", summary.design, summary.text(Screen::PLAIN)),
         &expect![[r#"
             sample
               cycles                     12  100.0 %

@@ -123,9 +123,9 @@ impl Comparison {
         });
         let mut columns = columns("statement", &["overhead", "delta"]);
         columns.push(Column::text("what changed"));
-        columns.push(Column::text("source"));
+        columns.push(Column::prose("source"));
         if has_front_end {
-            columns.push(Column::text("front end"));
+            columns.push(Column::prose("front end"));
         }
         Listing::new(["statement", "statements"], columns, rows)
     }

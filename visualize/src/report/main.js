@@ -23,7 +23,7 @@ function showSummary() {
     byId("legend").append(element("li", {}, swatch, termOf(name), " ", element("strong", {}, count(cycles)), ` ${percent(cycles, data.cycles)}`));
   }
   if (data.advice) showAdvice(data.advice);
-  const lists = new Map([["most overhead", []]]);
+  const lists = new Map([["what costs", []]]);
   for (const hotspot of data.hotspots) {
     if (!lists.has(hotspot.list)) lists.set(hotspot.list, []);
     lists.get(hotspot.list).push(hotspot);

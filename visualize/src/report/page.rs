@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::colors;
 use crate::page::Page;
 use petal_analysis::summary::Summary;
+use petal_table::Screen;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
@@ -27,6 +28,9 @@ pub(crate) fn write(summary: &Summary, data: &impl Serialize, trees: &[u8], runs
         style: &format!("{STYLE}{}", colors::style()),
         script: SCRIPT,
     };
-    let texts = [("design", &*summary.design), ("figures", &*summary.text())];
+    let texts = [
+        ("design", &*summary.design),
+        ("figures", &*summary.text(Screen::PLAIN)),
+    ];
     page.render(data, &texts, &[("trees", trees), ("runs", runs)])
 }

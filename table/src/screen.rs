@@ -1,0 +1,126 @@
+//! What a text may take on a screen: how wide it is, whether it shows more than ASCII, and colours.
+
+use std::fmt::{Display, Write as _};
+
+use anstyle::{Ansi256Color, AnsiColor, Style};
+use petal_reconstruct::Overhead;
+use textwrap::{Options, fill};
+
+/// Where a text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns.
+    pub width: usize,
+    /// Whether it shows block characters.
+    pub has_blocks: bool,
+    /// Whether it has colours.
+    pub has_colors: bool,
+}
+
+impl Screen {
+    /// What a text is written for that goes into a file or to another program.
+    pub const PLAIN: Self = Self {
+        width: 80,
+        has_blocks: true,
+        has_colors: false,
+    };
+
+    /// With so many columns less, such as those of an indent.
+    #[must_use]
+    pub fn indented(self, columns: usize) -> Self {
+        let width = self.width.saturating_sub(columns);
+        Self { width, ..self }
+    }
+
+    /// `text` in a style, if there are colours.
+    pub fn styled(self, style: Style, text: impl Display) -> String {
+        if self.has_colors {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_string()
+        }
+    }
+
+    /// A bar of `part` of `whole`, in at most `width` columns.
+    pub fn bar(self, part: u64, whole: u64, width: usize) -> String {
+        const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+        let (part, whole) = (u128::from(part), u128::from(whole.max(1)));
+        let eighths = usize::try_from(part * 8 * width as u128 / whole).unwrap_or(0);
+        if self.has_blocks {
+            format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+        } else {
+            "#".repeat(eighths.div_ceil(8))
+        }
+    }
+
+    /// `text` in lines that begin with so many spaces, broken between words.
+    pub fn wrapped(self, text: &str, indent: usize) -> String {
+        let indent = " ".repeat(indent);
+        let options = Options::new(self.width.max(40));
+        let options = options.initial_indent(&indent).subsequent_indent(&indent);
+        let mut lines = fill(text, options.break_words(false));
+        let _ = writeln!(lines);
+        lines
+    }
+}
+
+/// What stands out.
+pub const BOLD: Style = Style::new().bold();
+/// What is secondary.
+pub const DIM: Style = Style::new().dimmed();
+/// What got better.
+pub const BETTER: Style = AnsiColor::Green.on_default();
+/// What got worse.
+pub const WORSE: Style = AnsiColor::Red.on_default();
+
+/// The colours of the report, as a terminal has them: of computation, of conditions, and of a kind of overhead.
+pub const COMPUTATION: Style = of_palette(36);
+/// See [`COMPUTATION`].
+pub const CONDITIONS: Style = of_palette(74);
+
+/// See [`COMPUTATION`].
+pub fn style_of(kind: Overhead) -> Style {
+    of_palette(match kind {
+        Overhead::FsmUpdate => 166,
+        Overhead::ParDone => 175,
+        Overhead::FsmAndParDone => 131,
+        Overhead::StaticWait => 221,
+        Overhead::Barrier => 97,
+        Overhead::StartFinish => 244,
+        Overhead::Other => 240,
+    })
+}
+
+const fn of_palette(number: u8) -> Style {
+    Style::new().fg_color(Some(anstyle::Color::Ansi256(Ansi256Color(number))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_part() {
+        let ascii = Screen {
+            has_blocks: false,
+            ..Screen::PLAIN
+        };
+        assert_eq!(Screen::PLAIN.bar(1, 2, 5), "██▌");
+        assert_eq!(Screen::PLAIN.bar(7, 7, 3), "███");
+        assert_eq!(Screen::PLAIN.bar(0, 0, 3), "");
+        assert_eq!(ascii.bar(1, 2, 5), "###");
+    }
+
+    #[test]
+    fn prose_is_broken_between_words() {
+        let narrow = Screen {
+            width: 40,
+            ..Screen::PLAIN
+        };
+        let text = "moves from step to step: 2 cycles each time; enters and leaves its branch";
+        assert_eq!(
+            narrow.wrapped(text, 2),
+            "  moves from step to step: 2 cycles each\n  time; enters and leaves its branch\n"
+        );
+    }
+}
