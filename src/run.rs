@@ -125,10 +125,7 @@ pub fn report(
         texts(&["petal", "annotate", &folder, "--top", "10"]),
         "what else costs",
     ));
-    commands.push((
-        texts(&["petal", "view", &folder]),
-        "the timeline",
-    ));
+    commands.push((texts(&["petal", "view", &folder]), "the timeline"));
     print(&format!(
         "{}\n\n{}\n  {folder}/report.html shows all of it in a browser\n{}\n{}",
         screen.styled(BOLD, &summary.design),

@@ -21,6 +21,7 @@ pub fn screen() -> Screen {
     }
     let size = terminal_size_of(io::stdout());
     Screen {
+        is_terminal: size.is_some(),
         width: size.map_or(Screen::PLAIN.width, |(Width(width), _)| {
             NARROWEST.max(width.into())
         }),

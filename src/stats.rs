@@ -1,7 +1,5 @@
 //! `petal stats`: the tables of a profile, or what matters most of them.
 
-use std::io::{self, IsTerminal};
-
 use clap::ValueEnum;
 use petal_analysis::ControlView;
 use petal_profile::{Error, no_front_end};
@@ -99,11 +97,7 @@ fn usage(error: SelectionError) -> Error {
 
 /// A table as text, as wide as the terminal at most, if it is written to one.
 fn text(table: &Table) -> String {
-    let mut text = if io::stdout().is_terminal() {
-        table.text_within(screen().width)
-    } else {
-        table.text()
-    };
+    let mut text = screen().table(table, 0);
     let mut values = table.rows().iter().flatten();
     if values.any(|value| *value == Value::Unknown) {
         text.push_str(

@@ -75,9 +75,7 @@ impl Results {
         let mut text = String::new();
         for (title, table, all) in self.first_rows(PRINTED) {
             let _ = writeln!(text, "{}", screen.styled(BOLD, title));
-            for line in table.text_within(screen.indented(2).width).lines() {
-                let _ = writeln!(text, "  {line}");
-            }
+            text.push_str(&screen.table(&table, 2));
             if table.rows().len() < all {
                 let _ = writeln!(
                     text,

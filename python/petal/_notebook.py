@@ -74,14 +74,14 @@ def profile(profile: "Profile") -> str:
         f'<tr><td style="{_CELL}"><code>{html.escape(spot["name"])}</code></td>'
         f'<td style="{_NUMBER}">{spot["cost"]:,}</td><td style="{_CELL}">{html.escape(spot["why"])}</td></tr>'
         for spot in summary["hotspots"]
-        if spot["kind"] == "overhead"
+        if spot["kind"] == "cost"
     )
     stopped = summary.get("stopped")
     notes = [f"partial profile: {stopped}"] if stopped else []
     notes += summary["warnings"]
     told = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
     most = (
-        f'<table style="{_STYLE}"><tr><th style="{_CELL}">most overhead</th><th style="{_NUMBER}">cycles</th>'
+        f'<table style="{_STYLE}"><tr><th style="{_CELL}">what costs</th><th style="{_NUMBER}">cycles</th>'
         f'<th style="{_CELL}">why</th></tr>{hotspots}</table>'
         if hotspots
         else ""

@@ -6,11 +6,15 @@ use anstyle::{Ansi256Color, AnsiColor, Style};
 use petal_reconstruct::Overhead;
 use textwrap::{Options, fill};
 
+use crate::Table;
+
 /// Where a text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
     /// Columns.
     pub width: usize,
+    /// Whether somebody looks at it: tables have to fit then, elsewhere they are whole.
+    pub is_terminal: bool,
     /// Whether it shows block characters.
     pub has_blocks: bool,
     /// Whether it has colours.
@@ -21,15 +25,20 @@ impl Screen {
     /// What a text is written for that goes into a file or to another program.
     pub const PLAIN: Self = Self {
         width: 80,
+        is_terminal: false,
         has_blocks: true,
         has_colors: false,
     };
 
-    /// With so many columns less, such as those of an indent.
-    #[must_use]
-    pub fn indented(self, columns: usize) -> Self {
-        let width = self.width.saturating_sub(columns);
-        Self { width, ..self }
+    /// A table in lines that begin with so many spaces.
+    pub fn table(self, table: &Table, indent: usize) -> String {
+        let lines = if self.is_terminal {
+            table.text_within(self.width.saturating_sub(indent))
+        } else {
+            table.text()
+        };
+        let lines = lines.lines().map(|line| format!("{:indent$}{line}\n", ""));
+        lines.collect()
     }
 
     /// `text` in a style, if there are colours.

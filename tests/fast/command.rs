@@ -12,24 +12,30 @@ use crate::support::workshop::{OF_THE_TRACE, PETAL, Workshop, example, tells};
 #[test]
 fn a_run_tells_where_the_cycles_went() {
     let workshop = Workshop::empty();
-    let printed = workshop.succeeds(&["run", &example("switch-case-par.futil")]);
+    let design = example("switch-case-par.futil");
+    let printed = workshop.succeeds(&["run", &design]);
+    let printed = printed.replace(&design, "switch-case-par.futil");
     expect![[r#"
         switch-case-par
 
           cycles                     9  100.0 %
           useful                     3   33.3 %
-            computation              3   33.3 %
+            computation              3   33.3 %  █████████████
           overhead                   6   66.7 %
-            FSM update               4   44.4 %
-            FSM and par-done update  2   22.2 %
+            FSM update               4   44.4 %  █████████████████▎
+            FSM and par-done update  2   22.2 %  ████████▋
 
-          most overhead  overhead  % of run  times  why                                                            source
-          main.seq@L116         3     33.33      1  moves from step to step: 3 cycles each time                    seq {
-          main.if@L119          2     22.22      1  enters and leaves its branch: 2 cycles each time               if eq_1.out { run_s1; }
-          main.par@L118         1     11.11      1  sets and clears the done registers of arms: 1 cycle each time  par {
+          what costs     cycles   of run
+          main.seq@L116       3   33.3 %  ██████████  seq {
+            moves from step to step: 3 cycles each time
+          main.if@L119        2   22.2 %  ██████▋     if eq_1.out { run_s1; }
+            enters and leaves its branch: 2 cycles each time
+          main.par@L118       1   11.1 %  ███▎        par {
+            sets and clears the done registers of arms: 1 cycle each time
 
-          longest waits in par  waits  % of run  times  why                                            source
-          main.par@L118             2     22.22      1  its arms wait for if@L119: 2 cycles each time  par {
+          longest waits in par  waits   of run
+          main.par@L118             2   22.2 %  ██████████  par {
+            its arms wait for if@L119: 2 cycles each time
 
           most expensive groups  cycles  times
           main.read                   1      1
@@ -37,12 +43,14 @@ fn a_run_tells_where_the_cycles_went() {
           main.write                  1      1
           sub_one.go_one              1      1
 
-          petal-out/switch-case-par/report.html   open in a browser
-          petal-out/switch-case-par/flame.svg     open in a browser
-          petal-out/switch-case-par/stats/        tables
-          `petal view petal-out/switch-case-par` opens the timeline
+          petal-out/switch-case-par/report.html shows all of it in a browser
+          verified by structure: but for its probes, this is the design that the stock
+          compiler builds
 
-          verified by structure: but for its probes, this is the design that the stock compiler builds
+          next
+          petal advise switch-case-par.futil
+          petal annotate petal-out/switch-case-par --top 10             what else costs
+          petal view petal-out/switch-case-par                          the timeline
     "#]]
     .assert_eq(&printed);
 }

@@ -102,18 +102,18 @@ fn the_sections_that_hotspots_name_are_there() {
 #[test]
 fn the_readme_tells_the_story_that_happens() {
     let text = read("README.md");
-    let design = read("calyx-examples/switch-case-par.futil");
-    let line = |statement: &str| {
-        design
-            .lines()
-            .position(|line| line.trim() == statement)
-            .expect("the example has it")
-            + 1
+    let design = read("calyx-examples/packet-scheduler.futil");
+    let line = |source: &str| {
+        let found = design.lines().position(|line| line.trim() == source);
+        found.expect("the example has it") + 1
     };
+    let group = line("comb group more { any.left = left.out; any.right = 4'd0; }");
+    let statement = line("while any.out with more {");
     for frame in [
-        format!("par@L{}", line("par {")),
-        format!("if@L{}", line("if eq_1.out { run_s1; }")),
-        format!("if@L{}", line("if eq_2.out { run_s2; }")),
+        format!("checksum.while@L{statement}"),
+        format!("The loop on line {statement} "),
+        format!("sed '{group}s/"),
+        format!("; {statement}s/"),
     ] {
         assert!(text.contains(&frame), "the README does not show {frame}");
     }

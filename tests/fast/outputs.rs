@@ -1,4 +1,4 @@
-//! The files of a profile are those that the list of outputs, the README and docs/formats.md tell.
+//! The files of a profile are those that the list of outputs and docs/formats.md tell.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,17 +44,18 @@ fn a_profile_has_the_files_of_the_list() {
 }
 
 #[test]
-fn the_readme_has_the_files_of_the_list() {
+fn the_formats_have_the_files_of_the_list() {
     let rest = OUTPUTS.chunk_by(|a, b| a.about == b.about);
     let listed: Vec<String> = rest
         .map(|same| {
             let names = same.iter().map(|output| format!("`{}`", output.name));
             let names: Vec<String> = names.collect();
-            format!("| {} | {} |", names.join(", "), same[0].about)
+            let about = same[0].about.replace("](docs/", "](");
+            format!("| {} | {about} |", names.join(", "))
         })
         .collect();
-    let page = read("README.md");
-    assert_eq!(rows(&page, "## What you get"), listed);
+    let page = read("docs/formats.md");
+    assert_eq!(rows(&page, "## Files of a profile"), listed);
 }
 
 /// The fields that the first table behind the heading `heading` of docs/formats.md names.

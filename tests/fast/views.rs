@@ -58,16 +58,16 @@ fn of_text(summary: &str) -> Figures {
     let lines = lines.take_while(|line| !line.is_empty());
     lines
         .map(|line| {
-            let (line, _) = line
-                .trim_end_matches(" %")
-                .trim_end()
-                .rsplit_once("  ")
-                .unwrap();
-            let (name, cycles) = line.trim().rsplit_once(' ').unwrap();
-            (
-                name.trim().to_owned(),
-                cycles.replace(',', "").parse().unwrap(),
-            )
+            // A name, cycles, a share, and a bar.
+            let mut columns = line.split("  ").filter(|column| !column.is_empty());
+            let mut next = || columns.next().unwrap().trim();
+            let name = next();
+            let (name, cycles) = match name.rsplit_once(' ') {
+                Some((name, cycles)) if cycles.parse::<u64>().is_ok() => (name, cycles),
+                _ => (name, next()),
+            };
+            let cycles = cycles.replace(',', "");
+            (name.to_owned(), cycles.parse().unwrap())
         })
         .collect()
 }

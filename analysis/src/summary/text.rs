@@ -49,9 +49,7 @@ impl Summary {
         }
         if !self.groups.is_empty() {
             text.push('\n');
-            for line in groups.text_within(screen.indented(2).width).lines() {
-                let _ = writeln!(text, "  {line}");
-            }
+            text.push_str(&screen.table(&groups, 2));
         }
         text
     }
