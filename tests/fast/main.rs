@@ -27,6 +27,7 @@ mod kept_state;
 mod ledger;
 mod libraries;
 mod lines;
+mod loops;
 mod observe;
 mod options;
 mod outputs;
