@@ -1,27 +1,4 @@
 // The page of a sweep.
-const data = JSON.parse(document.getElementById("data").textContent);
-const byId = (id) => document.getElementById(id);
-const count = (number) => number.toLocaleString("en-US");
-
-/** A node, with attributes and children. */
-function element(tag, attributes, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
-
-/** A node of a picture. */
-function svg(tag, attributes, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
-}
-
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node[name] = value;
-    else if (value !== undefined && value !== false) node.setAttribute(name, value);
-  }
-  node.append(...children);
-  return node;
-}
-
 /** A scale from values to pixels, and round values in between to draw lines at. */
 function scale([least, most], [from, to], logarithmic) {
   const log = logarithmic;
@@ -79,17 +56,6 @@ function heading(name, isNumber, order, choose) {
   return element("th", { class: isNumber ? "number" : "", "aria-sort": sort }, element("button", { type: "button", onclick: () => choose(name, ascending) }, name));
 }
 
-const theme = byId("theme");
-theme.hidden = false;
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
-const showTheme = () => (theme.textContent = isDark() ? "Light" : "Dark");
-theme.onclick = () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  showTheme();
-};
-dark.onchange = showTheme;
-showTheme();
 const SHOWN = 500;
 const TEXTS = ["design", "passes", "data", ...data.parameters];
 
@@ -263,3 +229,4 @@ byId("main").append(
   element("div", { class: "box" }, element("table", { id: "table" })),
 );
 show();
+showTheme(() => {});
