@@ -3,9 +3,7 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{
-    CellId, ComponentId, ControlId, ControlKind, GroupId, Id, Metadata, Origin, Span,
-};
+use petal_metadata::{CellId, ComponentId, ControlId, GroupId, Id, Metadata, Span};
 use petal_reconstruct::{
     Activity, CallTree, FrameLabels, Instance, InstanceId, Node, Overhead, actual_path,
 };
@@ -14,6 +12,7 @@ use serde::Serialize;
 use super::place::{SourceLine, front_end_line, source_line, written_line};
 use super::tables::{Row, Tables};
 use crate::colors::Meaning;
+use crate::flame::is_link;
 use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame};
 use petal_analysis::leaves::overhead_label;
 use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
@@ -352,7 +351,7 @@ impl<'a> Frames<'a> {
                 places,
                 rows,
                 lines,
-                link: self.is_link(node),
+                link: is_link(self.metadata, node),
             });
         }
         id
@@ -371,23 +370,6 @@ impl<'a> Frames<'a> {
             });
         }
         id
-    }
-
-    /// Whether a node only leads to the cell that it calls.
-    fn is_link(&self, node: Node) -> bool {
-        match node {
-            Node::Control { component, control } => {
-                let statement = self.metadata.component(component).node(control);
-                statement.kind.dynamic() == ControlKind::Invoke
-            }
-            Node::Group {
-                component, group, ..
-            } => {
-                let group = &self.metadata.component(component).groups[group.index()];
-                group.origin == Origin::Compiler
-            }
-            Node::Cell { .. } | Node::Primitive { .. } | Node::Continuous { .. } => false,
-        }
     }
 
     /// The first words of a statement.
