@@ -63,7 +63,7 @@ pub mod timeline;
 
 pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
 pub use flame::{Flame, Frames};
-pub use graph::{ControlGraph, Edge, Step, StepKind, Way};
+pub use graph::{ControlGraph, Detail, Edge, Step, StepKind, Way};
 pub use page::Page;
 pub use part::{Around, Part, PartError, Search, Survey, Wanted};
 pub use report::report;
