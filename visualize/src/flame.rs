@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use petal_metadata::{ComponentId, GroupRunId, Id, Metadata};
 use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, actual_path};
 
-pub(crate) use self::image::is_link;
 use crate::colors::Meaning;
+use crate::links::is_link;
 use petal_analysis::Analysis;
 use petal_analysis::elements::{Element, ElementKind};
 use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame, ProgramPart};

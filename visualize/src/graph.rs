@@ -5,6 +5,7 @@
 //! `shown` chooses what a picture has room for, `layout` places that and `svg` draws it, `page` lets it be moved and searched; `dot` writes the whole graph for
 //! Graphviz.
 
+mod detail;
 mod dot;
 mod flow;
 mod layout;
@@ -30,7 +31,7 @@ use petal_analysis::critical::{CriticalCycles, Site};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::profile::Profile;
 
-pub use self::shown::Detail;
+pub use self::detail::Detail;
 pub use self::step::{Edge, Step, StepKind, Way};
 
 /// The control-flow graph of a run, or of a part of its cells.

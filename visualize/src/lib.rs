@@ -53,6 +53,7 @@ mod call_trees;
 mod colors;
 mod flame;
 mod graph;
+mod links;
 pub mod outputs;
 mod page;
 mod part;

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use petal_metadata::{ControlKind, Id, Metadata, Origin};
-use petal_reconstruct::{Node, Overhead};
+use petal_reconstruct::Overhead;
 
 use super::{Flame, Frame};
 use crate::colors::{Meaning, fill};
@@ -143,17 +142,3 @@ const LEGEND: [(Meaning, &str); 5] = [
     (Meaning::Control, "control"),
     (Meaning::Cell, "cells"),
 ];
-
-/// Whether a node only leads to the cell that it calls: it invokes it, or is the group that the compiler made for that.
-pub(crate) fn is_link(metadata: &Metadata, node: Node) -> bool {
-    match node {
-        Node::Control { component, control } => {
-            let statement = metadata.component(component).node(control);
-            statement.kind.dynamic() == ControlKind::Invoke
-        }
-        Node::Group {
-            component, group, ..
-        } => metadata.component(component).groups[group.index()].origin == Origin::Compiler,
-        Node::Cell { .. } | Node::Primitive { .. } | Node::Continuous { .. } => false,
-    }
-}

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::ControlGraph;
-use super::shown::{Detail, Shown};
+use super::detail::Detail;
+use super::shown::Shown;
 use super::svg::DARK;
 use crate::page::Page;
 use petal_table::text::thousands;

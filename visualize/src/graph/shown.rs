@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::detail::Detail;
 use super::{ControlGraph, StepKind, Way};
 use petal_analysis::critical::Site;
 
@@ -15,15 +16,6 @@ const MAX_ARMS: usize = 12;
 
 /// Of a graph with more statements and cells, the critical path stands alone.
 const LARGE: usize = 60;
-
-/// How much of a graph a picture shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// All of a small one; of a large one what is on the critical path.
-    Fitting,
-    /// As much as a picture has room for.
-    All,
-}
 
 /// The statements and cells that are shown.
 #[derive(Debug, Default)]

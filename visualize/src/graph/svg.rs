@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
+use super::detail::Detail;
 use super::layout::{BAR, CHARACTER, LINE, Layout, PADDING, Rect, Shape, layout};
-use super::shown::{Detail, Shown};
+use super::shown::Shown;
 use super::{ControlGraph, Edge, Step, Way};
 use crate::colors::Meaning;
 use petal_table::text::{printable, share, thousands};

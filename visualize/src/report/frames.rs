@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::place::{SourceLine, front_end_line, source_line, written_line};
 use super::tables::{Row, Tables};
 use crate::colors::Meaning;
-use crate::flame::is_link;
+use crate::links::is_link;
 use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame};
 use petal_analysis::leaves::overhead_label;
 use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
