@@ -22,6 +22,7 @@ use crate::args::{AdviceArg, AdviseArgs};
 use crate::design;
 use crate::messages;
 use crate::print::print;
+use crate::screen::screen;
 use crate::terminal::Terminal;
 use crate::versions;
 
@@ -146,7 +147,7 @@ fn runs(args: &AdviseArgs, design: &DesignOptions) -> Vec<Options> {
 fn text(args: &AdviseArgs, advice: &Advice, path: &Path, out: &Path) -> String {
     match args.format {
         AdviceArg::Text => {
-            let mut text = advice.text();
+            let mut text = advice.text(screen());
             if !advice.advice.is_empty() && !args.quiet {
                 let _ = write!(
                     text,

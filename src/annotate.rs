@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use petal_analysis::{ControlView, listing};
+use petal_analysis::{ControlView, HotspotKind, listing};
 use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
 use petal_profile::Error;
 
@@ -17,7 +17,8 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     let metadata = &profile.metadata;
     let analysis = profile.analyse(ControlView::Source)?;
     if let Some(top) = args.top {
-        return print(&analysis.costs(top, screen()));
+        let advice = profile.summary.advice.as_ref();
+        return print(&analysis.costs(&[HotspotKind::Cost], top, advice, screen()));
     }
     let files = chosen(metadata, args.file.as_deref())?;
     let cycles = analysis.cycles();

@@ -1,8 +1,8 @@
 //! `petal compare` and `petal baseline`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use petal_analysis::ControlView;
+use petal_analysis::{Analysis, ControlView, Summary};
 use petal_compare::{
     Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
 };
@@ -10,12 +10,14 @@ use petal_files::Scratch;
 use petal_observe::Results;
 use petal_passes::Pipeline;
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
+use petal_visualize::outputs::LAST;
 
 use crate::args::{BaselineArgs, CompareArgs, ComparisonArg};
 use crate::design;
 use crate::messages;
 use crate::print::print;
 use crate::profile::open;
+use crate::screen::screen;
 use crate::terminal::Terminal;
 
 /// `petal baseline`
@@ -34,13 +36,19 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Error> {
 
 /// `petal compare`
 pub fn compare(args: &CompareArgs) -> Result<(), Error> {
-    check(args)?;
-    let new = args.new.as_ref().unwrap_or(&args.base);
+    let last = args.last.then(|| last(args)).transpose()?;
+    let [base, new] = match &last {
+        Some(sides) => sides.each_ref(),
+        None => {
+            check(args)?;
+            [&args.base, args.new.as_ref().unwrap_or(&args.base)]
+        }
+    };
     let mut places = Places::default();
     if let Some(path) = &args.flame {
         places.writes("--flame", path)?;
     }
-    for side in [&args.base, new] {
+    for side in [base, new] {
         if design::is_standard_input(side) {
             continue;
         }
@@ -50,7 +58,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
             places.reads("the file to compare", side)?;
         }
     }
-    let before = side(args, &args.base, args.passes.first(), &mut places)?;
+    let before = side(args, base, args.passes.first(), &mut places)?;
     let after = side(args, new, args.passes.last(), &mut places)?;
     if !args.fail_above.is_empty() && Comparison::is_partial(&before, &after) {
         return Err(Error::new(
@@ -72,7 +80,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
         folder::write_whole(path, &image)?;
     }
     print(&match args.format {
-        ComparisonArg::Text => comparison.report(Style::Text, args.all),
+        ComparisonArg::Text => comparison.report(Style::Text(screen()), args.all),
         ComparisonArg::Markdown => comparison.report(Style::Markdown, args.all),
         ComparisonArg::Json => comparison.json(&judgements),
         ComparisonArg::GithubActionBenchmark => comparison.github_action_benchmark(),
@@ -87,6 +95,29 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
     } else {
         Err(Error::new(exceeded.join("\n")))
     }
+}
+
+/// The sides of `--last`: the run before, and the last one.
+fn last(args: &CompareArgs) -> Result<[PathBuf; 2], Error> {
+    if args.new.is_some() {
+        return Err(Error::usage(
+            "`--last` compares a profile with the run before it: name that profile alone",
+        ));
+    }
+    let dir = if is_program(&args.base) {
+        Path::new("petal-out").join(design::name(&args.base))
+    } else {
+        args.base.clone()
+    };
+    folder::whole(&dir)?;
+    let last = dir.join(LAST);
+    if !last.exists() {
+        return Err(Error::new(format!(
+            "{} holds one run only: change its design, and run it again",
+            dir.display()
+        )));
+    }
+    Ok([last, dir])
 }
 
 /// Fails if the arguments make no sense together.
@@ -164,12 +195,16 @@ fn side(
 fn of_folder(dir: &Path) -> Result<Baseline, Error> {
     let profile = open(dir)?;
     let analysis = profile.analyse(ControlView::Source)?;
-    let summary = &profile.summary;
-    let mut baseline = Baseline::new(&analysis, &summary.design, summary.stopped.clone());
-    if let Some(results) = profile.observations()? {
+    Ok(of_run(&analysis, &profile.summary, profile.observations()?))
+}
+
+/// The baseline of a run, with what was observed in it.
+pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<Results>) -> Baseline {
+    let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
+    if let Some(results) = results {
         add_observations(&mut baseline, results);
     }
-    Ok(baseline)
+    baseline
 }
 
 /// Adds what was observed in a run.

@@ -6,6 +6,7 @@
 
 mod baseline;
 mod comparison;
+mod since;
 
 pub use baseline::{
     Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
@@ -16,3 +17,4 @@ pub use comparison::{
     GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, Runs, StatementRow,
     Style, Subject, differential,
 };
+pub use since::Since;

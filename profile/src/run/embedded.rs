@@ -108,6 +108,9 @@ impl<'a> Job<'a> {
             self.reporter.note(&note);
         }
         let simulating = self.reporter.stage("simulating");
+        self.expected
+            .into_iter()
+            .for_each(|cycles| simulating.expect(cycles));
         let output = self.output(&*simulating);
         // The simulation itself looks for interrupts.
         let (analysis, timelines) = if self.observing.may_stop() {

@@ -78,6 +78,9 @@ impl<'a> Job<'a> {
             memories: &self.memories,
         };
         let simulating = self.reporter.stage("simulating");
+        self.expected
+            .into_iter()
+            .for_each(|cycles| simulating.expect(cycles));
         let (outcome, followed) = match &options.vcd {
             None => {
                 let name = Path::new("the simulation");
