@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use petal_analysis::{Analysis, ControlView, Summary};
+use petal_analysis::{Analysis, Summary};
 use petal_compare::{
     Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
 };
@@ -16,7 +16,7 @@ use crate::args::{BaselineArgs, CompareArgs, ComparisonArg};
 use crate::design;
 use crate::messages;
 use crate::print::print;
-use crate::profile::open;
+use crate::profile::{analyse, open};
 use crate::screen::screen;
 use crate::terminal::Terminal;
 
@@ -194,7 +194,7 @@ fn side(
 
 fn of_folder(dir: &Path) -> Result<Baseline, Error> {
     let profile = open(dir)?;
-    let analysis = profile.analyse(ControlView::Source)?;
+    let analysis = analyse(&profile)?;
     Ok(of_run(&analysis, &profile.summary, profile.observations()?))
 }
 

@@ -11,7 +11,7 @@ use petal_profile::{Error, Places, observations};
 use petal_table::screen::BOLD;
 use petal_table::thousands;
 
-use self::last::Last;
+pub use self::last::Last;
 use self::on_change::on_change;
 use crate::args::{ObserveArgs, RunArgs, SimulatorArg};
 use crate::design::is_standard_input;

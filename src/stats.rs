@@ -1,14 +1,14 @@
 //! `petal stats`: the tables of a profile, or what matters most of them.
 
 use clap::ValueEnum;
-use petal_analysis::{ControlView, HotspotKind};
+use petal_analysis::HotspotKind;
 use petal_profile::{Error, no_front_end};
 use petal_table::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
 
 use crate::args::{FormatArg, StatsArgs, TableArg};
 use crate::print::print;
-use crate::profile::open;
+use crate::profile::{analyse, open};
 use crate::screen::screen;
 
 /// How many hotspots of a kind are shown unless the user says otherwise.
@@ -49,7 +49,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
             args.dir.display()
         )));
     }
-    let analysis = profile.analyse(ControlView::Source)?;
+    let analysis = analyse(&profile)?;
     let tables = wanted.iter().map(|&table| match table {
         TableArg::Control if args.per_instance => (
             analysis.statements_per_instance(),

@@ -13,6 +13,7 @@ use crate::args::{AgainArgs, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
 use crate::messages;
 use crate::print::{is_read, print};
 use crate::profile::open;
+use crate::screen::screen;
 
 /// `petal trace`
 pub fn trace(args: &TraceArgs) -> Result<(), Error> {
@@ -20,7 +21,7 @@ pub fn trace(args: &TraceArgs) -> Result<(), Error> {
     let format = if args.json {
         TreeFormat::JsonLines
     } else {
-        TreeFormat::Text
+        TreeFormat::Text(screen())
     };
     let nodes = if args.continuous {
         TreeNodes::WithContinuous

@@ -35,7 +35,7 @@ pub mod windows;
 pub use analysis::{Analysis, ControlView};
 pub use annotate::{Cost, Line, listing};
 pub use critical::{CriticalCycles, CriticalPath, Site};
-pub use ending::{ActiveNode, Ending};
+pub use ending::{ActiveNode, Ending, WaitingGroup};
 pub use figures::{Figures, FiguresError};
 pub use front_end::front_end_file;
 pub use guide::GuideSection;

@@ -1,6 +1,7 @@
 //! A run of a design: compiled with probes, simulated, and written to the folder of its profile.
 
 mod embedded;
+mod stuck;
 mod verilator;
 
 use std::path::Path;
@@ -10,6 +11,7 @@ use petal_analysis::{Analysis, Hardware, Summary};
 use petal_metadata::Metadata;
 use petal_observe::{Observations, Results};
 use petal_passes::Design;
+use petal_program::Drivers;
 use petal_reconstruct::Reconstruction;
 use petal_visualize::Frames;
 use petal_visualize::outputs::{MEMORIES, METADATA, Rendering};
@@ -79,6 +81,7 @@ pub fn run_in(
         metadata,
         notes,
         verification,
+        drivers,
     } = compile::instrument(&options.design, limit, places, reporter)?;
     drop(compiling);
     let loading = Ending::at_once([design.folder()]);
@@ -109,6 +112,7 @@ pub fn run_in(
         staging: Staging::new(out)?,
         out,
         observing,
+        drivers,
         expected: before.as_ref().map(|before| before.profile.summary.cycles),
     };
     let Followed {
@@ -235,6 +239,8 @@ struct Job<'a> {
     staging: Staging,
     out: &'a Path,
     observing: Observing,
+    /// What starts the cells of the source.
+    drivers: Drivers,
     /// The cycles of the run before.
     expected: Option<u64>,
 }

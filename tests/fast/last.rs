@@ -100,10 +100,7 @@ fn advice_stays_as_long_as_its_run_does() {
     let again = workshop.petal(&["run", "design.futil"]);
     assert!(!said(&again).contains("advice"), "{}", said(&again));
     assert_eq!(workshop.read("petal-out/design/report.html"), report);
-    assert_eq!(
-        workshop.read("petal-out/design/advice/proved.patch"),
-        patch
-    );
+    assert_eq!(workshop.read("petal-out/design/advice/proved.patch"), patch);
     // A saving is told where it was found, and not before.
     let summary: Value =
         serde_json::from_str(&workshop.read("petal-out/design/summary.json")).unwrap();
@@ -125,9 +122,16 @@ fn advice_stays_as_long_as_its_run_does() {
     let changed = workshop.petal(&["run", "design.futil"]);
     tells(
         &said(&changed),
-        &["the advice in petal-out/design", "`petal advise design.futil`"],
+        &[
+            "the advice in petal-out/design",
+            "`petal advise design.futil`",
+        ],
     );
-    assert!(!workshop.path("petal-out/design/advice/proved.patch").exists());
+    assert!(
+        !workshop
+            .path("petal-out/design/advice/proved.patch")
+            .exists()
+    );
     assert!(workshop.read("petal-out/design/report.html") != report);
 }
 
