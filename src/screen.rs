@@ -8,7 +8,7 @@ use petal_table::Screen;
 use petal_table::screen::{BOLD, DIM};
 use terminal_size::{Width, terminal_size_of};
 
-use crate::call;
+use crate::streams;
 
 /// The narrowest that texts are made for.
 const NARROWEST: usize = 60;
@@ -16,7 +16,7 @@ const NARROWEST: usize = 60;
 /// That of standard output: a terminal's width, or what is written for files and other programs. Colours that it does not show are left
 /// out where texts are printed.
 pub fn screen() -> Screen {
-    if call::is_called() {
+    if streams::is_called() {
         return Screen::PLAIN;
     }
     let size = terminal_size_of(io::stdout());

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use petal_metadata::Metadata;
 use petal_passes::{Design, PassesError, Pipeline};
 use petal_program::{Drivers, Library, Parsed, Program, ProgramError};
-use petal_verilator::MoreVerilog;
 
 use crate::error::Error;
 use crate::front_end::SourceRoots;
@@ -108,16 +107,6 @@ pub fn instrument(
         verification,
         drivers,
     })
-}
-
-/// What a simulator reads besides a design's Verilog.
-pub(crate) fn more_verilog(design: &Design) -> MoreVerilog {
-    let includes = design.includes.clone();
-    MoreVerilog {
-        folders: includes.folders,
-        modules: includes.modules,
-        files: includes.files,
-    }
 }
 
 /// What the user should know of options that change nothing.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use petal_visualize::Around;
 
-use super::ViewArgs;
 use super::values::parse_cycles;
+use super::view::ViewArgs;
 
 /// `petal trace`
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@
 use petal_visualize::Page;
 use serde::Serialize;
 
-use crate::expand::encoded;
+use crate::job::encoded;
 use crate::row::{Row, Sweep};
 
 const PAGE: &str = include_str!("page/page.html");

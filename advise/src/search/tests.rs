@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::{Budget, advise};
-use crate::advice::{Advice, Hardware};
+use crate::advice::Advice;
+use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
