@@ -32,7 +32,7 @@ fn show(args: &TraceArgs, profile: &Profile, wanted: Option<&Range<u64>>) -> Res
     let format = if args.json {
         TreeFormat::JsonLines
     } else {
-        TreeFormat::Text
+        TreeFormat::Text(screen())
     };
     let nodes = if args.continuous {
         TreeNodes::WithContinuous

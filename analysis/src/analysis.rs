@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -29,7 +30,7 @@ use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::loops::{iterations_of, loops};
 use crate::order::Order;
 use crate::profile::Profile;
-use crate::summary::text::list;
+use crate::summary::text::lists;
 use crate::summary::{RANKED, Summary};
 use petal_table::{Screen, Table};
 
@@ -308,13 +309,28 @@ impl<'a> Analysis<'a> {
         (format!("{}.{name}", component.name), line)
     }
 
-    /// The statements that cost most, so many, as a text.
-    pub fn costs(&self, top: usize, screen: Screen) -> String {
-        let all = self.hotspots().into_iter();
-        let costs = all.filter(|row| row.kind == HotspotKind::Cost);
-        let rows: Vec<RankedHotspot> = costs.take(top).map(RankedHotspot::from).collect();
-        let rows: Vec<&RankedHotspot> = rows.iter().collect();
-        list(HotspotKind::Cost, &rows, self.cycles(), screen)
+    /// What costs most, so many rows of each of these kinds, as a text. `advice` is what `petal advise` found in the run, if it was asked.
+    pub fn costs(
+        &self,
+        kinds: &[HotspotKind],
+        top: usize,
+        advice: Option<&serde_json::Value>,
+        screen: Screen,
+    ) -> String {
+        let all = self.hotspots();
+        let mut rows = Vec::new();
+        let mut rest = 0;
+        for &kind in kinds {
+            let of_kind = all.iter().filter(|row| row.kind == kind);
+            let shown = of_kind.clone().take(top).cloned();
+            rows.extend(shown.map(|row| RankedHotspot::new(row, advice)));
+            rest += of_kind.count().saturating_sub(top);
+        }
+        let mut text = lists(&rows, self.cycles(), screen);
+        if rest > 0 {
+            let _ = writeln!(text, "\n  {rest} more cost less");
+        }
+        text
     }
 
     /// The table of hotspots.

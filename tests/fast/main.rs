@@ -24,6 +24,7 @@ mod guide;
 mod habits;
 mod hostile;
 mod kept_state;
+mod last;
 mod ledger;
 mod libraries;
 mod lines;

@@ -28,6 +28,8 @@ pub const OBSERVATIONS: &str = "observations.json";
 pub const OBSERVATION_TABLES: &str = "observations";
 /// The folder with the tables for databases.
 pub const TABLES_FOLDER: &str = "tables";
+/// The baseline of the run before.
+pub const LAST: &str = "last.json";
 /// The native timeline.
 pub const TIMELINE: &str = "timeline.pftrace";
 /// The page that shows everything.
@@ -67,6 +69,8 @@ pub enum Make {
     Analysis(Render),
     /// By `petal run --tables`, and by `petal export`.
     Table,
+    /// Of the run before, whose place this one took.
+    Before,
 }
 
 /// Begins a timeline in a file.
@@ -123,7 +127,7 @@ impl Make {
     pub fn render(self) -> Option<Render> {
         match self {
             Self::Flame(render) | Self::Report(render) | Self::Analysis(render) => Some(render),
-            Self::Run | Self::Observed | Self::Timeline(_) | Self::Table => None,
+            Self::Run | Self::Observed | Self::Timeline(_) | Self::Table | Self::Before => None,
         }
     }
 }
@@ -191,6 +195,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
     Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },
     Output { name: TRACE, about: READ_AGAIN, make: Make::Run, of_front_end: false },
+    Output { name: LAST, about: "the [baseline](docs/ci.md) of the run before, for `petal compare --last`; kept while nothing changes", make: Make::Before, of_front_end: false },
 ];
 
 fn svg(flame: &Flame, summary: &Summary) -> io::Result<Vec<u8>> {
