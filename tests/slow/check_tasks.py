@@ -68,7 +68,7 @@ class Report:
     def __init__(self, browser, root, name):
         self.page = browser.new_page(viewport={"width": 1400, "height": 900})
         self.page.goto(f"file://{root}/{name}/report.html")
-        self.page.wait_for_selector("#window:not(:empty)")
+        self.page.wait_for_selector("#window:not(:empty)", state="attached")
         self.clicks = 0
 
     def click(self, what):

@@ -19,7 +19,8 @@ const flames = { zoomed: null, wanted: "", width: 0 };
 /** A name as it stands on its box: of overhead only its kind, since stripes tell the rest. */
 const onBox = (name) => /^\(overhead: (.*)\)$/.exec(name)?.[1] ?? name;
 
-const inCycles = (thousandths) => count(Math.round(thousandths / 10) / 100);
+/** Thousandths of cycles as cycles: parallel leaves share one, so that there are parts of few. */
+const inCycles = (thousandths) => count(thousandths < 100_000 ? Math.round(thousandths / 10) / 100 : Math.round(thousandths / 1000));
 const signed = (number) => (number > 0 ? `+${count(number)}` : number < 0 ? `−${count(-number)}` : "0");
 /** Exact thousandths as cycles. */
 const change = (before, after) => signed(Math.round((after - before) / 10) / 100);
@@ -44,7 +45,7 @@ function drawFlames() {
   const shown = flames.zoomed === null ? roots : [flames.zoomed];
   const scale = Math.max(1, ...SIDES.map((side) => shown.reduce((sum, at) => sum + data.frames[at][side], 0)));
   const path = flames.zoomed === null ? [] : pathOf(flames.zoomed).slice(0, -1);
-  const width = byId("frames-box").clientWidth;
+  const width = byId("before").clientWidth;
   flames.width = width;
   if (!width) return;
   for (const side of SIDES) {
@@ -158,6 +159,6 @@ function showFlames() {
     if (first) reveal(byId("frames-box"), first);
   });
   byId("unzoom").addEventListener("click", () => zoomTo(null));
-  new ResizeObserver(() => byId("frames-box").clientWidth !== flames.width && drawFlames()).observe(byId("frames-box"));
+  new ResizeObserver(() => byId("before").clientWidth !== flames.width && drawFlames()).observe(byId("frames-box"));
   drawFlames();
 }

@@ -136,7 +136,7 @@ function tablePanel(table, at) {
       order = sorted(order, rows, column, direction === "ascending" ? 1 : -1);
       fill();
     };
-    const button = element("button", { type: "button", onclick: sort, ...explained(column.title) }, column.title);
+    const button = element("button", { type: "button", onclick: sort, ...explained(column.title.split(",")[0]) }, column.title);
     const head = element("th", { scope: "col", class: column.numeric ? "number" : undefined, "aria-sort": column === byCost ? "descending" : undefined }, button);
     return head;
   });
