@@ -22,6 +22,8 @@ use crate::args::{AdviceArg, AdviseArgs};
 use crate::design;
 use crate::messages;
 use crate::print::print;
+use crate::run::Last;
+use crate::screen::screen;
 use crate::terminal::Terminal;
 use crate::versions;
 
@@ -61,9 +63,15 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
             (source, text)
         }
     };
-    let shop = Shop::new(&runs, args.quiet, source, &program)?;
+    let shop = Shop::new(&runs, args.quiet, args.budget, source, &program)?;
     let terminal = Terminal::new(args.quiet);
-    let Profiled { summary, .. } = petal_profile::run_in(&runs[0], &out, &mut places, &terminal)?;
+    let Profiled {
+        summary, before, ..
+    } = petal_profile::run_in(&runs[0], &out, &mut places, &terminal)?;
+    // What the run before was, `petal compare --last` wants to know, whoever ran it.
+    if let Some(before) = before {
+        Last::new(before, &summary, &out)?;
+    }
     if !args.quiet {
         summary.warnings.iter().for_each(messages::warning);
     }
@@ -146,7 +154,7 @@ fn runs(args: &AdviseArgs, design: &DesignOptions) -> Vec<Options> {
 fn text(args: &AdviseArgs, advice: &Advice, path: &Path, out: &Path) -> String {
     match args.format {
         AdviceArg::Text => {
-            let mut text = advice.text();
+            let mut text = advice.text(screen());
             if !advice.advice.is_empty() && !args.quiet {
                 let _ = write!(
                     text,

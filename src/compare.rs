@@ -1,8 +1,8 @@
 //! `petal compare` and `petal baseline`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use petal_analysis::ControlView;
+use petal_analysis::{Analysis, Summary};
 use petal_compare::{
     Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Source, Style,
     differential,
@@ -11,12 +11,14 @@ use petal_files::Scratch;
 use petal_observe::Results;
 use petal_passes::Pipeline;
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
+use petal_visualize::outputs::LAST;
 
 use crate::args::{BaselineArgs, CompareArgs, ComparisonArg};
 use crate::design;
 use crate::messages;
 use crate::print::print;
-use crate::profile::open;
+use crate::profile::{analyse, open};
+use crate::screen::screen;
 use crate::terminal::Terminal;
 
 /// `petal baseline`
@@ -35,8 +37,14 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Error> {
 
 /// `petal compare`
 pub fn compare(args: &CompareArgs) -> Result<(), Error> {
-    check(args)?;
-    let new = args.new.as_ref().unwrap_or(&args.base);
+    let last = args.last.then(|| last(args)).transpose()?;
+    let [base, new] = match &last {
+        Some(sides) => sides.each_ref(),
+        None => {
+            check(args)?;
+            [&args.base, args.new.as_ref().unwrap_or(&args.base)]
+        }
+    };
     let mut places = Places::default();
     if let Some(path) = &args.flame {
         places.writes("--flame", path)?;
@@ -44,7 +52,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
     if let Some(path) = &args.html {
         places.writes("--html", path)?;
     }
-    for side in [&args.base, new] {
+    for side in [base, new] {
         if design::is_standard_input(side) {
             continue;
         }
@@ -54,7 +62,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
             places.reads("the file to compare", side)?;
         }
     }
-    let (before, old) = side(args, &args.base, args.passes.first(), &mut places)?;
+    let (before, old) = side(args, base, args.passes.first(), &mut places)?;
     let (after, new) = side(args, new, args.passes.last(), &mut places)?;
     if !args.fail_above.is_empty() && Comparison::is_partial(&before, &after) {
         return Err(Error::new(
@@ -80,7 +88,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
         folder::write_whole(path, page.as_bytes())?;
     }
     print(&match args.format {
-        ComparisonArg::Text => comparison.report(Style::Text, args.all),
+        ComparisonArg::Text => comparison.report(Style::Text(screen()), args.all),
         ComparisonArg::Markdown => comparison.report(Style::Markdown, args.all),
         ComparisonArg::Json => comparison.json(&judgements),
         ComparisonArg::GithubActionBenchmark => comparison.github_action_benchmark(),
@@ -95,6 +103,29 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
     } else {
         Err(Error::new(exceeded.join("\n")))
     }
+}
+
+/// The sides of `--last`: the run before, and the last one.
+fn last(args: &CompareArgs) -> Result<[PathBuf; 2], Error> {
+    if args.new.is_some() {
+        return Err(Error::usage(
+            "`--last` compares a profile with the run before it: name that profile alone",
+        ));
+    }
+    let dir = if is_program(&args.base) {
+        Path::new("petal-out").join(design::name(&args.base))
+    } else {
+        args.base.clone()
+    };
+    folder::whole(&dir)?;
+    let last = dir.join(LAST);
+    if !last.exists() {
+        return Err(Error::new(format!(
+            "{} holds one run only: change its design, and run it again",
+            dir.display()
+        )));
+    }
+    Ok([last, dir])
 }
 
 /// Fails if the arguments make no sense together.
@@ -176,18 +207,23 @@ fn side(
 
 fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
-    let analysis = profile.analyse(ControlView::Source)?;
-    let summary = &profile.summary;
-    let mut baseline = Baseline::new(&analysis, &summary.design, summary.stopped.clone());
-    if let Some(results) = profile.observations()? {
-        add_observations(&mut baseline, results);
-    }
+    let analysis = analyse(&profile)?;
+    let baseline = of_run(&analysis, &profile.summary, profile.observations()?);
     let files = profile.metadata.files.iter();
     let sources = files.map(|file| Source {
         name: file.name.clone(),
         text: file.text.clone(),
     });
     Ok((baseline, sources.collect()))
+}
+
+/// The baseline of a run, with what was observed in it.
+pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<Results>) -> Baseline {
+    let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
+    if let Some(results) = results {
+        add_observations(&mut baseline, results);
+    }
+    baseline
 }
 
 /// Adds what was observed in a run.

@@ -1,13 +1,20 @@
 //! `petal run`.
 
-use std::path::Path;
+mod last;
+mod on_change;
+
+use std::path::{Path, PathBuf};
 
 use petal_analysis::Summary;
 use petal_observe::Results;
 use petal_profile::{Error, Places, observations};
 use petal_table::screen::BOLD;
+use petal_table::thousands;
 
+pub use self::last::Last;
+use self::on_change::on_change;
 use crate::args::{ObserveArgs, RunArgs, SimulatorArg};
+use crate::design::is_standard_input;
 use crate::events;
 use crate::export;
 use crate::messages;
@@ -16,7 +23,7 @@ use crate::progress::Stage;
 use crate::screen::{next, screen};
 use crate::terminal::Terminal;
 
-/// `petal run`: profiles a design.
+/// `petal run`: profiles a design, once or whenever it changes.
 pub fn run(args: &RunArgs) -> Result<(), Error> {
     if args.verilator.is_some() && args.simulator == Some(SimulatorArg::Embedded) {
         return Err(Error::usage(
@@ -26,13 +33,43 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
     if args.tables {
         export::check()?;
     }
+    if !args.on_change {
+        return once(args, &mut Places::default(), Shown::All);
+    }
+    if is_standard_input(&args.design.design) {
+        return Err(Error::usage(
+            "standard input does not change: write the design to a file for `--on-change`",
+        ));
+    }
+    on_change(args, &folder(args)?)
+}
+
+/// How many commands are proposed.
+const NEXT: usize = 3;
+
+/// What is printed of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// Its summary.
+    All,
+    /// How it differs from the run before, in a line.
+    Difference,
+}
+
+/// Where the profile goes.
+fn folder(args: &RunArgs) -> Result<PathBuf, Error> {
     let options = args.options()?;
     let out = args.out.clone();
-    let out = out.unwrap_or_else(|| Path::new("petal-out").join(options.name()));
-    let mut places = Places::default();
+    Ok(out.unwrap_or_else(|| Path::new("petal-out").join(options.name())))
+}
+
+/// Profiles a design.
+fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Error> {
+    let options = args.options()?;
+    let out = folder(args)?;
     places.writes_run(&options, &out)?;
     let others = [("--json", args.json), ("--memories", args.memories)];
-    events::check(&args.observe, options.control, &others, &mut places)?;
+    events::check(&args.observe, options.control, &others, places)?;
     let terminal = Terminal {
         quiet: args.quiet,
         events: args.observe.events.clone(),
@@ -41,14 +78,28 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
         summary,
         memories,
         results,
-    } = petal_profile::run_in(&options, &out, &mut places, &terminal)?;
+        before,
+    } = petal_profile::run_in(&options, &out, places, &terminal)?;
+    let last = before.map(|before| Last::new(before, &summary, &out));
+    let last = last.transpose()?;
     if args.tables {
         let _writing = Stage::new("writing tables", args.quiet);
         export::write(&out)?;
     }
     let quiet = args.quiet || events::take_output(&args.observe);
-    if args.json || !quiet {
-        report(&summary, results.as_ref(), &out, Some(args), args.json)?;
+    if !quiet {
+        remind(args, last.as_ref(), &out);
+    }
+    match (shown, &last) {
+        (Shown::Difference, Some(last)) if !quiet => {
+            let cycles = thousands(summary.cycles);
+            print(&format!("{cycles} cycles: {}\n", last.text(false)))?;
+        }
+        _ if args.json || !quiet => {
+            let design = Some((args, last.as_ref()));
+            report(&summary, results.as_ref(), &out, design, args.json)?;
+        }
+        _ => {}
     }
     if args.memories {
         print(&memories)?;
@@ -73,6 +124,27 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
         messages::note(told);
     }
     broken
+}
+
+/// Tells what of the run before is gone.
+fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
+    let Some(last) = last else {
+        return;
+    };
+    let out = out.display();
+    if !last.since.is_same_design() {
+        messages::warning(format_args!(
+            "{out} had the profile of another design of this name: `--name` or `--out` keeps both (of that one, `petal compare --last --force {out}` \
+             has the figures)"
+        ));
+    }
+    if last.lost_advice {
+        let advise = advise(args);
+        let advise = shlex::try_join(advise.iter().map(String::as_str)).unwrap_or_default();
+        messages::note(format_args!(
+            "the advice in {out} was of the program before this change, and is gone: `{advise}` looks again"
+        ));
+    }
 }
 
 /// Fails, or warns, if a rule was broken.
@@ -103,12 +175,12 @@ fn strict(summary: &Summary, quiet: bool) -> Error {
     )
 }
 
-/// Prints what a run gave; `design` is what it was run of, if petal compiled it.
+/// Prints what a run gave; `design` is what it was run of, if petal compiled it, and the run of it before.
 pub fn report(
     summary: &Summary,
     results: Option<&Results>,
     out: &Path,
-    design: Option<&RunArgs>,
+    design: Option<(&RunArgs, Option<&Last>)>,
     json: bool,
 ) -> Result<(), Error> {
     if json {
@@ -118,16 +190,30 @@ pub fn report(
     let mut commands = Vec::new();
     let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     let folder = out.display().to_string();
-    if let Some(args) = design.filter(|args| args.design.design != Path::new("-")) {
-        commands.push((advise(args), "tries what could save"));
+    let mut since = String::new();
+    if let Some((args, last)) = design {
+        // What is written for other programs says the same each time.
+        if let Some(last) = last.filter(|last| !last.is_same || screen.is_terminal) {
+            since = screen.wrapped(&last.text(screen.is_terminal), 2);
+            if !last.is_same {
+                commands.push((
+                    texts(&["petal", "compare", "--last", &folder]),
+                    "what that changed",
+                ));
+            }
+        }
+        if !is_standard_input(&args.design.design) && summary.advice.is_none() {
+            commands.push((advise(args), "tries what could save"));
+        }
     }
     commands.push((
         texts(&["petal", "annotate", &folder, "--top", "10"]),
         "what else costs",
     ));
     commands.push((texts(&["petal", "view", &folder]), "the timeline"));
+    commands.truncate(NEXT);
     print(&format!(
-        "{}\n\n{}\n  {folder}/report.html shows all of it in a browser\n{}\n{}",
+        "{}\n{since}\n{}\n  {folder}/report.html shows all of it in a browser\n{}\n{}",
         screen.styled(BOLD, &summary.design),
         summary.text(screen),
         screen.wrapped(summary.verified.text(), 2),

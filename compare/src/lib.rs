@@ -7,6 +7,7 @@
 mod baseline;
 mod comparison;
 mod page;
+mod since;
 
 pub use baseline::{
     Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
@@ -18,3 +19,4 @@ pub use comparison::{
     StatementRow, Style, Subject, differential,
 };
 pub use page::{Source, page};
+pub use since::Since;

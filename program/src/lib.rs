@@ -25,6 +25,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 pub mod dependences;
+mod drivers;
 mod error;
 pub mod exclusion;
 mod frontend;
@@ -45,6 +46,7 @@ mod syntax;
 pub mod tree;
 mod written;
 
+pub use drivers::{Driver, Drivers};
 pub use error::ProgramError;
 pub use frontend::{CalyxFile, Parsed, Program, Source, Texts};
 pub use guard::{guarded, guarded_own};
@@ -55,9 +57,7 @@ pub use refusal::nearest;
 pub use syntax::lexer;
 pub use written::Written;
 
-/// The version of the Calyx compiler's crates. They do not export it; petal asks Cargo for
-/// exactly this one, because petal's passes follow what the compiler's do.
-pub const CALYX_VERSION: &str = "0.7.1";
+pub use petal_compiler::CALYX_VERSION;
 
 /// The stack that the Calyx compiler needs for the deepest programs that it is given, in bytes.
 pub const STACK: usize = 512 << 20;

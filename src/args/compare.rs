@@ -10,6 +10,7 @@ use super::values::parse_size;
 pub const HELP: &str = "\
 Examples:
   petal compare petal-out/before petal-out/after
+  petal compare --last petal-out/design
   petal compare baseline.json design.futil --fail-above 2%
   petal compare baseline.json design.futil --fail-above 'p99(load)=5%'
   petal compare design.futil --passes no-opt --passes all --html change.html
@@ -43,6 +44,9 @@ pub struct CompareArgs {
     pub base: PathBuf,
     /// What to compare: the same [default: BASE, with the second `--passes`]
     pub new: Option<PathBuf>,
+    /// Compare a profile, or that of a design, with the run before it
+    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified"])]
+    pub last: bool,
     /// The passes for programs: for both; or twice, for BASE and for NEW [default: all]
     #[arg(long, value_name = "LIST")]
     pub passes: Vec<String>,

@@ -16,6 +16,7 @@ Examples:
   petal run design.futil
   petal run design.futil --data inputs.json --out profile
   petal run design.futil --passes all --disable-pass cell-share
+  petal run design.futil --on-change
   petal run design.futil --json | jq .cycles
   python3 design.py | petal run - --name design --data inputs.json";
 
@@ -75,6 +76,10 @@ pub struct RunArgs {
     /// Write them as VCD, which everything reads
     #[arg(long, value_name = "FILE", conflicts_with = "fst")]
     pub vcd: Option<PathBuf>,
+    /// Run the design again whenever a file that the run reads changes, print what that saved in a line, and serve a report that
+    /// shows each run
+    #[arg(long, conflicts_with_all = ["json", "memories", "events"])]
+    pub on_change: bool,
     /// Write the tables of the profile as Parquet files, too, as `petal export` does
     #[arg(long)]
     pub tables: bool,

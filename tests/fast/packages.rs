@@ -60,6 +60,7 @@ const ROOMS: [Room; 18] = [
             "calyx-utils",
             "petal-metadata",
             "petal-program",
+            "petal-table",
         ],
         in_tests: &[],
     },

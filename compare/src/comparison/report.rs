@@ -8,6 +8,7 @@ use super::Comparison;
 use super::listing::{Listing, Row, Style, write};
 use super::matching::Fate;
 use super::rows::{Change, Subject};
+use petal_table::screen::BOLD;
 use petal_table::text::{markdown, printable, signed, thousands};
 use petal_table::{Column, Table, Value};
 
@@ -17,15 +18,20 @@ impl Comparison {
     pub fn report(&self, style: Style, all: bool) -> String {
         let title = printable(&self.title());
         let mut text = match style {
-            Style::Text => format!("{title}\n\n"),
+            Style::Text(screen) => format!("{}\n\n", screen.styled(BOLD, title)),
             Style::Markdown => format!("## {}\n\n", markdown(&title)),
         };
         for note in &self.notes {
             let note = printable(note);
-            let _ = match style {
-                Style::Text => writeln!(text, "note: {note}\n"),
-                Style::Markdown => writeln!(text, "> {}\n", markdown(&note)),
-            };
+            match style {
+                Style::Text(screen) => {
+                    let note = screen.wrapped(&format!("note: {note}"), 0);
+                    let _ = writeln!(text, "{note}");
+                }
+                Style::Markdown => {
+                    let _ = writeln!(text, "> {}\n", markdown(&note));
+                }
+            }
         }
         text.push_str(&write(&self.totals(), style));
         let observed = [
@@ -39,7 +45,7 @@ impl Comparison {
             let many = listing.many();
             let (table, hidden) = listing.table(all);
             match style {
-                Style::Text => text.push('\n'),
+                Style::Text(_) => text.push('\n'),
                 Style::Markdown => {
                     let _ = writeln!(text, "\n### {}{}\n", many[..1].to_uppercase(), &many[1..]);
                 }
@@ -50,7 +56,7 @@ impl Comparison {
             }
             parts.extend(hidden.iter().map(|line| format!("{line}\n")));
             text.push_str(&parts.join(match style {
-                Style::Text => "",
+                Style::Text(_) => "",
                 Style::Markdown => "\n",
             }));
         }
@@ -76,8 +82,8 @@ impl Comparison {
             Column::text("run"),
             Column::number("before"),
             Column::number("after"),
-            Column::number("delta"),
-            Column::number("%"),
+            Column::change("delta"),
+            Column::change("%"),
         ]);
         let mut line = |name: &str, change: Change| {
             table.push(vec![
@@ -122,7 +128,7 @@ impl Comparison {
             }
         });
         let mut columns = columns("statement", &["overhead", "delta"]);
-        columns.push(Column::text("what changed"));
+        columns.push(Column::prose("what changed"));
         columns.push(Column::prose("source"));
         if has_front_end {
             columns.push(Column::prose("front end"));
@@ -152,7 +158,7 @@ impl Comparison {
             }
         });
         let mut columns = columns("group", &["times active"]);
-        columns.push(Column::text("what changed"));
+        columns.push(Column::prose("what changed"));
         Listing::new(["group", "groups"], columns, rows)
     }
 
@@ -171,22 +177,19 @@ impl Comparison {
             }
         });
         let mut columns = columns("cell", &["busy", "control", "times active"]);
-        columns.push(Column::text("what changed"));
+        columns.push(Column::prose("what changed"));
         Listing::new(["component cell", "component cells"], columns, rows)
     }
 }
 
 /// Columns for a name, a change of cycles, and further figures.
 fn columns(name: &str, further: &[&str]) -> Vec<Column> {
-    let numbers = ["cycles", "delta", "%"];
-    std::iter::once(Column::text(name))
-        .chain(
-            numbers
-                .iter()
-                .chain(further)
-                .map(|name| Column::number(*name)),
-        )
-        .collect()
+    let columns = ["cycles", "delta", "%"].iter().chain(further);
+    let columns = columns.map(|name| match *name {
+        "delta" | "%" => Column::change(*name),
+        name => Column::number(name),
+    });
+    std::iter::once(Column::text(name)).chain(columns).collect()
 }
 
 fn figures(change: Change) -> [Value; 3] {

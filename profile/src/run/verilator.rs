@@ -78,6 +78,9 @@ impl<'a> Job<'a> {
             memories: &self.memories,
         };
         let simulating = self.reporter.stage("simulating");
+        self.expected
+            .into_iter()
+            .for_each(|cycles| simulating.expect(cycles));
         let (outcome, followed) = match &options.vcd {
             None => {
                 let name = Path::new("the simulation");
@@ -124,6 +127,9 @@ impl<'a> Job<'a> {
             let limit = self.options.cycle_limit;
             summary.stopped = Some(Stopped::CycleLimit { limit }.to_string());
             summary.ending = analysis.ending(None);
+            if let Some(ending) = &mut summary.ending {
+                self.explain(ending, summary.cycles);
+            }
         }
         check_length(summary.cycles, outcome.cycles)?;
         Ok(Followed {
