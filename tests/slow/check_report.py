@@ -533,6 +533,8 @@ def check_terms(browser, name):
     for word, title in titles:
         said = subprocess.run([browser.petal, "explain", word.split(",")[0]], check=True, capture_output=True, text=True).stdout
         check(title.startswith(said.splitlines()[1].strip()), word, "means", title, "and", said)
+    # The focus is seen after a key alone.
+    page.keyboard.press("Tab")
     page.locator("#figures abbr", has_text="overhead").focus()
     shown = "getComputedStyle(document.activeElement, '::after').content"
     check("control" in page.evaluate(shown), "a term does not tell what it means to keys:", page.evaluate(shown))
