@@ -21,8 +21,17 @@ fn comparisons_and_graphs_work_in_a_browser() {
     let hostile = "seq { /* </script><img src=x onerror=alert(1)><!-- <script> {{data}} */";
     let source = std::fs::read_to_string(&design).unwrap();
     workshop.write("one.futil", source.replacen("seq {", hostile, 1));
-    workshop.write("two.futil", source.replacen("seq {", &hostile.replace('x', "y"), 1));
-    workshop.succeeds(&["compare", "one.futil", "two.futil", "--html", "hostile.html"]);
+    workshop.write(
+        "two.futil",
+        source.replacen("seq {", &hostile.replace('x', "y"), 1),
+    );
+    workshop.succeeds(&[
+        "compare",
+        "one.futil",
+        "two.futil",
+        "--html",
+        "hostile.html",
+    ]);
     workshop.succeeds(&["graph", "before", "--out", "graph.html"]);
     let large = example("packet-scheduler.futil");
     workshop.succeeds(&["run", "-q", &large, "--out", "large"]);

@@ -49,14 +49,14 @@ function drawFlames() {
   flames.width = width;
   if (!width) return;
   for (const side of SIDES) {
-    const boxes = path.map((at, depth) => frameBox(at, side, depth, 0, 1));
+    const boxes = path.map((at, depth) => frameBox(at, depth, 0, 1));
     for (const box of boxes) box.classList.add("above");
     let deepest = path.length;
     const put = (at, depth, left) => {
       const share = data.frames[at][side] / scale;
       if (share * width < 1) return;
       deepest = Math.max(deepest, depth + 1);
-      boxes.push(frameBox(at, side, depth, left, share));
+      boxes.push(frameBox(at, depth, left, share));
       let inside = left;
       for (const child of childrenOf[at]) {
         put(child, depth + 1, inside);
@@ -77,7 +77,7 @@ function drawFlames() {
   byId("unzoom").disabled = flames.zoomed === null;
 }
 
-function frameBox(at, side, depth, left, share) {
+function frameBox(at, depth, left, share) {
   const frame = data.frames[at];
   const name = onBox(frame.label);
   const isAlone = frame.before === 0 || frame.after === 0;

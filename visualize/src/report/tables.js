@@ -59,7 +59,7 @@ function columnsOf(table, at) {
   const key = keyColumn(name);
   const weight = index(TABLES[name]);
   const named = { groups: ["component", key], control: ["component", key], lines: ["file", key] }[name] ?? [key];
-  const shown = [{ title: key, value: (row, nth) => rowName(at, nth), numeric: false }];
+  const shown = [{ title: key, value: (_row, nth) => rowName(at, nth), numeric: false }];
   const share = {
     title: name === "control" ? "overhead, % of run" : "% of run",
     value: (row) => (typeof row[weight] === "number" ? row[weight] / data.cycles : null),
