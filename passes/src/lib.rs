@@ -43,6 +43,7 @@ mod kept_state;
 mod marker;
 mod options;
 mod order;
+mod papercuts;
 mod pipeline;
 mod plugin;
 mod rebuilt;

@@ -16,6 +16,7 @@ use crate::kept_state::{self, Joined, Pairs};
 use crate::marker;
 use crate::options;
 use crate::order;
+use crate::papercuts;
 use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
 use crate::session::{Phase, Session};
@@ -46,6 +47,9 @@ pub struct Pipeline {
     /// Options of passes, in the compiler's own syntax.
     options: Vec<String>,
     verified: bool,
+    strict: bool,
+    /// Whether it is the stock pipeline without optimisations, which gets the pass that a design needs.
+    is_completed: bool,
 }
 
 impl Pipeline {
@@ -75,9 +79,11 @@ impl Pipeline {
             )));
         }
         Ok(Self {
+            is_completed: text.trim() == NO_OPT && without.is_empty(),
             passes,
             options: Vec::new(),
             verified: false,
+            strict: false,
         })
     }
 
@@ -102,6 +108,15 @@ impl Pipeline {
         }
     }
 
+    /// The same passes, of which `papercut` refuses what it warns of otherwise.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self {
+            strict: true,
+            ..self
+        }
+    }
+
     /// Whether a pass has an option.
     pub fn has_options(&self) -> bool {
         !self.options.is_empty()
@@ -118,6 +133,19 @@ impl Pipeline {
     /// The names of the passes, in order.
     pub fn passes(&self) -> &[String] {
         &self.passes
+    }
+
+    /// The same with the pass that the design needs and `no-opt` lacks; that pass.
+    fn completed(&self, ctx: &ir::Context) -> (Self, Option<&'static str>) {
+        if !self.is_completed {
+            return (self.clone(), None);
+        }
+        let (passes, added) = requirements::completed(ctx, &self.passes, &COMPILATION);
+        let completed = Self {
+            passes,
+            ..self.clone()
+        };
+        (completed, added)
     }
 
     /// Whether the passes compile static groups and static control, which need a pass of their own.
@@ -170,12 +198,14 @@ fn stock() -> Result<PassManager, PassesError> {
 pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesError> {
     let _reading = petal_program::compiling();
     let manager = stock()?;
-    let (design, _) = build(program, pipeline, |ctx, path| {
+    let (pipeline, added) = &pipeline.completed(&program.ctx);
+    let (mut design, _) = build(program, pipeline, |ctx, path| {
         for pass in &pipeline.passes {
-            run(&manager, ctx, path, pass)?;
+            run(&manager, ctx, path, pipeline, pass)?;
         }
         Ok(())
     })?;
+    design.added_pass = *added;
     Ok(design)
 }
 
@@ -189,6 +219,7 @@ pub fn instrument(
 ) -> Result<(Design, Metadata), PassesError> {
     let reading = petal_program::compiling();
     let manager = stock()?;
+    let (pipeline, added) = &pipeline.completed(&program.ctx);
     let mut result = None;
     let texts = Arc::new(std::mem::take(&mut program.texts));
     let built = build(program, pipeline, |ctx, path| {
@@ -207,6 +238,7 @@ pub fn instrument(
         }
     };
     let (mut metadata, (warnings, joined)) = result.expect("set by the passes, which have run");
+    design.added_pass = *added;
     design.warnings = warnings;
     design.joined = joined;
     design::rename_instances(&mut metadata, &renamed);
@@ -242,7 +274,7 @@ fn run_probed(
         } else {
             Pairs::new()
         };
-        run(manager, ctx, path, pass)?;
+        warnings.extend(run(manager, ctx, path, pipeline, pass)?);
         if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
             guarded_own(path, probe, || session.control_compiled(ctx))?;
         } else if session.phase() != Phase::Compiled {
@@ -287,6 +319,7 @@ fn build(
             library,
             includes,
             memories,
+            added_pass: None,
             warnings: Vec::new(),
             joined: Joined::new(),
             structure,
@@ -295,20 +328,31 @@ fn build(
     ))
 }
 
-/// Runs one of the compiler's passes.
+/// Runs one of the compiler's passes. Returns what it warns of.
 fn run(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
-    pass: &String,
-) -> Result<(), PassesError> {
+    pipeline: &Pipeline,
+    pass: &str,
+) -> Result<Vec<String>, PassesError> {
     requirements::check_pass(ctx, pass)?;
+    if pass == papercuts::PASS {
+        let warnings = guarded(path, pass, || papercuts::find(ctx))?;
+        return if pipeline.strict && !warnings.is_empty() {
+            let places = warnings.join("\n");
+            Err(PassesError::Papercuts { places })
+        } else {
+            Ok(warnings)
+        };
+    }
     let stock = |ctx: &mut ir::Context| petal_compiler::run_pass(manager, ctx, pass);
-    Ok(guarded(path, pass, || {
+    guarded(path, pass, || {
         if pass == WellFormed::name() {
             well_formed::check(ctx, stock)
         } else {
             order::kept(ctx, pass, stock)
         }
-    })?)
+    })?;
+    Ok(Vec::new())
 }

@@ -44,6 +44,10 @@ pub struct DesignArgs {
     /// Do not make sure that the design without probes runs alike; outputs tell it
     #[arg(long)]
     pub unverified: bool,
+    /// Take warnings for errors: refuse a design that the pass `papercut` warns of, and end with one, after the profile is
+    /// written, if the run has others
+    #[arg(long)]
+    pub strict: bool,
 }
 
 impl DesignArgs {
@@ -57,6 +61,7 @@ impl DesignArgs {
             libraries: self.library.clone(),
             source_roots: self.source_root.clone(),
             is_verified: !self.unverified,
+            is_strict: self.strict,
         })
     }
 }
@@ -108,9 +113,6 @@ pub struct RunArgs {
     /// [default: exit with 1, and profile it at the cycle limit and where a design provably never ends]
     #[arg(long)]
     pub partial: bool,
-    /// End with an error, after the profile is written, if the run has warnings
-    #[arg(long)]
-    pub strict: bool,
     /// Write all signals of the run to this file as FST, which is small, for a waveform viewer
     #[arg(long, value_name = "FILE", conflicts_with = "verilator")]
     pub fst: Option<PathBuf>,

@@ -20,7 +20,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 18] = [
+const ROOMS: [Room; 19] = [
     Room {
         name: "petal",
         knows: &[
@@ -74,6 +74,17 @@ const ROOMS: [Room; 18] = [
         in_tests: &[],
     },
     Room {
+        name: "petal-compiler",
+        knows: &[
+            "calyx-frontend",
+            "calyx-ir",
+            "calyx-opt",
+            "calyx-utils",
+            "calyx-utils",
+        ],
+        in_tests: &[],
+    },
+    Room {
         name: "petal-profile",
         knows: &[
             "petal-analysis",
@@ -99,6 +110,7 @@ const ROOMS: [Room; 18] = [
             "calyx-ir",
             "calyx-opt",
             "calyx-utils",
+            "petal-compiler",
             "petal-files",
             "petal-metadata",
             "petal-program",
@@ -112,6 +124,7 @@ const ROOMS: [Room; 18] = [
             "calyx-ir",
             "calyx-stdlib",
             "calyx-utils",
+            "petal-compiler",
             "petal-files",
             "petal-metadata",
         ],
@@ -130,7 +143,7 @@ const ROOMS: [Room; 18] = [
             "cranelift-native",
             "petal-reconstruct",
         ],
-        in_tests: &["petal-passes"],
+        in_tests: &["petal-compiler", "petal-passes"],
     },
     Room {
         name: "petal-data",
