@@ -203,18 +203,17 @@ def main():
     args.flags = args.flags.split()
     args.root = args.checkout / "tests" / "correctness"
     programs = args.programs or sorted(args.root.rglob("*.futil"))
+    out = args.out.open("w") if args.out else sys.stdout
+    out.write("| program | cycles in Verilator | cycles of petal | memories | verified by |\n")
+    out.write("| --- | ---: | ---: | --- | --- |\n")
+    bad = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        rows = list(pool.map(lambda program: row(program, args), programs))
-    lines = ["| program | cycles in Verilator | cycles of petal | memories | verified by |",
-             "| --- | ---: | ---: | --- | --- |", *(line for line, _ in rows)]
-    text = "\n".join(lines) + "\n"
-    if args.out:
-        args.out.write_text(text)
-    else:
-        sys.stdout.write(text)
-    bad = [line for line, good in rows if not good]
-    print(f"{len(rows)} programs, {len(bad)} differ", file=sys.stderr)
-    return len(bad) > 0
+        for line, good in pool.map(lambda program: row(program, args), programs):
+            out.write(line + "\n")
+            out.flush()
+            bad += not good
+    print(f"{len(programs)} programs, {bad} differ", file=sys.stderr)
+    return bad > 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::passes::{CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
-use petal_program::{Program, Texts, guarded, guarded_own};
+use petal_program::{Program, ProgramError, Texts, guarded, guarded_own};
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
@@ -39,6 +39,9 @@ pub(crate) const COMPILATION: [&str; 4] = [
     "compile-static",
     CONTROL_COMPILATION,
 ];
+
+/// Passes of newer compilers that make state machines (`fsm`) of control, whose states petal can't tell apart.
+const FSM_PASSES: [&str; 3] = ["fsm-builder", "static-fsm-alloc", "static-repeat-fsm-alloc"];
 
 /// A list of passes, without petal's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +74,12 @@ impl Pipeline {
         for name in without {
             let left_out = expand(name)?;
             passes.retain(|pass| !left_out.contains(pass));
+        }
+        if let Some(pass) = passes.iter().find(|pass| FSM_PASSES.contains(&&***pass)) {
+            return Err(PassesError::Pipeline(format!(
+                "`{pass}` makes state machines (`fsm`) of control, and petal cannot tell what runs in one; \
+                 start from `all` or `no-opt`"
+            )));
         }
         if !passes.iter().any(|pass| pass == CONTROL_COMPILATION) {
             return Err(PassesError::Pipeline(format!(
@@ -310,6 +319,12 @@ fn build(
     ctx.extra_opts.clone_from(&pipeline.options);
     run(&mut ctx, &path)?;
     let structure = Structure::of(&ctx);
+    petal_compiler::prepare_library(&mut ctx.lib, library.path()).map_err(|source| {
+        ProgramError::Library {
+            path: library.path().to_owned(),
+            source,
+        }
+    })?;
     let renamed = verilog_names::rename(&mut ctx);
     let memories = design::memories(main, external, &renamed);
     Ok((
