@@ -106,7 +106,7 @@ fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Error> 
     }
     warn(&summary, args.quiet);
     let broken = match summary.warnings.len() {
-        count if args.strict && count > 0 => Err(strict(&summary, args.quiet)),
+        count if args.design.strict && count > 0 => Err(strict(&summary, args.quiet)),
         _ => judge(results.as_ref(), &args.observe, args.quiet),
     };
     let Some(early) = summary.early_end() else {
@@ -166,7 +166,7 @@ pub fn warn(summary: &Summary, quiet: bool) {
 }
 
 /// The failure of a run with warnings that may have none. They are told already, unless nothing is.
-fn strict(summary: &Summary, quiet: bool) -> Error {
+pub fn strict(summary: &Summary, quiet: bool) -> Error {
     let told = if quiet { &summary.warnings[..] } else { &[] };
     let first = "the run has warnings, and `--strict` makes them errors".to_owned();
     Error::new(
@@ -212,11 +212,16 @@ pub fn report(
     ));
     commands.push((texts(&["petal", "view", &folder]), "the timeline"));
     commands.truncate(NEXT);
+    let mut verified = summary.verified.text().to_owned();
+    if let Some(pass) = &summary.added_pass {
+        verified +=
+            &format!("; compiled with `{pass}`, too, which the design needs and `no-opt` lacks");
+    }
     print(&format!(
         "{}\n{since}\n{}\n  {folder}/report.html shows all of it in a browser\n{}\n{}",
         screen.styled(BOLD, &summary.design),
         summary.text(screen),
-        screen.wrapped(summary.verified.text(), 2),
+        screen.wrapped(&verified, 2),
         next(&commands, screen),
     ))?;
     match results {
