@@ -24,7 +24,8 @@ pub fn check() -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::new(
-        "this petal was built without tables: build it with `--features tables`, or take one of a release",
+        "this petal was built without tables, which take minutes to build: `cargo install --path . --features tables` in a clone of petal builds one with \
+         them; releases have them",
     ))
 }
 
