@@ -11,11 +11,15 @@ use petal_table::thousands;
 
 use crate::args::ExportArgs;
 use crate::print::print;
+use crate::progress::Stage;
 
 /// `petal export`
 pub fn export(args: &ExportArgs) -> Result<(), Error> {
     check()?;
-    print(&write(&args.dir)?)
+    let writing = Stage::new("writing tables", false);
+    let text = write(&args.dir)?;
+    drop(writing);
+    print(&text)
 }
 
 /// Fails if this petal can't write tables.

@@ -187,10 +187,12 @@ pub fn report(
     ));
     commands.push((texts(&["petal", "view", &folder]), "the timeline"));
     commands.truncate(NEXT);
+    let report = format!("{folder}/report.html shows all of it in a browser");
     print(&format!(
-        "{}\n{since}\n{}\n  {folder}/report.html shows all of it in a browser\n{}\n{}",
+        "{}\n{since}\n{}\n{}{}\n{}",
         screen.styled(BOLD, &summary.design),
         summary.text(screen),
+        screen.wrapped(&report, 2),
         screen.wrapped(summary.verified.text(), 2),
         next(&commands, screen),
     ))?;

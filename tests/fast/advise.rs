@@ -45,8 +45,8 @@ fn a_switch_is_advised_to_be_one_if() {
         tried 8 changes in 16 runs; 6 saved nothing
         hardware is told without multiplexers
 
-          petal-out/design/advice/        patches: one each, proved.patch and all.patch
-          petal-out/design/report.html   open in a browser
+          petal-out/design/advice/ has the patches
+          petal-out/design/report.html shows them in a browser
     "#]];
     expected.assert_eq(&text);
     let markdown = ["advise", "design.futil", "--proved", "--format", "markdown"];
