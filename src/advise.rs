@@ -4,7 +4,6 @@ mod apply;
 mod profiles;
 mod shop;
 
-use std::fmt::Write as _;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -159,11 +158,15 @@ fn text(args: &AdviseArgs, advice: &Advice, path: &Path, out: &Path) -> String {
         AdviceArg::Text => {
             let mut text = advice.text(screen());
             if !advice.advice.is_empty() && !args.quiet {
-                let _ = write!(
-                    text,
-                    "\n  {out}/{ADVICE}/        patches: one each, proved.patch and all.patch\n  {out}/report.html   open in a browser\n",
-                    out = out.display()
-                );
+                let screen = screen();
+                let out = out.display();
+                text.push('\n');
+                for line in [
+                    format!("{out}/{ADVICE}/ has the patches"),
+                    format!("{out}/report.html shows them in a browser"),
+                ] {
+                    text.push_str(&screen.wrapped(&line, 2));
+                }
             }
             text
         }

@@ -30,6 +30,27 @@ pub fn screen() -> Screen {
     }
 }
 
+/// A message for standard error: lines that are too long for a terminal are broken between words.
+pub fn message(text: &str) -> String {
+    let Some((Width(width), _)) = terminal_size_of(io::stderr()) else {
+        return text.to_owned();
+    };
+    let screen = Screen {
+        width: NARROWEST.max(width.into()),
+        ..Screen::PLAIN
+    };
+    let lines = text.lines().map(|line| {
+        let rest = line.trim_start();
+        // A line of a source, and the mark below it, keep their places.
+        let is_source = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if is_source.trim_start().starts_with('|') {
+            return format!("{line}\n");
+        }
+        screen.wrapped(rest, line.len() - rest.len())
+    });
+    lines.collect::<String>().trim_end().to_owned()
+}
+
 /// Whether the locale's characters are those of Unicode.
 fn is_utf8() -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();

@@ -15,6 +15,7 @@ use crate::args::{AgainArgs, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
 use crate::messages;
 use crate::print::{is_read, print};
 use crate::profile::open;
+use crate::progress::Stage;
 use crate::screen::screen;
 
 /// `petal trace`
@@ -130,16 +131,19 @@ pub fn flame(args: &FlameArgs) -> Result<(), Error> {
         FramesArg::Adl => Frames::FrontEnd,
         FramesArg::Both => Frames::Both,
     };
+    let _drawing = Stage::new("drawing the flame graphs", false);
     petal_profile::write_flames(&args.again.dir, args.again.view.control.into(), frames)
 }
 
 /// `petal report`
 pub fn report(args: &AgainArgs) -> Result<(), Error> {
+    let _drawing = Stage::new("writing the report", false);
     petal_profile::write_report(&args.dir, args.view.control.into())
 }
 
 /// `petal timeline`
 pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
+    let drawing = Stage::new("drawing the timeline", false);
     let lock = folder::lock(&args.dir)?;
     let profile = open(&args.dir)?;
     let staging = Staging::new(&args.dir)?.locked(lock);
@@ -180,5 +184,6 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
         };
     }
     staging.commit(&names)?;
+    drop(drawing);
     print(&text)
 }

@@ -23,6 +23,7 @@ use crate::args::ViewerArgs;
 use crate::messages;
 use crate::part::{self, MAX_BYTES};
 use crate::print::print;
+use crate::progress::Stage;
 use crate::serve::{Asked, asked, listen, respond};
 
 /// The only port from which the viewer takes traces.
@@ -59,6 +60,7 @@ pub fn view(args: &ViewerArgs) -> Result<(), Error> {
     if let Some(wanted) = wanted(args, &path)? {
         scratch = Scratch::new().map_err(Error::no_scratch)?;
         path = scratch.path().join(TIMELINE);
+        let _drawing = Stage::new("drawing a part of the timeline", false);
         about = part::write(&args.dir, &wanted, &path)?;
     }
     if let Some(out) = &args.out {

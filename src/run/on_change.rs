@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use petal_profile::{Error, ErrorKind, Places, interrupt};
 
-use super::{Shown, once};
+use super::once::{Shown, once};
 use crate::args::RunArgs;
 use crate::live::Live;
 use crate::messages;

@@ -337,6 +337,8 @@ fn a_base_that_is_of_no_use_is_told_and_the_design_judged_by_itself() {
             why,
             "This is the run by itself",
             "| while",
+            "### What costs most now",
+            "| main.while",
         ];
         tells(&workshop.read("comments/2"), &told);
     }
