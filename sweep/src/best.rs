@@ -130,6 +130,9 @@ impl Sweep {
     }
 }
 
+/// A design and a data set, with the figure of each pipeline.
+type MatrixLine<'a> = ((&'a str, &'a str), BTreeMap<&'a str, u64>);
+
 /// The widest matrix, in pipelines.
 const COLUMNS: usize = 6;
 
@@ -139,7 +142,7 @@ impl Sweep {
     fn matrix(&self, text: &mut String, rows: &[Row]) {
         let first = &self.pareto[0];
         let mut pipelines: Vec<&str> = Vec::new();
-        let mut lines: Vec<((&str, &str), BTreeMap<&str, u64>)> = Vec::new();
+        let mut lines: Vec<MatrixLine<'_>> = Vec::new();
         for row in rows {
             let Some(&figure) = row.figures.get(first) else {
                 continue;
@@ -163,9 +166,9 @@ impl Sweep {
         let has_data = lines.iter().any(|((_, data), _)| *data != lines[0].0.1);
         let title = if has_data { "design, data" } else { "design" };
         let mut head = vec![format!("{first}: {title}")];
-        head.extend(pipelines.iter().map(|&passes| match passes == base {
-            true => format!("{passes} (=)  "),
-            false => format!("{passes}  "),
+        head.extend(pipelines.iter().map(|&passes| {
+            let mark = if passes == base { " (=)" } else { "" };
+            format!("{passes}{mark}  ")
         }));
         let cells = lines.iter().map(|((design, data), figures)| {
             let name = if has_data {

@@ -12,6 +12,9 @@ use petal_table::screen::BOLD;
 use petal_table::text::{markdown, printable, signed, thousands};
 use petal_table::{Column, Table, Value};
 
+/// How many causes are named.
+const CAUSES: usize = 5;
+
 impl Comparison {
     /// The comparison as tables. Rows in which nothing changed are left out and counted, and so are
     /// the smaller changes of a long table, unless `all` is asked for.
@@ -34,6 +37,13 @@ impl Comparison {
             }
         }
         text.push_str(&write(&self.totals(), style));
+        if let Some(causes) = self.causes() {
+            text.push_str(match style {
+                Style::Text(_) => "\n",
+                Style::Markdown => "\n### Changed by themselves\n\n",
+            });
+            text.push_str(&write(&causes, style));
+        }
         let observed = [
             self.observations.latency_rows(),
             self.observations.counter_rows(),
@@ -106,6 +116,37 @@ impl Comparison {
             }
         }
         table
+    }
+
+    /// What changed most by itself, without what is inside: the causes of what the other tables tell. `None` if nothing did.
+    fn causes(&self) -> Option<Table> {
+        let cycles = |thousandths: u64| (thousandths + 500) / 1000;
+        let mut table = Table::new(vec![
+            Column::text("changed by itself"),
+            Column::number("cycles"),
+            Column::number("delta"),
+            Column::prose("what"),
+        ]);
+        for row in self.own.iter().filter(|row| row.change() > 0).take(CAUSES) {
+            let change = Change {
+                before: cycles(row.own.0),
+                after: cycles(row.own.1),
+            };
+            let parts = row.parts.iter().filter(|(_, (was, is))| was != is);
+            let mut parts: Vec<(&String, &(u64, u64))> = parts.collect();
+            parts.sort_by_key(|(_, (was, is))| std::cmp::Reverse(was.abs_diff(*is)));
+            let parts = parts.into_iter().map(|(what, &(was, is))| {
+                let (was, is) = (thousands(cycles(was)), thousands(cycles(is)));
+                format!("{what} {was} → {is}")
+            });
+            table.push(vec![
+                row.name.as_str().into(),
+                arrow(change),
+                delta(change),
+                parts.collect::<Vec<String>>().join(", ").into(),
+            ]);
+        }
+        (!table.rows().is_empty()).then_some(table)
     }
 
     fn statement_rows(&self) -> Listing {

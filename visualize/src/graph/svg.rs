@@ -84,7 +84,7 @@ impl ControlGraph {
     fn heading(&self, writer: &mut Writer<impl Write>, shown: &Shown) -> io::Result<()> {
         let title = format!("{}: {} cycles", self.design, thousands(self.cycles));
         text(writer, (BORDER, 26.0), &title, &[("font-size", "15")])?;
-        self.legend(writer)?;
+        legend(writer)?;
         let left_out = self.statements.len() - shown.sites.len();
         if left_out > 0 {
             let cycles = self.cycles_of(|site| !shown.sites.contains(&site));
@@ -98,43 +98,6 @@ impl ControlGraph {
             text(writer, (BORDER, 82.0), &note, &look)?;
         }
         Ok(())
-    }
-
-    /// What colours and lines mean.
-    fn legend(&self, writer: &mut Writer<impl Write>) -> io::Result<()> {
-        let muted = [("fill", "#57606a")];
-        let mut x = BORDER;
-        let meanings = [
-            (Meaning::Computation.color(), PLAIN, "group"),
-            (Meaning::Cell.color(), PLAIN, "cell"),
-            (Meaning::Control.color(), PLAIN, "control"),
-            (
-                "#ffffff",
-                CRITICAL,
-                "on the critical path; the fuller, the more of its cycles",
-            ),
-        ];
-        for (fill, stroke, meaning) in meanings {
-            let at = Rect {
-                x,
-                y: 36.0,
-                width: 11.0,
-                height: 11.0,
-            };
-            let look = [
-                ("fill", fill),
-                ("stroke", stroke),
-                ("stroke-width", "1.6"),
-                ("rx", "2"),
-            ];
-            rect(writer, at, &look)?;
-            text(writer, (x + 16.0, 46.0), meaning, &muted)?;
-            #[expect(clippy::cast_precision_loss, reason = "a few characters")]
-            let width = meaning.len() as f64 * CHARACTER;
-            x += width + 34.0;
-        }
-        let lines = "Numbers at lines: how often they were taken. Dashed: which cell a step calls. Pale: never reached. A dot: the end.";
-        text(writer, (BORDER, 64.0), lines, &muted)
     }
 
     fn cycles_of(&self, wanted: impl Fn(super::Site) -> bool) -> u64 {
@@ -307,6 +270,43 @@ impl Edge {
         let digits = self.taken.unwrap_or(0).checked_ilog10().unwrap_or(0);
         1.2 + f64::from(digits) * 0.5
     }
+}
+
+/// What colours and lines mean.
+fn legend(writer: &mut Writer<impl Write>) -> io::Result<()> {
+    let muted = [("fill", "#57606a")];
+    let mut x = BORDER;
+    let meanings = [
+        (Meaning::Computation.color(), PLAIN, "group"),
+        (Meaning::Cell.color(), PLAIN, "cell"),
+        (Meaning::Control.color(), PLAIN, "control"),
+        (
+            "#ffffff",
+            CRITICAL,
+            "on the critical path; the fuller, the more of its cycles",
+        ),
+    ];
+    for (fill, stroke, meaning) in meanings {
+        let at = Rect {
+            x,
+            y: 36.0,
+            width: 11.0,
+            height: 11.0,
+        };
+        let look = [
+            ("fill", fill),
+            ("stroke", stroke),
+            ("stroke-width", "1.6"),
+            ("rx", "2"),
+        ];
+        rect(writer, at, &look)?;
+        text(writer, (x + 16.0, 46.0), meaning, &muted)?;
+        #[expect(clippy::cast_precision_loss, reason = "a few characters")]
+        let width = meaning.len() as f64 * CHARACTER;
+        x += width + 34.0;
+    }
+    let lines = "Numbers at lines: how often they were taken. Dashed: which cell a step calls. Pale: never reached. A dot: the end.";
+    text(writer, (BORDER, 64.0), lines, &muted)
 }
 
 /// Two decimals at most, without zeros at the end.

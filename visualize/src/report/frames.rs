@@ -335,9 +335,10 @@ impl<'a> Frames<'a> {
             let (spans, rows) = self.origin(node);
             let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
             let places = Self::places(self.metadata, &lines, spans);
-            let lines = match self.metadata.front_end.files.is_empty() {
-                true => Vec::new(),
-                false => lines.into_iter().map(|line| self.line(line)).collect(),
+            let lines = if self.metadata.front_end.files.is_empty() {
+                Vec::new()
+            } else {
+                lines.into_iter().map(|line| self.line(line)).collect()
             };
             self.list.push(Frame {
                 kind: FrameLabels::kind(node).name(),

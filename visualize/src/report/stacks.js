@@ -35,10 +35,10 @@ function placesBehind(frame) {
 }
 
 /** A frame's name with the first words of its statement. */
-function shownName(frame) {
-  const name = frame.words ? `${fullName(frame)} ${frame.words}` : fullName(frame);
-  return language() === "both" ? name + placesBehind(frame) : name;
-}
+const nameInWords = (frame) => (frame.words ? `${fullName(frame)} ${frame.words}` : fullName(frame));
+
+/** The same with the lines of the front end, where both programs are shown. */
+const shownName = (frame) => (language() === "both" ? nameInWords(frame) + placesBehind(frame) : nameInWords(frame));
 
 /** A name as it stands on its box: of overhead only its kind, since stripes tell the rest. */
 const onBox = (name) => /^\(overhead: (.*)\)$/.exec(name)?.[1] ?? name;

@@ -8,8 +8,8 @@ const MAX_ROWS = 600;
 
 const timeline = { from: 0, to: data.cycles, trees: null, runs: null, order: null, kinds: [], rows: [], width: 0, gutter: 0, indent: 0, fills: new Map(), area: null };
 
-/** A chosen cycle is shown with so many around it. */
-const AROUND = 50;
+/** A chosen cycle is shown with so many before and after it: more where the page has no order within parts of the run. */
+const AROUND = data.bins ? Math.max(50, 4 * data.bins.width) : 50;
 
 /** The run that cycle `cycle` is in. */
 function runAt(cycle) {

@@ -155,7 +155,7 @@ function drawAxis(context, left, width) {
 }
 
 function drawRow(context, { node, nodes, depth }, top, covered, step, outer) {
-  const label = onBox(shownName(frameOf(node)));
+  const label = onBox(nameInWords(frameOf(node)));
   if (nodes.some((other) => selection.frames.has(data.nodes.frames[other]))) {
     context.fillStyle = color("var(--chosen)");
     context.fillRect(0, top, outer, ROW_HEIGHT);
