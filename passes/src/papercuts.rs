@@ -227,3 +227,6 @@ fn without_group(component: &ir::Component, problems: &mut Problems) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests;

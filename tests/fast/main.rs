@@ -33,6 +33,7 @@ mod observe;
 mod options;
 mod outputs;
 mod packages;
+mod papercut;
 mod parts;
 mod pipes;
 mod places;

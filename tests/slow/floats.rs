@@ -117,6 +117,40 @@ fn verilog_that_includes_files_of_sub_folders_runs() {
     assert_eq!(doubled(&workshop), 63);
 }
 
+/// Includes nothing, as the wrapper of comparisons does, and names a module of `HardFloat`.
+const BARE: &str = "module std_twiceFN #(parameter numWidth = 8) (
+  input clk, input reset, input go, input [(numWidth - 1):0] left,
+  output logic [(numWidth - 1):0] out, output logic done
+);
+  wire [(numWidth - 1):0] doubled;
+  fNToRecFN #(numWidth) double(.in(left), .out(doubled));
+  always_ff @(posedge clk) begin
+    done <= go & ~reset;
+    if (go) out <= doubled;
+  end
+endmodule
+";
+
+#[test]
+fn verilog_that_includes_nothing_finds_the_modules_that_it_names() {
+    let workshop = workshop();
+    workshop.write("library/primitives/float/twiceFN.sv", BARE);
+    workshop.write(
+        &format!("{HARDFLOAT}/source/fNToRecFN.v"),
+        "`include \"HardFloat_consts.vi\"
+module fNToRecFN #(parameter width = 8) (input [(width - 1):0] in, output [(width - 1):0] out);
+  assign out = in * `factor;
+endmodule
+",
+    );
+    workshop.succeeds(&RUN);
+    assert_eq!(doubled(&workshop), 42);
+    fs::remove_dir_all(workshop.path(HARDFLOAT)).unwrap();
+    fs::remove_dir_all(workshop.path("out")).unwrap();
+    let said = workshop.fails(&RUN);
+    tells(&said, &["twiceFN.sv:6: `fNToRecFN`", "get_hardfloat.sh"]);
+}
+
 #[test]
 fn hardfloat_may_be_in_another_library_or_missing() {
     let workshop = workshop();

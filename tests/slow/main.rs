@@ -6,6 +6,7 @@ mod support;
 mod advise;
 mod cache;
 mod compare;
+mod compilers;
 mod corpus;
 mod faults;
 mod floats;
