@@ -247,6 +247,8 @@ pub enum TableArg {
     Groups,
     /// Control nodes
     Control,
+    /// Loops, and how long their iterations take
+    Loops,
     /// Lines of the front end's files
     Lines,
     /// Statements that cost cycles, and why

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use petal_analysis::{Analysis, Summary};
 use petal_compare::{
-    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
+    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Source, Style,
+    differential,
 };
 use petal_files::Scratch;
 use petal_observe::Results;
@@ -27,7 +28,7 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Error> {
         places.reads_profile(&args.dir)?;
         places.writes("--out", path)?;
     }
-    let text = of_folder(&args.dir)?.to_json();
+    let text = of_folder(&args.dir)?.0.to_json();
     match &args.out {
         Some(path) => folder::write_whole(path, text.as_bytes()),
         None => print(&text),
@@ -48,6 +49,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
     if let Some(path) = &args.flame {
         places.writes("--flame", path)?;
     }
+    if let Some(path) = &args.html {
+        places.writes("--html", path)?;
+    }
     for side in [base, new] {
         if design::is_standard_input(side) {
             continue;
@@ -58,8 +62,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
             places.reads("the file to compare", side)?;
         }
     }
-    let before = side(args, base, args.passes.first(), &mut places)?;
-    let after = side(args, new, args.passes.last(), &mut places)?;
+    let (before, old) = side(args, base, args.passes.first(), &mut places)?;
+    let (after, new) = side(args, new, args.passes.last(), &mut places)?;
     if !args.fail_above.is_empty() && Comparison::is_partial(&before, &after) {
         return Err(Error::new(
             "one of the runs ended before its design was done, so nobody knows which takes longer; leave out \
@@ -78,6 +82,10 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
         differential(&before, &after, &mut image)
             .map_err(|error| Error::new(format!("cannot draw {}: {error}", path.display())))?;
         folder::write_whole(path, &image)?;
+    }
+    if let Some(path) = &args.html {
+        let page = petal_compare::page(&before, &after, [&old, &new]);
+        folder::write_whole(path, page.as_bytes())?;
     }
     print(&match args.format {
         ComparisonArg::Text => comparison.report(Style::Text(screen()), args.all),
@@ -171,31 +179,42 @@ fn is_program(path: &Path) -> bool {
     design::is_standard_input(path) || (is_calyx && !path.is_dir())
 }
 
-/// The baseline of a side.
+/// A side: its baseline, and its source where that is known.
+type Side = (Baseline, Vec<Source>);
+
+/// A side of the comparison.
 fn side(
     args: &CompareArgs,
     path: &Path,
     passes: Option<&String>,
     places: &mut Places,
-) -> Result<Baseline, Error> {
+) -> Result<Side, Error> {
     if is_program(path) {
-        let mut baseline = of_program(args, path, passes, places)?;
+        let (mut baseline, sources) = of_program(args, path, passes, places)?;
         if let (2, Some(passes)) = (args.passes.len(), passes) {
             baseline.design = format!("{} ({passes})", baseline.design);
         }
-        return Ok(baseline);
+        return Ok((baseline, sources));
     }
     if path.is_dir() {
         return of_folder(path);
     }
     let text = petal_files::read_to_string(path).map_err(Error::io("read", path))?;
-    Baseline::from_json(&text, path).map_err(|error| Error::new(error.to_string()))
+    let baseline = Baseline::from_json(&text, path);
+    let baseline = baseline.map_err(|error| Error::new(error.to_string()))?;
+    Ok((baseline, Vec::new()))
 }
 
-fn of_folder(dir: &Path) -> Result<Baseline, Error> {
+fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
     let analysis = analyse(&profile)?;
-    Ok(of_run(&analysis, &profile.summary, profile.observations()?))
+    let baseline = of_run(&analysis, &profile.summary, profile.observations()?);
+    let files = profile.metadata.files.iter();
+    let sources = files.map(|file| Source {
+        name: file.name.clone(),
+        text: file.text.clone(),
+    });
+    Ok((baseline, sources.collect()))
 }
 
 /// The baseline of a run, with what was observed in it.
@@ -276,7 +295,7 @@ fn of_program(
     path: &Path,
     passes: Option<&String>,
     places: &mut Places,
-) -> Result<Baseline, Error> {
+) -> Result<Side, Error> {
     let scratch = Scratch::new().map_err(Error::no_scratch)?;
     // Not the folder itself, which is locked.
     let folder = scratch.path().join("profile");

@@ -61,6 +61,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         TableArg::Cells => (analysis.cells(), Digest::CELLS),
         TableArg::Groups => (analysis.groups(), Digest::GROUPS),
         TableArg::Control => (analysis.statements(), Digest::STATEMENTS),
+        TableArg::Loops => (analysis.loops(), Digest::LOOPS),
         TableArg::Lines => (analysis.lines(), Digest::LINES),
         TableArg::Hotspots => (analysis.hotspots_table(), Digest::HOTSPOTS),
     });

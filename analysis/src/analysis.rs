@@ -24,8 +24,10 @@ use crate::figures::{Figures, FiguresError};
 use crate::front_end::{FrontEndLines, PartNames, ProgramPart};
 use crate::groups::{durations, groups};
 use crate::hotspots::{self, Hotspot, HotspotKind, RankedHotspot};
+use crate::iterations::Alike;
 use crate::ledger::{Ledger, StatementId};
 use crate::lines::{Entries, Lines, lines_per_instance};
+use crate::loops::{iterations_of, loops};
 use crate::order::Order;
 use crate::profile::Profile;
 use crate::summary::text::lists;
@@ -109,6 +111,7 @@ impl<'a> Analysis<'a> {
             waits: waits
                 .map(|(of, par, wait)| (of, par, wait.clone()))
                 .collect(),
+            iterations: self.activations.all_iterations().collect(),
             order: self.order.runs().map(|runs| BASE64_STANDARD.encode(runs)),
             bins: self.order.windows().clone(),
             lines: self.entries.all().clone().into_iter().collect(),
@@ -133,9 +136,12 @@ impl<'a> Analysis<'a> {
             let fits = profile.restore(&figures.trees, figures.last);
             fits.ok_or(FiguresError)?;
         }
-        let fits = self
-            .activations
-            .restore(&figures.durations, &figures.waits, figures.last);
+        let fits = self.activations.restore(
+            &figures.durations,
+            &figures.waits,
+            &figures.iterations,
+            figures.last,
+        );
         fits.ok_or(FiguresError)?;
         self.order.restore(order, figures.bins.clone());
         self.entries.restore(&figures.lines);
@@ -210,6 +216,20 @@ impl<'a> Analysis<'a> {
             self.ledger(),
             &self.activations,
         )
+    }
+
+    /// The table of loops: how often each went round, and how long its iterations took.
+    pub fn loops(&self) -> Table {
+        loops(self.metadata, self.ledger(), &self.activations)
+    }
+
+    /// The iterations of the loop of this name, such as `main.while@L12`, by how many cycles they take; none where the compiled design does
+    /// not tell one from the next.
+    ///
+    /// # Errors
+    /// The names of all loops, if there is no such one.
+    pub fn iterations_of(&self, name: &str) -> Result<BTreeMap<u64, Alike>, Vec<String>> {
+        iterations_of(self.metadata, self.ledger(), &self.activations, name)
     }
 
     /// What costs the run cycles, by kind, and the most expensive first.

@@ -4,13 +4,14 @@
 //! ```text
 //! cargo run -p petal-passes --example driver -- LIBRARY DESIGN.futil METADATA.json ...
 //! ```
+//!
+//! `petal_compiler` has the calls that the published compiler and upstream's spell differently. A driver that is built with
+//! one of them alone calls that.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use calyx_backend::{Backend, VerilogBackend};
-use calyx_frontend::Workspace;
-use calyx_ir::{self as ir, from_ast::ast_to_ir};
-use calyx_opt::pass_manager::PassManager;
+use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error, OutputFile};
 
 fn main() -> CalyxResult<()> {
@@ -20,14 +21,14 @@ fn main() -> CalyxResult<()> {
             "usage: driver LIBRARY DESIGN.futil METADATA.json ...",
         ));
     };
-    let mut manager = PassManager::default_passes()?;
+    let mut manager = petal_compiler::default_passes()?;
     petal_passes::register(&mut manager)?;
     for design in designs.chunks(2) {
         let [design, metadata] = design else {
             return Err(Error::misc("a design lacks its METADATA.json"));
         };
         let mut ctx = read(Path::new(design), Path::new(library), Path::new(metadata))?;
-        manager.execute_plan(&mut ctx, &["profile-all".to_owned()], &[], false)?;
+        petal_compiler::run_pass(&manager, &mut ctx, "profile-all")?;
         VerilogBackend.run(ctx, OutputFile::Stdout)?;
     }
     Ok(())
@@ -38,8 +39,8 @@ fn main() -> CalyxResult<()> {
 /// # Errors
 /// When a file is missing or is not Calyx.
 pub fn read(design: &Path, library: &Path, metadata: &Path) -> CalyxResult<ir::Context> {
-    let workspace = Workspace::construct(&Some(PathBuf::from(design)), library)?;
-    let mut ctx = ast_to_ir(workspace)?;
+    let workspace = petal_compiler::workspace(design, library)?;
+    let mut ctx = petal_compiler::ast_to_ir(workspace)?;
     ctx.extra_opts.push(format!(
         "profiler-instrumentation:metadata={}",
         metadata.display()

@@ -2,10 +2,8 @@
 //! passes'. Tells apart `well-formed`, which is quadratic as the stock pass manager runs it, but not
 //! in petal's pipelines (`-w` times that, too). Times are the processor's.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use calyx_frontend::Workspace;
-use calyx_opt::pass_manager::PassManager;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use petal_passes::{ALL, Library, PassesError, Pipeline, Program, STACK, compile, instrument};
@@ -79,14 +77,10 @@ fn now() -> f64 {
 
 /// Seconds that the pass takes where petal leaves nothing out.
 fn stock(design: &Path, library: &Path) -> f64 {
-    let file: Option<PathBuf> = Some(design.to_owned());
-    let workspace = Workspace::construct(&file, library).unwrap();
-    let mut program = calyx_ir::from_ast::ast_to_ir(workspace).unwrap();
-    let manager = PassManager::default_passes().unwrap();
-    let plan = [WELL_FORMED.to_owned()];
+    let workspace = petal_compiler::workspace(design, library).unwrap();
+    let mut program = petal_compiler::ast_to_ir(workspace).unwrap();
+    let manager = petal_compiler::default_passes().unwrap();
     let start = now();
-    manager
-        .execute_plan(&mut program, &plan, &[], false)
-        .unwrap();
+    petal_compiler::run_pass(&manager, &mut program, WELL_FORMED).unwrap();
     now() - start
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
-use calyx_utils::OutputFile;
 use petal_files::Scratch;
 use petal_metadata::Metadata;
 use petal_program::{Includes, ProgramError, guarded};
@@ -117,8 +116,8 @@ fn verilog(ctx: &ir::Context, path: &Path, library: &Path) -> Result<String, Pas
     let components = dir.path().join("components.sv");
     guarded(path, "backend", || {
         VerilogBackend::validate(ctx)?;
-        VerilogBackend::link_externs(ctx, &mut OutputFile::File(primitives.clone()))?;
-        VerilogBackend::emit(ctx, &mut OutputFile::File(components.clone()))
+        VerilogBackend::link_externs(ctx, &mut petal_compiler::output_file(primitives.clone()))?;
+        VerilogBackend::emit(ctx, &mut petal_compiler::output_file(components.clone()))
     })?;
     let mut verilog = std::fs::read_to_string(&primitives).map_err(failed)?;
     verilog.push_str(&std::fs::read_to_string(&components).map_err(failed)?);

@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use calyx_ir as ir;
-use calyx_opt::analysis::{LiveRangeAnalysis, ShareSet};
+use calyx_opt::analysis::ShareSet;
 use petal_program::instances;
 
 /// The pass that joins cells.
@@ -32,7 +32,7 @@ pub(crate) fn pairs(ctx: &ir::Context) -> Pairs {
     for component in others {
         let body = ir::Cloner::control(&component.control.borrow());
         let mut again = ir::Control::repeat(2, Box::new(body));
-        let live = LiveRangeAnalysis::new(&mut again, state_share.clone(), share.clone());
+        let live = petal_compiler::live_ranges(&mut again, state_share.clone(), share.clone());
         let mut uses = HashMap::new();
         live.get_live_control_data(
             &mut HashMap::new(),

@@ -9,22 +9,19 @@
 //! designs and prints their Verilog):
 //!
 //! ```
-//! use calyx_frontend::Workspace;
-//! use calyx_ir::from_ast::ast_to_ir;
-//! use calyx_opt::pass_manager::PassManager;
-//!
 //! # fn main() -> calyx_utils::CalyxResult<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let metadata = folder.path().join("metadata.json");
 //! let library = petal_passes::Library::new(&[]).expect("the temporary folder can be written");
-//! let design = "../calyx-examples/while-reg.futil".into();
-//! let mut program = ast_to_ir(Workspace::construct(&Some(design), library.path())?)?;
+//! let design = "../calyx-examples/while-reg.futil".as_ref();
+//! let workspace = petal_compiler::workspace(design, library.path())?;
+//! let mut program = petal_compiler::ast_to_ir(workspace)?;
 //! let file = format!("profiler-instrumentation:metadata={}", metadata.display());
 //! program.extra_opts.push(file);
 //!
-//! let mut manager = PassManager::default_passes()?;
+//! let mut manager = petal_compiler::default_passes()?;
 //! petal_passes::register(&mut manager)?;
-//! manager.execute_plan(&mut program, &["profile-all".to_owned()], &[], false)?;
+//! petal_compiler::run_pass(&manager, &mut program, "profile-all")?;
 //!
 //! // The probes are cells of the lowered program, and the metadata tell what they stand for.
 //! let main = program.entrypoint();

@@ -207,7 +207,7 @@ mod tests {
 
     /// What is wrong with an option; nothing if it is fine.
     fn problem(option: &str) -> String {
-        let manager = PassManager::default_passes().unwrap();
+        let manager = petal_compiler::default_passes().unwrap();
         let passes = ["tdcc", "cell-share", "static-promotion"].map(str::to_owned);
         check_option(&manager, &passes, option)
             .err()
@@ -296,7 +296,7 @@ mod tests {
     /// The types of values are guessed from defaults: these are all there are.
     #[test]
     fn all_options_of_the_compiler() {
-        let manager = PassManager::default_passes().unwrap();
+        let manager = petal_compiler::default_passes().unwrap();
         let mut text = String::new();
         for (pass, options) in pass_options(&manager) {
             for (option, kind) in options {

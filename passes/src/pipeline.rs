@@ -160,7 +160,7 @@ pub(crate) fn expand(manager: &PassManager, name: &str) -> Option<Vec<String>> {
 }
 
 fn stock() -> Result<PassManager, PassesError> {
-    PassManager::default_passes().map_err(|error| PassesError::Pipeline(format!("{error:?}")))
+    petal_compiler::default_passes().map_err(|error| PassesError::Pipeline(format!("{error:?}")))
 }
 
 /// Compiles a program as the stock compiler does.
@@ -303,8 +303,7 @@ fn run(
     pass: &String,
 ) -> Result<(), PassesError> {
     requirements::check_pass(ctx, pass)?;
-    let stock =
-        |ctx: &mut ir::Context| manager.execute_plan(ctx, std::slice::from_ref(pass), &[], false);
+    let stock = |ctx: &mut ir::Context| petal_compiler::run_pass(manager, ctx, pass);
     Ok(guarded(path, pass, || {
         if pass == WellFormed::name() {
             well_formed::check(ctx, stock)

@@ -140,7 +140,7 @@ impl Visitor for Instrumentation {
                 marker::name(ctx, &metadata);
                 turn.last(ctx);
                 if let Some(file) = &self.metadata {
-                    file.get_write()
+                    petal_compiler::writer(file)
                         .write_all(metadata.to_json().as_bytes())
                         .map_err(|error| Error::write_error(error.to_string()))?;
                 }
@@ -231,12 +231,12 @@ fn set_mark(ctx: &mut ir::Context, mark: u64) {
 /// # Errors
 /// When a pass or alias of that name is registered already, or a stock alias is missing.
 pub fn register(manager: &mut PassManager) -> CalyxResult<()> {
-    manager.register_pass::<EncodeControl>()?;
-    manager.register_pass::<Instrumentation>()?;
+    petal_compiler::register_pass::<EncodeControl>(manager)?;
+    petal_compiler::register_pass::<Instrumentation>(manager)?;
     for stock in [ALL, NO_OPT] {
         let passes = expand(manager, stock)
             .ok_or_else(|| Error::misc(format!("the stock alias `{stock}` is not registered")))?;
-        manager.add_alias(format!("profile-{stock}"), weave(&passes))?;
+        petal_compiler::add_alias(manager, &format!("profile-{stock}"), weave(&passes))?;
     }
     Ok(())
 }

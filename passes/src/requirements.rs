@@ -161,7 +161,7 @@ fn steps(control: &ir::Control) -> u128 {
         }) => steps(tbranch).saturating_add(steps(fbranch)),
         ir::Control::While(ir::While { body, .. })
         | ir::Control::Repeat(ir::Repeat { body, .. }) => steps(body),
-        ir::Control::Enable(_) | ir::Control::Invoke(_) | ir::Control::Empty(_) => 0,
+        _ => 0,
     }
 }
 

@@ -183,10 +183,7 @@ fn find_nested(control: &ir::Control, around: &mut Vec<ir::Id>, nested: &mut Has
         ),
         ir::Control::While(ir::While { cond, body, .. }) => (cond.as_ref(), vec![&**body]),
         ir::Control::Repeat(ir::Repeat { body, .. }) => (None, vec![&**body]),
-        ir::Control::Invoke(_)
-        | ir::Control::Enable(_)
-        | ir::Control::Empty(_)
-        | ir::Control::Static(_) => return,
+        _ => return,
     };
     let condition = condition.map(|group| group.borrow().name());
     if let Some(name) = condition {

@@ -76,14 +76,13 @@ impl Folder {
 }
 
 fn manager() -> PassManager {
-    let mut manager = PassManager::default_passes().unwrap();
+    let mut manager = petal_compiler::default_passes().unwrap();
     petal_passes::register(&mut manager).unwrap();
     manager
 }
 
 fn run(manager: &PassManager, ctx: &mut calyx_ir::Context, plan: &str) {
-    let plan = [plan.to_owned()];
-    manager.execute_plan(ctx, &plan, &[], false).unwrap();
+    petal_compiler::run_pass(manager, ctx, plan).unwrap();
 }
 
 /// One test: the Calyx crates keep positions of all sources in one table that threads must not
@@ -112,8 +111,7 @@ fn every_program_on_a_thread_gets_its_own_probes_and_metadata() {
     folder.check(inner);
 
     // Once more on a program that is through.
-    let again = ["profiler-instrumentation".to_owned()];
-    let error = manager.execute_plan(&mut ctx, &again, &[], false);
+    let error = petal_compiler::run_pass(&manager, &mut ctx, "profiler-instrumentation");
     let error = format!("{:?}", error.unwrap_err());
     assert!(error.contains("have been emitted already"), "{error}");
 }

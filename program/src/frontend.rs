@@ -10,7 +10,6 @@ use std::sync::Arc;
 use calyx_frontend::Workspace;
 use calyx_frontend::ast::NamespaceDef;
 use calyx_ir as ir;
-use calyx_utils::GlobalPositionTable;
 use petal_files::Scratch;
 
 use crate::error::ProgramError;
@@ -189,7 +188,7 @@ impl Parsed {
             ..
         } = self;
         let reading = positions::compiling();
-        let ctx = guarded(&path, "parser", || Ok(ir::from_ast::ast_to_ir(workspace)))?;
+        let ctx = guarded(&path, "parser", || Ok(petal_compiler::ast_to_ir(workspace)))?;
         drop(reading);
         let ctx = ctx.map_err(|error| ProgramError::Calyx {
             stage: "parser".to_owned(),
@@ -343,7 +342,7 @@ fn parse_text(
     })
     .map_err(|error| explain(error, path, text, &translation.text))?;
     let name = path.to_string_lossy().into_owned();
-    let file = GlobalPositionTable::as_mut().add_file(name, text.to_owned());
+    let file = petal_compiler::position_file(name, text.to_owned());
     let ignored = restore(&mut namespace, &translation, file);
     Ok((namespace, translation, ignored))
 }
@@ -383,7 +382,7 @@ fn parts(
             return Err(ProgramError::Missing {
                 path: path.to_owned(),
                 line: line(),
-                name: name.clone(),
+                name: name.to_string(),
             });
         };
         if !folders.iter().any(|folder| file.starts_with(folder)) {
@@ -455,14 +454,15 @@ impl Parsed {
                     .map_err(unreadable)?;
                 folders.push(folder.clone());
                 let workspace = &mut self.workspace;
-                workspace.original_imports.clone_from(&namespace.imports);
+                let imports = namespace.imports.iter();
+                workspace.original_imports = imports.map(ToString::to_string).collect();
                 workspace.metadata.clone_from(&namespace.metadata);
             }
             self.files
                 .extend(parts(&namespace, &path, &text, &folder, &folders, library)?);
             let workspace = &mut self.workspace;
             waiting.extend(guarded(&path, "parser", || {
-                workspace.merge_namespace(namespace, is_design, &folder, false, library.path())
+                petal_compiler::add_file(workspace, namespace, is_design, &folder, library.path())
             })?);
             let name = path.to_string_lossy().into_owned();
             let file = CalyxFile {

@@ -57,9 +57,7 @@ pub use refusal::nearest;
 pub use syntax::lexer;
 pub use written::Written;
 
-/// The version of the Calyx compiler's crates. They do not export it; petal asks Cargo for
-/// exactly this one, because petal's passes follow what the compiler's do.
-pub const CALYX_VERSION: &str = "0.7.1";
+pub use petal_compiler::CALYX_VERSION;
 
 /// The stack that the Calyx compiler needs for the deepest programs that it is given, in bytes.
 pub const STACK: usize = 512 << 20;

@@ -13,17 +13,31 @@ use petal_files::Scratch;
 
 use crate::error::ProgramError;
 
-/// What the standard library lacks, by file: all of it, or what comes behind the file that is there.
-const ADDED: [(&str, &str); 4] = [
+/// Files that the standard library lacks.
+const FILES: [(&str, &str); 2] = [
     ("float.futil", include_str!("../library/float.futil")),
     (
         "unsynthesizable.futil",
         include_str!("../library/unsynthesizable.futil"),
     ),
-    ("core.futil", include_str!("../library/core.futil")),
+];
+
+/// Primitives that older standard libraries lack: the file that newer ones have each in, its name and its text.
+const PRIMITIVES: [(&str, &str, &str); 3] = [
+    (
+        "core.futil",
+        "std_bypass_reg",
+        include_str!("../library/std_bypass_reg.futil"),
+    ),
+    (
+        "core.futil",
+        "std_skid_buffer",
+        include_str!("../library/std_skid_buffer.futil"),
+    ),
     (
         "binary_operators.futil",
-        include_str!("../library/binary_operators.futil"),
+        "std_const_mult",
+        include_str!("../library/std_const_mult.futil"),
     ),
 ];
 
@@ -103,8 +117,15 @@ fn link(folder: &Path, into: &Path) -> Result<(), ProgramError> {
 pub fn files() -> BTreeMap<String, String> {
     let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
     let mut files: BTreeMap<String, String> = BTreeMap::new();
-    for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&ADDED) {
-        files.entry((*name).to_owned()).or_default().push_str(text);
+    for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&FILES) {
+        files.insert((*name).to_owned(), (*text).to_owned());
+    }
+    for (file, primitive, text) in PRIMITIVES {
+        let declared = format!("primitive {primitive}");
+        let file = files.entry(file.to_owned()).or_default();
+        if !file.contains(&declared) {
+            file.push_str(text);
+        }
     }
     // Memories that are defined as the sequential ones are, but don't promise to take one cycle.
     let known = calyx_stdlib::KNOWN_LIBS.iter();
@@ -114,7 +135,7 @@ pub fn files() -> BTreeMap<String, String> {
                 .replace("seq_mem", "dyn_mem")
                 .replace("seq.sv", "dyn.sv")
                 .replace("@interval(1) ", "");
-            files.insert(name.replace("seq", "dyn"), text);
+            files.entry(name.replace("seq", "dyn")).or_insert(text);
         }
     }
     files.insert("tcam.futil".to_owned(), tcam::text());

@@ -26,6 +26,12 @@ pub struct Place {
     pub checkpoint: Option<u64>,
 }
 
+/// The attribute of `@pos(1)`, which newer compilers do not know.
+fn position_attribute() -> ir::Attribute {
+    let unknown = || ir::Attribute::Unknown("pos".into());
+    "pos".parse().unwrap_or_else(|_| unknown())
+}
+
 /// The files that parts of a program are written in.
 #[derive(Debug)]
 pub struct Files {
@@ -120,7 +126,7 @@ impl Files {
         };
         let of_sets = text.of_sets.get(&start).into_iter().flatten();
         let of_sets = of_sets.filter_map(|id| text.positions.of_set(*id));
-        let of_attribute = attributes.get(ir::NumAttr::Pos);
+        let of_attribute = attributes.get(position_attribute());
         let of_attribute = of_attribute.and_then(|id| text.positions.of_attribute(id));
         let mut ids = Vec::new();
         for place in of_sets.chain(of_attribute) {

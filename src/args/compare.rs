@@ -13,7 +13,7 @@ Examples:
   petal compare --last petal-out/design
   petal compare baseline.json design.futil --fail-above 2%
   petal compare baseline.json design.futil --fail-above 'p99(load)=5%'
-  petal compare design.futil --passes no-opt --passes all --flame change.svg
+  petal compare design.futil --passes no-opt --passes all --html change.html
   petal compare baseline.json petal-out/design --format markdown >> $GITHUB_STEP_SUMMARY
 
 Exit codes:
@@ -84,6 +84,9 @@ pub struct CompareArgs {
     /// Write the differential flame graph to this file: red grew, blue shrank
     #[arg(long, value_name = "FILE.svg")]
     pub flame: Option<PathBuf>,
+    /// Write a page to this file: both flame graphs, the source with both costs, what changed by itself
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
 }
 
 /// `petal baseline`

@@ -28,6 +28,7 @@ mod last;
 mod ledger;
 mod libraries;
 mod lines;
+mod loops;
 mod observe;
 mod options;
 mod outputs;

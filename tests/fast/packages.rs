@@ -166,7 +166,7 @@ const ROOMS: [Room; 18] = [
     },
     Room {
         name: "petal-sweep",
-        knows: &["petal-metadata", "petal-visualize"],
+        knows: &["petal-metadata", "petal-table", "petal-visualize"],
         in_tests: &[],
     },
     Room {

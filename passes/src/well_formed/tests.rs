@@ -289,9 +289,8 @@ fn verdict(
 
 /// The verdict on a program, if it is one; fails where petal's way makes a difference.
 fn compare(file: &Path, library: &Library) -> Option<Result<String, String>> {
-    let manager = PassManager::default_passes().unwrap();
-    let stock =
-        |ctx: &mut ir::Context| manager.execute_plan(ctx, &["well-formed".to_owned()], &[], false);
+    let manager = petal_compiler::default_passes().unwrap();
+    let stock = |ctx: &mut ir::Context| petal_compiler::run_pass(&manager, ctx, "well-formed");
     let expected = verdict(Program::read(file, library).ok()?, stock);
     let verdict_here = verdict(Program::read(file, library).unwrap(), |ctx| {
         check(ctx, stock)

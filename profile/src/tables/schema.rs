@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
-use petal_analysis::{cells, control, groups, lines};
+use petal_analysis::{cells, control, groups, lines, loops};
 use petal_observe::{ResultTable, Results};
 use petal_reconstruct::Overhead;
 use petal_table::arrow::{column, field, number, or_null, text};
@@ -26,6 +26,8 @@ pub enum Table {
     Runs,
     /// Control statements, as `stats/control.csv`.
     Statements,
+    /// Loops, as `stats/loops.csv`.
+    Loops,
     /// Groups, as `stats/groups.csv`.
     Groups,
     /// Component cells, as `stats/cells.csv`.
@@ -48,6 +50,7 @@ impl Table {
         let own = [
             Self::Runs,
             Self::Statements,
+            Self::Loops,
             Self::Groups,
             Self::Cells,
             Self::Lines,
@@ -66,6 +69,7 @@ impl Table {
         match self {
             Self::Runs => "runs",
             Self::Statements => "statements",
+            Self::Loops => "loops",
             Self::Groups => "groups",
             Self::Cells => "cells",
             Self::Lines => "lines",
@@ -87,7 +91,9 @@ impl Table {
     pub fn schema(self) -> SchemaRef {
         let fields = match self {
             Self::Runs => runs(),
-            Self::Statements | Self::Groups | Self::Cells | Self::Lines => self.counted(),
+            Self::Statements | Self::Loops | Self::Groups | Self::Cells | Self::Lines => {
+                self.counted()
+            }
             Self::Trees => vec![
                 number("tree"),
                 number("node"),
@@ -124,6 +130,7 @@ impl Table {
     fn counted(self) -> Vec<Field> {
         match self {
             Self::Statements => of(&control::columns()),
+            Self::Loops => of(&loops::columns()),
             Self::Groups => of(&groups::columns()),
             Self::Cells => of(&cells::columns()),
             Self::Lines => of(&lines::columns()),

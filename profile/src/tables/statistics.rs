@@ -7,7 +7,7 @@ use super::schema::Table;
 use petal_table::arrow::TableError;
 use petal_table::arrow::batch;
 
-/// The rows of `statements`, `groups`, `cells` or `lines`; `None` for other tables.
+/// The rows of `statements`, `loops`, `groups`, `cells` or `lines`; `None` for other tables.
 ///
 /// # Errors
 /// If a number is beyond what a column holds.
@@ -17,6 +17,7 @@ pub(super) fn statistics(
 ) -> Result<Option<RecordBatch>, TableError> {
     let counted = match table {
         Table::Statements => analysis.statements(),
+        Table::Loops => analysis.loops(),
         Table::Groups => analysis.groups(),
         Table::Cells => analysis.cells(),
         Table::Lines => analysis.lines(),

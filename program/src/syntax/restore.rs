@@ -5,7 +5,7 @@
 
 use calyx_frontend::ast::{Cell, ComponentDef, Control};
 use calyx_frontend::{Attribute, Attributes, NamespaceDef};
-use calyx_utils::{FileIdx, GPosIdx, GlobalPositionTable, Id, WithPos as _};
+use calyx_utils::{FileIdx, Id, WithPos as _};
 
 use super::Translation;
 
@@ -54,8 +54,8 @@ impl Restorer<'_> {
     /// Moves a place to the user's file. Returns the offset at which it begins.
     fn place(&self, attributes: &mut Attributes) -> Option<usize> {
         let (_, start, end) = attributes.copy_span().into_option()?.get_location();
-        let position = GlobalPositionTable::as_mut().add_pos(self.file, start, end);
-        *attributes = std::mem::take(attributes).add_span(GPosIdx(position));
+        let position = petal_compiler::position(self.file, start, end);
+        *attributes = std::mem::take(attributes).add_span(position);
         Some(start)
     }
 

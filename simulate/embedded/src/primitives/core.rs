@@ -17,6 +17,7 @@ pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
         "std_const" => constant(graph.constant(cell.parameter("VALUE"), width)),
         "std_add" => binary(Op::Add, width),
         "std_reg" => register(graph, width),
+        "init_one_reg" => register_from_one(graph, width),
         "std_bypass_reg" => bypass_register(graph, width),
         "std_skid_buffer" => skid_buffer(graph, width),
         "std_wire" => comb(|g, i| i.get(g, "in")),
@@ -72,6 +73,25 @@ pub(super) fn extension(cell: &Cell<'_>, graph: &mut Graph, op: Op) -> Unit {
     let (input, out) = (cell.width("IN_WIDTH"), cell.width("OUT_WIDTH"));
     cell.never(graph, input > out, "Output width less than input width");
     unary(op, out.max(input))
+}
+
+/// A register that begins with 1. All registers of a graph begin with 0, so its lowest bit is kept inverted.
+fn register_from_one(graph: &mut Graph, width: u32) -> Unit {
+    let (value, done) = (graph.reg(width), graph.reg(1));
+    let one = graph.constant(1u8, width);
+    let out = graph.xor(value, one);
+    Unit {
+        outputs: vec![("out", out), ("done", done)],
+        edge: Some(Box::new(move |g, i| {
+            let (reset, enable) = (i.get(g, "reset"), i.get(g, "write_en"));
+            let input = i.get(g, "in");
+            let inverted = g.xor(input, one);
+            let next = g.mux(enable, inverted, value);
+            set_or_reset(g, reset, value, next);
+            set_or_reset(g, reset, done, enable);
+        })),
+        ..Unit::default()
+    }
 }
 
 /// A register that shows what is written to it in the same cycle.

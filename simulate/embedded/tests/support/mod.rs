@@ -4,8 +4,7 @@
 
 use std::fmt::Write as _;
 
-use calyx_frontend::Workspace;
-use calyx_ir::{Context, from_ast::ast_to_ir};
+use calyx_ir::Context;
 use petal_embedded::{Error, Options, Simulation};
 use petal_passes::Library;
 use petal_reconstruct::{Id as _, ProbeSource, Signal};
@@ -41,8 +40,8 @@ pub fn program(more: &str, components: &str) -> Context {
     let path = library.path().to_owned();
     std::mem::forget(library);
     let _alone = petal_passes::parsing();
-    let workspace = Workspace::construct(&Some(file), &path).expect("the program is Calyx");
-    ast_to_ir(workspace).expect("the program has a meaning")
+    let workspace = petal_compiler::workspace(&file, &path).expect("the program is Calyx");
+    petal_compiler::ast_to_ir(workspace).expect("the program has a meaning")
 }
 
 /// A port of main, by its name in the Verilog.

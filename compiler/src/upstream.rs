@@ -1,0 +1,116 @@
+//! Upstream's main branch.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use calyx_frontend::{NamespaceDef, Workspace};
+use calyx_ir as ir;
+use calyx_ir::from_ast::AstConversionConfig;
+use calyx_opt::analysis::{LiveRangeAnalysis, ShareSet};
+use calyx_opt::pass_manager::PassManager;
+use calyx_opt::traversal::{ConstructVisitor, Named, Visitor};
+use calyx_utils::{
+    CalyxResult, Error, FileIdx, GPosIdx, GlobalPositionTable, MultiError, OutputFile,
+};
+
+/// Reads a program and all that it imports, which is beside it or in the folder `library`.
+///
+/// # Errors
+/// When a file is missing or is not Calyx.
+pub fn workspace(program: &Path, library: &Path) -> CalyxResult<Workspace> {
+    Workspace::construct(&Some(program.to_owned()), &[library.to_owned()])
+}
+
+/// Adds a file to a workspace. Returns the files that it imports, and whether each is a part of the source.
+///
+/// # Errors
+/// When a file is missing.
+pub fn add_file(
+    workspace: &mut Workspace,
+    file: NamespaceDef,
+    is_source: bool,
+    folder: &Path,
+    library: &Path,
+) -> CalyxResult<Vec<(PathBuf, bool)>> {
+    workspace.merge_namespace(file, is_source, folder, false, &[library.to_owned()])
+}
+
+/// Checks names and types.
+///
+/// # Errors
+/// When the program has a wrong one.
+pub fn ast_to_ir(workspace: Workspace) -> CalyxResult<ir::Context> {
+    ir::from_ast::ast_to_ir(workspace, AstConversionConfig::default())
+}
+
+/// Adds a file to the table of positions.
+pub fn position_file(name: String, text: String) -> FileIdx {
+    GlobalPositionTable::add_file(name, text)
+}
+
+/// Adds a place, in bytes of a file, to the table of positions.
+pub fn position(file: FileIdx, start: usize, end: usize) -> GPosIdx {
+    GPosIdx(GlobalPositionTable::add_pos(file, start, end))
+}
+
+/// All passes and aliases of the compiler.
+///
+/// # Errors
+/// When two have the same name.
+pub fn default_passes() -> CalyxResult<PassManager> {
+    PassManager::default_passes().map_err(one)
+}
+
+/// Registers a pass.
+///
+/// # Errors
+/// When one has its name.
+pub fn register_pass<P: Visitor + ConstructVisitor + Named>(
+    manager: &mut PassManager,
+) -> CalyxResult<()> {
+    manager.register_pass::<P>().map_err(one)
+}
+
+/// Registers an alias for passes.
+///
+/// # Errors
+/// When one has its name.
+pub fn add_alias(manager: &mut PassManager, name: &str, passes: Vec<String>) -> CalyxResult<()> {
+    manager.add_alias(name.to_owned(), passes).map_err(one)
+}
+
+/// Runs a pass, or those of an alias.
+///
+/// # Errors
+/// When a pass refuses the program.
+pub fn run_pass(manager: &PassManager, ctx: &mut ir::Context, pass: &str) -> CalyxResult<()> {
+    let plan = [pass.to_owned()];
+    manager
+        .execute_plan(ctx, &plan, &[], &[], false)
+        .map_err(one)
+}
+
+/// When in one run of a control program its cells are in use.
+pub fn live_ranges(
+    control: &mut ir::Control,
+    state_share: ShareSet,
+    share: ShareSet,
+) -> LiveRangeAnalysis {
+    LiveRangeAnalysis::new(control, state_share, share, true)
+}
+
+/// An output of the compiler that goes to a file.
+pub fn output_file(path: PathBuf) -> OutputFile {
+    OutputFile::file(path)
+}
+
+/// Opens an output of the compiler.
+pub fn writer(output: &OutputFile) -> Box<dyn Write> {
+    // It remembers to append once it was opened.
+    output.clone().get_write()
+}
+
+/// All errors of a pass as one, which has their places in its text.
+fn one(errors: MultiError) -> Error {
+    Error::misc(format!("{errors:?}"))
+}
