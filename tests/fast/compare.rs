@@ -40,7 +40,7 @@ fn two_builds_as_text() {
           FSM update                   11      3     -8   -72.7
           FSM and par-done update       9      0     -9  -100.0
 
-        changed by itself  cycles  delta  what
+        changed by itself  cycles  delta  what changed
         main.seq@L57        9 → 0     -9  FSM update 6 → 0, FSM and par-done update 3 → 0
         main.while@L55     10 → 5     -5  FSM and par-done update 3 → 0, FSM update 3 → 1
         main.par@L56        3 → 0     -3  FSM and par-done update 3 → 0
@@ -84,7 +84,7 @@ fn two_designs_as_markdown() {
 
         ### Changed by themselves
 
-        | changed by itself | cycles | delta | what |
+        | changed by itself | cycles | delta | what changed |
         | --- | ---: | ---: | --- |
         | main.if@L118 | 2 → 0 | -2 | FSM update 2 → 0 |
         | main.par@L118 | 1 → 0 | -1 | FSM and par-done update 1 → 0 |
@@ -160,7 +160,7 @@ fn edits_of_the_source_are_told() {
         overhead          274    269     -5  -1.8
           FSM update      274    269     -5  -1.8
 
-        changed by itself  cycles  delta  what
+        changed by itself  cycles  delta  what changed
         main.while@L83     13 → 3    -10  FSM update 8 → 3, conditions 5 → 0
         main.first_term    8 → 16     +8  computation 8 → 16
         main.clear          8 → 0     -8  computation 8 → 0

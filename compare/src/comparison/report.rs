@@ -125,7 +125,7 @@ impl Comparison {
             Column::text("changed by itself"),
             Column::number("cycles"),
             Column::number("delta"),
-            Column::prose("what"),
+            Column::prose("what changed"),
         ]);
         for row in self.own.iter().filter(|row| row.change() > 0).take(CAUSES) {
             let change = Change {
