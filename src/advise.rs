@@ -4,7 +4,6 @@ mod apply;
 mod profiles;
 mod shop;
 
-use std::fmt::Write as _;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -22,6 +21,8 @@ use crate::args::{AdviceArg, AdviseArgs};
 use crate::design;
 use crate::messages;
 use crate::print::print;
+use crate::run::Last;
+use crate::screen::screen;
 use crate::terminal::Terminal;
 use crate::versions;
 
@@ -61,9 +62,15 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
             (source, text)
         }
     };
-    let shop = Shop::new(&runs, args.quiet, source, &program)?;
+    let shop = Shop::new(&runs, args.quiet, args.budget, source, &program)?;
     let terminal = Terminal::new(args.quiet);
-    let Profiled { summary, .. } = petal_profile::run_in(&runs[0], &out, &mut places, &terminal)?;
+    let Profiled {
+        summary, before, ..
+    } = petal_profile::run_in(&runs[0], &out, &mut places, &terminal)?;
+    // What the run before was, `petal compare --last` wants to know, whoever ran it.
+    if let Some(before) = before {
+        Last::new(before, &summary, &out)?;
+    }
     if !args.quiet {
         summary.warnings.iter().for_each(messages::warning);
     }
@@ -149,13 +156,17 @@ fn runs(args: &AdviseArgs, design: &DesignOptions) -> Vec<Options> {
 fn text(args: &AdviseArgs, advice: &Advice, path: &Path, out: &Path) -> String {
     match args.format {
         AdviceArg::Text => {
-            let mut text = advice.text();
+            let mut text = advice.text(screen());
             if !advice.advice.is_empty() && !args.quiet {
-                let _ = write!(
-                    text,
-                    "\n  {out}/{ADVICE}/        patches: one each, proved.patch and all.patch\n  {out}/report.html   open in a browser\n",
-                    out = out.display()
-                );
+                let screen = screen();
+                let out = out.display();
+                text.push('\n');
+                for line in [
+                    format!("{out}/{ADVICE}/ has the patches"),
+                    format!("{out}/report.html shows them in a browser"),
+                ] {
+                    text.push_str(&screen.wrapped(&line, 2));
+                }
             }
             text
         }

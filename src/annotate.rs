@@ -2,22 +2,23 @@
 
 use std::fmt::Write as _;
 
-use petal_analysis::{ControlView, listing};
+use petal_analysis::{HotspotKind, listing};
 use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
 use petal_profile::Error;
 
 use crate::args::AnnotateArgs;
 use crate::print::print;
-use crate::profile::open;
+use crate::profile::{analyse, open};
 use crate::screen::screen;
 
 /// `petal annotate`
 pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     let profile = open(&args.dir)?;
     let metadata = &profile.metadata;
-    let analysis = profile.analyse(ControlView::Source)?;
+    let analysis = analyse(&profile)?;
     if let Some(top) = args.top {
-        return print(&analysis.costs(top, screen()));
+        let advice = profile.summary.advice.as_ref();
+        return print(&analysis.costs(&[HotspotKind::Cost], top, advice, screen()));
     }
     let files = chosen(metadata, args.file.as_deref())?;
     let cycles = analysis.cycles();

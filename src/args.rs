@@ -2,6 +2,7 @@
 
 mod advise;
 mod compare;
+mod design;
 mod graph;
 mod observe;
 mod run;
@@ -9,6 +10,7 @@ mod shown;
 mod stages;
 mod sweep;
 mod values;
+mod view;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,14 +19,13 @@ use anstream::ColorChoice;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use colorchoice_clap::Color;
-use petal_analysis::ControlView;
 use petal_table::Filter;
 
 pub use self::advise::{AdviceArg, AdviseArgs};
 pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
 pub use self::graph::{GraphArgs, GraphFormat};
 pub use self::observe::{CountersArgs, ObserveArgs};
-pub use self::run::{DesignArgs, RunArgs, SimulatorArg};
+pub use self::run::{RunArgs, SimulatorArg};
 pub use self::shown::{AgainArgs, TimelineArgs, TraceArgs, ViewerArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
 pub use self::sweep::SweepArgs;
@@ -217,32 +218,6 @@ pub struct ManArgs {
     pub out: PathBuf,
 }
 
-/// Which frames of control outputs show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ControlArg {
-    /// Every control statement, as written
-    Source,
-    /// Only those that became a compilation group
-    Compiled,
-}
-
-impl From<ControlArg> for ControlView {
-    fn from(control: ControlArg) -> Self {
-        match control {
-            ControlArg::Source => Self::Source,
-            ControlArg::Compiled => Self::Compiled,
-        }
-    }
-}
-
-/// Options of everything that shows call trees.
-#[derive(Debug, Args)]
-pub struct ViewArgs {
-    /// Which frames of control to show
-    #[arg(long, value_enum, default_value = "source")]
-    pub control: ControlArg,
-}
-
 /// `petal export`
 #[derive(Debug, Args)]
 pub struct ExportArgs {
@@ -272,6 +247,8 @@ pub enum TableArg {
     Groups,
     /// Control nodes
     Control,
+    /// Loops, and how long their iterations take
+    Loops,
     /// Lines of the front end's files
     Lines,
     /// Statements that cost cycles, and why

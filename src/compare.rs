@@ -1,21 +1,24 @@
 //! `petal compare` and `petal baseline`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use petal_analysis::ControlView;
+use petal_analysis::{Analysis, Summary};
 use petal_compare::{
-    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Style, differential,
+    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Source, Style,
+    differential,
 };
 use petal_files::Scratch;
 use petal_observe::Results;
 use petal_passes::Pipeline;
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
+use petal_visualize::outputs::LAST;
 
 use crate::args::{BaselineArgs, CompareArgs, ComparisonArg};
 use crate::design;
 use crate::messages;
 use crate::print::print;
-use crate::profile::open;
+use crate::profile::{analyse, open};
+use crate::screen::screen;
 use crate::terminal::Terminal;
 
 /// `petal baseline`
@@ -25,7 +28,7 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Error> {
         places.reads_profile(&args.dir)?;
         places.writes("--out", path)?;
     }
-    let text = of_folder(&args.dir)?.to_json();
+    let text = of_folder(&args.dir)?.0.to_json();
     match &args.out {
         Some(path) => folder::write_whole(path, text.as_bytes()),
         None => print(&text),
@@ -34,13 +37,22 @@ pub fn baseline(args: &BaselineArgs) -> Result<(), Error> {
 
 /// `petal compare`
 pub fn compare(args: &CompareArgs) -> Result<(), Error> {
-    check(args)?;
-    let new = args.new.as_ref().unwrap_or(&args.base);
+    let last = args.last.then(|| last(args)).transpose()?;
+    let [base, new] = match &last {
+        Some(sides) => sides.each_ref(),
+        None => {
+            check(args)?;
+            [&args.base, args.new.as_ref().unwrap_or(&args.base)]
+        }
+    };
     let mut places = Places::default();
     if let Some(path) = &args.flame {
         places.writes("--flame", path)?;
     }
-    for side in [&args.base, new] {
+    if let Some(path) = &args.html {
+        places.writes("--html", path)?;
+    }
+    for side in [base, new] {
         if design::is_standard_input(side) {
             continue;
         }
@@ -50,8 +62,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
             places.reads("the file to compare", side)?;
         }
     }
-    let before = side(args, &args.base, args.passes.first(), &mut places)?;
-    let after = side(args, new, args.passes.last(), &mut places)?;
+    let (before, old) = side(args, base, args.passes.first(), &mut places)?;
+    let (after, new) = side(args, new, args.passes.last(), &mut places)?;
     if !args.fail_above.is_empty() && Comparison::is_partial(&before, &after) {
         return Err(Error::new(
             "one of the runs ended before its design was done, so nobody knows which takes longer; leave out \
@@ -71,8 +83,12 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
             .map_err(|error| Error::new(format!("cannot draw {}: {error}", path.display())))?;
         folder::write_whole(path, &image)?;
     }
+    if let Some(path) = &args.html {
+        let page = petal_compare::page(&before, &after, [&old, &new]);
+        folder::write_whole(path, page.as_bytes())?;
+    }
     print(&match args.format {
-        ComparisonArg::Text => comparison.report(Style::Text, args.all),
+        ComparisonArg::Text => comparison.report(Style::Text(screen()), args.all),
         ComparisonArg::Markdown => comparison.report(Style::Markdown, args.all),
         ComparisonArg::Json => comparison.json(&judgements),
         ComparisonArg::GithubActionBenchmark => comparison.github_action_benchmark(),
@@ -87,6 +103,29 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
     } else {
         Err(Error::new(exceeded.join("\n")))
     }
+}
+
+/// The sides of `--last`: the run before, and the last one.
+fn last(args: &CompareArgs) -> Result<[PathBuf; 2], Error> {
+    if args.new.is_some() {
+        return Err(Error::usage(
+            "`--last` compares a profile with the run before it: name that profile alone",
+        ));
+    }
+    let dir = if is_program(&args.base) {
+        Path::new("petal-out").join(design::name(&args.base))
+    } else {
+        args.base.clone()
+    };
+    folder::whole(&dir)?;
+    let last = dir.join(LAST);
+    if !last.exists() {
+        return Err(Error::new(format!(
+            "{} holds one run only: change its design, and run it again",
+            dir.display()
+        )));
+    }
+    Ok([last, dir])
 }
 
 /// Fails if the arguments make no sense together.
@@ -140,36 +179,51 @@ fn is_program(path: &Path) -> bool {
     design::is_standard_input(path) || (is_calyx && !path.is_dir())
 }
 
-/// The baseline of a side.
+/// A side: its baseline, and its source where that is known.
+type Side = (Baseline, Vec<Source>);
+
+/// A side of the comparison.
 fn side(
     args: &CompareArgs,
     path: &Path,
     passes: Option<&String>,
     places: &mut Places,
-) -> Result<Baseline, Error> {
+) -> Result<Side, Error> {
     if is_program(path) {
-        let mut baseline = of_program(args, path, passes, places)?;
+        let (mut baseline, sources) = of_program(args, path, passes, places)?;
         if let (2, Some(passes)) = (args.passes.len(), passes) {
             baseline.design = format!("{} ({passes})", baseline.design);
         }
-        return Ok(baseline);
+        return Ok((baseline, sources));
     }
     if path.is_dir() {
         return of_folder(path);
     }
     let text = petal_files::read_to_string(path).map_err(Error::io("read", path))?;
-    Baseline::from_json(&text, path).map_err(|error| Error::new(error.to_string()))
+    let baseline = Baseline::from_json(&text, path);
+    let baseline = baseline.map_err(|error| Error::new(error.to_string()))?;
+    Ok((baseline, Vec::new()))
 }
 
-fn of_folder(dir: &Path) -> Result<Baseline, Error> {
+fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
-    let analysis = profile.analyse(ControlView::Source)?;
-    let summary = &profile.summary;
-    let mut baseline = Baseline::new(&analysis, &summary.design, summary.stopped.clone());
-    if let Some(results) = profile.observations()? {
+    let analysis = analyse(&profile)?;
+    let baseline = of_run(&analysis, &profile.summary, profile.observations()?);
+    let files = profile.metadata.files.iter();
+    let sources = files.map(|file| Source {
+        name: file.name.clone(),
+        text: file.text.clone(),
+    });
+    Ok((baseline, sources.collect()))
+}
+
+/// The baseline of a run, with what was observed in it.
+pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<Results>) -> Baseline {
+    let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
+    if let Some(results) = results {
         add_observations(&mut baseline, results);
     }
-    Ok(baseline)
+    baseline
 }
 
 /// Adds what was observed in a run.
@@ -241,7 +295,7 @@ fn of_program(
     path: &Path,
     passes: Option<&String>,
     places: &mut Places,
-) -> Result<Baseline, Error> {
+) -> Result<Side, Error> {
     let scratch = Scratch::new().map_err(Error::no_scratch)?;
     // Not the folder itself, which is locked.
     let folder = scratch.path().join("profile");

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use petal_observe::Countable;
 use petal_profile::Error;
+use petal_table::screen::{BOLD, DIM};
 
 use crate::args::CountersArgs;
 use crate::print::print;
+use crate::screen::screen;
 use crate::terminal::Terminal;
 
 /// `petal counters`
@@ -31,8 +33,20 @@ pub fn counters(args: &CountersArgs) -> Result<(), Error> {
     let names = width(|(name, ..)| name.chars().count());
     let values = width(|(_, value, _)| value.chars().count());
     let mut text = String::new();
+    let screen = screen();
+    let abouts = width(|(.., about)| about.chars().count());
+    let fits = !screen.is_terminal || names + 2 + values + 2 + abouts <= screen.width;
     for (name, value, about) in &rows {
-        let _ = writeln!(text, "{name:names$}  {value:values$}  {about}");
+        let space = " ".repeat(names - name.chars().count());
+        let name = screen.styled(BOLD, name);
+        if fits {
+            let about = screen.styled(DIM, about);
+            let _ = writeln!(text, "{name}{space}  {value:values$}  {about}");
+        } else {
+            let _ = writeln!(text, "{name}");
+            text.push_str(&screen.wrapped(value, 2));
+            text.push_str(&screen.styled_lines(DIM, &screen.wrapped(about, 2)));
+        }
     }
     print(&text)
 }

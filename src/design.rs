@@ -10,7 +10,7 @@ use petal_profile::Error;
 use petal_profile::interrupt::Ending;
 use petal_program::Source;
 
-use crate::call;
+use crate::streams;
 
 /// What errors call the design from standard input.
 const NAME: &str = "<stdin>";
@@ -25,7 +25,7 @@ pub fn source(path: &Path) -> Result<Source, Error> {
     if !is_standard_input(path) {
         return Ok(Source::from(path));
     }
-    let text = call::input().map_or_else(text, Ok)?;
+    let text = streams::input().map_or_else(text, Ok)?;
     Ok(Source::Text {
         name: PathBuf::from(NAME),
         text,

@@ -17,7 +17,7 @@ use petal_analysis::ControlView;
 use petal_profile::{Error, Places, Unwritten, interrupt};
 
 use crate::args::ObserveArgs;
-use crate::call;
+use crate::streams;
 
 /// Whether events go to standard output, where nothing else may be then.
 pub fn take_output(args: &ObserveArgs) -> bool {
@@ -52,7 +52,7 @@ pub fn check(
 
 /// Where the events go.
 pub fn writer(path: &Path) -> Result<Box<dyn Write + Send>, Error> {
-    Ok(match call::output() {
+    Ok(match streams::output() {
         Some(output) if path == Path::new("-") => Box::new(output),
         _ => Box::new(Reader::of(path)?),
     })

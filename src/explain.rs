@@ -6,12 +6,13 @@ use petal_profile::Error;
 
 use crate::args::ExplainArgs;
 use crate::print::print;
+use crate::screen::screen;
 
 /// `petal explain`
 pub fn explain(args: &ExplainArgs) -> Result<(), Error> {
     let word = args.term.join(" ");
     if word.is_empty() {
-        return print(&terms::list());
+        return print(&terms::list(screen()));
     }
     let Some(term) = Term::find(&word) else {
         let near = petal_metadata::question(&Term::nearest(&word));
@@ -20,5 +21,5 @@ pub fn explain(args: &ExplainArgs) -> Result<(), Error> {
             "`{word}` is no term of petal's outputs{near}; `petal explain` lists all"
         )));
     };
-    print(&term.explain())
+    print(&term.explain(screen()))
 }

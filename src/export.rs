@@ -11,11 +11,15 @@ use petal_table::thousands;
 
 use crate::args::ExportArgs;
 use crate::print::print;
+use crate::progress::Stage;
 
 /// `petal export`
 pub fn export(args: &ExportArgs) -> Result<(), Error> {
     check()?;
-    print(&write(&args.dir)?)
+    let writing = Stage::new("writing tables", false);
+    let text = write(&args.dir)?;
+    drop(writing);
+    print(&text)
 }
 
 /// Fails if this petal can't write tables.
@@ -24,7 +28,8 @@ pub fn check() -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::new(
-        "this petal was built without tables: build it with `--features tables`, or take one of a release",
+        "this petal was built without tables, which take minutes to build: `cargo install --path . --features tables` in a clone of petal builds one with \
+         them; releases have them",
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use petal_analysis::{ControlView, CriticalPath};
 use petal_profile::{Error, Places, folder};
-use petal_visualize::ControlGraph;
+use petal_visualize::{ControlGraph, Detail};
 
 use crate::args::{GraphArgs, GraphFormat};
 use crate::print::print;
@@ -34,7 +34,9 @@ pub fn graph(args: &GraphArgs) -> Result<(), Error> {
         ))
     })?;
     let text = match format {
-        GraphFormat::Svg => graph.svg(),
+        GraphFormat::Html => graph.html(),
+        GraphFormat::Svg if args.all => graph.svg(Detail::All),
+        GraphFormat::Svg => graph.svg(Detail::Fitting),
         GraphFormat::Dot => graph.dot(),
     };
     match &args.out {
@@ -52,10 +54,11 @@ fn format(args: &GraphArgs) -> Result<GraphFormat, Error> {
         return Ok(GraphFormat::Svg);
     };
     match path.extension().and_then(|ending| ending.to_str()) {
+        Some("html") => Ok(GraphFormat::Html),
         Some("svg") => Ok(GraphFormat::Svg),
         Some("dot") => Ok(GraphFormat::Dot),
         _ => Err(Error::usage(format!(
-            "`--out {}` ends neither with `.svg` nor with `.dot`; choose with `--format`",
+            "`--out {}` ends with none of `.html`, `.svg` and `.dot`; choose with `--format`",
             path.display()
         ))),
     }

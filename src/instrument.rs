@@ -17,6 +17,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), Error> {
         metadata,
         notes,
         verification,
+        ..
     } = petal_profile::instrument(
         &args.design.options()?,
         None,

@@ -31,15 +31,19 @@ mod generated;
 mod graph;
 mod instrument;
 mod interrupt;
+mod live;
 mod messages;
 mod part;
+mod perform;
 mod print;
 mod profile;
 mod progress;
 mod reconstruct;
 mod run;
 mod screen;
+mod serve;
 mod stats;
+mod streams;
 mod sweep;
 mod terminal;
 mod trace;
@@ -47,15 +51,15 @@ mod versions;
 mod view;
 
 use std::ffi::OsString;
-use std::thread::JoinHandle;
 
 use nix::sys::signal::{SigSet, Signal};
 use petal_profile::ErrorKind;
 
-use crate::args::{CacheCommand, Cli, Command};
-use crate::call::Streams;
+use crate::args::Cli;
+use crate::perform::{joined, on_large_stack, perform};
 
-pub use crate::call::{Interrupt, call, call_until};
+pub use crate::call::{call, call_until};
+pub use crate::streams::Interrupt;
 pub use petal_profile::Error;
 #[cfg(feature = "tables")]
 pub use petal_profile::tables;
@@ -79,7 +83,7 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     signals.add(Signal::SIGXFSZ);
     let blocked = signals.thread_block();
     debug_assert!(blocked.is_ok(), "the signal exists");
-    let command = on_large_stack(move || interrupt::listen().and_then(|()| run(cli.command)));
+    let command = on_large_stack(move || interrupt::listen().and_then(|()| perform(cli.command)));
     let failure = match command.map(joined) {
         Ok(Ok(())) => return 0,
         Ok(Err(_)) if petal_profile::interrupt::is_requested() => {
@@ -97,53 +101,5 @@ pub fn code(error: &Error) -> u8 {
     match error.kind() {
         ErrorKind::Usage => 2,
         _ => 1,
-    }
-}
-
-/// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.
-fn on_large_stack<T: Send + 'static>(
-    act: impl FnOnce() -> T + Send + 'static,
-) -> Result<JoinHandle<T>, Error> {
-    let thread = std::thread::Builder::new().stack_size(petal_program::STACK);
-    let streams = Streams::of_command();
-    thread
-        .spawn(move || {
-            Streams::enter(streams);
-            act()
-        })
-        .map_err(|error| Error::new(format!("cannot start a thread: {error}")))
-}
-
-/// What a thread gives; where it panicked, this one does.
-fn joined<T>(thread: JoinHandle<T>) -> T {
-    thread
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-fn run(command: Command) -> Result<(), Error> {
-    match command {
-        Command::Run(args) => run::run(&args),
-        Command::Trace(args) => trace::trace(&args),
-        Command::Flame(args) => trace::flame(&args),
-        Command::Report(args) => trace::report(&args),
-        Command::Export(args) => export::export(&args),
-        Command::Timeline(args) => trace::timeline(&args),
-        Command::View(args) => view::view(&args),
-        Command::Stats(args) => stats::stats(&args),
-        Command::Graph(args) => graph::graph(&args),
-        Command::Annotate(args) => annotate::annotate(&args),
-        Command::Compare(args) => compare::compare(&args),
-        Command::Advise(args) => advise::advise(&args),
-        Command::Sweep(args) => sweep::sweep(&args),
-        Command::Counters(args) => counters::counters(&args),
-        Command::Baseline(args) => compare::baseline(&args),
-        Command::Instrument(args) => instrument::instrument(&args),
-        Command::Reconstruct(args) => reconstruct::reconstruct(&args),
-        Command::Explain(args) => explain::explain(&args),
-        Command::Cache(CacheCommand::Clean) => cache::clean(),
-        Command::Doctor => doctor::doctor(),
-        Command::Completions(args) => generated::completions(&args),
-        Command::Man(args) => generated::man(&args),
     }
 }

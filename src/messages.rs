@@ -5,6 +5,8 @@ use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::screen::message;
+
 /// Tells what went wrong.
 pub fn error(text: impl Display) {
     say("error", AnsiColor::Red.on_default().bold(), text);
@@ -28,5 +30,7 @@ pub fn plain(text: impl Display) {
 
 fn say(kind: &str, style: Style, text: impl Display) {
     // Where nobody listens there is nobody to tell.
-    let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {text}");
+    let told = message(&format!("{kind}: {text}"));
+    let text = told.strip_prefix(kind).unwrap_or(&told);
+    let _ = writeln!(anstream::stderr(), "{style}{kind}{style:#}{text}");
 }

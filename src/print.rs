@@ -5,7 +5,7 @@ use std::io::Write;
 use anstream::adapter::strip_str;
 use petal_profile::Error;
 
-use crate::call;
+use crate::streams;
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Error> {
@@ -14,7 +14,7 @@ pub fn print(text: &str) -> Result<(), Error> {
 
 /// Prints to standard output, and tells whether somebody reads it.
 pub fn is_read(text: &str) -> Result<bool, Error> {
-    let written = match call::output() {
+    let written = match streams::output() {
         Some(mut output) => output.write_all(strip_str(text).to_string().as_bytes()),
         None => {
             let mut out = anstream::stdout().lock();

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use petal_analysis::Verified;
+use petal_analysis::{Analysis, ControlView, Verified};
 use petal_profile::{Error, Profile};
 
 use crate::messages;
+use crate::progress::Stage;
 
 /// Opens it; tells if its design was not verified.
 pub fn open(dir: &Path) -> Result<Profile, Error> {
@@ -14,4 +15,10 @@ pub fn open(dir: &Path) -> Result<Profile, Error> {
         messages::note(format_args!("{}: {}", dir.display(), Verified::No.text()));
     }
     Ok(profile)
+}
+
+/// Analyses its run as it is written in the source; that may take long.
+pub fn analyse(profile: &Profile) -> Result<Analysis<'_>, Error> {
+    let _reading = Stage::new("reading the run", false);
+    profile.analyse(ControlView::Source)
 }

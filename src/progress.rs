@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use petal_metadata::Metadata;
 use petal_reconstruct::{FrameLabels, Node};
 use petal_table::thousands;
@@ -21,6 +21,8 @@ pub struct Stage {
     started: Instant,
     /// When something is told again, in milliseconds since it started.
     next: AtomicU64,
+    /// The cycles that the run takes if it is as long as the one before; 0 if nobody knows.
+    expected: AtomicU64,
     bar: ProgressBar,
 }
 
@@ -30,6 +32,7 @@ impl Stage {
         let stage = Self {
             started: Instant::now(),
             next: AtomicU64::new(millis(FIRST)),
+            expected: AtomicU64::new(0),
             bar: ProgressBar::new_spinner(),
         };
         stage.bar.set_draw_target(target(quiet));
@@ -100,12 +103,31 @@ impl petal_profile::Stage for Stage {
         self.next.store(next, Ordering::Relaxed);
         let pace = cycles.saturating_mul(1000) / millis(elapsed).max(1);
         let active = names(metadata, &active());
+        let left = self.left(cycles, pace);
         self.bar.set_message(format!(
-            "cycle {}, {} a second{active}",
+            "cycle {}, {} a second{left}{active}",
             thousands(cycles),
             thousands(pace)
         ));
         self.bar.tick();
+    }
+
+    fn expect(&self, cycles: u64) {
+        self.expected.store(cycles, Ordering::Relaxed);
+    }
+}
+
+impl Stage {
+    /// How long the run goes on at this pace if it is as long as the one before.
+    fn left(&self, cycles: u64, pace: u64) -> String {
+        let expected = self.expected.load(Ordering::Relaxed);
+        match expected.checked_sub(cycles).filter(|_| pace > 0) {
+            Some(rest) if expected > 0 => {
+                let left = HumanDuration(Duration::from_secs(rest.div_ceil(pace)));
+                format!(", {left:#} left if it is as long as before")
+            }
+            _ => String::new(),
+        }
     }
 }
 

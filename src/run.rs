@@ -1,22 +1,20 @@
-//! `petal run`.
+//! `petal run`: profiles a design, once or whenever it changes.
 
-use std::path::Path;
+mod last;
+mod on_change;
+mod once;
 
-use petal_analysis::Summary;
-use petal_observe::Results;
-use petal_profile::{Error, Places, observations};
-use petal_table::screen::BOLD;
+use petal_profile::{Error, Places};
 
-use crate::args::{ObserveArgs, RunArgs, SimulatorArg};
-use crate::events;
+pub use self::last::Last;
+use self::on_change::on_change;
+use self::once::{Shown, folder, once};
+pub use self::once::{judge, report, strict, warn};
+use crate::args::{RunArgs, SimulatorArg};
+use crate::design::is_standard_input;
 use crate::export;
-use crate::messages;
-use crate::print::print;
-use crate::progress::Stage;
-use crate::screen::{next, screen};
-use crate::terminal::Terminal;
 
-/// `petal run`: profiles a design.
+/// `petal run`
 pub fn run(args: &RunArgs) -> Result<(), Error> {
     if args.verilator.is_some() && args.simulator == Some(SimulatorArg::Embedded) {
         return Err(Error::usage(
@@ -26,147 +24,13 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
     if args.tables {
         export::check()?;
     }
-    let options = args.options()?;
-    let out = args.out.clone();
-    let out = out.unwrap_or_else(|| Path::new("petal-out").join(options.name()));
-    let mut places = Places::default();
-    places.writes_run(&options, &out)?;
-    let others = [("--json", args.json), ("--memories", args.memories)];
-    events::check(&args.observe, options.control, &others, &mut places)?;
-    let terminal = Terminal {
-        quiet: args.quiet,
-        events: args.observe.events.clone(),
-    };
-    let petal_profile::Profiled {
-        summary,
-        memories,
-        results,
-    } = petal_profile::run_in(&options, &out, &mut places, &terminal)?;
-    if args.tables {
-        let _writing = Stage::new("writing tables", args.quiet);
-        export::write(&out)?;
+    if !args.on_change {
+        return once(args, &mut Places::default(), Shown::All);
     }
-    let quiet = args.quiet || events::take_output(&args.observe);
-    if args.json || !quiet {
-        report(&summary, results.as_ref(), &out, Some(args), args.json)?;
+    if is_standard_input(&args.design.design) {
+        return Err(Error::usage(
+            "standard input does not change: write the design to a file for `--on-change`",
+        ));
     }
-    if args.memories {
-        print(&memories)?;
-    }
-    warn(&summary, args.quiet);
-    let broken = match summary.warnings.len() {
-        count if args.design.strict && count > 0 => Err(strict(&summary, args.quiet)),
-        _ => judge(results.as_ref(), &args.observe, args.quiet),
-    };
-    let Some(early) = summary.early_end() else {
-        return broken;
-    };
-    let told = format!(
-        "{early}\n  {} holds the profile up to there, a partial one",
-        out.display()
-    );
-    let is_asked_for = results.is_some_and(|results| results.stopped_by.is_some());
-    if !args.partial && !is_asked_for {
-        return Err(Error::new(told));
-    }
-    if !args.quiet {
-        messages::note(told);
-    }
-    broken
-}
-
-/// Fails, or warns, if a rule was broken.
-pub fn judge(results: Option<&Results>, args: &ObserveArgs, quiet: bool) -> Result<(), Error> {
-    let broken = results.map(observations::broken_rules).unwrap_or_default();
-    if args.fail_on_violation && !broken.is_empty() {
-        return Err(Error::new(broken.join("\n")));
-    }
-    if !quiet {
-        broken.iter().for_each(messages::warning);
-    }
-    Ok(())
-}
-
-pub fn warn(summary: &Summary, quiet: bool) {
-    if !quiet {
-        summary.warnings.iter().for_each(messages::warning);
-    }
-}
-
-/// The failure of a run with warnings that may have none. They are told already, unless nothing is.
-pub fn strict(summary: &Summary, quiet: bool) -> Error {
-    let told = if quiet { &summary.warnings[..] } else { &[] };
-    let first = "the run has warnings, and `--strict` makes them errors".to_owned();
-    Error::new(
-        told.iter()
-            .fold(first, |text, warning| format!("{text}\n  {warning}")),
-    )
-}
-
-/// Prints what a run gave; `design` is what it was run of, if petal compiled it.
-pub fn report(
-    summary: &Summary,
-    results: Option<&Results>,
-    out: &Path,
-    design: Option<&RunArgs>,
-    json: bool,
-) -> Result<(), Error> {
-    if json {
-        return print(&summary.json());
-    }
-    let screen = screen();
-    let mut commands = Vec::new();
-    let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    let folder = out.display().to_string();
-    if let Some(args) = design.filter(|args| args.design.design != Path::new("-")) {
-        commands.push((advise(args), "tries what could save"));
-    }
-    commands.push((
-        texts(&["petal", "annotate", &folder, "--top", "10"]),
-        "what else costs",
-    ));
-    commands.push((texts(&["petal", "view", &folder]), "the timeline"));
-    let mut verified = summary.verified.text().to_owned();
-    if let Some(pass) = &summary.added_pass {
-        verified +=
-            &format!("; compiled with `{pass}`, too, which the design needs and `no-opt` lacks");
-    }
-    print(&format!(
-        "{}\n\n{}\n  {folder}/report.html shows all of it in a browser\n{}\n{}",
-        screen.styled(BOLD, &summary.design),
-        summary.text(screen),
-        screen.wrapped(&verified, 2),
-        next(&commands, screen),
-    ))?;
-    match results {
-        Some(results) => print(&format!("\n{}", results.text(screen))),
-        None => Ok(()),
-    }
-}
-
-/// The command that looks for changes of the program that was run.
-fn advise(args: &RunArgs) -> Vec<String> {
-    let design = &args.design;
-    let mut words = vec![
-        "petal".to_owned(),
-        "advise".to_owned(),
-        design.design.display().to_string(),
-    ];
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    if let Some(data) = &args.data {
-        option("--data", data.display().to_string());
-    }
-    if design.passes != petal_passes::ALL {
-        option("--passes", design.passes.clone());
-    }
-    for pass in &design.disable_pass {
-        option("-d", pass.clone());
-    }
-    for extra in &design.extra_opt {
-        option("-x", extra.clone());
-    }
-    for library in &design.library {
-        option("-l", library.display().to_string());
-    }
-    words
+    on_change(args, &folder(args)?)
 }

@@ -8,7 +8,7 @@ use petal_table::Screen;
 use petal_table::screen::{BOLD, DIM};
 use terminal_size::{Width, terminal_size_of};
 
-use crate::call;
+use crate::streams;
 
 /// The narrowest that texts are made for.
 const NARROWEST: usize = 60;
@@ -16,7 +16,7 @@ const NARROWEST: usize = 60;
 /// That of standard output: a terminal's width, or what is written for files and other programs. Colours that it does not show are left
 /// out where texts are printed.
 pub fn screen() -> Screen {
-    if call::is_called() {
+    if streams::is_called() {
         return Screen::PLAIN;
     }
     let size = terminal_size_of(io::stdout());
@@ -28,6 +28,27 @@ pub fn screen() -> Screen {
         has_blocks: size.is_none() || is_utf8(),
         has_colors: true,
     }
+}
+
+/// A message for standard error: lines that are too long for a terminal are broken between words.
+pub fn message(text: &str) -> String {
+    let Some((Width(width), _)) = terminal_size_of(io::stderr()) else {
+        return text.to_owned();
+    };
+    let screen = Screen {
+        width: NARROWEST.max(width.into()),
+        ..Screen::PLAIN
+    };
+    let lines = text.lines().map(|line| {
+        let rest = line.trim_start();
+        // A line of a source, and the mark below it, keep their places.
+        let is_source = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if is_source.trim_start().starts_with('|') {
+            return format!("{line}\n");
+        }
+        screen.wrapped(rest, line.len() - rest.len())
+    });
+    lines.collect::<String>().trim_end().to_owned()
 }
 
 /// Whether the locale's characters are those of Unicode.

@@ -1,15 +1,18 @@
 //! `petal stats`: the tables of a profile, or what matters most of them.
 
 use clap::ValueEnum;
-use petal_analysis::ControlView;
+use petal_analysis::HotspotKind;
 use petal_profile::{Error, no_front_end};
 use petal_table::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
 
 use crate::args::{FormatArg, StatsArgs, TableArg};
 use crate::print::print;
-use crate::profile::open;
+use crate::profile::{analyse, open};
 use crate::screen::screen;
+
+/// How many hotspots of a kind are shown unless the user says otherwise.
+const TOP: usize = 10;
 
 /// `petal stats`
 pub fn stats(args: &StatsArgs) -> Result<(), Error> {
@@ -46,7 +49,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
             args.dir.display()
         )));
     }
-    let analysis = profile.analyse(ControlView::Source)?;
+    let analysis = analyse(&profile)?;
     let tables = wanted.iter().map(|&table| match table {
         TableArg::Control if args.per_instance => (
             analysis.statements_per_instance(),
@@ -58,6 +61,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         TableArg::Cells => (analysis.cells(), Digest::CELLS),
         TableArg::Groups => (analysis.groups(), Digest::GROUPS),
         TableArg::Control => (analysis.statements(), Digest::STATEMENTS),
+        TableArg::Loops => (analysis.loops(), Digest::LOOPS),
         TableArg::Lines => (analysis.lines(), Digest::LINES),
         TableArg::Hotspots => (analysis.hotspots_table(), Digest::HOTSPOTS),
     });
@@ -69,8 +73,15 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         top: args.top,
     };
     if args.format == FormatArg::Text && !args.all {
-        let texts: Result<Vec<String>, Error> = tables
-            .map(|(table, digest)| {
+        let is_plain = !of_columns && !args.reverse;
+        let texts: Result<Vec<String>, Error> = wanted
+            .iter()
+            .zip(tables)
+            .map(|(of, (table, digest))| {
+                if *of == TableArg::Hotspots && is_plain {
+                    let (top, advice) = (args.top.unwrap_or(TOP), profile.summary.advice.as_ref());
+                    return Ok(analysis.costs(&HotspotKind::ALL, top, advice, screen()));
+                }
                 let (shown, note) = digest.of(&table, &selection).map_err(usage)?;
                 Ok(format!("{}{}", text(&shown), note.unwrap_or_default()))
             })

@@ -1,8 +1,9 @@
 //! `petal sweep`: many runs, each in a process of its own, and what they gave.
 //!
-//! Owns the folder of a sweep. What runs there are and how they are shown, `petal_sweep` tells; one run is in `shop`, what it depends on in `inputs`.
+//! What runs there are and how they are shown, `petal_sweep` tells; the folder of a sweep is in `folder`, one run is in `shop`, what it depends on in `inputs`.
 
-pub mod dataset;
+mod dataset;
+mod folder;
 mod inputs;
 mod merge;
 mod process;
@@ -10,38 +11,28 @@ mod shop;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use petal_files::{Scratch, is_scratch};
-use petal_profile::{Error, Places, folder, interrupt};
+use petal_files::Scratch;
+use petal_profile::{Error, Places, interrupt};
 use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
 
+use self::folder::{SWEEP, check_free, publish, tell, write};
 use self::process::Guard;
 use self::shop::{Memo, Shop};
 use crate::args::{SweepArgs, parse_size};
-use crate::call::Streams;
 use crate::design;
 use crate::messages;
 use crate::print::print;
 use crate::progress::Runs;
+use crate::streams::Streams;
 use crate::versions;
-
-/// What is in the folder of a sweep: what it is made of, its page, and folders with rows, profiles and what was generated.
-const SWEEP: &str = "sweep.json";
-const PAGE: &str = "sweep.html";
-const ROWS: &str = "rows";
-const PROFILES: &str = "profiles";
-const GENERATED: &str = "generated";
 
 /// The figures that are weighed against each other unless the file names others.
 const PARETO: [&str; 2] = ["cycles", "overhead_cycles"];
-
-/// What the names of figures begin with that are observed.
-const OBSERVED: [&str; 4] = ["count:", "checkpoint:", "latency:", "broken:"];
 
 /// `petal sweep`
 pub fn sweep(args: &SweepArgs) -> Result<(), Error> {
@@ -211,33 +202,6 @@ impl Plan {
     }
 }
 
-/// Fails unless the folder is not there, empty, or has the file or folder `mark`, which all have that hold such a thing.
-pub fn check_free(out: &Path, mark: &str, what: &str) -> Result<(), Error> {
-    let entries = match fs::read_dir(out) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.map_err(Error::io("write to the output folder", out))?,
-    };
-    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names.retain(|name| !is_scratch(name));
-    names.sort();
-    match names.first() {
-        Some(first) if !out.join(mark).exists() => Err(Error::usage(format!(
-            "the output folder {} holds {} and no {what}; choose a new or empty folder with `--out`",
-            out.display(),
-            first.display()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Writes a file, unless it is there: several commands may work on parts of one sweep in one folder.
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    if fs::read_to_string(path).is_ok_and(|there| there == text) {
-        return Ok(());
-    }
-    folder::write_whole(path, text.as_bytes())
-}
-
 /// Does all runs, several at once, and gives their rows in the order of the runs.
 fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Error> {
     let threads = match args.jobs {
@@ -298,43 +262,4 @@ fn run(shop: &Shop, jobs: &[&Job], args: &SweepArgs) -> Result<Vec<Row>, Error> 
     let rows = rows.into_iter();
     let rows = rows.filter_map(|row| row.into_inner().unwrap_or_else(PoisonError::into_inner));
     Ok(rows.collect())
-}
-
-/// Writes what shows all rows.
-fn publish(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Error> {
-    dataset::write(sweep, rows, out)?;
-    write(&out.join(PAGE), &sweep.html(rows))
-}
-
-/// Tells what the runs gave; fails if some gave nothing.
-fn tell(sweep: &Sweep, rows: &[Row], out: Option<&Path>, quiet: bool) -> Result<(), Error> {
-    let missing = sweep.pareto.iter().find(|name| {
-        let is_optional = OBSERVED.iter().any(|prefix| name.starts_with(prefix));
-        let there = rows.iter().any(|row| row.figures.contains_key(*name));
-        let any = rows.iter().any(|row| row.error.is_none());
-        any && !there && !is_optional
-    });
-    if !quiet {
-        print(&sweep.text(rows))?;
-        if let Some(out) = out {
-            let page = out.join(PAGE);
-            print(&format!("\n  {}   open in a browser\n", page.display()))?;
-        }
-    }
-    if let Some(name) = missing {
-        return Err(Error::new(format!(
-            "`pareto` names the figure `{name}`, which no run has; there is {}",
-            Sweep::figures(rows).join(", ")
-        )));
-    }
-    let failed = rows.iter().filter(|row| row.error.is_some()).count();
-    match failed {
-        0 => Ok(()),
-        1 => Err(Error::new(
-            "one run failed; the same command tries it again",
-        )),
-        failed => Err(Error::new(format!(
-            "{failed} runs failed; the same command tries them again"
-        ))),
-    }
 }

@@ -11,7 +11,7 @@ use nix::unistd::{dup, dup2_stdout};
 use petal_profile::{Error, Reporter, Stage};
 
 use crate::progress;
-use crate::{call, events, messages};
+use crate::{events, messages, streams};
 
 /// Tells the user what goes on.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ struct Aside(Option<OwnedFd>);
 
 impl Aside {
     fn new() -> Self {
-        if call::is_called() {
+        if streams::is_called() {
             return Self(None);
         }
         // Without a standard output there is nothing to keep whole.

@@ -3,43 +3,110 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use petal_analysis::{Alike, ControlView};
+use petal_metadata::nearest;
 use petal_profile::folder::{self, Staging};
-use petal_profile::{Error, interrupt, observations, outputs};
+use petal_profile::{Error, Profile, interrupt, observations, outputs};
 use petal_reconstruct::Event;
-use petal_table::thousands;
+use petal_table::{Column, Table, thousands};
 use petal_visualize::{CallTrees, Frames, Section, Timeline, TreeFormat, TreeNodes};
 
 use crate::args::{AgainArgs, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
 use crate::messages;
 use crate::print::{is_read, print};
 use crate::profile::open;
+use crate::progress::Stage;
+use crate::screen::screen;
 
 /// `petal trace`
 pub fn trace(args: &TraceArgs) -> Result<(), Error> {
     let profile = open(&args.dir)?;
+    if let Some(name) = &args.of_loop {
+        return iterations(args, &profile, name);
+    }
+    let wanted = observations::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
+    show(args, &profile, wanted.as_ref()).map(|_| ())
+}
+
+/// Prints the call trees of these cycles, of all if there are none. Returns whether somebody reads on.
+fn show(args: &TraceArgs, profile: &Profile, wanted: Option<&Range<u64>>) -> Result<bool, Error> {
     let format = if args.json {
         TreeFormat::JsonLines
     } else {
-        TreeFormat::Text
+        TreeFormat::Text(screen())
     };
     let nodes = if args.continuous {
         TreeNodes::WithContinuous
     } else {
         TreeNodes::Traced
     };
-    let wanted = observations::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
-    let cycles = wanted.clone().unwrap_or(0..u64::MAX);
+    let cycles = wanted.cloned().unwrap_or(0..u64::MAX);
     let mut trees = CallTrees::new(&profile.metadata, cycles, format, nodes);
     let mut is_heard = true;
     let shown = profile.events(args.view.control.into(), &mut |event| {
-        check_cycles(wanted.as_ref(), event)?;
+        check_cycles(wanted, event)?;
         let text = trees.event(event);
         is_heard = text.map_or(Ok(true), |text| is_read(&text))?;
         // The trace may be long.
         let gone = || Error::new("nobody reads what is shown");
         is_heard.then_some(()).ok_or_else(gone)
     });
-    if is_heard { shown } else { Ok(()) }
+    if is_heard {
+        shown.map(|()| true)
+    } else {
+        Ok(false)
+    }
+}
+
+/// How long the iterations of a loop take, one of most of them, and the first one that takes another time.
+fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Error> {
+    let analysis = profile.analyse(ControlView::Source)?;
+    let lengths = analysis.iterations_of(name).map_err(|loops| {
+        let near = nearest(name, &loops);
+        let there = match (&near[..], &loops[..]) {
+            ([near, ..], _) => format!("is it `{near}`?"),
+            (_, []) => "the design has none".to_owned(),
+            (_, loops) => format!("there are `{}`", loops.join("`, `")),
+        };
+        Error::usage(format!("there is no loop `{name}`; {there}"))
+    })?;
+    // Of as many, the shorter one.
+    let Some((&cycles, alike)) = lengths.iter().rev().max_by_key(|(_, alike)| alike.count) else {
+        return Err(Error::new(format!(
+            "`{name}` has no iterations, or nothing in the compiled design tells one from the next"
+        )));
+    };
+    let mut table = Table::new(
+        ["cycles", "iterations", "first begins in cycle"]
+            .map(Column::number)
+            .to_vec(),
+    );
+    for (&cycles, alike) in &lengths {
+        table.push(vec![cycles.into(), alike.count.into(), alike.first.into()]);
+    }
+    let other = lengths.iter().filter(|(other, _)| **other != cycles);
+    let other = other.min_by_key(|(_, alike)| alike.first);
+    let begin = |what: &str, cycles: u64, first: u64| {
+        format!(
+            "\n{what}: cycles {}..{}\n\n",
+            thousands(first),
+            thousands(first + cycles)
+        )
+    };
+    let mut heard = is_read(&format!("{name}\n\n{}", screen().table(&table, 2)))?
+        && is_read(&begin(
+            "most iterations are as this one",
+            cycles,
+            alike.first,
+        ))?
+        && show(args, profile, Some(&(alike.first..alike.first + cycles)))?;
+    if let Some((&cycles, Alike { first, .. })) = other.filter(|_| heard) {
+        heard = is_read(&begin("the first that takes another time", cycles, *first))?;
+        if heard {
+            show(args, profile, Some(&(*first..first + cycles)))?;
+        }
+    }
+    Ok(())
 }
 
 /// Fails at the end of a run that has none of these cycles. That there are none at all is told.
@@ -64,16 +131,19 @@ pub fn flame(args: &FlameArgs) -> Result<(), Error> {
         FramesArg::Adl => Frames::FrontEnd,
         FramesArg::Both => Frames::Both,
     };
+    let _drawing = Stage::new("drawing the flame graphs", false);
     petal_profile::write_flames(&args.again.dir, args.again.view.control.into(), frames)
 }
 
 /// `petal report`
 pub fn report(args: &AgainArgs) -> Result<(), Error> {
+    let _drawing = Stage::new("writing the report", false);
     petal_profile::write_report(&args.dir, args.view.control.into())
 }
 
 /// `petal timeline`
 pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
+    let drawing = Stage::new("drawing the timeline", false);
     let lock = folder::lock(&args.dir)?;
     let profile = open(&args.dir)?;
     let staging = Staging::new(&args.dir)?.locked(lock);
@@ -114,5 +184,6 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
         };
     }
     staging.commit(&names)?;
+    drop(drawing);
     print(&text)
 }

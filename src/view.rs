@@ -5,14 +5,13 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use httparse::{EMPTY_HEADER, Request, Status};
 use petal_files::Scratch;
 use petal_profile::{Error, Places, folder, interrupt, observations};
 use petal_table::thousands;
@@ -24,6 +23,8 @@ use crate::args::ViewerArgs;
 use crate::messages;
 use crate::part::{self, MAX_BYTES};
 use crate::print::print;
+use crate::progress::Stage;
+use crate::serve::{Asked, asked, listen, respond};
 
 /// The only port from which the viewer takes traces.
 const PORT: u16 = 9001;
@@ -40,11 +41,6 @@ const HEADERS: &str = "Access-Control-Allow-Origin: https://ui.perfetto.dev\r\n\
                        Content-Type: application/octet-stream\r\n";
 /// How long to wait between looks for Ctrl-C and for somebody who asks.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// How long to wait for the rest of a request, and for an answer to be taken.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// The largest request that is answered, in bytes, and its most headers.
-const MAX_REQUEST: usize = 1 << 16;
-const MAX_HEADERS: usize = 100;
 
 /// `petal view`
 pub fn view(args: &ViewerArgs) -> Result<(), Error> {
@@ -64,6 +60,7 @@ pub fn view(args: &ViewerArgs) -> Result<(), Error> {
     if let Some(wanted) = wanted(args, &path)? {
         scratch = Scratch::new().map_err(Error::no_scratch)?;
         path = scratch.path().join(TIMELINE);
+        let _drawing = Stage::new("drawing a part of the timeline", false);
         about = part::write(&args.dir, &wanted, &path)?;
     }
     if let Some(out) = &args.out {
@@ -113,13 +110,6 @@ fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Error> {
     Ok((!fits).then_some(Wanted::Typical))
 }
 
-/// Listens at the address, without waiting for anybody.
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let listener = TcpListener::bind(address)?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
-}
-
 /// Answers everybody until the timeline got to the viewer. Each on a thread of its own, so that nobody
 /// waits for those who ask slowly, or never do.
 fn serve(listener: &TcpListener, path: &Path, address: SocketAddr) -> Result<(), Error> {
@@ -152,88 +142,34 @@ fn report(path: &Path) -> Result<(), Error> {
 }
 
 /// Opens a browser, if there is one.
-fn open(what: impl AsRef<OsStr>) {
+pub fn open(what: impl AsRef<OsStr>) {
     if open::that_detached(what).is_err() {
         messages::note("no browser was found; open it in one yourself");
     }
 }
 
-/// Answers the request that comes; whether with the timeline, and it got to the viewer. What a request may
-/// have beside its headers is not read.
+/// Answers the request that comes; whether with the timeline, and it got to the viewer.
 fn answer(mut stream: &TcpStream, path: &Path, address: SocketAddr) -> io::Result<bool> {
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    stream.set_write_timeout(Some(TIMEOUT))?;
-    match asked(stream, address)? {
-        Asked::Timeline { by_viewer } => {
+    let timeline = |asked: &Asked| asked.path.strip_prefix('/') == Some(TIMELINE);
+    let asked = asked(stream)?.filter(|asked| asked.is_of(address) && timeline(asked));
+    match asked {
+        // A page that is not the viewer's can ask, too, though its browser does not let it read the answer.
+        Some(Asked { method, origin, .. }) if method == "GET" => {
             let mut file = File::open(path)?;
             let length = file.metadata()?.len();
             let head = format!("200 OK\r\n{HEADERS}Content-Length: {length}");
             respond(stream, &head)?;
             let sent = io::copy(&mut file, &mut stream)?;
-            Ok(by_viewer && sent == length)
+            Ok(origin.as_deref() == Some(VIEWER) && sent == length)
         }
-        Asked::Whether => {
+        // Whether the viewer may ask for the timeline.
+        Some(Asked { method, .. }) if method == "OPTIONS" => {
             respond(stream, &format!("204 No Content\r\n{}", HEADERS.trim_end()))?;
             Ok(false)
         }
-        Asked::Other => {
+        _ => {
             respond(stream, "404 Not Found\r\nContent-Length: 0")?;
             Ok(false)
         }
     }
-}
-
-/// What somebody asks for.
-enum Asked {
-    /// A page that is not the viewer's can ask, too, though its browser does not let it read the answer.
-    Timeline {
-        by_viewer: bool,
-    },
-    /// Whether the viewer may ask for the timeline.
-    Whether,
-    Other,
-}
-
-/// Reads a request, as far as its headers go.
-fn asked(mut stream: &TcpStream, address: SocketAddr) -> io::Result<Asked> {
-    let mut bytes = Vec::new();
-    let mut part = [0; 4096];
-    while bytes.len() < MAX_REQUEST {
-        let read = stream.read(&mut part)?;
-        if read == 0 {
-            break;
-        }
-        bytes.extend_from_slice(&part[..read]);
-        let mut headers = [EMPTY_HEADER; MAX_HEADERS];
-        let mut request = Request::new(&mut headers);
-        match request.parse(&bytes) {
-            Ok(Status::Complete(_)) => return Ok(known(&request, address)),
-            Ok(Status::Partial) => {}
-            Err(_) => break,
-        }
-    }
-    Ok(Asked::Other)
-}
-
-fn known(request: &Request<'_, '_>, address: SocketAddr) -> Asked {
-    let header = |name: &str| {
-        let mut headers = request.headers.iter();
-        let header = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
-        Some(header.value)
-    };
-    // A foreign page that has its name point here gets nothing.
-    let here = header("Host") == Some(address.to_string().as_bytes());
-    let by_viewer = header("Origin") == Some(VIEWER.as_bytes());
-    let timeline = request.path.and_then(|path| path.strip_prefix('/')) == Some(TIMELINE);
-    match request.method {
-        Some("GET") if here && timeline => Asked::Timeline { by_viewer },
-        Some("OPTIONS") if here && timeline => Asked::Whether,
-        _ => Asked::Other,
-    }
-}
-
-/// Writes what comes before the body: a status and headers.
-fn respond(mut stream: &TcpStream, head: &str) -> io::Result<()> {
-    write!(stream, "HTTP/1.1 {head}\r\nConnection: close\r\n\r\n")
 }

@@ -1,17 +1,9 @@
 //! What came out: the changes that save cycles, with what each saves and costs.
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::sync::atomic::Ordering;
+use serde::Serialize;
 
-use serde::{Deserialize, Serialize};
-
-use crate::change::{Change, Class};
-use crate::front::Point;
-use crate::patch::{hunks, patch};
-use crate::search::{Kept, Outcome, Search, total};
-use crate::variant::Variant;
-use crate::workshop::{Failure, Ran, Workshop};
+use crate::change::Class;
+use crate::hardware::{Hardware, HardwareChange};
 
 /// What a design was advised.
 #[derive(Debug, Clone, Serialize)]
@@ -54,6 +46,27 @@ pub struct Advice {
     pub hardware: Hardware,
     /// The hardware with all advice.
     pub hardware_with_all: Hardware,
+}
+
+/// A program that no other one beats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Point {
+    /// Cycles with all data sets together.
+    pub cycles: u64,
+    /// Bits of registers.
+    pub register_bits: u64,
+    /// Other cells.
+    pub cells: u64,
+    /// What was changed, in order.
+    pub changes: Vec<String>,
+    /// Whether all of that is proved.
+    pub proved: bool,
+    /// The arguments of the command that compile it so.
+    pub arguments: Vec<String>,
+    /// The name of its patch; `None` for the file as it is.
+    pub patch: Option<String>,
+    /// The patch of the file as it is.
+    pub diff: String,
 }
 
 /// A change that petal took for proved although the design is not the same with it.
@@ -145,76 +158,6 @@ pub struct Tried {
     pub not_tried: usize,
 }
 
-/// The hardware of a lowered design, in all of its instances, but for the multiplexers that assignments become.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hardware {
-    /// Registers.
-    pub registers: u64,
-    /// Their bits, each with its `done`.
-    pub register_bits: u64,
-    /// States of state machines.
-    pub states: u64,
-    /// Other cells: how many there are of each primitive and width, such as `std_add(32)`.
-    pub cells: BTreeMap<String, u64>,
-}
-
-/// How hardware changes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct HardwareChange {
-    /// Registers more.
-    pub registers: i64,
-    /// Bits of registers more.
-    pub register_bits: i64,
-    /// States of state machines more.
-    pub states: i64,
-    /// Other cells more, by primitive and width; those that are as many as before are left out.
-    pub cells: BTreeMap<String, i64>,
-}
-
-fn difference(before: u64, after: u64) -> i64 {
-    i64::try_from(after).unwrap_or(i64::MAX) - i64::try_from(before).unwrap_or(i64::MAX)
-}
-
-impl HardwareChange {
-    pub(crate) fn between(before: &Hardware, after: &Hardware) -> Self {
-        let names = before.cells.keys().chain(after.cells.keys());
-        let count = |of: &Hardware, name: &String| of.cells.get(name).copied().unwrap_or(0);
-        let cells = names.map(|name| {
-            let change = difference(count(before, name), count(after, name));
-            (name.clone(), change)
-        });
-        Self {
-            registers: difference(before.registers, after.registers),
-            register_bits: difference(before.register_bits, after.register_bits),
-            states: difference(before.states, after.states),
-            cells: cells.filter(|(_, change)| *change != 0).collect(),
-        }
-    }
-
-    /// In words: `2 registers (9 bits) and 1 state less, std_add(8) +1`.
-    pub fn text(&self) -> String {
-        let mut parts = Vec::new();
-        let mut part = |count: i64, what: &str| {
-            if count != 0 {
-                let plural = if count.abs() == 1 { "" } else { "s" };
-                parts.push(format!("{count:+} {what}{plural}"));
-            }
-        };
-        part(self.registers, "register");
-        part(self.register_bits, "register bit");
-        part(self.states, "state");
-        parts.extend(
-            self.cells
-                .iter()
-                .map(|(name, count)| format!("{count:+} {name}")),
-        );
-        if parts.is_empty() {
-            return "the same hardware".to_owned();
-        }
-        parts.join(", ")
-    }
-}
-
 impl Advice {
     /// Cycles that all advice saves, in percent.
     pub fn percent(&self) -> f64 {
@@ -240,128 +183,5 @@ impl Advice {
     /// As JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
-    }
-}
-
-impl<W: Workshop> Search<'_, W> {
-    /// The advice that the search came to.
-    pub(crate) fn advice(
-        self,
-        design: &str,
-        file: &OsStr,
-        original: &Variant,
-        before: &Ran,
-        kept: Vec<Kept>,
-    ) -> Result<Advice, Failure> {
-        let with_states = |variant: &Variant, ran: &Ran| {
-            let states = self.workshop.states(variant)?;
-            Ok::<Hardware, Failure>(Hardware {
-                states,
-                ..ran.hardware.clone()
-            })
-        };
-        let cycles = total(before);
-        let hardware = with_states(original, before)?;
-        let mut items = Vec::new();
-        let mut last = (original.clone(), before.clone(), hardware.clone());
-        let mut proved = (original.text().to_owned(), cycles);
-        let mut only_proved = true;
-        for (at, step) in kept.into_iter().enumerate() {
-            let Kept {
-                change,
-                key,
-                place,
-                after,
-                ran,
-            } = step;
-            let hardware = with_states(&after, &ran)?;
-            let number = at + 1;
-            let alone = self.alone.get(&key);
-            let (from, to) = match alone {
-                Some((change, _)) => (original, &change.apply(original)),
-                None => (&last.0, &after),
-            };
-            let diff = patch(file, from.text(), to.text());
-            let hunks = hunks(from.text(), to.text());
-            let class = change.class();
-            only_proved &= class == Class::Proved;
-            if only_proved {
-                proved = (after.text().to_owned(), total(&ran));
-            }
-            let on_top = total(&last.1) - total(&ran);
-            let arguments = match &change {
-                Change::Compile(passes) => passes.arguments(),
-                Change::Edit(_) => Vec::new(),
-            };
-            let line = place.line;
-            let how = place.front_end.as_deref().and_then(|line| change.how(line));
-            let cost = HardwareChange::between(&last.2, &hardware);
-            items.push(Item {
-                number,
-                kind: change.kind(),
-                class,
-                place: place.name.map(|name| match line {
-                    Some(line) => format!("{name}@L{line}"),
-                    None => name,
-                }),
-                line,
-                front_end: place.front_end,
-                what: change.what(),
-                why: format!("{} {}", change.why(), change.premise()),
-                how,
-                alone: alone.map(|(_, saved)| *saved),
-                on_top,
-                percent: percent(on_top, cycles),
-                cost: cost.text(),
-                hardware: cost,
-                patch: (!diff.is_empty()).then(|| format!("{number:02}-{}.patch", change.kind())),
-                diff,
-                hunks,
-                arguments,
-            });
-            last = (after, ran, hardware);
-        }
-        let (after, ran, hardware_with_all) = last;
-        let data = self.workshop.data().into_iter().enumerate();
-        let data = data.map(|(at, name)| DataSet {
-            name,
-            cycles: before.cycles[at],
-            with_all: ran.cycles[at],
-        });
-        Ok(Advice {
-            design: design.to_owned(),
-            file: file.to_string_lossy().into_owned(),
-            data: data.collect(),
-            cycles,
-            with_proved: proved.1,
-            with_all: total(&ran),
-            advice: items,
-            tried: self.tried(),
-            proved_patch: patch(file, original.text(), &proved.0),
-            all_patch: patch(file, original.text(), after.text()),
-            text: after.text().to_owned(),
-            arguments: after.passes().arguments(),
-            defects: self.defects,
-            interrupted: false,
-            front: Vec::new(),
-            hardware,
-            hardware_with_all,
-        })
-    }
-
-    /// What was tried.
-    fn tried(&self) -> Tried {
-        let count = |wanted| {
-            let outcomes = self.outcomes.values();
-            outcomes.filter(|outcome| **outcome == wanted).count()
-        };
-        Tried {
-            changes: self.outcomes.len(),
-            runs: self.runs.load(Ordering::Relaxed),
-            without_effect: count(Outcome::WithoutEffect),
-            failed: count(Outcome::Failed),
-            different: count(Outcome::Different),
-            not_tried: self.not_tried.len(),
-        }
     }
 }

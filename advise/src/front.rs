@@ -5,39 +5,16 @@
 
 use std::ffi::OsStr;
 
-use serde::Serialize;
-
-use crate::advice::Hardware;
+use crate::advice::Point;
 use crate::change::{Change, Class, Key};
+use crate::hardware::Hardware;
 use crate::patch::patch;
-use crate::search::trials::Try;
 use crate::search::{Search, total};
 use crate::variant::Variant;
-use crate::workshop::{Failure, Profile as _, Ran, Trial, Workshop};
+use crate::workshop::{Failure, Profile as _, Ran, Trial, Try, Workshop};
 
 /// After so many batches of programs that do not change the front, the search ends.
 const PATIENCE: usize = 12;
-
-/// A program that no other one beats.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Point {
-    /// Cycles with all data sets together.
-    pub cycles: u64,
-    /// Bits of registers.
-    pub register_bits: u64,
-    /// Other cells.
-    pub cells: u64,
-    /// What was changed, in order.
-    pub changes: Vec<String>,
-    /// Whether all of that is proved.
-    pub proved: bool,
-    /// The arguments of the command that compile it so.
-    pub arguments: Vec<String>,
-    /// The name of its patch; `None` for the file as it is.
-    pub patch: Option<String>,
-    /// The patch of the file as it is.
-    pub diff: String,
-}
 
 /// What was changed, in order.
 type Steps = Vec<(Key, Change)>;

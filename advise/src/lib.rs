@@ -19,6 +19,7 @@
 mod advice;
 mod change;
 mod front;
+mod hardware;
 mod patch;
 mod pipeline;
 mod render;
@@ -28,9 +29,9 @@ mod search;
 mod variant;
 mod workshop;
 
-pub use advice::{Advice, DataSet, Defect, Hardware, HardwareChange, Item, Tried};
+pub use advice::{Advice, DataSet, Defect, Item, Point, Tried};
 pub use change::{Change, Class};
-pub use front::Point;
+pub use hardware::{Hardware, HardwareChange};
 pub use pipeline::{Passes, pipelines};
 pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
 pub use search::{Budget, advise};

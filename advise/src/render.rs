@@ -2,30 +2,17 @@
 
 use std::fmt::Write as _;
 
+use petal_table::screen::{BETTER, BOLD, DIM, NEXT, WORSE};
+use petal_table::{Screen, thousands};
+
 use crate::advice::{Advice, Defect, Item};
 use crate::change::Class;
 
 /// What the figures of hardware leave out.
 const NOT_ESTIMATED: &str = "hardware is told without multiplexers";
 
-/// Columns of sentences in a terminal.
-const WIDTH: usize = 100;
-
 /// Lines of a diff in a terminal.
 const DIFF_LINES: usize = 16;
-
-/// A number with its thousands apart.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 fn cycles(count: u64) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -47,7 +34,7 @@ impl Item {
 
     /// What it saves: on top of what stands before it, and alone.
     fn saving(&self) -> String {
-        let mut text = format!("saves {} ({} %)", cycles(self.on_top), self.percent);
+        let mut text = format!("saves {} ({:.1} %)", cycles(self.on_top), self.percent);
         match self.alone {
             Some(alone) if alone != self.on_top => {
                 let _ = write!(text, ", alone {}", thousands(alone));
@@ -58,8 +45,8 @@ impl Item {
         text
     }
 
-    /// The lines that change, as many as a terminal has room for.
-    fn short_diff(&self) -> String {
+    /// The lines that change, as many as a terminal has room for, in the colours that they have elsewhere.
+    fn short_diff(&self, screen: Screen) -> String {
         let mut text = String::new();
         let lines = self.hunks.lines().count();
         // It is not worth a line to tell that there is one more.
@@ -69,6 +56,17 @@ impl Item {
             lines
         };
         for line in self.hunks.lines().take(shown) {
+            let style = match line.chars().next() {
+                Some('+') => Some(BETTER),
+                Some('-') => Some(WORSE),
+                Some('@') => Some(NEXT),
+                _ => None,
+            };
+            let line = line.trim_end();
+            let line = match style {
+                Some(style) => screen.styled(style, line),
+                None => line.to_owned(),
+            };
             let _ = writeln!(text, "{}", format!("      {line}").trim_end());
         }
         if let Some(patch) = self.patch.as_ref().filter(|_| shown < lines) {
@@ -138,7 +136,7 @@ impl Advice {
             );
         }
         let mut text = format!(
-            "{}: {}, with all advice {} (-{} %)",
+            "{}: {}, with all advice {} (-{:.1} %)",
             self.design,
             cycles(self.cycles),
             thousands(self.with_all),
@@ -147,7 +145,7 @@ impl Advice {
         if self.with_proved != self.with_all && self.with_proved != self.cycles {
             let _ = write!(
                 text,
-                ", with what is proved {} (-{} %)",
+                ", with what is proved {} (-{:.1} %)",
                 thousands(self.with_proved),
                 self.proved_percent()
             );
@@ -172,44 +170,49 @@ impl Advice {
     }
 
     /// For a terminal.
-    pub fn text(&self) -> String {
+    pub fn text(&self, screen: Screen) -> String {
         let mut text = String::new();
         if let Some(defects) = self.defects() {
             let _ = writeln!(text, "{defects}\n");
         }
-        let _ = writeln!(text, "{}", self.headline());
+        text.push_str(&screen.styled_lines(BOLD, &screen.wrapped(&self.headline(), 0)));
         if self.interrupted {
             text.push_str("interrupted: this is what was found until then\n");
         }
         for (class, items) in self.sections() {
             if !items.is_empty() {
-                let _ = writeln!(text, "\n{}", heading(class));
+                let heading = screen.wrapped(heading(class), 0);
+                let _ = write!(text, "\n{}", screen.styled_lines(BOLD, &heading));
             }
             for item in items {
-                let _ = writeln!(text, "\n  {:2}  {}", item.number, item.what);
-                let mut line = |line: &str| {
-                    for part in textwrap::wrap(line, WIDTH) {
-                        let _ = writeln!(text, "      {part}");
-                    }
-                };
-                line(&item.saving());
+                let what = screen.wrapped(&item.what, 6);
+                let what = screen.styled_lines(BOLD, &what);
+                let _ = write!(text, "\n  {:2}  {}", item.number, what.trim_start());
+                let saving = screen.wrapped(&item.saving(), 6);
+                text.push_str(&screen.styled_lines(BETTER, &saving));
+                let mut line = |line: &str| text.push_str(&screen.wrapped(line, 6));
                 if let Some(place) = item.place(&self.file) {
                     line(&format!("at {place}"));
                 }
                 line(&format!("hardware: {}", item.cost));
-                line(&item.why);
+                let why = screen.wrapped(&item.why, 6);
+                text.push_str(&screen.styled_lines(DIM, &why));
                 if let Some(how) = item.how {
-                    line(how);
+                    text.push_str(&screen.wrapped(how, 6));
                 }
-                text.push_str(&item.short_diff());
+                text.push_str(&item.short_diff(screen));
             }
         }
-        let _ = writeln!(text, "\n{}\n{}", self.data(), self.tried());
+        text.push('\n');
+        for line in [self.data(), self.tried()] {
+            text.push_str(&screen.wrapped(&line, 0));
+        }
         if !self.advice.is_empty() {
             let _ = writeln!(text, "{NOT_ESTIMATED}");
         }
         if !self.arguments.is_empty() {
-            let _ = writeln!(text, "compile it with {}", self.arguments.join(" "));
+            let arguments = format!("compile it with {}", self.arguments.join(" "));
+            text.push_str(&screen.wrapped(&arguments, 0));
         }
         if !self.front.is_empty() {
             let _ = writeln!(text, "\nno combination beats these:");
@@ -266,7 +269,7 @@ impl Advice {
                 let alone = item.alone.map_or_else(|| "–".to_owned(), thousands);
                 let _ = writeln!(
                     text,
-                    "| {} | {}{} | {} ({} %) | {alone} | {} |",
+                    "| {} | {}{} | {} ({:.1} %) | {alone} | {} |",
                     item.number,
                     markdown(&item.what),
                     place.unwrap_or_default(),

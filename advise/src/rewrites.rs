@@ -9,6 +9,7 @@ mod branches;
 mod conditions;
 mod declared;
 mod driven;
+mod edit;
 mod ends;
 mod flow;
 mod inline;
@@ -39,6 +40,8 @@ use petal_program::tree::{NodeKey, View};
 use petal_program::{Program, ProgramError, Written, compiling, guarded_own};
 use premises::Premises;
 use text::Text;
+
+pub use edit::Edit;
 
 /// What an edit does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,15 +80,6 @@ pub enum Certainty {
     Proved,
     /// Only runs can tell.
     Checked,
-}
-
-/// A part of a text that becomes another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// What is replaced, in bytes; empty where something is inserted.
-    pub range: Range<usize>,
-    /// What comes there.
-    pub text: String,
 }
 
 /// An edit of a program.
@@ -340,22 +334,6 @@ impl Scope<'_> {
             what,
             premise,
             edits,
-        }
-    }
-}
-
-impl Edit {
-    fn insert(at: usize, text: impl Into<String>) -> Self {
-        Self {
-            range: at..at,
-            text: text.into(),
-        }
-    }
-
-    fn replace(range: Range<usize>, text: impl Into<String>) -> Self {
-        Self {
-            range,
-            text: text.into(),
         }
     }
 }

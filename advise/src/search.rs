@@ -5,19 +5,19 @@
 //! A change that saves nothing on top of those before it is left out. Then the program that came out is profiled, and searched
 //! again, until nothing more is found. What saved nothing is tried again when nothing else is left.
 
-pub(crate) mod trials;
+mod result;
+mod trials;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use self::trials::Try;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
 use crate::rewrites::Observed;
 use crate::variant::Variant;
-use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Workshop};
+use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Try, Workshop};
 
 /// Where a change is in the file as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

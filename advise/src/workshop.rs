@@ -2,7 +2,8 @@
 //!
 //! Owns what they are asked, and the forms of their answers.
 
-use crate::advice::Hardware;
+use crate::change::{Change, Class};
+use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::rewrites::{Observed, Rewrite};
 use crate::variant::Variant;
@@ -90,4 +91,26 @@ pub trait Workshop: Sync {
 
     /// Whether the user wants it to end.
     fn is_interrupted(&self) -> bool;
+}
+
+/// After so many cycles more, a run that does the same over and over is known to.
+const TIME_TO_REPEAT: u64 = 10_000;
+
+/// A program to be tried.
+pub(crate) struct Try {
+    pub variant: Variant,
+    /// How many cycles it may take with all data sets together.
+    pub limit: u64,
+}
+
+impl Try {
+    /// With a change, if it takes at most `limit` cycles.
+    pub fn of(change: &Change, variant: Variant, limit: u64) -> Self {
+        // A proved one that never ends is not taken for a slow one: there is time to see it.
+        let limit = match change.class() {
+            Class::Proved => limit.saturating_mul(2).saturating_add(TIME_TO_REPEAT),
+            Class::Checked => limit,
+        };
+        Self { variant, limit }
+    }
 }

@@ -4,57 +4,14 @@ use std::collections::BTreeMap;
 
 use petal_metadata::{ControlId, GroupRun, GroupRunId, Id, Metadata};
 use petal_reconstruct::{Event, Instance, InstanceId, TreeId};
-use serde::{Deserialize, Serialize};
 
 use crate::elements::{Element, ElementKind, Elements};
 use crate::intervals::Intervals;
+use crate::iterations::{Iterations, Loops, merged};
 use crate::ledger::StatementId;
 use crate::waits::{Wait, Waits};
 
-/// How long the activations of something took, in cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Durations {
-    /// Number of activations.
-    pub count: u64,
-    /// Cycles of all activations together.
-    pub total: u64,
-    /// Cycles of the shortest activation.
-    pub min: u64,
-    /// Cycles of the longest activation.
-    pub max: u64,
-}
-
-impl Durations {
-    /// Adds `count` activations of `cycles` each.
-    pub fn add(&mut self, cycles: u64, count: u64) {
-        if count == 0 {
-            return;
-        }
-        self.min = if self.count == 0 {
-            cycles
-        } else {
-            self.min.min(cycles)
-        };
-        self.max = self.max.max(cycles);
-        self.count += count;
-        self.total += cycles * count;
-    }
-
-    /// Adds the activations of `other`.
-    pub fn merge(&mut self, other: &Self) {
-        if other.count == 0 {
-            return;
-        }
-        self.min = if self.count == 0 {
-            other.min
-        } else {
-            self.min.min(other.min)
-        };
-        self.max = self.max.max(other.max);
-        self.count += other.count;
-        self.total += other.total;
-    }
-}
+pub use crate::durations::Durations;
 
 /// Counts activations along a trace.
 ///
@@ -70,6 +27,7 @@ pub struct Activations<'a> {
     /// The activations of split groups, by the group's first part.
     split: BTreeMap<Element, Split>,
     waits: Waits<'a>,
+    loops: Loops<'a>,
     /// The tree of the last cycle.
     last: Option<TreeId>,
 }
@@ -140,6 +98,7 @@ impl<'a> Activations<'a> {
             elements: Vec::new(),
             split: BTreeMap::new(),
             waits: Waits::new(metadata),
+            loops: Loops::new(metadata),
             last: None,
         }
     }
@@ -153,6 +112,7 @@ impl<'a> Activations<'a> {
             for &id in &self.intervals.transition(transition).closes {
                 let cycles = now.cycles() - self.intervals.since(id).cycles();
                 self.waits.end(id, cycles, now.cycles());
+                self.loops.end(id, now.cycles());
                 let (counting, durations) = &mut self.elements[id];
                 match *counting {
                     Counting::Once => durations.add(cycles, 1),
@@ -171,12 +131,16 @@ impl<'a> Activations<'a> {
                 }
             }
             self.waits.settle();
+            for &id in &self.intervals.transition(transition).opens {
+                self.loops.begin(id, now.cycles());
+            }
         }
         for at in self.elements.len()..self.intervals.elements().all().len() {
             let element = self.intervals.elements().all()[at];
             let instances = self.intervals.elements().instances();
             let counting = Counting::of(self.metadata, instances, element);
             self.waits.learn(element, instances);
+            self.loops.learn(element, instances);
             self.elements.push((counting, Durations::default()));
         }
         if matches!(event, Event::End { .. }) {
@@ -228,11 +192,22 @@ impl<'a> Activations<'a> {
         self.waits.all()
     }
 
+    /// The iterations of each loop, in all instances of its component together.
+    pub fn iterations(&self) -> BTreeMap<StatementId, Iterations> {
+        merged(self.loops.all(), self.intervals.elements().instances())
+    }
+
+    /// The iterations of each loop, in each instance.
+    pub fn all_iterations(&self) -> impl Iterator<Item = (InstanceId, ControlId, Iterations)> {
+        self.loops.all()
+    }
+
     /// Takes these counts for those of the events so far, which have named all elements. `None` if there is no such element.
     pub fn restore(
         &mut self,
         durations: &[(Element, Durations)],
         waits: &[(InstanceId, ControlId, Wait)],
+        iterations: &[(InstanceId, ControlId, Iterations)],
         last: Option<TreeId>,
     ) -> Option<()> {
         self.last = last;
@@ -251,6 +226,7 @@ impl<'a> Activations<'a> {
                 }
             }
         }
+        self.loops.restore(iterations)?;
         self.waits.restore(waits)
     }
 

@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -23,11 +24,13 @@ use crate::figures::{Figures, FiguresError};
 use crate::front_end::{FrontEndLines, PartNames, ProgramPart};
 use crate::groups::{durations, groups};
 use crate::hotspots::{self, Hotspot, HotspotKind, RankedHotspot};
+use crate::iterations::Alike;
 use crate::ledger::{Ledger, StatementId};
 use crate::lines::{Entries, Lines, lines_per_instance};
+use crate::loops::{iterations_of, loops};
 use crate::order::Order;
 use crate::profile::Profile;
-use crate::summary::text::list;
+use crate::summary::text::lists;
 use crate::summary::{RANKED, Summary};
 use petal_table::{Screen, Table};
 
@@ -108,6 +111,7 @@ impl<'a> Analysis<'a> {
             waits: waits
                 .map(|(of, par, wait)| (of, par, wait.clone()))
                 .collect(),
+            iterations: self.activations.all_iterations().collect(),
             order: self.order.runs().map(|runs| BASE64_STANDARD.encode(runs)),
             bins: self.order.windows().clone(),
             lines: self.entries.all().clone().into_iter().collect(),
@@ -132,9 +136,12 @@ impl<'a> Analysis<'a> {
             let fits = profile.restore(&figures.trees, figures.last);
             fits.ok_or(FiguresError)?;
         }
-        let fits = self
-            .activations
-            .restore(&figures.durations, &figures.waits, figures.last);
+        let fits = self.activations.restore(
+            &figures.durations,
+            &figures.waits,
+            &figures.iterations,
+            figures.last,
+        );
         fits.ok_or(FiguresError)?;
         self.order.restore(order, figures.bins.clone());
         self.entries.restore(&figures.lines);
@@ -209,6 +216,20 @@ impl<'a> Analysis<'a> {
             self.ledger(),
             &self.activations,
         )
+    }
+
+    /// The table of loops: how often each went round, and how long its iterations took.
+    pub fn loops(&self) -> Table {
+        loops(self.metadata, self.ledger(), &self.activations)
+    }
+
+    /// The iterations of the loop of this name, such as `main.while@L12`, by how many cycles they take; none where the compiled design does
+    /// not tell one from the next.
+    ///
+    /// # Errors
+    /// The names of all loops, if there is no such one.
+    pub fn iterations_of(&self, name: &str) -> Result<BTreeMap<u64, Alike>, Vec<String>> {
+        iterations_of(self.metadata, self.ledger(), &self.activations, name)
     }
 
     /// What costs the run cycles, by kind, and the most expensive first.
@@ -288,13 +309,28 @@ impl<'a> Analysis<'a> {
         (format!("{}.{name}", component.name), line)
     }
 
-    /// The statements that cost most, so many, as a text.
-    pub fn costs(&self, top: usize, screen: Screen) -> String {
-        let all = self.hotspots().into_iter();
-        let costs = all.filter(|row| row.kind == HotspotKind::Cost);
-        let rows: Vec<RankedHotspot> = costs.take(top).map(RankedHotspot::from).collect();
-        let rows: Vec<&RankedHotspot> = rows.iter().collect();
-        list(HotspotKind::Cost, &rows, self.cycles(), screen)
+    /// What costs most, so many rows of each of these kinds, as a text. `advice` is what `petal advise` found in the run, if it was asked.
+    pub fn costs(
+        &self,
+        kinds: &[HotspotKind],
+        top: usize,
+        advice: Option<&serde_json::Value>,
+        screen: Screen,
+    ) -> String {
+        let all = self.hotspots();
+        let mut rows = Vec::new();
+        let mut rest = 0;
+        for &kind in kinds {
+            let of_kind = all.iter().filter(|row| row.kind == kind);
+            let shown = of_kind.clone().take(top).cloned();
+            rows.extend(shown.map(|row| RankedHotspot::new(row, advice)));
+            rest += of_kind.count().saturating_sub(top);
+        }
+        let mut text = lists(&rows, self.cycles(), screen);
+        if rest > 0 {
+            let _ = writeln!(text, "\n  {rest} more cost less");
+        }
+        text
     }
 
     /// The table of hotspots.

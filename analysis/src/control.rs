@@ -87,6 +87,52 @@ impl StatementRow<'_> {
         }
     }
 
+    /// Its name with that of its component, such as `main.while@L12`.
+    pub fn name(&self) -> String {
+        format!("{}.{}", self.component.name, self.name)
+    }
+
+    /// Its component.
+    pub fn component(&self) -> Value {
+        self.component.name.as_str().into()
+    }
+
+    /// What it is called.
+    pub fn statement(&self) -> Value {
+        self.name.as_str().into()
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Value {
+        self.node.kind.keyword().into()
+    }
+
+    /// The file that it is in.
+    pub fn file(&self) -> Value {
+        let files = &self.metadata.files;
+        self.of_span(|span| files[span.file.index()].name.as_str().into())
+    }
+
+    /// Its line.
+    pub fn line(&self) -> Value {
+        self.of_span(|span| u64::from(span.line).into())
+    }
+
+    /// How often it was entered.
+    pub fn times_entered(&self) -> Value {
+        Value::or_unknown(self.entered.map(|entered| entered.count))
+    }
+
+    /// How often its body ran, if it is a loop.
+    pub fn iterations(&self) -> Value {
+        self.iterations.clone()
+    }
+
+    /// What the cycles of the run did for it.
+    pub fn costs(&self) -> &Statement {
+        &self.costs
+    }
+
     fn of_span(&self, value: impl Fn(Span) -> Value) -> Value {
         self.node.span.map_or(Value::Empty, value)
     }
@@ -95,21 +141,13 @@ impl StatementRow<'_> {
 /// The columns of the table of statements.
 pub fn columns<'a>() -> Columns<StatementRow<'a>> {
     let columns = Columns::default()
-        .text("component", |row: &StatementRow<'_>| {
-            row.component.name.as_str().into()
-        })
-        .text("statement", |row| row.name.as_str().into())
-        .text("kind", |row| row.node.kind.keyword().into())
-        .text("file", |row| {
-            row.of_span(|span| row.metadata.files[span.file.index()].name.as_str().into())
-        })
-        .number("line", |row| {
-            row.of_span(|span| u64::from(span.line).into())
-        })
-        .number("times entered", |row| {
-            Value::or_unknown(row.entered.map(|entered| entered.count))
-        })
-        .number("iterations", |row| row.iterations.clone())
+        .text("component", StatementRow::component)
+        .text("statement", StatementRow::statement)
+        .text("kind", StatementRow::kind)
+        .text("file", StatementRow::file)
+        .number("line", StatementRow::line)
+        .number("times entered", StatementRow::times_entered)
+        .number("iterations", StatementRow::iterations)
         .number("cycles", |row| row.costs.cycles.into())
         .number("flattened", |row| row.costs.flattened.into())
         .number("useful", |row| row.costs.useful.into())
@@ -130,7 +168,7 @@ pub fn columns<'a>() -> Columns<StatementRow<'a>> {
 }
 
 /// A row for each statement of a component, with what it did in `owner`, which is the cell if there is one.
-fn rows<'a, Owner: Copy + Ord>(
+pub fn rows<'a, Owner: Copy + Ord>(
     metadata: &'a Metadata,
     (id, cell): (ComponentId, Option<Rc<str>>),
     owner: Owner,

@@ -24,6 +24,24 @@ pub struct Ending {
     /// What the innermost active groups and cells wait for, as sentences; and where it is proved that the run
     /// never ends, which condition never gets false. Empty if nobody knows.
     pub waits: Vec<String>,
+    /// The groups among them that wait for their `done`.
+    #[serde(skip)]
+    pub waiting: Vec<WaitingGroup>,
+}
+
+/// A group of the source that waits for its `done`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WaitingGroup {
+    /// The path of its cell.
+    pub cell: String,
+    /// The component of that cell.
+    pub component: String,
+    /// The group.
+    pub group: String,
+    /// What its `done` is, as Calyx writes it.
+    pub done: String,
+    /// Where it is among the sentences of what is waited for.
+    pub sentence: usize,
 }
 
 /// A node of the last call tree.
@@ -82,9 +100,20 @@ impl Ending {
                 .collect(),
             is_proved: period.is_some(),
         };
+        let (mut waits, mut waiting): (Vec<String>, Vec<WaitingGroup>) = Default::default();
+        for (wait, group) in search.waits() {
+            if waits.last() != Some(&wait) {
+                waiting.extend(group.map(|group| WaitingGroup {
+                    sentence: waits.len(),
+                    ..group
+                }));
+                waits.push(wait);
+            }
+        }
         Some(Self {
             cycle: end.saturating_sub(1),
-            waits: search.waits(),
+            waits,
+            waiting,
             active,
         })
     }
@@ -121,7 +150,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<(String, Option<WaitingGroup>)> {
         let works = |id: NodeId| {
             let may_wait = match self.tree.node(id) {
                 // Whoever calls one without control waits for its `done`.
@@ -137,13 +166,11 @@ impl Search<'_> {
             let below = self.tree.children(id);
             works(id) && !below.into_iter().any(works)
         });
-        let mut waits: Vec<String> = innermost.filter_map(|id| self.wait(id)).collect();
-        waits.dedup();
-        waits
+        innermost.filter_map(|id| self.wait(id)).collect()
     }
 
-    /// What an innermost node waits for.
-    fn wait(&self, id: NodeId) -> Option<String> {
+    /// What an innermost node waits for, and which group that is.
+    fn wait(&self, id: NodeId) -> Option<(String, Option<WaitingGroup>)> {
         let holder = self.holders[id.index()];
         match self.tree.node(id) {
             Node::Group {
@@ -157,37 +184,47 @@ impl Search<'_> {
                     && run.latency.is_none()
                     && !matches!(run.role, RunRole::Condition | RunRole::Control);
                 if !has_done {
-                    return self.loop_around(id);
+                    return Some((self.loop_around(id)?, None));
                 }
-                // An invoke is written, its group is not.
+                // An invoke is written, its group is not; a group that the compiler split is.
                 let by = run.control.filter(|_| group.span.is_none());
                 let node = by.map(|control| component.node(control));
+                let split = node.filter(|node| node.kind.is_enable());
+                let split = split.and_then(|node| Some(component.group(node.group?)));
                 let cell = node.and_then(|node| node.cell);
                 let cell = cell.map(|cell| format!("{}.done", component.cell(cell).name));
-                let done = group.done.clone().or(cell);
-                let done = done.map_or(String::new(), |done| format!(", `{done}`"));
-                let what = match by {
+                let written = split.unwrap_or(group);
+                let done = written.done.clone().or(cell);
+                let told = done.as_ref();
+                let told = told.map_or(String::new(), |done| format!(", `{done}`"));
+                let what = match by.filter(|_| split.is_none()) {
                     Some(control) => self.control(holder?, control),
                     None => format!(
                         "group {}{}",
-                        self.inside(holder?, &group.name),
-                        self.place(group.span)
+                        self.inside(holder?, &written.name),
+                        self.place(written.span)
                     ),
                 };
-                Some(format!("{what} waits for its `done`{done}"))
+                let cell = instance_path(self.metadata, self.instances, holder?);
+                let group = done.map(|done| WaitingGroup {
+                    cell: cell.to_string(),
+                    component: component.name.clone(),
+                    group: written.name.clone(),
+                    done,
+                    sentence: 0,
+                });
+                Some((format!("{what} waits for its `done`{told}"), group))
             }
             Node::Cell { instance, .. } if self.component(instance).control.is_empty() => {
                 let component = self.component(instance);
                 let place = self.place(component.span);
-                Some(format!(
-                    "component {}{place} has not set its `done`",
-                    component.name
-                ))
+                let what = format!("component {}{place} has not set its `done`", component.name);
+                Some((what, None))
             }
             Node::Cell { .. }
             | Node::Control { .. }
             | Node::Continuous { .. }
-            | Node::Primitive { .. } => self.loop_around(id),
+            | Node::Primitive { .. } => Some((self.loop_around(id)?, None)),
         }
     }
 

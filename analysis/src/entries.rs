@@ -27,17 +27,7 @@ pub fn entries(
     seen: &BTreeMap<ControlId, Seen>,
 ) -> Vec<Option<u64>> {
     let count = component.control.len();
-    let mut children = vec![Vec::new(); count];
-    for (at, node) in component.control.iter().enumerate() {
-        if let Some(parent) = node.parent {
-            children[parent.index()].push(at);
-        }
-    }
-    let entries = Entries {
-        component,
-        children,
-        seen,
-    };
+    let entries = Entries::new(component, seen);
     let takes_cycles = entries.take_cycles();
     let mut known: Vec<Option<u64>> = (0..count)
         .map(|at| {
@@ -58,13 +48,32 @@ pub fn entries(
     known
 }
 
+/// Which statements of a component take a cycle at least whenever they run.
+pub fn take_cycles(component: &Component) -> Vec<bool> {
+    Entries::new(component, &BTreeMap::new()).take_cycles()
+}
+
 struct Entries<'a> {
     component: &'a Component,
     children: Vec<Vec<usize>>,
     seen: &'a BTreeMap<ControlId, Seen>,
 }
 
-impl Entries<'_> {
+impl<'a> Entries<'a> {
+    fn new(component: &'a Component, seen: &'a BTreeMap<ControlId, Seen>) -> Self {
+        let mut children = vec![Vec::new(); component.control.len()];
+        for (at, node) in component.control.iter().enumerate() {
+            if let Some(parent) = node.parent {
+                children[parent.index()].push(at);
+            }
+        }
+        Self {
+            component,
+            children,
+            seen,
+        }
+    }
+
     fn seen(&self, at: usize) -> Seen {
         let seen = self.seen.get(&ControlId::from_index(at));
         seen.copied().unwrap_or_default()

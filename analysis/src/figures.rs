@@ -12,6 +12,7 @@ use crate::activations::Durations;
 use crate::critical::{CriticalCycles, Site};
 use crate::elements::Element;
 use crate::front_end::FrontEndLine;
+use crate::iterations::Iterations;
 use crate::waits::Wait;
 use crate::windows::Windows;
 
@@ -26,6 +27,8 @@ pub struct Figures {
     pub durations: Vec<(Element, Durations)>,
     /// What each `par` waited.
     pub waits: Vec<(InstanceId, ControlId, Wait)>,
+    /// The iterations of each loop.
+    pub iterations: Vec<(InstanceId, ControlId, Iterations)>,
     /// The order of the cycles, as the report has it (base64); `None` if there are too many.
     pub order: Option<String>,
     /// The classes of cycles in equal parts of the run.
@@ -56,8 +59,11 @@ impl Figures {
             && sum(figures.own.iter().map(|&(_, own)| own)) == Some(cycles)
             && figures.bins.are_of(cycles);
         let durations = figures.durations.iter().map(|(_, durations)| durations);
+        let loops = figures.iterations.iter();
+        let loops = loops.flat_map(|(_, _, of)| [&of.each, &of.cycles]);
         let waits = figures.waits.iter();
         let parts = durations
+            .chain(loops)
             .flat_map(|of| [of.count, of.total, of.min, of.max])
             .chain(
                 waits.flat_map(|(_, _, wait)| wait.slowest.values().copied().chain([wait.cycles])),

@@ -1,6 +1,6 @@
 //! Hotspots: the statements that cost a run cycles, and why.
 //!
-//! Owns the reasons in words, and which section of the guide tells more of each. A further kind of row is a variant of
+//! Owns the reasons in words, which section of the guide tells more of each, and the next step. A further kind of row is a variant of
 //! [`HotspotKind`] and a function that lists its rows.
 
 use std::collections::BTreeMap;
@@ -12,11 +12,14 @@ use serde::{Deserialize, Serialize};
 use crate::activations::Activations;
 use crate::control::Counts;
 use crate::front_end::{FrontEndLine, FrontEndLines, PartNames, ProgramPart};
+use crate::guide::GuideSection;
 use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::waits::Wait;
 use petal_table::Columns;
+use petal_table::text::amount;
 use petal_table::{RowId, Table, Value, thousands};
+use serde_json::Value as Json;
 
 /// Why cycles are on the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,71 +61,6 @@ impl HotspotKind {
             Self::ParWait => "par-wait",
             Self::Independent => "independent",
             Self::SharedHardware => "shared-hardware",
-        }
-    }
-}
-
-/// A section of `docs/guide/overhead.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GuideSection {
-    /// The condition of an `if` or a loop.
-    Conditions,
-    /// From one step of a `seq` to the next.
-    Steps,
-    /// Into and out of the branches of an `if`.
-    Branches,
-    /// Around a loop.
-    Loops,
-    /// The done registers of a `par`.
-    EndsOfArms,
-    /// Counters of static programs.
-    StaticWaits,
-    /// `@sync`.
-    Barriers,
-    /// Where control does not run.
-    StartAndFinish,
-    /// What arms of a `par` wait.
-    ArmsThatWait,
-    /// Steps that do not depend on one another.
-    IndependentSteps,
-    /// The same, where they have the same hardware.
-    StepsThatShare,
-    /// None of these.
-    Unknown,
-}
-
-impl GuideSection {
-    /// All sections.
-    pub const ALL: [Self; 12] = [
-        Self::Conditions,
-        Self::Steps,
-        Self::Branches,
-        Self::Loops,
-        Self::EndsOfArms,
-        Self::StaticWaits,
-        Self::Barriers,
-        Self::StartAndFinish,
-        Self::ArmsThatWait,
-        Self::IndependentSteps,
-        Self::StepsThatShare,
-        Self::Unknown,
-    ];
-
-    /// Where it is, from the folder of the project: the page and the heading.
-    pub fn link(self) -> &'static str {
-        match self {
-            Self::Conditions => "docs/guide/overhead.md#conditions",
-            Self::Steps => "docs/guide/overhead.md#steps",
-            Self::Branches => "docs/guide/overhead.md#branches",
-            Self::Loops => "docs/guide/overhead.md#loops",
-            Self::EndsOfArms => "docs/guide/overhead.md#ends-of-arms",
-            Self::StaticWaits => "docs/guide/overhead.md#static-waits",
-            Self::Barriers => "docs/guide/overhead.md#barriers",
-            Self::StartAndFinish => "docs/guide/overhead.md#start-and-finish",
-            Self::ArmsThatWait => "docs/guide/overhead.md#arms-that-wait",
-            Self::IndependentSteps => "docs/guide/overhead.md#steps-that-could-run-at-once",
-            Self::StepsThatShare => "docs/guide/overhead.md#steps-that-share-hardware",
-            Self::Unknown => "docs/guide/overhead.md#what-petal-cannot-know",
         }
     }
 }
@@ -194,19 +132,18 @@ pub struct RankedHotspot {
     pub why: String,
     /// The section of the guide that tells more, from the folder of the project.
     pub guide: String,
+    /// What to do about it, or what was found already, in words; `None` where petal knows nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks with a reference"
-)]
-fn is_zero(cycles: &u64) -> bool {
-    *cycles == 0
-}
+/// The next step where nobody has asked `petal advise`.
+pub(crate) const TRIED: &str = "`petal advise` tries this kind";
 
-impl From<Hotspot> for RankedHotspot {
-    fn from(hotspot: Hotspot) -> Self {
-        Self {
+impl RankedHotspot {
+    /// A hotspot, with what `petal advise` found in the run if it was asked.
+    pub fn new(hotspot: Hotspot, advice: Option<&Json>) -> Self {
+        let mut row = Self {
             percent: hotspot.percent().json().as_f64(),
             each: hotspot.each().json().as_f64(),
             guide: hotspot.section.link().to_owned(),
@@ -218,8 +155,41 @@ impl From<Hotspot> for RankedHotspot {
             conditions: hotspot.conditions,
             times: hotspot.times,
             why: hotspot.why,
-        }
+            next: None,
+        };
+        row.next = row.next_step(advice);
+        row
     }
+
+    /// The next step: what `petal advise` found for this statement if it looked, else whether it would look. Only what it ran is a saving.
+    pub(crate) fn next_step(&self, advice: Option<&Json>) -> Option<String> {
+        let Some(advice) = advice else {
+            let is_tried = self.conditions > 0
+                || matches!(
+                    self.kind,
+                    HotspotKind::Independent | HotspotKind::SharedHardware
+                );
+            return is_tried.then(|| TRIED.to_owned());
+        };
+        let items = advice["advice"].as_array()?.iter();
+        let mut here = items.filter(|item| item["place"] == self.name.as_str());
+        let item = here.next()?;
+        let (class, saved) = (item["class"].as_str()?, item["on_top"].as_u64()?);
+        let saves = format!("`petal advise`: {class}, saves {}", thousands(saved));
+        Some(match self.kind {
+            HotspotKind::Cost => saves,
+            // What it found at such a statement may be something else.
+            _ => return None,
+        })
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
+fn is_zero(cycles: &u64) -> bool {
+    *cycles == 0
 }
 
 /// The most expensive hotspots of each kind: so many.
@@ -455,18 +425,18 @@ impl List<'_> {
                 _ => format!(", {} times", thousands(cycles)),
             };
         }
+        let times = self.counts.times(id, statement);
         let (count, unit) = match iterations.filter(|_| section == GuideSection::Loops) {
+            Some(_) if times == Some(cycles) => (times, "time"),
             Some(iterations) => (Some(iterations), "iteration"),
-            None => (self.counts.times(id, statement), "time"),
+            None => (times, "time"),
         };
-        let count = count.unwrap_or(0);
-        match cycles.checked_rem(count) {
-            None => String::new(),
-            Some(0) if cycles == count => format!(": 1 cycle each {unit}"),
-            Some(0) => format!(": {} cycles each {unit}", cycles / count),
-            Some(_) => {
-                let average = Value::average(cycles, count).plain();
-                format!(": {average} cycles each {unit}")
+        match count {
+            None | Some(0) => String::new(),
+            Some(count) if cycles == count => format!(": 1 cycle each {unit}"),
+            Some(count) => {
+                let each = amount(cycles.into(), count.into());
+                format!(": {each} cycles each {unit}")
             }
         }
     }

@@ -187,6 +187,11 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The lines, in the order of the table's rows.
+    pub fn lines(&self) -> impl Iterator<Item = FrontEndLine> {
+        self.sums.keys().copied()
+    }
+
     /// The table of lines, by file and line.
     ///
     /// `own` is the line's share of the run in hundredths of a cycle, rounded so that the column adds up to the

@@ -194,7 +194,7 @@ impl Summary {
                 RANKED,
             )
             .into_iter()
-            .map(RankedHotspot::from)
+            .map(|row| RankedHotspot::new(row, None))
             .collect(),
             warnings: profile
                 .warnings()
@@ -250,6 +250,14 @@ impl Summary {
             ));
         }
         serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// Takes in what `petal advise` found, or that nobody has asked it.
+    pub fn set_advice(&mut self, advice: Option<serde_json::Value>) {
+        for row in &mut self.hotspots {
+            row.next = row.next_step(advice.as_ref());
+        }
+        self.advice = advice;
     }
 
     /// Why the run ended before the design was done, and what was active then; `None` if the design was done.

@@ -8,6 +8,7 @@ mod listing;
 mod matching;
 mod observations;
 mod observed;
+mod own;
 mod related;
 mod report;
 mod rows;
@@ -24,10 +25,13 @@ use crate::baseline::{Baseline, CellFigures, FrontEndPlace, GroupFigures, Statem
 pub use culprits::Culprit;
 use culprits::culprits;
 pub use flame::differential;
+pub(crate) use flame::{Both, both};
 pub use listing::Style;
 pub use matching::Fate;
 use matching::Match;
 pub use observations::{CheckpointRow, CounterRow, LatencyRow, Measure, Observations, Order, Runs};
+pub use own::OwnRow;
+pub(crate) use own::of_statements;
 pub use rows::{CellRow, Change, GroupRow, StatementRow, Subject};
 pub use verdict::{Bound, Judgement, Limit};
 
@@ -61,6 +65,9 @@ pub struct Comparison {
     pub statements: Vec<StatementRow>,
     /// What grew most.
     pub culprits: Vec<Culprit>,
+    /// What the cycles went to by themselves: all together are the runs.
+    #[serde(skip)]
+    pub own: Vec<OwnRow>,
     /// What was observed.
     #[serde(skip_serializing_if = "Observations::is_empty")]
     pub observations: Observations,
@@ -128,6 +135,7 @@ impl Comparison {
                 .map(|found| cell_row(before, after, found))
                 .collect(),
             culprits: culprits(&groups, &statements),
+            own: own::own(before, after, &same_statements, &same_groups),
             observations: Observations::new(before, after),
             groups,
             statements,

@@ -1,11 +1,13 @@
 //! How two runs differ.
 //!
 //! Owns the [`Baseline`], which has the figures of one run by source identity, and the [`Comparison`] of two. In go the analyses
-//! of two runs, or files of baselines; out come tables, a differential flame graph and a verdict for CI. Nothing is
+//! of two runs, or files of baselines; out come tables, a differential flame graph, a page and a verdict for CI. Nothing is
 //! matched by a guess.
 
 mod baseline;
 mod comparison;
+mod page;
+mod since;
 
 pub use baseline::{
     Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
@@ -13,6 +15,8 @@ pub use baseline::{
 };
 pub use comparison::{
     Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,
-    GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, Runs, StatementRow,
-    Style, Subject, differential,
+    GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, OwnRow, Runs,
+    StatementRow, Style, Subject, differential,
 };
+pub use page::{Source, page};
+pub use since::Since;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use petal_metadata::Metadata;
 use petal_passes::{Design, PassesError, Pipeline};
-use petal_program::{Library, Parsed, Program, ProgramError};
-use petal_verilator::MoreVerilog;
+use petal_program::{Drivers, Library, Parsed, Program, ProgramError};
 
 use crate::error::Error;
 use crate::front_end::SourceRoots;
@@ -26,6 +25,8 @@ pub struct Compiled {
     pub notes: Vec<String>,
     /// Whether the plain design is the same, unless nobody wants to know.
     pub verification: Option<Verification>,
+    /// What starts the cells of the source.
+    pub drivers: Drivers,
 }
 
 /// Compiles a design with probes, and begins to compile the plain one. A simulation may take `limit`
@@ -69,6 +70,7 @@ pub fn instrument(
     if let Some(limit) = limit {
         program.check_size(limit)?;
     }
+    let drivers = Drivers::new(&program.ctx);
     let printing = reporter.passes_begin();
     let verification = if options.is_verified {
         let plain = Parsed::read(source.clone(), &library)?;
@@ -106,17 +108,8 @@ pub fn instrument(
         metadata,
         notes,
         verification,
+        drivers,
     })
-}
-
-/// What a simulator reads besides a design's Verilog.
-pub(crate) fn more_verilog(design: &Design) -> MoreVerilog {
-    let includes = design.includes.clone();
-    MoreVerilog {
-        folders: includes.folders,
-        modules: includes.modules,
-        files: includes.files,
-    }
 }
 
 /// What the user should know of options that change nothing.

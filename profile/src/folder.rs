@@ -17,12 +17,11 @@ use std::time::Duration;
 
 use petal_files::{Scratch, is_descriptor, is_scratch};
 use petal_reconstruct::is_trace;
-use petal_visualize::outputs::{SUMMARY, TRACE};
+use petal_visualize::outputs::{OUTPUTS, SUMMARY, TRACE};
 use serde_json::Value as Json;
 
 use crate::error::Error;
 use crate::interrupt::{self, Ending};
-use crate::outputs;
 
 /// The Verilog of the instrumented design; not kept.
 pub const VERILOG: &str = "design.sv";
@@ -127,9 +126,8 @@ fn is_profile(dir: &Path) -> bool {
 
 /// The folder of the profile that has a file at `path`.
 pub fn profile_with(path: &Path) -> Option<PathBuf> {
-    let name = outputs::files()
-        .into_iter()
-        .find(|name| path.ends_with(name))?;
+    let mut names = OUTPUTS.iter().map(|output| output.name);
+    let name = names.find(|name| path.ends_with(name))?;
     let dir = path.ancestors().nth(Path::new(name).components().count())?;
     is_profile(dir).then(|| dir.to_owned())
 }

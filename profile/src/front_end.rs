@@ -3,7 +3,7 @@
 //! Owns where they are looked for, and from where they may be taken: a report goes to other people, and a
 //! design may name any file. Knows nothing of lines.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use petal_metadata::is_calyx;
@@ -67,22 +67,28 @@ impl SourceRoots {
         paths: impl IntoIterator<Item = &'a str>,
     ) -> (HashMap<String, String>, Vec<String>) {
         let mut texts = HashMap::new();
-        let mut notes = Vec::new();
+        let mut without = BTreeMap::new();
         for path in paths.into_iter().filter(|path| !is_calyx(path)) {
             match self.text(path) {
                 Ok(text) => {
                     texts.insert(path.to_owned(), text);
                 }
-                Err(problem) => notes.push(format!(
-                    "{path}: {problem}; its lines have numbers, but no text"
-                )),
+                Err(problem) => {
+                    let (cause, place) = problem.cause();
+                    let of_cause: &mut Vec<_> = without.entry(cause).or_default();
+                    of_cause.push((path, place));
+                }
             }
         }
-        (texts, notes)
+        let notes = without
+            .into_iter()
+            .map(|(cause, files)| note(&cause, &files));
+        (texts, notes.collect())
     }
 
-    fn text(&self, path: &str) -> Result<String, String> {
-        petal_files::read_to_string(&self.find(path)?).map_err(|error| error.to_string())
+    fn text(&self, path: &str) -> Result<String, WithoutText> {
+        let place = self.look(path)?;
+        petal_files::read_to_string(&place).map_err(|error| WithoutText::Unread(error.to_string()))
     }
 
     /// Where the file is whose text is taken for this path.
@@ -90,11 +96,15 @@ impl SourceRoots {
     /// # Errors
     /// When a file can't be read or written.
     pub fn find(&self, path: &str) -> Result<PathBuf, String> {
+        self.look(path).map_err(|problem| problem.cause().0)
+    }
+
+    fn look(&self, path: &str) -> Result<PathBuf, WithoutText> {
         let places = self.places(path);
         let places = places.iter().filter_map(|place| place.canonicalize().ok());
         let places: Vec<PathBuf> = places.collect();
         if places.is_empty() {
-            return Err("not found (--source-root tells where front-end files are)".to_owned());
+            return Err(WithoutText::NotFound);
         }
         // One that may not be taken does not hide one that may.
         let may_be_taken = |place: &&PathBuf| {
@@ -102,16 +112,12 @@ impl SourceRoots {
             folders.any(|folder| place.starts_with(folder))
         };
         let Some(place) = places.iter().find(may_be_taken) else {
-            return Err(
-                "not in the folder of the design, nor the current one (--source-root DIR allows another)"
-                    .to_owned(),
-            );
+            return Err(WithoutText::Elsewhere(places[0].clone()));
         };
-        let size = std::fs::metadata(place)
-            .map_err(|error| error.to_string())?
-            .len();
-        if size > MAX_BYTES {
-            return Err("larger than a source file".to_owned());
+        let file = std::fs::metadata(place);
+        let file = file.map_err(|error| WithoutText::Unread(error.to_string()))?;
+        if file.len() > MAX_BYTES {
+            return Err(WithoutText::Unread("larger than a source file".to_owned()));
         }
         Ok(place.clone())
     }
@@ -135,6 +141,63 @@ impl SourceRoots {
         });
         moved.chain(joined).chain(below).collect()
     }
+}
+
+/// Why the text of a file is not taken.
+enum WithoutText {
+    /// It is nowhere.
+    NotFound,
+    /// It is there, but in no folder that texts may be taken from.
+    Elsewhere(PathBuf),
+    /// It can't be read.
+    Unread(String),
+}
+
+impl WithoutText {
+    /// Why, and where the file is, if that matters.
+    fn cause(self) -> (String, Option<PathBuf>) {
+        match self {
+            Self::NotFound => ("not found".to_owned(), None),
+            Self::Elsewhere(place) => {
+                let cause = "not in the folder of the design, nor the current one";
+                (cause.to_owned(), Some(place))
+            }
+            Self::Unread(problem) => (problem, None),
+        }
+    }
+}
+
+/// What the user should know of files that have no text for the same reason, and the option that helps.
+fn note(cause: &str, files: &[(&str, Option<PathBuf>)]) -> String {
+    let (names, have) = match files {
+        [(path, _)] => ((*path).to_owned(), "its lines have numbers, but no text"),
+        _ => {
+            let names = files.iter().map(|(path, _)| {
+                let name = Path::new(path).file_name();
+                name.map_or_else(
+                    || (*path).to_owned(),
+                    |name| name.to_string_lossy().into_owned(),
+                )
+            });
+            let names: Vec<String> = names.collect();
+            let names = format!("{} files ({})", files.len(), names.join(", "));
+            (names, "their lines have numbers, but no text")
+        }
+    };
+    let folders = files.iter().map(|(_, place)| place.as_deref()?.parent());
+    let folders: Option<Vec<&Path>> = folders.collect();
+    let common = folders.and_then(|folders| {
+        let mut above = folders.first()?.ancestors();
+        above.find(|above| folders.iter().all(|folder| folder.starts_with(above)))
+    });
+    let help = match common.filter(|common| common.parent().is_some()) {
+        Some(common) => format!("; add `--source-root {}`", common.display()),
+        None if cause == "not found" => {
+            "; add `--source-root DIR`, the folder that has them".to_owned()
+        }
+        None => String::new(),
+    };
+    format!("{names}: {cause}; {have}{help}")
 }
 
 /// A folder that texts are taken from although nobody named it. The topmost one, in which a container's processes may be, is not: all

@@ -13,6 +13,7 @@
 //! # }
 //! ```
 
+mod before;
 pub mod cache;
 mod compile;
 mod error;
@@ -34,6 +35,7 @@ pub mod tables;
 mod verify;
 mod waveform;
 
+pub use before::Before;
 pub use compile::{Compiled, instrument};
 pub use error::{Error, ErrorKind, Unwritten};
 pub use front_end::SourceRoots;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use petal_observe::{Results, Written};
+use petal_table::thousands;
 use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS};
 use petal_visualize::timeline::Observed;
 
@@ -121,13 +122,17 @@ pub fn broken_rules(results: &Results) -> Vec<String> {
             let word = if rule.always { "always" } else { "never" };
             let cause = match &first.written {
                 Some(Written { cycle, by }) => {
+                    let cycle = thousands(*cycle);
                     format!("by what was written in cycle {cycle}: {}", by.join(" | "))
                 }
-                None => format!("in which was active: {}", first.active.join(" | ")),
+                None => format!("while this was active: {}", first.active.join(" | ")),
             };
             format!(
                 "{word} {} is broken in {} of {} cycles, first in cycle {}, {cause}",
-                rule.name, rule.cycles, results.cycles, first.cycle
+                rule.name,
+                thousands(rule.cycles),
+                thousands(results.cycles),
+                thousands(first.cycle)
             )
         })
         .collect()

@@ -18,6 +18,11 @@ pub fn files() -> Vec<&'static str> {
     names(|_| true)
 }
 
+/// The names of the files that a run writes, or removes.
+pub fn of_runs() -> Vec<&'static str> {
+    names(|output| !matches!(output.make, Make::Before))
+}
+
 /// The names of the files that are made in such a way.
 pub fn names(wanted: impl Fn(&Output) -> bool) -> Vec<&'static str> {
     let outputs = OUTPUTS.iter().filter(|output| wanted(output));

@@ -44,6 +44,11 @@ impl Places {
         Ok(())
     }
 
+    /// The inputs so far.
+    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+        self.inputs.iter().map(|input| &*input.path)
+    }
+
     /// Takes in the profile in `dir` as an input.
     ///
     /// # Errors

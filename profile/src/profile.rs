@@ -202,7 +202,8 @@ fn write_again(
     let staging = Staging::new(dir)?.locked(lock);
     let analysis = profile.analyse(view)?;
     let mut summary = profile.summary.clone();
-    summary.advice = advice.or(summary.advice);
+    let advice = advice.or(summary.advice.take());
+    summary.set_advice(advice);
     summary.observations = profile.observations()?.map(|results| results.page());
     let names = outputs::write(
         &Rendering::new(&analysis, frames),

@@ -53,6 +53,11 @@ pub trait Stage: Sync {
     fn cycle(&self, cycle: u64, metadata: &Metadata, active: &mut dyn FnMut() -> Vec<Node>) {
         let _ = (cycle, metadata, active);
     }
+
+    /// The run before took so many cycles; this one may take as many.
+    fn expect(&self, cycles: u64) {
+        let _ = cycles;
+    }
 }
 
 impl Reporter for () {}

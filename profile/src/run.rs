@@ -1,6 +1,7 @@
 //! A run of a design: compiled with probes, simulated, and written to the folder of its profile.
 
 mod embedded;
+mod stuck;
 mod verilator;
 
 use std::path::Path;
@@ -10,10 +11,12 @@ use petal_analysis::{Analysis, Hardware, Summary};
 use petal_metadata::Metadata;
 use petal_observe::{Observations, Results};
 use petal_passes::Design;
+use petal_program::Drivers;
 use petal_reconstruct::Reconstruction;
 use petal_visualize::Frames;
 use petal_visualize::outputs::{MEMORIES, METADATA, Rendering};
 
+use crate::before::Before;
 use crate::compile::{self, Compiled};
 use crate::error::Error;
 use crate::folder::{Draft, Staging};
@@ -41,6 +44,8 @@ pub struct Profiled {
     pub memories: String,
     /// What was observed, if anything was to be.
     pub results: Option<Results>,
+    /// The run whose profile was there before.
+    pub before: Option<Before>,
 }
 
 /// Profiles a design into the folder `out`, which is made if it is not there. That the run ended early is told in the summary.
@@ -68,6 +73,7 @@ pub fn run_in(
     reporter: &dyn Reporter,
 ) -> Result<Profiled, Error> {
     let observing = inputs(options, places)?;
+    let mut before = Before::new(out);
     let compiling = reporter.stage("compiling");
     let limit = Some(options.memory_limit());
     let Compiled {
@@ -75,6 +81,7 @@ pub fn run_in(
         metadata,
         notes,
         verification,
+        drivers,
     } = compile::instrument(&options.design, limit, places, reporter)?;
     drop(compiling);
     let loading = Ending::at_once([design.folder()]);
@@ -105,6 +112,8 @@ pub fn run_in(
         staging: Staging::new(out)?,
         out,
         observing,
+        drivers,
+        expected: before.as_ref().map(|before| before.profile.summary.cycles),
     };
     let Followed {
         analysis,
@@ -137,6 +146,16 @@ pub fn run_in(
     let memories = ran.memories;
     summary.warnings.extend(job.design.warnings.clone());
     summary.warnings.extend(job.memories.warning.clone());
+    if let Some(before) = &mut before {
+        before.compare(job.metadata, &summary, &memories);
+    }
+    // Advice is of the run before, unless this is the same one.
+    let same = before.as_ref().filter(|before| before.is_same);
+    let gone = match same {
+        Some(_) => Vec::new(),
+        None => outputs::advice(out),
+    };
+    summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     write(&job.staging, job.metadata, &analysis, &summary)?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
@@ -147,10 +166,8 @@ pub fn run_in(
     if !options.is_partial {
         interrupt::check()?;
     }
-    // Advice is of the run before.
-    let advice = outputs::advice(out);
-    let mut names = outputs::files();
-    names.extend(advice.iter().map(String::as_str));
+    let mut names = outputs::of_runs();
+    names.extend(gone.iter().map(String::as_str));
     job.staging.commit(&names)?;
     if let Some(waveform) = waveform {
         waveform.finish()?;
@@ -159,6 +176,7 @@ pub fn run_in(
         summary,
         memories,
         results,
+        before,
     })
 }
 
@@ -222,6 +240,10 @@ struct Job<'a> {
     staging: Staging,
     out: &'a Path,
     observing: Observing,
+    /// What starts the cells of the source.
+    drivers: Drivers,
+    /// The cycles of the run before.
+    expected: Option<u64>,
 }
 
 impl<'a> Job<'a> {

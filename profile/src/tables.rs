@@ -249,9 +249,6 @@ fn failure(place: &Path, error: TableError) -> Error {
     }
 }
 
-/// How many rows are made at a time.
-const BATCH: usize = 1 << 16;
-
 /// Makes the rows of a table that follows the events of a run: `trees`, `cycles` or `spans`. Its memory grows with the number of
 /// different call trees and places in the design, not with cycles.
 struct Batches<'a>(Maker<'a>);

@@ -17,9 +17,8 @@ use petal_files::Scratch;
 use petal_passes::{Design, Pipeline, Structure};
 use petal_program::Parsed;
 use petal_reconstruct::ProbeSource as _;
-use petal_verilator::{BuildOptions, RunOptions, Trace, Verilator};
+use petal_verilator::{BuildOptions, MoreVerilog, RunOptions, Trace, Verilator};
 
-use crate::compile;
 use crate::error::Error;
 use crate::folder;
 use crate::interrupt;
@@ -229,7 +228,7 @@ fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Error> {
     fs::write(&verilog, design.verilog()?).map_err(Error::io("write", &verilog))?;
     let options = BuildOptions {
         trace: Trace::Off,
-        more: compile::more_verilog(design),
+        more: more_verilog(design),
         interrupt: interrupt::flag(),
         ..BuildOptions::default()
     };
@@ -251,6 +250,16 @@ fn with_verilator(design: &Design, run: &Run) -> Result<Ran, Error> {
         stopped,
         memories: run.memories.read(work)?,
     })
+}
+
+/// What a simulator reads besides a design's Verilog.
+pub(crate) fn more_verilog(design: &Design) -> MoreVerilog {
+    let includes = design.includes.clone();
+    MoreVerilog {
+        folders: includes.folders,
+        modules: includes.modules,
+        files: includes.files,
+    }
 }
 
 #[cfg(test)]

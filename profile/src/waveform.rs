@@ -92,11 +92,12 @@ pub fn profile_waveform(
     }
     drop(ending);
     interrupt::check()?;
-    staging.commit(&outputs::files())?;
+    staging.commit(&outputs::of_runs())?;
     Ok(Profiled {
         summary,
         memories: String::new(),
         results,
+        before: None,
     })
 }
 

@@ -271,7 +271,55 @@ fn explain(error: ProgramError, path: &Path, user: &str, given: &str) -> Program
     let message = lines.collect::<Vec<_>>().join("\n");
     let meaning = "this is an error (the parser gave up looking for what may be here)";
     let message = message.replace("call limit reached", meaning);
-    ProgramError::Calyx { stage, message }
+    let meant = misspelt(&message, user).unwrap_or_default();
+    ProgramError::Calyx {
+        stage,
+        message: format!("{}{meant}", message.trim_end()),
+    }
+}
+
+/// The words of Calyx that begin something.
+const WORDS: [&str; 20] = [
+    "import",
+    "extern",
+    "primitive",
+    "comb",
+    "static",
+    "component",
+    "cells",
+    "wires",
+    "control",
+    "group",
+    "ref",
+    "seq",
+    "par",
+    "if",
+    "else",
+    "while",
+    "repeat",
+    "invoke",
+    "with",
+    "fsm",
+];
+
+/// A question whether one of Calyx's words is meant by what stands where the parser's message is about.
+fn misspelt(message: &str, user: &str) -> Option<String> {
+    // `--> design.futil:5:3`
+    let (_, place) = message.lines().next()?.rsplit_once("--> ")?;
+    let mut numbers = place.rsplit(':');
+    let column: usize = numbers.next()?.trim().parse().ok()?;
+    let line: usize = numbers.next()?.parse().ok()?;
+    let line = user.lines().nth(line.checked_sub(1)?)?;
+    let rest: String = line.chars().skip(column.checked_sub(1)?).collect();
+    let end = rest.find(|c: char| !c.is_ascii_alphabetic());
+    let word = &rest[..end.unwrap_or(rest.len())];
+    if WORDS.contains(&word) {
+        return None;
+    }
+    let near = petal_metadata::nearest(word, WORDS);
+    // The likeliest one only: what may stand there, the parser tells.
+    let question = petal_metadata::question(near.get(..1)?)?;
+    Some(format!("; {question}"))
 }
 
 /// Parses one file, which is called `path`.

@@ -25,6 +25,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 pub mod dependences;
+mod drivers;
 mod error;
 pub mod exclusion;
 mod frontend;
@@ -45,6 +46,7 @@ mod syntax;
 pub mod tree;
 mod written;
 
+pub use drivers::{Driver, Drivers};
 pub use error::ProgramError;
 pub use frontend::{CalyxFile, Parsed, Program, Source, Texts};
 pub use guard::{guarded, guarded_own};

@@ -77,8 +77,46 @@ pub(crate) struct Source<'a> {
 
 /// An error of the compiler about a program of these files.
 pub(crate) fn tell_of(error: &Error, sources: &[Source<'_>]) -> String {
+    if let Some(told) = without_entry(&error.message(), sources) {
+        return told;
+    }
     let (path, start, end) = error.location();
     tell_of_name(&error.message(), Some((path, start..end)), sources).unwrap_or_else(|| tell(error))
+}
+
+/// The message that no component is the outermost one, at the component that is likeliest to be meant.
+fn without_entry(message: &str, sources: &[Source<'_>]) -> Option<String> {
+    if !message.starts_with("No entry point") {
+        return None;
+    }
+    let all = sources.iter().flat_map(|source| {
+        let components = source.namespace.components.iter();
+        components.map(move |component| (component.name, source))
+    });
+    let all: Vec<(Id, &Source<'_>)> = all.collect();
+    let near = petal_metadata::nearest("main", all.iter().map(|(name, _)| name.to_string()));
+    let meant = near.first().and_then(|near| {
+        let mut all = all.iter();
+        all.find(|(name, _)| name.as_ref() == near)
+    });
+    let &(name, source) = meant.or(all.last())?;
+    let at = syntax::find_word(source.text, name.as_ref(), 0..source.text.len()).next()?;
+    let begin = source.text[..at]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    let told = Told {
+        path: source.path,
+        line: (
+            syntax::line(source.text, at),
+            source.text[begin..].lines().next().unwrap_or_default(),
+        ),
+        at: at - begin,
+        length: name.as_ref().len(),
+        message: format!(
+            "No entry point for the program: no component is called `main`. If it is `{name}`, call that one `main`, or mark it: `component {name}<\"toplevel\"=1>`"
+        ),
+    };
+    Some(told.to_string())
 }
 
 /// A message about a name that is not there, if it is one. `span` is where the compiler has it from.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from typing import TYPE_CHECKING, List, Sequence
+from typing import TYPE_CHECKING, Any, List, Mapping, Sequence
 
 if TYPE_CHECKING:
     from ._profile import Profile
@@ -55,6 +55,11 @@ def page(text: str) -> str:
     return f'<iframe style="width:100%;height:45em;border:1px solid #8888" srcdoc="{html.escape(text)}"></iframe>'
 
 
+def reason(spot: Mapping[str, Any]) -> str:
+    """Why a statement costs cycles, and what to do next."""
+    return "; ".join(part for part in (spot["why"], spot.get("next")) if part)
+
+
 def profile(profile: "Profile") -> str:
     """The summary, the most expensive statements and the flame graph of a profile."""
     summary = profile.summary
@@ -72,7 +77,7 @@ def profile(profile: "Profile") -> str:
     rows = "".join(figure(name, value) for name, value in [*figures, *kinds])
     hotspots = "".join(
         f'<tr><td style="{_CELL}"><code>{html.escape(spot["name"])}</code></td>'
-        f'<td style="{_NUMBER}">{spot["cost"]:,}</td><td style="{_CELL}">{html.escape(spot["why"])}</td></tr>'
+        f'<td style="{_NUMBER}">{spot["cost"]:,}</td><td style="{_CELL}">{html.escape(reason(spot))}</td></tr>'
         for spot in summary["hotspots"]
         if spot["kind"] == "cost"
     )

@@ -71,7 +71,7 @@ class Profile:
         return memories
 
     def table(self, name: str) -> Table:
-        """The table of this name: `runs`, `statements`, `groups`, `cells`, `lines`, `trees`, `cycles`, `spans`, or one of what was
+        """The table of this name: `runs`, `statements`, `loops`, `groups`, `cells`, `lines`, `trees`, `cycles`, `spans`, or one of what was
         observed (docs/formats.md)."""
         if name in ("trees", "cycles", "spans"):
             return _petal.long_table(self.folder, name)
@@ -102,6 +102,11 @@ class Profile:
     def statements(self) -> Table:
         """A row for each control statement, with the overhead that is charged to it."""
         return self.table("statements")
+
+    @property
+    def loops(self) -> Table:
+        """Loops: how often they go round, and how long their iterations take."""
+        return self.table("loops")
 
     @property
     def groups(self) -> Table:

@@ -22,6 +22,8 @@ use crate::signals::{Signal, SignalTable};
 use crate::source::{Change, ProbeSource, SourceError};
 use crate::wanted::{Scopes, Wanted};
 
+use layout::damaged;
+
 pub use layout::is_fst;
 
 /// Values that are handed over at once, and how many times so many may wait.
@@ -235,12 +237,6 @@ impl ProbeSource for FstSource {
 
     fn take_warnings(&mut self) -> Vec<Warning> {
         self.cycles.take_warnings()
-    }
-}
-
-fn damaged(error: impl std::fmt::Display) -> SourceError {
-    SourceError::Damaged {
-        problem: error.to_string(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Where the programs that `petal advise` tries are compiled, run and compared.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use petal_advise::{Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView};
@@ -26,6 +27,8 @@ pub struct Shop<'a> {
     /// The contents of the memories before and after the run of the program as it is, for each data set.
     data: Vec<(Memories, String)>,
     names: Vec<String>,
+    /// How long the search may take.
+    budget: Duration,
     /// One program is parsed at a time anyway.
     pub bar: ProgressBar,
     told: Mutex<()>,
@@ -36,6 +39,7 @@ impl<'a> Shop<'a> {
     pub fn new(
         runs: &'a [Options],
         quiet: bool,
+        budget: Duration,
         source: Source,
         text: &str,
     ) -> Result<Self, Error> {
@@ -54,6 +58,7 @@ impl<'a> Shop<'a> {
             source,
             data: Vec::new(),
             names: Vec::new(),
+            budget,
             bar,
             told: Mutex::default(),
         };
@@ -214,8 +219,11 @@ impl Workshop for Shop<'_> {
 
     fn progress(&self, runs: usize, best: u64) {
         let _told = self.told.lock();
+        let left = self.budget.saturating_sub(self.bar.elapsed());
+        let left = HumanDuration(Duration::from_secs(left.as_secs()));
         self.bar.set_message(format!(
-            "{runs} programs tried, best {} cycles",
+            "{} programs tried, best {} cycles, at most {left:#} left",
+            thousands(runs as u64),
             thousands(best)
         ));
         self.bar.tick();

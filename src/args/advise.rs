@@ -8,7 +8,7 @@ use petal_compare::Limit;
 
 use petal_profile::CYCLE_LIMIT;
 
-use super::DesignArgs;
+use super::design::DesignArgs;
 use super::values::{parse_size, parse_time};
 
 pub(super) const HELP: &str = "\

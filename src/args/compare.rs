@@ -10,9 +10,10 @@ use super::values::parse_size;
 pub const HELP: &str = "\
 Examples:
   petal compare petal-out/before petal-out/after
+  petal compare --last petal-out/design
   petal compare baseline.json design.futil --fail-above 2%
   petal compare baseline.json design.futil --fail-above 'p99(load)=5%'
-  petal compare design.futil --passes no-opt --passes all --flame change.svg
+  petal compare design.futil --passes no-opt --passes all --html change.html
   petal compare baseline.json petal-out/design --format markdown >> $GITHUB_STEP_SUMMARY
 
 Exit codes:
@@ -43,6 +44,9 @@ pub struct CompareArgs {
     pub base: PathBuf,
     /// What to compare: the same [default: BASE, with the second `--passes`]
     pub new: Option<PathBuf>,
+    /// Compare a profile, or that of a design, with the run before it
+    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified"])]
+    pub last: bool,
     /// The passes for programs: for both; or twice, for BASE and for NEW [default: all]
     #[arg(long, value_name = "LIST")]
     pub passes: Vec<String>,
@@ -83,6 +87,9 @@ pub struct CompareArgs {
     /// Write the differential flame graph to this file: red grew, blue shrank
     #[arg(long, value_name = "FILE.svg")]
     pub flame: Option<PathBuf>,
+    /// Write a page to this file: both flame graphs, the source with both costs, what changed by itself
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
 }
 
 /// `petal baseline`

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::DesignArgs;
+use super::design::DesignArgs;
 use clap::Args;
 use petal_observe::{
     CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request, RuleRequest, Text,

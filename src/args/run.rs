@@ -1,14 +1,14 @@
-//! The arguments of `petal run`, and of all that compiles a design.
+//! The arguments of `petal run`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use petal_profile::{
-    CYCLE_LIMIT, DesignOptions, Error, Options, Simulator, WaveformFile, WaveformFormat,
-};
+use petal_profile::{CYCLE_LIMIT, Error, Options, Simulator, WaveformFile, WaveformFormat};
 
+use super::design::DesignArgs;
+use super::observe::ObserveArgs;
 use super::values::{parse_name, parse_size};
-use super::{ObserveArgs, ViewArgs};
+use super::view::ViewArgs;
 use crate::design;
 
 pub(super) const HELP: &str = "\
@@ -16,55 +16,9 @@ Examples:
   petal run design.futil
   petal run design.futil --data inputs.json --out profile
   petal run design.futil --passes all --disable-pass cell-share
+  petal run design.futil --on-change
   petal run design.futil --json | jq .cycles
   python3 design.py | petal run - --name design --data inputs.json";
-
-/// Which design, and how to compile it.
-#[derive(Debug, Clone, Args)]
-pub struct DesignArgs {
-    /// The Calyx program, or `-` for standard input
-    pub design: PathBuf,
-    /// The passes: `all`, `no-opt`, or a list of passes and aliases with commas
-    #[arg(long, default_value = petal_passes::ALL, value_name = "LIST")]
-    pub passes: String,
-    /// Leave out a pass or alias (may be repeated)
-    #[arg(short = 'd', long = "disable-pass", value_name = "PASS")]
-    pub disable_pass: Vec<String>,
-    /// Give a pass an option, as `PASS:OPTION` or `PASS:OPTION=VALUE` (may be repeated); what passes print goes to
-    /// standard error
-    #[arg(short = 'x', long = "extra-opt", value_name = "OPTION")]
-    pub extra_opt: Vec<String>,
-    /// Look for imports in this folder, before the standard library (may be repeated)
-    #[arg(short = 'l', long = "library", value_name = "DIR")]
-    pub library: Vec<PathBuf>,
-    /// Also take the texts of front-end files (Python, Dahlia) from this folder, or with `FROM=TO` look for those whose paths
-    /// begin with FROM below TO (may be repeated) [default: the design's folder and the current one]
-    #[arg(long, value_name = "DIR")]
-    pub source_root: Vec<String>,
-    /// Do not make sure that the design without probes runs alike; outputs tell it
-    #[arg(long)]
-    pub unverified: bool,
-    /// Take warnings for errors: refuse a design that the pass `papercut` warns of, and end with one, after the profile is
-    /// written, if the run has others
-    #[arg(long)]
-    pub strict: bool,
-}
-
-impl DesignArgs {
-    /// The design, which is read here only if it is on standard input.
-    pub fn options(&self) -> Result<DesignOptions, Error> {
-        Ok(DesignOptions {
-            source: design::source(&self.design)?,
-            passes: self.passes.clone(),
-            disabled_passes: self.disable_pass.clone(),
-            pass_options: self.extra_opt.clone(),
-            libraries: self.library.clone(),
-            source_roots: self.source_root.clone(),
-            is_verified: !self.unverified,
-            is_strict: self.strict,
-        })
-    }
-}
 
 /// What simulates a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -119,6 +73,10 @@ pub struct RunArgs {
     /// Write them as VCD, which everything reads
     #[arg(long, value_name = "FILE", conflicts_with = "fst")]
     pub vcd: Option<PathBuf>,
+    /// Run the design again whenever a file that the run reads changes, print what that saved in a line, and serve a report that
+    /// shows each run
+    #[arg(long, conflicts_with_all = ["json", "memories", "events"])]
+    pub on_change: bool,
     /// Write the tables of the profile as Parquet files, too, as `petal export` does
     #[arg(long)]
     pub tables: bool,

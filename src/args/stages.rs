@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{DesignArgs, ObserveArgs, ViewArgs};
+use super::design::DesignArgs;
+use super::observe::ObserveArgs;
+use super::view::ViewArgs;
 
 /// `petal instrument`
 #[derive(Debug, Args)]

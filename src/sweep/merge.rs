@@ -8,8 +8,8 @@ use petal_profile::{Error, folder, interrupt};
 use petal_sweep::{Row, Run, Sweep, VERSION, conflict};
 use petal_visualize::outputs::SUMMARY;
 
+use super::folder::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
 use super::shop::{ROW, remove};
-use super::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
 use crate::args::SweepArgs;
 use crate::messages;
 

@@ -19,8 +19,8 @@ use petal_profile::{Error, Profile, folder, interrupt};
 use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
 use petal_visualize::outputs::SUMMARY;
 
+use super::folder::{GENERATED, PROFILES, ROWS};
 use super::process::{self, Guard, Limits};
-use super::{GENERATED, PROFILES, ROWS};
 
 /// What the names of inputs begin with that commands print.
 pub const PRINTED: &str = "what the command of";

@@ -1,8 +1,10 @@
 //! Which runs are best: of each family of designs and each data set, the shortest, and those that none beats.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::row::{Row, Sweep};
+use petal_table::text::thousands;
 
 /// How many rows each list has on a terminal.
 const ROWS: usize = 20;
@@ -87,19 +89,20 @@ impl Sweep {
             cells.extend([figure(row, first), figure(row, second)]);
             cells
         };
+        self.matrix(&mut text, rows);
         let head = |title: &str| {
             let head = [title, "passes", "data", first, second];
             head.map(str::to_owned).to_vec()
         };
         let best = groups.iter().filter_map(|group| group.front.first());
         let best: Vec<_> = best.map(|row| line(row)).collect();
-        list(&mut text, &head(&format!("least {first}")), &best);
+        list(&mut text, &head(&format!("least {first}")), &best, 3);
         let fronts = groups.iter().filter(|group| group.front.len() > 1);
         let fronts: Vec<_> = fronts
             .flat_map(|group| group.front.iter().map(|row| line(row)))
             .collect();
         let title = format!("Pareto front: {first} against {second}");
-        list(&mut text, &head(&title), &fronts);
+        list(&mut text, &head(&title), &fronts, 3);
         let failed: Vec<_> = failed
             .iter()
             .map(|row| {
@@ -122,13 +125,81 @@ impl Sweep {
             })
             .collect();
         let head = ["failed", "passes", "data", "why"].map(str::to_owned);
-        list(&mut text, &head, &failed);
+        list(&mut text, &head, &failed, 4);
         text
     }
 }
 
+/// A design and a data set, with the figure of each pipeline.
+type MatrixLine<'a> = ((&'a str, &'a str), BTreeMap<&'a str, u64>);
+
+/// The widest matrix, in pipelines.
+const COLUMNS: usize = 6;
+
+impl Sweep {
+    /// Adds the first figure of each design by pipeline, with how much it differs from that of `no-opt`, or of the first one: unless there is
+    /// but one pipeline, or a line would be too long.
+    fn matrix(&self, text: &mut String, rows: &[Row]) {
+        let first = &self.pareto[0];
+        let mut pipelines: Vec<&str> = Vec::new();
+        let mut lines: Vec<MatrixLine<'_>> = Vec::new();
+        for row in rows {
+            let Some(&figure) = row.figures.get(first) else {
+                continue;
+            };
+            let (passes, key) = (&*row.name.passes, (&*row.name.design, &*row.name.data));
+            if !pipelines.contains(&passes) {
+                pipelines.push(passes);
+            }
+            match lines.iter_mut().find(|(other, _)| *other == key) {
+                Some((_, figures)) => {
+                    figures.insert(passes, figure);
+                }
+                None => lines.push((key, BTreeMap::from([(passes, figure)]))),
+            }
+        }
+        if !(2..=COLUMNS).contains(&pipelines.len()) {
+            return;
+        }
+        let is_stock = |passes: &&&str| **passes == "no-opt";
+        let base = *pipelines.iter().find(is_stock).unwrap_or(&pipelines[0]);
+        let has_data = lines.iter().any(|((_, data), _)| *data != lines[0].0.1);
+        let title = if has_data { "design, data" } else { "design" };
+        let mut head = vec![format!("{first}: {title}")];
+        head.extend(pipelines.iter().map(|&passes| {
+            let mark = if passes == base { " (=)" } else { "" };
+            format!("{passes}{mark}  ")
+        }));
+        let cells = lines.iter().map(|((design, data), figures)| {
+            let name = if has_data {
+                format!("{design}, {data}")
+            } else {
+                (*design).to_owned()
+            };
+            let base = figures.get(base).copied();
+            let cells = pipelines.iter().map(|passes| {
+                let Some(&figure) = figures.get(passes) else {
+                    return "–".to_owned();
+                };
+                let percent = base.filter(|&base| base > 0 && base != figure);
+                let percent = percent.map(|base| format!("  {:>6} %", change(base, figure)));
+                format!("{}{:>11}", thousands(figure), percent.unwrap_or_default())
+            });
+            std::iter::once(name).chain(cells).collect::<Vec<String>>()
+        });
+        let cells: Vec<Vec<String>> = cells.collect();
+        list(text, &head, &cells, 1);
+    }
+}
+
+/// By how many percent `to` is more than `from`, with one decimal.
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn change(from: u64, to: u64) -> String {
+    format!("{:+.1}", (to as f64 / from as f64 - 1.0) * 100.0)
+}
+
 /// Adds a list, unless it is empty: texts to the left, figures to the right.
-fn list(text: &mut String, head: &[String], rows: &[Vec<String>]) {
+fn list(text: &mut String, head: &[String], rows: &[Vec<String>], texts: usize) {
     if rows.is_empty() {
         return;
     }
@@ -141,7 +212,7 @@ fn list(text: &mut String, head: &[String], rows: &[Vec<String>]) {
         let mut told = String::from(" ");
         for (column, cell) in line.iter().enumerate() {
             let width = width(column).unwrap_or(0);
-            let is_figure = column > 2 && line.len() == 5;
+            let is_figure = column >= texts;
             let _ = if is_figure {
                 write!(told, " {cell:>width$} ")
             } else {

@@ -24,11 +24,13 @@ mod best;
 mod expand;
 mod file;
 mod fill;
+mod job;
 mod named;
 mod page;
 mod row;
 
 pub use best::{Group, groups};
-pub use expand::{Job, Name, Problem, Source, encoded, expand};
+pub use expand::{Problem, expand};
 pub use file::{SweepFile, TIMEOUT};
+pub use job::{Job, Name, Source, encoded};
 pub use row::{Inputs, Row, Run, Sweep, VERSION, conflict, digest};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::expand::{Job, Name, Source};
+use crate::job::{Job, Name, Source};
 
 /// What names stand for: one thing each, in tables as well as in folders.
 #[derive(Default)]

@@ -5,10 +5,10 @@
 use petal_visualize::Page;
 use serde::Serialize;
 
-use crate::expand::encoded;
+use crate::job::encoded;
 use crate::row::{Row, Sweep};
 
-const PAGE: &str = include_str!("page/page.html");
+const BODY: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/sweep.js");
 
@@ -83,10 +83,11 @@ impl Sweep {
             rows,
         };
         let page = Page {
-            template: PAGE,
+            kind: "sweep",
+            body: BODY,
             style: STYLE,
             script: SCRIPT,
         };
-        page.render(&data, &[("title", &self.name)], &[])
+        page.render(&self.name, &data, &[("title", &self.name)], &[])
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::expand::{Job, Name};
+use crate::job::{Job, Name};
 
 /// The version of the files of a sweep.
 pub const VERSION: u32 = 1;

@@ -1,5 +1,9 @@
 //! What a column of a table is called, and what it holds.
 
+use anstyle::Style;
+
+use crate::screen::{BETTER, DIM, WORSE};
+
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -28,6 +32,8 @@ pub struct Column {
     pub is_optional: bool,
     /// Whether it holds prose, which is cut where there is no room for it; names never are.
     pub is_prose: bool,
+    /// Whether it holds changes of a cost, with their sign: less is better.
+    pub is_change: bool,
 }
 
 impl Column {
@@ -39,6 +45,7 @@ impl Column {
             kind,
             is_optional: false,
             is_prose: kind == Kind::Texts,
+            is_change: false,
         }
     }
 
@@ -60,9 +67,27 @@ impl Column {
         }
     }
 
+    /// A column of changes of a cost.
+    pub fn change(name: impl Into<String>) -> Self {
+        Self {
+            is_change: true,
+            ..Self::number(name)
+        }
+    }
+
     /// A column of whole numbers.
     pub fn number(name: impl Into<String>) -> Self {
         Self::of(name, Kind::Number)
+    }
+
+    /// How a cell of it is shown that reads so; `None` if as it is.
+    pub(crate) fn style(&self, cell: &str) -> Option<Style> {
+        match cell.chars().next() {
+            Some('-') if self.is_change => Some(BETTER),
+            Some('+') if self.is_change => Some(WORSE),
+            _ if self.is_prose => Some(DIM),
+            _ => None,
+        }
     }
 
     /// Whether it holds numbers, which are flush right.

@@ -32,11 +32,12 @@ impl Screen {
 
     /// A table in lines that begin with so many spaces.
     pub fn table(self, table: &Table, indent: usize) -> String {
-        let lines = if self.is_terminal {
-            table.text_within(self.width.saturating_sub(indent))
+        let room = if self.is_terminal {
+            self.width.saturating_sub(indent)
         } else {
-            table.text()
+            usize::MAX
         };
+        let lines = table.text_on(self, room);
         let lines = lines.lines().map(|line| format!("{:indent$}{line}\n", ""));
         lines.collect()
     }
@@ -48,6 +49,19 @@ impl Screen {
         } else {
             text.to_string()
         }
+    }
+
+    /// Each line of `text` in a style, behind the spaces that it begins with.
+    pub fn styled_lines(self, style: Style, text: &str) -> String {
+        let lines = text.lines().map(|line| {
+            let rest = line.trim_start();
+            let indent = &line[..line.len() - rest.len()];
+            match rest {
+                "" => "\n".to_owned(),
+                rest => format!("{indent}{}\n", self.styled(style, rest)),
+            }
+        });
+        lines.collect()
     }
 
     /// A bar of `part` of `whole`, in at most `width` columns.
@@ -77,6 +91,8 @@ impl Screen {
 pub const BOLD: Style = Style::new().bold();
 /// What is secondary.
 pub const DIM: Style = Style::new().dimmed();
+/// What to do.
+pub const NEXT: Style = AnsiColor::Cyan.on_default();
 /// What got better.
 pub const BETTER: Style = AnsiColor::Green.on_default();
 /// What got worse.

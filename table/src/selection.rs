@@ -333,6 +333,20 @@ impl Digest {
         ],
         ..Self::STATEMENTS
     };
+    /// Of the table of loops.
+    pub const LOOPS: Self = Self {
+        columns: &[
+            "component",
+            "statement",
+            "times entered",
+            "iterations",
+            "cycles",
+            "shortest iteration",
+            "longest iteration",
+            "average iteration",
+        ],
+        sort: &["cycles"],
+    };
     /// Of the table of a front end's lines.
     pub const LINES: Self = Self {
         columns: &["file", "line", "text", "cycles", "own", "overhead"],

@@ -7,8 +7,9 @@ use petal_reconstruct::InstanceId;
 use serde_json::{Map, Value as Json};
 use unicode_width::UnicodeWidthStr;
 
+use crate::screen::{BOLD, DIM};
 use crate::text::{cut, markdown};
-use crate::{Column, Value};
+use crate::{Column, Screen, Value};
 
 /// What a row tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -177,19 +178,18 @@ impl Table {
 
     /// Aligned columns.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        self.write_text(&mut text, &all, usize::MAX);
-        text
+        self.text_on(Screen::PLAIN, usize::MAX)
     }
 
-    /// Aligned columns for a terminal that is `room` columns wide. If they do not fit, columns of
+    /// Aligned columns, `room` of the screen's wide. If they do not fit, columns of
     /// numbers that hold nothing but zeros are left out, prose is cut and then left out, and then columns from the right on. Names are
     /// whole, and last lines say what is left out.
-    pub fn text_within(&self, room: usize) -> String {
+    pub fn text_on(&self, screen: Screen, room: usize) -> String {
         let all: Vec<usize> = (0..self.columns.len()).collect();
+        let mut text = String::new();
         if self.width(&all) <= room {
-            return self.text();
+            self.write_text(&mut text, &all, screen, room);
+            return text;
         }
         let (mut shown, zeros): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
             !self.columns[at].is_number() || self.rows.iter().any(|row| !row[at].is_nothing())
@@ -200,22 +200,28 @@ impl Table {
             let last = prose.filter(|&last| last > 0).unwrap_or(shown.len() - 1);
             no_room.insert(0, shown.remove(last));
         }
-        let mut text = String::new();
-        self.write_text(&mut text, &shown, room);
+        self.write_text(&mut text, &shown, screen, room);
         for (why, columns) in [("0 in all rows", zeros), ("no room for", no_room)] {
             if !columns.is_empty() {
                 let names = columns.iter().map(|&at| self.columns[at].heading());
                 let names: Vec<&str> = names.collect();
-                let _ = writeln!(text, "{why}: {}", names.join(", "));
+                let told = format!("{why}: {}", names.join(", "));
+                let told = Screen {
+                    width: room,
+                    ..screen
+                }
+                .wrapped(&told, 0);
+                text.push_str(&screen.styled_lines(DIM, &told));
             }
         }
         text
     }
 
-    /// How wide these columns are side by side once prose is cut.
+    /// How wide these columns are side by side once prose is cut, and long names at the beginning have a line of their own.
     fn least_width(&self, columns: &[usize]) -> usize {
-        let cut = columns.iter().filter(|&&at| self.columns[at].is_prose);
-        let cut = cut.map(|&at| widest(&self.cells(at)).saturating_sub(SHORTEST));
+        let gives = |&(nth, &at): &(usize, &usize)| nth == 0 || self.columns[at].is_prose;
+        let cut = columns.iter().enumerate().filter(gives);
+        let cut = cut.map(|(_, &at)| widest(&self.cells(at)).saturating_sub(SHORTEST));
         self.width(columns) - cut.sum::<usize>()
     }
 
@@ -233,8 +239,9 @@ impl Table {
         widths.sum::<usize>() + GAP.len() * columns.len().saturating_sub(1)
     }
 
-    /// Writes these columns side by side, with prose cut to get to `room` columns.
-    fn write_text(&self, text: &mut String, columns: &[usize], room: usize) {
+    /// Writes these columns side by side, with prose cut to get to `room` columns. If that is not enough, names at the beginning of a line that
+    /// are too long for the figures behind them have a line of their own.
+    fn write_text(&self, text: &mut String, columns: &[usize], screen: Screen, room: usize) {
         let mut cells: Vec<Vec<String>> = columns.iter().map(|&at| self.cells(at)).collect();
         let mut excess = self.width(columns).saturating_sub(room);
         for (cells, &at) in cells.iter_mut().zip(columns).rev() {
@@ -247,13 +254,28 @@ impl Table {
                 excess -= width - shorter;
             }
         }
-        let widths: Vec<usize> = cells.iter().map(|cells| widest(cells)).collect();
+        let mut widths: Vec<usize> = cells.iter().map(|cells| widest(cells)).collect();
+        if let Some(names) = widths.first_mut() {
+            *names = names.saturating_sub(excess).max(SHORTEST.min(*names));
+        }
         for row in 0..=self.rows.len() {
             let mut line = String::new();
             for ((cells, &at), width) in cells.iter().zip(columns).zip(&widths) {
-                let cell = &cells[row];
+                let (cell, column) = (&cells[row], &self.columns[at]);
+                if cell.width() > *width {
+                    let _ = write!(line, "{cell}\n{:width$}{GAP}", "");
+                    continue;
+                }
                 let space = " ".repeat(width - cell.width());
-                let _ = if self.columns[at].is_number() {
+                let style = match row {
+                    0 => Some(BOLD),
+                    _ => column.style(cell),
+                };
+                let cell = match style.filter(|_| !cell.is_empty()) {
+                    Some(style) => screen.styled(style, cell),
+                    None => cell.clone(),
+                };
+                let _ = if column.is_number() {
                     write!(line, "{space}{cell}{GAP}")
                 } else {
                     write!(line, "{cell}{space}{GAP}")
@@ -325,23 +347,26 @@ mod tests {
             the_first_of_the_two_very_long_names  1,234,567  1.00      0
             the_first_of_the_two_very_long_other  1,234,567  1.00      0
         "#]]
-        .assert_eq(&table.text_within(100));
+        .assert_eq(&table.text_on(Screen::PLAIN, 100));
         expect![[r#"
             name                        cycles   avg
             a                                7  0.50
-            the_first_o…_long_names  1,234,567  1.00
-            the_first_o…_long_other  1,234,567  1.00
+            the_first_of_the_two_very_long_names
+                                     1,234,567  1.00
+            the_first_of_the_two_very_long_other
+                                     1,234,567  1.00
             0 in all rows: other
         "#]]
-        .assert_eq(&table.text_within(40));
+        .assert_eq(&table.text_on(Screen::PLAIN, 40));
         expect![[r#"
-            name             cycles   avg
-            a                     7  0.50
-            the_f…_names  1,234,567  1.00
-            the_f…_other  1,234,567  1.00
+            name
+            a
+            the_first_of_the_two_very_long_names
+            the_first_of_the_two_very_long_other
             0 in all rows: other
+            no room for: cycles, avg
         "#]]
-        .assert_eq(&table.text_within(3));
+        .assert_eq(&table.text_on(Screen::PLAIN, 3));
     }
 
     #[test]

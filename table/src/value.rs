@@ -23,6 +23,9 @@ pub enum Value {
     Unknown,
 }
 
+/// From here on numbers that are not whole are shown without decimals.
+const LARGE: f64 = 1000.0;
+
 impl Value {
     /// `part` of `whole` in per cent.
     #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
@@ -66,6 +69,8 @@ impl Value {
         match self {
             Self::Text(text) => printable(text).replace('\t', " "),
             Self::Count(count) => thousands(*count),
+            // Hundredths of so much mean nothing.
+            Self::Decimal(number) if number.abs() >= LARGE => grouped(&format!("{number:.0}")),
             Self::Decimal(_) | Self::Fraction(_) => grouped(&self.plain()),
             Self::Texts(_) => printable(&self.plain()).replace('\t', " "),
             Self::Empty => String::new(),

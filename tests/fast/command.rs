@@ -49,8 +49,8 @@ fn a_run_tells_where_the_cycles_went() {
 
           next
           petal advise switch-case-par.futil
-          petal annotate petal-out/switch-case-par --top 10             what else costs
-          petal view petal-out/switch-case-par                          the timeline
+          petal annotate petal-out/switch-case-par --top 10           what else costs
+          petal view petal-out/switch-case-par                        the timeline
     "#]]
     .assert_eq(&printed);
 }

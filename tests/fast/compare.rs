@@ -40,6 +40,11 @@ fn two_builds_as_text() {
           FSM update                   11      3     -8   -72.7
           FSM and par-done update       9      0     -9  -100.0
 
+        changed by itself  cycles  delta  what
+        main.seq@L57        9 → 0     -9  FSM update 6 → 0, FSM and par-done update 3 → 0
+        main.while@L55     10 → 5     -5  FSM and par-done update 3 → 0, FSM update 3 → 1
+        main.par@L56        3 → 0     -3  FSM and par-done update 3 → 0
+
         statement        cycles  delta      %  overhead  delta  what changed  source
         main.seq@L57     18 → 9     -9  -50.0     9 → 0     -9                seq
         main.while@L55  31 → 14    -17  -54.8     6 → 1     -5                while lt.out with cond
@@ -76,6 +81,13 @@ fn two_designs_as_markdown() {
         | overhead | 6 | 3 | -3 | -50.0 |
         |   FSM update | 4 | 3 | -1 | -25.0 |
         |   FSM and par-done update | 2 | 0 | -2 | -100.0 |
+
+        ### Changed by themselves
+
+        | changed by itself | cycles | delta | what |
+        | --- | ---: | ---: | --- |
+        | main.if@L118 | 2 → 0 | -2 | FSM update 2 → 0 |
+        | main.par@L118 | 1 → 0 | -1 | FSM and par-done update 1 → 0 |
 
         ### Statements
 
@@ -147,6 +159,12 @@ fn edits_of_the_source_are_told() {
           conditions      105    100     -5  -4.8
         overhead          274    269     -5  -1.8
           FSM update      274    269     -5  -1.8
+
+        changed by itself  cycles  delta  what
+        main.while@L83     13 → 3    -10  FSM update 8 → 3, conditions 5 → 0
+        main.first_term    8 → 16     +8  computation 8 → 16
+        main.clear          8 → 0     -8  computation 8 → 0
+        main.store          5 → 6     +1  computation 5 → 6
 
         statement                 cycles  delta       %  overhead  delta  what changed                               source
         main.while@L83         609 → 599    -10    -1.6     8 → 3     -5  edited, was while i_lt.out with more_rows  while i_lt.out

@@ -37,6 +37,37 @@ fn a_syntax_error() {
 }
 
 #[test]
+fn misspelt_words_of_calyx() {
+    let workshop = Workshop::new();
+    for (word, wrong, place) in [
+        ("group put", "gruop put", "design.futil:6:5"),
+        ("control {", "contrl {", "design.futil:8:3"),
+        ("wires {", "wire {", "design.futil:5:3"),
+    ] {
+        workshop.write("design.futil", DESIGN.replace(word, wrong));
+        let meant = word.split(' ').next().unwrap();
+        let said = workshop.fails(&RUN);
+        tells(&said, &[place, &format!("is it `{meant}`?")]);
+    }
+}
+
+#[test]
+fn a_design_without_main() {
+    let workshop = Workshop::new();
+    let design = DESIGN.replace("component main", "component mian");
+    workshop.write("design.futil", &design);
+    let said = workshop.fails(&RUN);
+    tells(
+        &said,
+        &["design.futil:3:11: No entry point", "`mian`", "`main`"],
+    );
+    // What it advises works.
+    let marked = design.replace("component mian", "component mian<\"toplevel\"=1>");
+    workshop.write("design.futil", marked);
+    workshop.succeeds(&RUN);
+}
+
+#[test]
 fn a_design_that_calyx_refuses() {
     let workshop = Workshop::new();
     workshop.write(
@@ -212,6 +243,8 @@ component main() -> () {
     workshop.write("design.futil.data", "{}");
     let said = workshop.fails(&RUN);
     tells(&said, &["circle", "main.i_x", "main.i.n_out"]);
+    // Each port is told once.
+    assert_eq!(said.matches("main.i.n_out").count(), 1, "{said}");
 }
 
 #[test]

@@ -125,7 +125,11 @@ fn a_run_that_ended_early_has_taken_what_it_has_begun() {
 fn the_format_is_that_of_the_file() {
     let workshop = profiled("while-comb.futil");
     let image = workshop.succeeds(&["graph", "out"]);
-    for (name, begin) in [("g.svg", "<svg "), ("g.dot", "digraph \"while-comb\" {")] {
+    for (name, begin) in [
+        ("g.svg", "<svg "),
+        ("g.html", "<!doctype html>"),
+        ("g.dot", "digraph \"while-comb\" {"),
+    ] {
         assert_eq!(workshop.succeeds(&["graph", "out", "--out", name]), "");
         assert!(workshop.read(name).starts_with(begin), "{name}");
     }
@@ -181,7 +185,11 @@ fn what_an_image_has_no_room_for_is_told() {
         "no-opt",
     ];
     workshop.succeeds(&run);
+    // Of a large graph the critical path alone, unless more is asked for.
     let image = workshop.succeeds(&["graph", "out"]);
+    let none = "447 of 454 statements and cells are not shown, with 0 cycles of the critical path";
+    tells(&image, &[none, "`--all`"]);
+    let image = workshop.succeeds(&["graph", "out", "--all"]);
     tells(
         &image,
         &[

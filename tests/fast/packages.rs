@@ -60,6 +60,7 @@ const ROOMS: [Room; 19] = [
             "calyx-utils",
             "petal-metadata",
             "petal-program",
+            "petal-table",
         ],
         in_tests: &[],
     },
@@ -178,7 +179,7 @@ const ROOMS: [Room; 19] = [
     },
     Room {
         name: "petal-sweep",
-        knows: &["petal-metadata", "petal-visualize"],
+        knows: &["petal-metadata", "petal-table", "petal-visualize"],
         in_tests: &[],
     },
     Room {

@@ -55,7 +55,7 @@ const CASES: [Case; 11] = [
             "--data",
             "other.json",
         ],
-        files: &["--flame"],
+        files: &["--flame", "--html"],
         folders: &[],
         inputs: &[
             "base.json",
@@ -67,7 +67,7 @@ const CASES: [Case; 11] = [
     },
     Case {
         args: &["compare", "kept", "design.futil"],
-        files: &["--flame"],
+        files: &["--flame", "--html"],
         folders: &[],
         inputs: &[
             "kept/trace.petal",

@@ -111,14 +111,14 @@ fn a_done_that_never_comes() {
         &program,
         &[],
         &expect![[r#"
-        error: the design never ends: from cycle 4 on nothing changes any more
-          active in cycle 4, each with its first cycle:
-          0  main
-          0    seq@L22
-          2      lost
-          group main.lost (design.futil:18) waits for its `done`, `i.done`
-          out holds the profile up to there, a partial one
-    "#]],
+            error: the design never ends: from cycle 4 on nothing changes any more
+              active in cycle 4, each with its first cycle:
+              0  main
+              0    seq@L22
+              2      lost
+              group main.lost (design.futil:18) waits for its `done`, `i.done`: i.write_en = lt.out, which is 0
+              out holds the profile up to there, a partial one
+        "#]],
     );
 }
 
@@ -129,43 +129,43 @@ fn a_par_with_an_arm_that_is_stuck() {
         &program("", control),
         &[],
         &expect![[r#"
-        error: the design never ends: from cycle 19 on the same 4 cycles repeat for ever
-          active in cycle 22, each with its first cycle:
-           0  main
-           0    seq@L22
-           2      par@L24:7
-           2        invoke@L24:13
-           2          invoke0 (compiler)
-           2            s [sub]
-           2              seq@L8
-           2                ask
-           2        seq@L24:27
-           4          while@L24:38
-          22            set
-          22              i (primitive)
-          group main.s.ask (design.futil:6) waits for its `done`, `t.done`
-          main.while@L24:38 (design.futil:24) never ends, as its condition never gets false: par { invoke s()(); seq { set; while lt.out with below { set; } } }
-          out holds the profile up to there, a partial one
-    "#]],
+            error: the design never ends: from cycle 19 on the same 4 cycles repeat for ever
+              active in cycle 22, each with its first cycle:
+               0  main
+               0    seq@L22
+               2      par@L24:7
+               2        invoke@L24:13
+               2          invoke0 (compiler)
+               2            s [sub]
+               2              seq@L8
+               2                ask
+               2        seq@L24:27
+               4          while@L24:38
+              22            set
+              22              i (primitive)
+              group main.s.ask (design.futil:6) waits for its `done`, `t.done`: t.write_en = never.out, which is 0
+              main.while@L24:38 (design.futil:24) never ends, as its condition never gets false: par { invoke s()(); seq { set; while lt.out with below { set; } } }
+              out holds the profile up to there, a partial one
+        "#]],
     );
     let control = "      par { invoke s()(); if lt.out with below { set; } }";
     check(
         &program("", control),
         &[],
         &expect![[r#"
-        error: the design never ends: from cycle 16 on nothing changes any more
-          active in cycle 16, each with its first cycle:
-          0  main
-          0    seq@L22
-          2      par@L24:7
-          2        invoke@L24:13
-          2          invoke0 (compiler)
-          2            s [sub]
-          2              seq@L8
-          2                ask
-          group main.s.ask (design.futil:6) waits for its `done`, `t.done`
-          out holds the profile up to there, a partial one
-    "#]],
+            error: the design never ends: from cycle 16 on nothing changes any more
+              active in cycle 16, each with its first cycle:
+              0  main
+              0    seq@L22
+              2      par@L24:7
+              2        invoke@L24:13
+              2          invoke0 (compiler)
+              2            s [sub]
+              2              seq@L8
+              2                ask
+              group main.s.ask (design.futil:6) waits for its `done`, `t.done`: t.write_en = never.out, which is 0
+              out holds the profile up to there, a partial one
+        "#]],
     );
 }
 
@@ -189,19 +189,19 @@ fn a_counter_that_runs_on_is_no_proof() {
         &program("", control),
         &["--cycle-limit", "6"],
         &expect![[r#"
-        error: the design had not finished after 6 cycles: raise the cycle limit if it needs more, or look for a loop that never ends or a group whose done never comes
-          active in cycle 5, each with its first cycle:
-          0  main
-          0    seq@L22
-          2      while@L24:7
-          4        invoke@L24:33
-          4          invoke0 (compiler)
-          4            s [sub]
-          4              seq@L8
-          4                ask
-          group main.s.ask (design.futil:6) waits for its `done`, `t.done`
-          out holds the profile up to there, a partial one
-    "#]],
+            error: the design had not finished after 6 cycles: raise the cycle limit if it needs more, or look for a loop that never ends or a group whose done never comes
+              active in cycle 5, each with its first cycle:
+              0  main
+              0    seq@L22
+              2      while@L24:7
+              4        invoke@L24:33
+              4          invoke0 (compiler)
+              4            s [sub]
+              4              seq@L8
+              4                ask
+              group main.s.ask (design.futil:6) waits for its `done`, `t.done`: t.write_en = never.out, which is 0
+              out holds the profile up to there, a partial one
+        "#]],
     );
 }
 
@@ -263,4 +263,36 @@ fn a_partial_run_that_is_asked_for_is_no_failure() {
         workshop.succeeds(&[&run[..], &["--partial", "-q"]].concat()),
         ""
     );
+}
+
+#[test]
+fn what_drives_the_port_that_is_waited_for() {
+    // The compiler splits this group; what waits is told as it is written, with the value that keeps it from ending.
+    let chain = r#"import "primitives/core.futil";
+import "primitives/memories/seq.futil";
+component main() -> () {
+  cells { @external mem = seq_mem_d1(8, 2, 1); r = std_reg(8); lt = std_lt(8); plus = std_add(8); }
+  wires {
+    group load {
+      mem.addr0 = 1'd0; mem.content_en = lt.out;
+      r.in = mem.read_data; r.write_en = mem.done; load[done] = r.done;
+    }
+    group inc { plus.left = r.out; plus.right = 8'd1; r.in = plus.out; r.write_en = 1'd1; inc[done] = r.done; }
+    lt.left = r.out; lt.right = 8'd0;
+  }
+  control { seq { inc; load; inc; } }
+}
+"#;
+    for passes in ["all", "no-opt"] {
+        let workshop = Workshop::empty();
+        workshop.write("design.futil", chain);
+        let said = workshop.ends(1, &["run", "design.futil", "--passes", passes, "-q"]);
+        tells(
+            &said,
+            &[
+                "group main.load (design.futil:6) waits for its `done`, `r.done`: \
+               r.write_en = mem.done, and mem.content_en = lt.out, which is 0\n",
+            ],
+        );
+    }
 }

@@ -1,7 +1,13 @@
 //! Each word of the outputs is explained, and in one way.
 
+use std::collections::BTreeSet;
+
 use expect_test::{expect, expect_file};
-use petal_table::terms::glossary;
+use petal_analysis::HotspotKind;
+use petal_reconstruct::Overhead;
+use petal_table::Screen;
+use petal_table::terms::{TERMS, Term, glossary};
+use serde_json::Value;
 
 use crate::support::workshop::{Workshop, example};
 
@@ -10,29 +16,142 @@ fn the_glossary_is_the_list_of_terms() {
     expect_file!["../../docs/guide/glossary.md"].assert_eq(&glossary());
 }
 
-#[test]
-fn every_heading_and_every_figure_is_explained() {
-    let workshop = Workshop::new();
-    workshop.succeeds(&["run", "-q", &example("adl/gcd.futil"), "--out", "gcd"]);
-    let tables = workshop.succeeds(&["stats", "gcd", "--format", "json"]);
-    let tables: serde_json::Value = serde_json::from_str(&tables).unwrap();
-    let summary: serde_json::Value =
-        serde_json::from_str(&workshop.read("gcd/summary.json")).unwrap();
-    let mut words: Vec<String> = Vec::new();
-    for (_, rows) in tables.as_object().unwrap() {
-        words.extend(rows[0].as_object().unwrap().keys().cloned());
+/// The words of JSON: keys at any depth, without those that are names of a design.
+fn keys(value: &Value, words: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| keys(value, words)),
+        Value::Object(object) => {
+            for (key, value) in object {
+                words.insert(key.clone());
+                keys(value, words);
+            }
+        }
+        _ => {}
     }
-    let keys = summary.as_object().unwrap().keys();
-    words.extend(keys.filter(|key| key.ends_with("cycles")).cloned());
-    words.extend(summary["overhead"].as_object().unwrap().keys().cloned());
-    words.sort();
-    words.dedup();
-    assert!(words.len() > 50, "{words:?}");
-    for word in words {
-        assert!(
-            petal_table::terms::Term::find(&word).is_some(),
-            "nothing explains `{word}`"
+}
+
+/// The headings of aligned columns: words with more than one space between them.
+fn headings(line: &str) -> impl Iterator<Item = String> + '_ {
+    let words = line.split("  ").map(str::trim);
+    words.filter(|word| !word.is_empty()).map(str::to_owned)
+}
+
+/// Every heading, every kind and every fixed phrase of what petal prints.
+fn words() -> BTreeSet<String> {
+    let workshop = Workshop::new();
+    let run = |design: &str, more: &[&str]| {
+        let design = example(design);
+        workshop.succeeds(&[&["run", &design, "--out", "out"], more].concat())
+    };
+    let mut words = BTreeSet::new();
+    let observed = [
+        "--checkpoint",
+        "begins=main.incr",
+        "--latency",
+        "bodies=main.incr",
+        "--watch",
+        "i=main.i.out",
+        "--never",
+        "late=main.i.out > 1",
+        "--count",
+        "writes=main.i.write_en",
+        "--derive",
+        "share=writes / cycles",
+        "--window",
+        "some=0..main.incr",
+    ];
+    let printed = run("while-comb.futil", &observed);
+    // Tables are told by a line without a space before it, and below it their headings.
+    let lines: Vec<&str> = printed.lines().collect();
+    for (title, head) in lines.iter().zip(&lines[1..]) {
+        if !title.starts_with(' ') && !title.is_empty() && head.starts_with("  ") {
+            words.extend(headings(head));
+        }
+    }
+    let csv = workshop.files("out/observations");
+    assert!(csv.len() > 5, "{:?}", csv.keys());
+    for text in csv.values() {
+        let text = String::from_utf8_lossy(text);
+        let first = text
+            .trim_start_matches('\u{feff}')
+            .lines()
+            .next()
+            .unwrap_or_default();
+        words.extend(first.split(',').map(str::to_owned));
+    }
+    workshop.succeeds(&["baseline", "out", "--out", "base.json"]);
+
+    run("adl/gcd.futil", &[]);
+    let tables = workshop.succeeds(&["stats", "out", "--format", "json"]);
+    let tables: Value = serde_json::from_str(&tables).unwrap();
+    for (name, rows) in tables.as_object().unwrap() {
+        words.insert(name.clone());
+        keys(&rows[0], &mut words);
+        let kinds = rows.as_array().unwrap().iter();
+        words.extend(
+            kinds
+                .filter_map(|row| row["kind"].as_str())
+                .map(str::to_owned),
         );
+    }
+    let summary: Value = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
+    let figures = summary.as_object().unwrap().keys();
+    words.extend(figures.filter(|key| key.ends_with("cycles")).cloned());
+    words.extend(summary["overhead"].as_object().unwrap().keys().cloned());
+    words.extend(Overhead::ALL.map(|kind| kind.title().to_owned()));
+    words.extend(
+        HotspotKind::ALL
+            .iter()
+            .flat_map(|kind| kind.titles())
+            .map(str::to_owned),
+    );
+
+    let designs = [
+        "while-comb.futil",
+        "while-par.futil",
+        "switch-case-par.futil",
+    ]
+    .map(example);
+    let [comb, par, switch] = designs.each_ref();
+    let comparison = ["compare", comb, par, "--force"];
+    let compared = workshop.succeeds(&comparison);
+    for table in compared.split("\n\n") {
+        words.extend(
+            headings(table.lines().next().unwrap_or_default()).filter(|word| !word.contains('→')),
+        );
+    }
+    let advise = ["advise", switch, "--budget", "5s", "--format", "json"];
+    let advice: Value = serde_json::from_str(&workshop.succeeds(&advise)).unwrap();
+    for item in advice["advice"].as_array().unwrap() {
+        words.extend([&item["kind"], &item["class"]].map(|word| word.as_str().unwrap().to_owned()));
+    }
+    keys(&advice["hardware"], &mut words);
+    // Names of primitives are the design's.
+    words.retain(|word| !word.contains('(') || word.contains('/'));
+    words
+}
+
+#[test]
+fn every_word_that_is_printed_is_explained() {
+    let words = words();
+    assert!(words.len() > 120, "{words:?}");
+    let unknown: Vec<&String> = words
+        .iter()
+        .filter(|word| Term::find(word).is_none())
+        .collect();
+    assert!(unknown.is_empty(), "nothing explains {unknown:?}");
+}
+
+#[test]
+fn explanations_are_short_and_each_word_has_one() {
+    let mut all = BTreeSet::new();
+    for term in TERMS {
+        let text = term.explain(Screen::PLAIN);
+        assert!(text.lines().count() <= 8, "{text}");
+        assert!(text.contains("For example: "), "{text}");
+        for name in term.also.iter().chain([&term.name]) {
+            assert!(all.insert(*name), "`{name}` has two terms");
+        }
     }
 }
 
@@ -41,10 +160,12 @@ fn a_word_is_explained_and_a_wrong_one_gets_the_nearest() {
     let workshop = Workshop::empty();
     expect![[r#"
         hidden control (a statement)
-          Cycles in which the statement only moved control along, but the run lost nothing by that: something worked beside it, or another statement is charged.
+          Cycles in which the statement only moved control along, but the run lost
+          nothing by that: something worked beside it, or another statement is charged.
           For example: One arm of a `par` steps while the other one works.
           More: docs/guide/overhead.md#hidden-control
-    "#]].assert_eq(&workshop.succeeds(&["explain", "hidden", "control"]));
+    "#]]
+    .assert_eq(&workshop.succeeds(&["explain", "hidden", "control"]));
     let same = workshop.succeeds(&["explain", "fsm-update"]);
     assert_eq!(workshop.succeeds(&["explain", "FSM", "update"]), same);
     let cell = workshop.succeeds(&["explain", "control: barrier"]);
@@ -56,6 +177,22 @@ fn a_word_is_explained_and_a_wrong_one_gets_the_nearest() {
         said.contains("`useful`") && said.contains("`petal explain`"),
         "{said}"
     );
+    for word in [
+        "stall",
+        "unfinished",
+        "unmatched",
+        "p99",
+        "II",
+        "activation",
+        "critical",
+        "hotspot",
+        "primitive",
+        "leaf",
+    ] {
+        workshop.succeeds(&["explain", word]);
+    }
+    let said = workshop.ends(2, &["explain", "unfinishd"]);
+    assert!(said.contains("`unfinished`"), "{said}");
     let said = workshop.ends(2, &["explain", "qwertz"]);
     assert!(
         !said.contains("near") && said.contains("`petal explain`"),

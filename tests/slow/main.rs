@@ -19,6 +19,7 @@ mod limits;
 mod memory;
 mod observe;
 mod options;
+mod pages;
 mod primitives;
 mod random;
 mod release;

@@ -3,7 +3,7 @@
 use petal_analysis::{Analysis, CriticalPath};
 use petal_metadata::Metadata;
 use petal_reconstruct::Event;
-use petal_visualize::{ControlGraph, StepKind, Way};
+use petal_visualize::{ControlGraph, Detail, StepKind, Way};
 
 use super::sums::same;
 
@@ -64,7 +64,9 @@ pub fn check(
             same(&format!("{what}: iterations"), &again, &body)?;
         }
     }
-    let image = control.svg();
-    roxmltree::Document::parse(&image).map_err(|error| error.to_string())?;
+    for detail in [Detail::Fitting, Detail::All] {
+        let image = control.svg(detail);
+        roxmltree::Document::parse(&image).map_err(|error| error.to_string())?;
+    }
     Ok(())
 }

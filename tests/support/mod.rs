@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod dice;
 pub mod graph;
 pub mod histories;
+pub mod loops;
 pub mod page;
 pub mod perfetto;
 pub mod random;

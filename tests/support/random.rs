@@ -223,6 +223,7 @@ pub fn statements_run_as_often_as_interpreted(count: usize, profile: Profile) {
             analysis.event(event);
         }
         statements_are_as_interpreted(&analysis, &programs, &at);
+        loops_are_as_interpreted(&analysis, &programs, &at);
         if left_out.len() < 2 {
             groups_are_as_interpreted(&metadata, &traced, &programs);
         }
@@ -314,6 +315,53 @@ fn statements_are_as_interpreted(analysis: &Analysis<'_>, programs: &[Program], 
         }
     }
     assert!(open * 20 <= known, "{open} open, {known} known, {at}");
+}
+
+/// Every loop goes round as often as interpreted each time, and iterations are told of nearly all.
+fn loops_are_as_interpreted(analysis: &Analysis<'_>, programs: &[Program], at: &str) {
+    let table = analysis.loops();
+    let column = |name: &str| table.column(name).expect("the table has the column");
+    let (components, statements) = (column("component"), column("statement"));
+    let (fewest, most) = (column("fewest iterations"), column("most iterations"));
+    let (cycles, average) = (column("cycles"), column("average iteration"));
+    let (mut known, mut open) = (0, 0);
+    for (number, program) in programs.iter().enumerate() {
+        let component = Value::Text(format!("p{number}"));
+        for row in (0..table.rows().len()).filter(|&row| *components[row] == component) {
+            let statement = program.statements.iter();
+            let mut statement =
+                statement.filter(|it| *statements[row] == Value::Text(it.label.clone()));
+            let statement = statement.next().expect("the interpreter has all loops");
+            let told = || {
+                format!(
+                    "{} of p{number}, {at}\n{}",
+                    statement.label,
+                    program.numbered()
+                )
+            };
+            if *fewest[row] == Value::Unknown {
+                open += 1;
+                continue;
+            }
+            known += 1;
+            let each = statement.iterations.checked_div(statement.times);
+            let each = each.map_or(Value::Empty, Value::Count);
+            assert_eq!(
+                (fewest[row], most[row]),
+                (&each, &each),
+                "iterations of {}",
+                told()
+            );
+            if let (Value::Decimal(average), Value::Count(cycles)) = (average[row], cycles[row]) {
+                #[expect(clippy::cast_precision_loss, reason = "few cycles")]
+                let all = average * statement.iterations as f64;
+                #[expect(clippy::cast_precision_loss, reason = "few cycles")]
+                let most = *cycles as f64 + 0.005 * statement.iterations as f64;
+                assert!(all <= most, "cycles of the iterations of {}", told());
+            }
+        }
+    }
+    assert!(open * 4 <= known, "{open} loops open, {known} known, {at}");
 }
 
 /// The numbers of the control-flow graph are those of the interpreter, and hardly any is missing.

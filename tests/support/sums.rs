@@ -10,7 +10,7 @@ use petal_table::{Table, Value};
 use petal_visualize::timeline::WholeSlices;
 use petal_visualize::{ChromeJson, Flame, Frames, Section, Timeline};
 
-use super::{graph, waits};
+use super::{graph, loops, waits};
 
 /// Fails unless both are the same.
 pub fn same<T: PartialEq + std::fmt::Debug>(
@@ -32,6 +32,7 @@ pub fn check(metadata: &Metadata, events: &[Event], cycles: u64) -> Result<ByKin
     let last = events.last();
     same("end of the trace", &last, &Some(&Event::End { cycles }))?;
 
+    loops::check(metadata, events)?;
     check_overhead_leaves(metadata, &analysis)?;
     let scaled = Flame::new(&analysis, Weighting::Scaled, Frames::Calyx);
     let (weight, unit) = scaled.total();

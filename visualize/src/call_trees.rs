@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use petal_metadata::{Id, Metadata};
+use petal_metadata::{Id, Metadata, RunRole};
 use petal_reconstruct::{
     Activity, CallTree, Cycle, Event, FrameLabels, Gap, Instance, InstanceId, Node, Run,
     actual_path, with_continuous,
@@ -12,12 +12,14 @@ use serde_json::{Value as Json, json};
 
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::ledger::Class;
+use petal_table::Screen;
+use petal_table::screen::{BOLD, COMPUTATION, CONDITIONS, DIM, style_of};
 
 /// How call trees are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeFormat {
-    /// Indented lines.
-    Text,
+    /// Indented lines, as a screen shows them.
+    Text(Screen),
     /// A JSON object on a line of its own for each tree.
     JsonLines,
 }
@@ -106,7 +108,7 @@ impl<'a> CallTrees<'a> {
     fn gap(&self, gap: &Gap) -> Option<String> {
         let cycles = self.wanted(gap.start, gap.cycles)?;
         Some(match self.format {
-            TreeFormat::Text => format!("{}: not kept\n", title(&cycles)),
+            TreeFormat::Text(_) => format!("{}: not kept\n", title(&cycles)),
             TreeFormat::JsonLines => {
                 let nothing = Json::Null;
                 let cycles = json!({ "start": cycles.start, "end": cycles.end, "tree": nothing });
@@ -120,7 +122,7 @@ impl<'a> CallTrees<'a> {
         let tree = &self.trees[run.tree.index()];
         let charged = self.charged[run.tree.index()];
         Some(match self.format {
-            TreeFormat::Text => self.text(&cycles, tree, charged),
+            TreeFormat::Text(screen) => self.text(&cycles, tree, charged, screen),
             TreeFormat::JsonLines => self.json(&cycles, tree, charged),
         })
     }
@@ -130,17 +132,35 @@ impl<'a> CallTrees<'a> {
         cycles: &Range<u64>,
         tree: &CallTree,
         mut charged: Option<InstanceId>,
+        screen: Screen,
     ) -> String {
-        let mut text = format!("{}\n", title(cycles));
+        let mut text = format!("{}\n", screen.styled(BOLD, title(cycles)));
         for (depth, node) in tree.preorder() {
             let indent = "  ".repeat(depth + 1);
             let label = self.labels.label(node, &self.instances);
+            let label = match node {
+                Node::Cell { .. } => screen.styled(BOLD, label),
+                Node::Group { component, run, .. } => {
+                    let run = self.metadata.component(component).run(run);
+                    let style = match run.role {
+                        RunRole::Condition => CONDITIONS,
+                        _ => COMPUTATION,
+                    };
+                    screen.styled(style, label)
+                }
+                Node::Control { .. } | Node::Continuous { .. } | Node::Primitive { .. } => {
+                    screen.styled(DIM, label)
+                }
+            };
             let _ = write!(text, "{indent}{label}");
             if let Some(actual) = actual_path(self.metadata, &self.instances, node) {
                 let _ = write!(text, " = {actual}");
             }
             let lines = FrontEndLines::new(self.metadata);
-            text.push_str(&lines.places(&lines.frames(node, &self.instances)));
+            let places = lines.places(&lines.frames(node, &self.instances));
+            if !places.is_empty() {
+                text.push_str(&screen.styled(DIM, places));
+            }
             if let Node::Cell {
                 instance,
                 activity: Activity::Overhead(charge),
@@ -149,8 +169,10 @@ impl<'a> CallTrees<'a> {
             {
                 let component = self.instances[instance.index()].component;
                 let what = control_or_overhead(instance, &mut charged);
+                let style = style_of(charge.kind);
                 let charge = self.labels.charge(component, charge);
-                let _ = write!(text, "  <- {what}: {charge}");
+                let charge = format!("<- {what}: {charge}");
+                let _ = write!(text, "  {}", screen.styled(style, charge));
             }
             text.push('\n');
         }

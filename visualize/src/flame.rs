@@ -1,13 +1,14 @@
 //! Flame graphs: which stacks of frames cycles were spent in, added up over the run.
 
+mod image;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{self, Write};
 
 use petal_metadata::{ComponentId, GroupRunId, Id, Metadata};
-use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, Overhead, actual_path};
+use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, actual_path};
 
-use crate::colors::{Meaning, fill};
-use crate::picture::{self, Picture};
+use crate::colors::Meaning;
+use crate::links::is_link;
 use petal_analysis::Analysis;
 use petal_analysis::elements::{Element, ElementKind};
 use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame, ProgramPart};
@@ -15,7 +16,6 @@ use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, overhead_lab
 use petal_analysis::ledger::Class;
 use petal_analysis::lines::Entries;
 use petal_analysis::sources::Sources;
-use petal_table::text::{amount, share, thousands};
 
 /// What the frames of a flame graph are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,8 @@ struct Frame {
     counted: Option<usize>,
     /// How often what it stands for became active, wherever in call trees.
     times: u64,
+    /// Whether it only leads to the cell that it calls.
+    is_link: bool,
 }
 
 impl Flame {
@@ -135,118 +137,7 @@ impl Flame {
         }
         text
     }
-
-    /// Writes the flame graph as an SVG image that zooms and searches in a browser.
-    ///
-    /// # Errors
-    /// When `out` can't be written.
-    pub fn svg(&self, name: &str, out: impl Write) -> io::Result<()> {
-        let what = match self.weighting {
-            Weighting::Scaled => "adds up to the run: parallel leaves share a cycle",
-            Weighting::Leaves => "every active leaf counts 1: parallel work adds up",
-        };
-        let mark = if self.verified { "" } else { "; not verified" };
-        // Whole numbers of a unit small enough that rounding does not show.
-        let units: u32 = if self.denominator == 1 { 1 } else { 1000 };
-        let in_units = |weight: u128| match weight {
-            0 => 0,
-            _ => {
-                let weight = weight * u128::from(units) / self.denominator;
-                u64::try_from(weight).unwrap_or(u64::MAX).max(1)
-            }
-        };
-        let mut widths: Vec<u128> = self.frames.iter().map(|frame| frame.weight).collect();
-        for at in (0..widths.len()).rev() {
-            if let Some(above) = self.frames[at].above {
-                widths[above] += widths[at];
-            }
-        }
-        let (whole, _) = self.total();
-        let mut frames: Vec<picture::Frame> = self
-            .frames
-            .iter()
-            .zip(&widths)
-            .map(|(frame, &width)| picture::Frame {
-                above: frame.above,
-                name: frame.shown.clone(),
-                detail: self.detail(frame, width, whole),
-                fill: fill(frame.meaning),
-                outline: None,
-                striped: false,
-                last: matches!(frame.meaning, Meaning::Overhead(_)),
-                weight: in_units(frame.weight),
-            })
-            .collect();
-        if whole == 0 {
-            frames = vec![picture::Frame {
-                above: None,
-                name: name.to_owned(),
-                detail: "no cycles".to_owned(),
-                fill: fill(Meaning::Cell),
-                outline: None,
-                striped: false,
-                last: false,
-                weight: 1,
-            }];
-        }
-        let mut legend: Vec<(String, &'static str)> = Vec::new();
-        for (meaning, word) in LEGEND {
-            let is = |frame: &&Frame| {
-                std::mem::discriminant(&frame.meaning) == std::mem::discriminant(&meaning)
-            };
-            // With the pattern of a kind that is there.
-            if let Some(frame) = self.frames.iter().find(is) {
-                legend.push((fill(frame.meaning), word));
-            }
-        }
-        let picture = Picture {
-            units,
-            stroke: 255,
-            title: format!("{name}: {} cycles", thousands(self.cycles)),
-            subtitle: format!("{what}{mark}"),
-            legend,
-            frames,
-        };
-        picture.svg(out)
-    }
-
-    /// What is told of a frame beside its name. The script of the image takes all from the last `(` on for that.
-    fn detail(&self, frame: &Frame, width: u128, whole: u128) -> String {
-        let unit = match self.weighting {
-            Weighting::Scaled => "of the run",
-            Weighting::Leaves => "of leaves",
-        };
-        let mut parts = vec![format!(
-            "{} cycles {unit}, {}",
-            amount(width, self.denominator),
-            share(width, whole)
-        )];
-        let active = thousands(frame.active);
-        match frame.meaning {
-            Meaning::Overhead(_) => {}
-            _ if frame.times == 0 => parts.push(format!("active in {active} cycles")),
-            Meaning::Control => {
-                let times = thousands(frame.times);
-                parts.push(format!("active in {active} cycles, entered {times} times"));
-            }
-            _ => {
-                let times = thousands(frame.times);
-                parts.push(format!("active in {active} cycles, {times} times"));
-            }
-        }
-        parts.extend(frame.source.clone());
-        parts.join("; ")
-    }
 }
-
-/// What colours mean, in the words of the summary.
-const LEGEND: [(Meaning, &str); 5] = [
-    (Meaning::Computation, "computation"),
-    (Meaning::Conditions, "conditions"),
-    (Meaning::Overhead(Overhead::Other), "overhead"),
-    (Meaning::Control, "control"),
-    (Meaning::Cell, "cells"),
-];
 
 /// Lays the trees of a run on top of each other.
 struct Builder<'a> {
@@ -357,6 +248,7 @@ impl<'a> Builder<'a> {
         let at = self.frame(above, label, shown, meaning);
         self.laid.insert((above, node, cell), at);
         self.frames[at].source = source;
+        self.frames[at].is_link = is_link(self.metadata, node);
         if let Some(element) = element(node, cell)
             && self.timed.insert((at, element))
         {
@@ -447,6 +339,7 @@ impl<'a> Builder<'a> {
                 active: 0,
                 counted: None,
                 times: 0,
+                is_link: false,
             });
         }
         self.count(at);

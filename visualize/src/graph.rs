@@ -2,12 +2,14 @@
 //! the critical path.
 //!
 //! Owns what is in the graph, whose parts are in `step`. `critical` finds the critical path, `flow` counts the edges,
-//! `shown` chooses what a picture has room for, `layout` places that and `svg` draws it; `dot` writes the whole graph for
+//! `shown` chooses what a picture has room for, `layout` places that and `svg` draws it, `page` lets it be moved and searched; `dot` writes the whole graph for
 //! Graphviz.
 
+mod detail;
 mod dot;
 mod flow;
 mod layout;
+mod page;
 mod shown;
 mod step;
 mod svg;
@@ -29,6 +31,7 @@ use petal_analysis::critical::{CriticalCycles, Site};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::profile::Profile;
 
+pub use self::detail::Detail;
 pub use self::step::{Edge, Step, StepKind, Way};
 
 /// The control-flow graph of a run, or of a part of its cells.

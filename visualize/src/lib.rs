@@ -53,6 +53,7 @@ mod call_trees;
 mod colors;
 mod flame;
 mod graph;
+mod links;
 pub mod outputs;
 mod page;
 mod part;
@@ -63,7 +64,7 @@ pub mod timeline;
 
 pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
 pub use flame::{Flame, Frames};
-pub use graph::{ControlGraph, Edge, Step, StepKind, Way};
+pub use graph::{ControlGraph, Detail, Edge, Step, StepKind, Way};
 pub use page::Page;
 pub use part::{Around, Part, PartError, Search, Survey, Wanted};
 pub use report::report;

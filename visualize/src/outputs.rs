@@ -28,6 +28,8 @@ pub const OBSERVATIONS: &str = "observations.json";
 pub const OBSERVATION_TABLES: &str = "observations";
 /// The folder with the tables for databases.
 pub const TABLES_FOLDER: &str = "tables";
+/// The baseline of the run before.
+pub const LAST: &str = "last.json";
 /// The native timeline.
 pub const TIMELINE: &str = "timeline.pftrace";
 /// The page that shows everything.
@@ -67,6 +69,8 @@ pub enum Make {
     Analysis(Render),
     /// By `petal run --tables`, and by `petal export`.
     Table,
+    /// Of the run before, whose place this one took.
+    Before,
 }
 
 /// Begins a timeline in a file.
@@ -123,7 +127,7 @@ impl Make {
     pub fn render(self) -> Option<Render> {
         match self {
             Self::Flame(render) | Self::Report(render) | Self::Analysis(render) => Some(render),
-            Self::Run | Self::Observed | Self::Timeline(_) | Self::Table => None,
+            Self::Run | Self::Observed | Self::Timeline(_) | Self::Table | Self::Before => None,
         }
     }
 }
@@ -156,6 +160,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.cells().csv().into())), of_front_end: false },
     Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.groups().csv().into())), of_front_end: false },
     Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.statements().csv().into())), of_front_end: false },
+    Output { name: "stats/loops.csv", about: "table per loop: how often it goes round, [how long its iterations take, and what for](docs/guide/while.md#how-long-is-an-iteration)", make: Make::Analysis(|run, _| Ok(run.analysis.loops().csv().into())), of_front_end: false },
     Output { name: "stats/lines.csv", about: "table per line of the front end's files", make: Make::Analysis(|run, _| Ok(run.analysis.lines().csv().into())), of_front_end: true },
     Output { name: "stats/hotspots.csv", about: "the statements that cost cycles, [and why](docs/guide/overhead.md#why-it-costs-that)", make: Make::Analysis(|run, _| Ok(run.analysis.hotspots_table().csv().into())), of_front_end: false },
     Output { name: OBSERVATIONS, about: OBSERVED, make: Make::Observed, of_front_end: false },
@@ -170,6 +175,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "observations/windows.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "tables/runs.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/statements.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/loops.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/groups.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/cells.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/lines.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
@@ -189,6 +195,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
     Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },
     Output { name: TRACE, about: READ_AGAIN, make: Make::Run, of_front_end: false },
+    Output { name: LAST, about: "the [baseline](docs/ci.md) of the run before, for `petal compare --last`; kept while nothing changes", make: Make::Before, of_front_end: false },
 ];
 
 fn svg(flame: &Flame, summary: &Summary) -> io::Result<Vec<u8>> {

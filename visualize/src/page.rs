@@ -1,6 +1,7 @@
-//! Pages of HTML that need no network: a template with a style, a script and the data that the script shows.
+//! Pages of HTML that need no network: what all of petal's pages have in common.
 //!
-//! Owns what keeps data from being markup: names of a design reach a page escaped, or in JSON that no tag can end, and its
+//! Owns the document around a page's own markup, style and script, what these share (colours, controls, tabs, splitters, tables), and what keeps
+//! data from being markup: names of a design reach a page escaped, or in JSON that no tag can end, and its
 //! content security policy admits no script and no style but its own.
 
 use base64::Engine as _;
@@ -8,42 +9,63 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::colors;
+
+const DOCUMENT: &str = include_str!("page/document.html");
+const STYLE: &str = include_str!("page/base.css");
+/// What comes before each page's own script, in the same module.
+const SCRIPT: &str = concat!(
+    include_str!("page/base.js"),
+    include_str!("page/views.js"),
+    include_str!("page/histogram.js"),
+);
+
 /// A page without its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
-    /// Its markup, with `{{name}}` where a part belongs: `script`, `style`, their hashes (`script-hash`, `style-hash`), `data`
-    /// and what else [`Page::render`] gets.
-    pub template: &'a str,
-    /// Its style sheet.
+    /// What kind of page it is: the browser remembers settings by it.
+    pub kind: &'a str,
+    /// The markup of its body, with `{{name}}` where a text belongs that [`Page::render`] gets.
+    pub body: &'a str,
+    /// Its style sheet, after the one of all pages.
     pub style: &'a str,
-    /// Its script, a module.
+    /// Its script, after the one of all pages.
     pub script: &'a str,
 }
 
 impl Page<'_> {
-    /// The text of the page with this data, with texts that are escaped, and with bytes in base64.
+    /// The text of the page with this title and data, with texts that are escaped, and with bytes in base64 as elements of these ids.
     ///
     /// # Panics
-    /// If the template names a part that there is not.
+    /// If the body names a text that there is not.
     pub fn render(
         &self,
+        title: &str,
         data: &impl Serialize,
         texts: &[(&str, &str)],
         bytes: &[(&str, &[u8])],
     ) -> String {
         let json = serde_json::to_string(data).expect("the keys are texts");
-        let mut parts = vec![
-            ("script-hash", hash(self.script)),
-            ("style-hash", hash(self.style)),
-            ("style", self.style.to_owned()),
-            ("script", self.script.to_owned()),
+        let style = format!("{STYLE}{}{}", colors::style(), self.style);
+        let script = format!("{SCRIPT}{}", self.script);
+        let texts = texts.iter().map(|&(name, text)| (name, escape(text)));
+        let packed = bytes.iter().map(|(id, bytes)| {
+            let encoded = BASE64_STANDARD.encode::<&[u8]>(bytes);
+            format!("<script type=\"text/plain\" id=\"{id}\">{encoded}</script>\n")
+        });
+        let parts = [
+            ("title", escape(title)),
+            ("page", escape(self.kind)),
+            ("script-hash", hash(&script)),
+            ("style-hash", hash(&style)),
+            ("style", style),
+            ("body", fill(self.body, &texts.collect::<Vec<_>>())),
             // In JSON, `<` only ever stands inside of a text.
             ("data", json.replace('<', "\\u003c")),
+            ("packed", packed.collect()),
+            ("script", script),
         ];
-        parts.extend(texts.iter().map(|&(name, text)| (name, escape(text))));
-        let encoded = |&(name, bytes): &(_, _)| (name, BASE64_STANDARD.encode::<&[u8]>(bytes));
-        parts.extend(bytes.iter().map(encoded));
-        fill(self.template, &parts)
+        fill(DOCUMENT, &parts)
     }
 }
 
@@ -85,16 +107,27 @@ mod tests {
     #[test]
     fn nothing_of_the_data_becomes_markup() {
         let page = Page {
-            template: "<h1>{{title}}</h1><script>{{data}}</script>{{trees}}",
+            kind: "test",
+            body: "<h1>{{name}}</h1>",
             style: "",
             script: "",
         };
         let hostile = "</script>{{style}}\"'&";
-        let text = page.render(&[hostile], &[("title", hostile)], &[("trees", b"<")]);
-        assert_eq!(
-            text,
-            "<h1>&lt;/script&gt;{{style}}&quot;&#39;&amp;</h1>\
-             <script>[\"\\u003c/script>{{style}}\\\"'&\"]</script>PA=="
+        let text = page.render(
+            hostile,
+            &[hostile],
+            &[("name", hostile)],
+            &[("trees", b"<")],
         );
+        let escaped = "&lt;/script&gt;{{style}}&quot;&#39;&amp;";
+        for part in [
+            &*format!("<title>{escaped}: petal</title>"),
+            &*format!("<h1>{escaped}</h1>"),
+            "id=\"data\">[\"\\u003c/script>{{style}}\\\"'&\"]</script>",
+            "id=\"trees\">PA==</script>",
+        ] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(!text.contains(hostile));
     }
 }

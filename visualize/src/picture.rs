@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use inferno::flamegraph::color::{BackgroundColor, Color, PaletteMap, StrokeColor};
-use inferno::flamegraph::{Options, TextTruncateDirection};
+use inferno::flamegraph::{Direction, Options, TextTruncateDirection};
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use quick_xml::{Reader, Writer};
 
@@ -30,10 +30,31 @@ pub struct Frame {
     pub outline: Option<String>,
     /// Whether it has stripes that `fill` has not.
     pub striped: bool,
-    /// Whether it comes after its siblings, which are in the order of their names.
-    pub last: bool,
+    /// Whether it is overhead: it comes after its siblings, which are in the order of their names, and has stripes.
+    pub overhead: bool,
     /// Its width without what stands on it.
     pub weight: u64,
+}
+
+/// Looks of all images besides inferno's: names can be read on stripes, and the dark is dark.
+const STYLE: &str = "
+.on-stripes { paint-order:stroke; stroke:#ffffff; stroke-opacity:0.8; stroke-width:4px; stroke-linejoin:round; }
+#search { opacity:0.7; }
+@media (prefers-color-scheme: dark) {
+  rect[fill=\"url(#background)\"] { fill:#16181c; }
+  #title, #subtitle, #details, #search, #matched, #unzoom { fill:#e6e8ec; }
+  #frames > g > rect { stroke:#16181c; }
+}
+";
+
+/// A frame's label as images show it: of overhead, its kind comes first.
+#[must_use]
+pub fn shown(label: &str) -> String {
+    let kind = label.strip_prefix("(overhead: ");
+    match kind.and_then(|kind| kind.strip_suffix(')')) {
+        Some(kind) => format!("{kind}, overhead"),
+        None => label.to_owned(),
+    }
 }
 
 /// A flame graph as an image.
@@ -98,7 +119,7 @@ impl Picture {
             below.entry(frame.above).or_default().push(at);
         }
         for siblings in below.values_mut() {
-            siblings.sort_by_key(|&at| (self.frames[at].last, &self.frames[at].name));
+            siblings.sort_by_key(|&at| (self.frames[at].overhead, &self.frames[at].name));
             siblings.reverse();
         }
         let mut order = Vec::with_capacity(self.frames.len());
@@ -116,6 +137,8 @@ impl Picture {
         options.stroke_color = StrokeColor::Color(grey(self.stroke));
         options.text_truncate_direction = TextTruncateDirection::Right;
         options.deterministic = true;
+        // As the report's: what calls stands above what is called.
+        options.direction = Direction::Inverted;
         options.factor = 1.0 / f64::from(self.units);
         options.title.clone_from(&self.title);
         options.subtitle = Some(self.subtitle.clone());
@@ -171,7 +194,11 @@ impl Picture {
                 }
                 Event::Start(start) if start.name().as_ref() == b"text" => {
                     if let Some(frame) = frame.take() {
-                        writer.write_event(event.borrow())?;
+                        let mut start = start.borrow();
+                        if frame.overhead {
+                            start.push_attribute(("class", "on-stripes"));
+                        }
+                        writer.write_event(Event::Start(start))?;
                         text(&mut reader)?;
                         let shown = shortened(&printable(&frame.name), fits);
                         writer.write_event(Event::Text(BytesText::new(&shown)))?;
@@ -187,6 +214,9 @@ impl Picture {
                         self.legend(&mut writer)?;
                         continue;
                     }
+                }
+                Event::End(end) if end.name().as_ref() == b"style" => {
+                    writer.write_event(Event::Text(BytesText::from_escaped(STYLE)))?;
                 }
                 _ => {}
             }

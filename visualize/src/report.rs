@@ -15,12 +15,13 @@ use petal_metadata::{FileId, FrontEndFileId, Id};
 use petal_reconstruct::Overhead;
 use serde::Serialize;
 
-use self::frames::{Frame, Frames, Nodes, Reason};
+use self::frames::{Frame, Frames, LineOfFrame, Nodes, Reason};
 use self::tables::{PageTable, Tables};
 use crate::colors::{Paint, paints};
 use petal_analysis::Analysis;
 use petal_analysis::annotate::Line;
 use petal_analysis::front_end::front_end_file;
+use petal_analysis::hotspots::HotspotKind;
 use petal_analysis::order::Bins;
 use petal_analysis::summary::{Summary, Verified};
 use petal_table::RowId;
@@ -28,6 +29,9 @@ use petal_table::terms;
 
 /// Lines of a file beyond this one are not shown: positions may name any.
 const MAX_LINES: u32 = 100_000;
+
+/// How many hotspots of a kind stand beside the views; the table has all.
+const MOST_LISTED: usize = 20;
 
 /// What a report is made of.
 struct Report<'a, 'd> {
@@ -64,7 +68,9 @@ struct Data<'a> {
     advice: Option<&'a serde_json::Value>,
     /// What was observed.
     observations: Option<&'a serde_json::Value>,
-    tables: &'a [PageTable; 3],
+    tables: &'a [PageTable],
+    /// The lines of the front end that frames stand for.
+    lines: &'a [LineOfFrame],
     frames: &'a [Frame],
     reasons: &'a [Reason],
     nodes: &'a Nodes,
@@ -81,7 +87,12 @@ struct HotspotRow {
     row: usize,
     name: String,
     source: String,
+    /// The front end's lines that it comes from, with their texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    front: Option<String>,
     cost: u64,
+    /// The part of it that is the statement's own condition.
+    conditions: u64,
     times: Option<u64>,
     why: String,
     guide: &'static str,
@@ -129,15 +140,7 @@ impl Report<'_, '_> {
     fn html(&self) -> String {
         let (analysis, metadata) = (self.analysis, self.analysis.metadata());
         let profile = analysis.profile();
-        let tables = Tables::new(
-            metadata,
-            profile.instances(),
-            [
-                &analysis.cells(),
-                &analysis.groups(),
-                &analysis.statements(),
-            ],
-        );
+        let tables = Tables::new(analysis);
         let (frames, trees) = Frames::new(metadata, &tables, profile, analysis.shown());
         let whole = trees.as_deref().zip(analysis.order().runs());
         let data = Data {
@@ -166,6 +169,7 @@ impl Report<'_, '_> {
             advice: self.summary.advice.as_ref(),
             observations: self.summary.observations.as_ref(),
             tables: &tables.views,
+            lines: &frames.lines,
             frames: &frames.list,
             reasons: &frames.reasons,
             nodes: &frames.nodes,
@@ -175,17 +179,29 @@ impl Report<'_, '_> {
         page::write(self.summary, &data, trees, runs)
     }
 
+    /// The most expensive of each kind.
     fn hotspots(&self, tables: &Tables) -> Vec<HotspotRow> {
-        let rows = self.analysis.ranked_hotspots().into_iter();
+        let mut listed: BTreeMap<HotspotKind, usize> = BTreeMap::new();
+        let rows = self.analysis.hotspots().into_iter();
+        let rows = rows.filter(|hotspot| {
+            let count = listed.entry(hotspot.kind).or_default();
+            *count += 1;
+            *count <= MOST_LISTED
+        });
         let rows = rows.filter_map(|hotspot| {
             let (component, statement) = hotspot.statement;
-            let (_, row) = tables.row(RowId::Statement(component, statement))?;
+            // The table of control comes before that of hotspots.
+            let (_, row) = *tables
+                .rows(RowId::Statement(component, statement))
+                .first()?;
             Some(HotspotRow {
                 list: hotspot.kind.titles()[0],
                 row,
                 name: hotspot.name,
-                source: hotspot.front_end.unwrap_or(hotspot.source),
+                source: hotspot.source,
+                front: hotspot.front_end,
                 cost: hotspot.cost,
+                conditions: hotspot.conditions,
                 times: hotspot.times,
                 why: hotspot.why,
                 guide: hotspot.section.link(),

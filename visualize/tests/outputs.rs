@@ -227,7 +227,7 @@ fn groups_with_one_name_stay_apart() {
         serde_json::Deserializer::from_str(&page[start..]).into_iter::<serde_json::Value>();
     let data = data.next().unwrap().unwrap();
     let places = &data["tables"][1]["places"];
-    assert_eq!(*places, serde_json::json!([[0, 3], [0, 4], [0, 20]]));
+    assert_eq!(*places, serde_json::json!([[[0, 3]], [[0, 4]], [[0, 20]]]));
 }
 
 fn timeline(metadata: &Metadata, events: &[Event]) -> String {

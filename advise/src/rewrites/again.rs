@@ -12,7 +12,6 @@ use petal_metadata::ControlKind;
 use petal_program::dependences::{Cells, cell_of, is_combinational, ports_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
-use super::Scope;
 use super::ends::{Ends, may_stop};
 use super::flow::Flow;
 use super::misread::sole;
@@ -127,28 +126,29 @@ fn stops(component: &ir::Component, view: View<'_>, ends: &Ends, written: &Cells
     decides || !flow.sources(given).is_disjoint(written)
 }
 
-impl Scope<'_> {
+impl Again {
     /// Why it is not certain that what leaves its bounds does so as before, where these parts of a `seq` become the first ones.
     pub fn come_first(
         &self,
+        component: &ir::Component,
         view: View<'_>,
         parts: std::ops::Range<usize>,
+        ends: &Ends,
     ) -> Option<&'static str> {
-        let component = self.component;
         let control = component.control.borrow();
         let children = view.children();
         let is_empty = |view: &View<'_>| view.kind() == ControlKind::Empty;
         let is_first =
             children[..parts.start].iter().all(is_empty) && leads_to(View::of(&control), view);
         let mut moved = children[parts].iter();
-        let may_stop = self.again.components.contains(&component.name)
+        let may_stop = self.components.contains(&component.name)
             && is_first
             && moved.any(|part| {
-                if component.name == self.again.main {
-                    first_stops(component, *part, self.ends)
+                if component.name == self.main {
+                    first_stops(component, *part, ends)
                 } else {
                     // What it is given may change, too.
-                    self.ends.statement(component, *part).may_stop
+                    ends.statement(component, *part).may_stop
                 }
             });
         may_stop.then_some(DOUBT)

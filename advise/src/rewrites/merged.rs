@@ -74,7 +74,10 @@ impl Scope<'_> {
             let unread = may_stop.then_some(
                 "one may have an address out of bounds, and is taken away if nobody reads what it does",
             );
-            let doubt = self.come_first(view, range.clone()).or(unread);
+            let doubt = self
+                .again
+                .come_first(self.component, view, range.clone(), self.ends)
+                .or(unread);
             let steps: Vec<&Short<'_>> = steps[range].iter().flatten().collect();
             found.extend(self.one_group(view, &steps, whole, doubt));
         }

@@ -150,13 +150,17 @@ impl Scope<'_> {
         }
         edits.extend(closing);
         let names: Vec<String> = arms.iter().map(|arm| self.name(parts, arm)).collect();
-        let certainty = match self.come_first(view, first.start..last.end) {
-            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
-            None => in_any_order(
-                &parts[first.start..last.end],
-                "none of them writes what another one reads or writes",
-            ),
-        };
+        let certainty =
+            match self
+                .again
+                .come_first(self.component, view, first.start..last.end, self.ends)
+            {
+                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+                None => in_any_order(
+                    &parts[first.start..last.end],
+                    "none of them writes what another one reads or writes",
+                ),
+            };
         let ids = |arm: &Range<usize>| parts[arm.clone()].iter().map(|part| part.id).collect();
         let region = if whole { seq.clone() } else { region };
         Some(self.rewrite(

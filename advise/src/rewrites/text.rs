@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use petal_program::lexer::{Kind, Lexer, Token};
 
-use super::Edit;
+use super::edit::Edit;
 
 /// A Calyx file.
 pub(super) struct Text<'a> {

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::{Budget, advise};
-use crate::advice::{Advice, Hardware};
+use crate::advice::Advice;
+use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
@@ -130,7 +131,7 @@ fn a_proof_that_fails_is_a_defect_and_loud() {
         ]
     );
     assert_eq!(advice.defects[0].text, "idle_wait product idle_end");
-    let text = advice.text();
+    let text = advice.text(petal_table::Screen::PLAIN);
     assert!(
         text.starts_with("DEFECT OF PETAL: it took for proved"),
         "{text}"

@@ -5,31 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::Search;
-use crate::change::{Change, Class};
-use crate::variant::Variant;
-use crate::workshop::{Failure, Trial, Workshop};
-
-/// After so many cycles more, a run that does the same over and over is known to.
-const TIME_TO_REPEAT: u64 = 10_000;
-
-/// A program to be tried.
-pub(crate) struct Try {
-    pub variant: Variant,
-    /// How many cycles it may take with all data sets together.
-    pub limit: u64,
-}
-
-impl Try {
-    /// With a change, if it takes at most `limit` cycles.
-    pub fn of(change: &Change, variant: Variant, limit: u64) -> Self {
-        // A proved one that never ends is not taken for a slow one: there is time to see it.
-        let limit = match change.class() {
-            Class::Proved => limit.saturating_mul(2).saturating_add(TIME_TO_REPEAT),
-            Class::Checked => limit,
-        };
-        Self { variant, limit }
-    }
-}
+use crate::workshop::{Failure, Trial, Try, Workshop};
 
 impl<W: Workshop> Search<'_, W> {
     /// Runs all these programs; `None` for those that there was no time for.

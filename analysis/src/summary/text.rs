@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use petal_reconstruct::Overhead;
-use petal_table::screen::{BOLD, COMPUTATION, CONDITIONS, DIM, style_of};
+use petal_table::screen::{BOLD, COMPUTATION, CONDITIONS, DIM, NEXT, style_of};
 use petal_table::text::{cut, printable};
 use petal_table::{Column, Screen, Table, Value, thousands};
 
 use super::Summary;
-use crate::hotspots::{HotspotKind, RankedHotspot};
+use crate::hotspots::{HotspotKind, RankedHotspot, TRIED};
 
 /// How wide the bars of shares are at most, and those of a list.
 const BAR: usize = 40;
@@ -27,13 +27,9 @@ impl Summary {
             let _ = writeln!(text, "{}", screen.wrapped(&partial, 2));
         }
         self.write_kinds(&mut text, screen);
-        for kind in HotspotKind::ALL {
-            let all = self.hotspots.iter().filter(|row| row.kind == kind);
-            let rows: Vec<&RankedHotspot> = all.collect();
-            if !rows.is_empty() {
-                text.push('\n');
-                text.push_str(&list(kind, &rows, self.cycles, screen));
-            }
+        if !self.hotspots.is_empty() {
+            text.push('\n');
+            text.push_str(&lists(&self.hotspots, self.cycles, screen));
         }
         let mut groups = Table::new(vec![
             Column::text("most expensive groups"),
@@ -88,47 +84,81 @@ impl Summary {
     }
 }
 
-/// Statements that cost cycles of a run: each with its share as a bar and its source, and why below.
-pub fn list(kind: HotspotKind, rows: &[&RankedHotspot], run: u64, screen: Screen) -> String {
+/// What costs cycles of a run: a list for each kind.
+pub fn lists(rows: &[RankedHotspot], run: u64, screen: Screen) -> String {
+    let lists = HotspotKind::ALL.into_iter().filter_map(|kind| {
+        let rows: Vec<&RankedHotspot> = rows.iter().filter(|row| row.kind == kind).collect();
+        (!rows.is_empty()).then(|| list(kind, &rows, run, screen))
+    });
+    lists.collect::<Vec<String>>().join("\n")
+}
+
+/// Statements that cost cycles of a run: each with its share as a bar and its source, and below why, and what to do next.
+fn list(kind: HotspotKind, rows: &[&RankedHotspot], run: u64, screen: Screen) -> String {
     let mut text = String::new();
     let [title, cost] = kind.titles();
     let most = rows.iter().map(|row| row.cost).max().unwrap_or(0);
-    let names = rows.iter().map(|row| row.name.chars().count());
-    let name = names.max().unwrap_or(0).max(title.len());
     let number = thousands(most).len().max(cost.len());
+    // Longer names have a line of their own.
+    let longest = screen.width.saturating_sub(2 + 2 + number + 2 + SHARE);
+    let names = rows.iter().map(|row| row.name.chars().count());
+    let name = names.filter(|&name| name <= longest).max();
+    let name = name.unwrap_or(0).max(title.len());
     let heading = format!("{title:<name$}  {cost:>number$}   of run");
     let _ = writeln!(text, "  {}", screen.styled(BOLD, heading));
     for row in rows {
-        let bar = screen.bar(row.cost, most, LIST_BAR);
-        let space = " ".repeat(LIST_BAR - bar.chars().count());
-        let style = match kind {
-            HotspotKind::Cost if row.conditions * 2 > row.cost => CONDITIONS,
-            HotspotKind::Cost => style_of(Overhead::FsmUpdate),
-            _ => DIM,
-        };
-        let begin = format!(
-            "{:<name$}  {:>number$}  {}  ",
-            row.name,
+        let is_long = row.name.chars().count() > name;
+        if is_long {
+            let _ = writeln!(text, "  {}", screen.styled(BOLD, &row.name));
+        }
+        let shown = if is_long { "" } else { &row.name };
+        let space = " ".repeat(name - shown.chars().count());
+        let figures = format!(
+            "  {:>number$}  {}",
             thousands(row.cost),
             share(row.cost, run)
         );
-        let room = screen.width.saturating_sub(2 + begin.chars().count());
-        let line = if room < LIST_BAR {
-            begin
-        } else {
-            let source = room.saturating_sub(LIST_BAR + 2);
+        let mut line = format!("{}{space}{figures}", screen.styled(BOLD, shown));
+        let room = screen
+            .width
+            .saturating_sub(2 + name + figures.chars().count() + 2);
+        if room >= LIST_BAR {
+            let style = match kind {
+                HotspotKind::Cost if row.conditions * 2 > row.cost => CONDITIONS,
+                HotspotKind::Cost => style_of(Overhead::FsmUpdate),
+                _ => DIM,
+            };
+            let bar = screen.bar(row.cost, most, LIST_BAR);
+            let space = " ".repeat(LIST_BAR - bar.chars().count());
+            let room = room.saturating_sub(LIST_BAR + 2);
             let source = match row.front_end.as_deref().unwrap_or(&row.source) {
-                _ if source < SOURCE => String::new(),
-                text => cut(&printable(text), source),
+                _ if room < SOURCE => String::new(),
+                text => cut(&printable(text), room),
             };
             let bar = screen.styled(style, bar);
-            format!("{begin}{bar}{space}  {}", screen.styled(DIM, source))
-        };
+            let _ = write!(line, "  {bar}");
+            if !source.is_empty() {
+                let _ = write!(line, "{space}  {}", screen.styled(DIM, source));
+            }
+        }
         let _ = writeln!(text, "  {}", line.trim_end());
-        text.push_str(&screen.wrapped(&row.why, 4));
+        match row.next.as_deref() {
+            Some(TRIED) => {
+                let why = format!("{}; {TRIED}", row.why);
+                text.push_str(&screen.wrapped(&why, 4));
+            }
+            found => {
+                text.push_str(&screen.wrapped(&row.why, 4));
+                let found = found.map(|found| screen.wrapped(found, 4));
+                text.push_str(&screen.styled_lines(NEXT, &found.unwrap_or_default()));
+            }
+        }
     }
     text
 }
+
+/// Columns of a share.
+const SHARE: usize = 7;
 
 fn share(cycles: u64, run: u64) -> String {
     match Value::percent(cycles, run) {

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use super::matching::{self, Match};
 use super::statements;
 use crate::baseline::{Baseline, Frame};
@@ -18,33 +20,7 @@ use petal_visualize::picture::{self, Picture};
 /// # Errors
 /// When `out` can't be written, or nothing was active in either run.
 pub fn differential(before: &Baseline, after: &Baseline, out: impl Write) -> io::Result<()> {
-    let common = Common::of(before, after);
-    let mut graph = Graph::default();
-    for (stack, cycles) in stacks(after) {
-        let names = stack.iter().map(|frame| (label(after, frame), false));
-        graph.add(
-            names,
-            Cycles {
-                before: 0,
-                after: cycles,
-            },
-        );
-    }
-    for (stack, cycles) in stacks(before) {
-        let names = stack.iter().map(|frame| match common.after(frame) {
-            Some(frame) => (label(after, &frame).to_owned(), false),
-            None => (label(before, frame).to_owned(), true),
-        });
-        let names: Vec<(String, bool)> = names.collect();
-        let names = names.iter().map(|(name, is_gone)| (&**name, *is_gone));
-        graph.add(
-            names,
-            Cycles {
-                before: cycles,
-                after: 0,
-            },
-        );
-    }
+    let graph = Graph::of(before, after);
     if graph.sums.is_empty() {
         return Err(io::Error::other("nothing was active in either run"));
     }
@@ -116,7 +92,61 @@ struct Sum {
     all: Cycles,
 }
 
+/// A frame of the flame graphs of two runs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Both {
+    /// The frame that it stands on, which comes before it.
+    above: Option<usize>,
+    label: String,
+    /// With all that stands on it, in thousandths of cycles.
+    before: u64,
+    after: u64,
+}
+
+/// The frames of both runs, laid on top of each other.
+pub(crate) fn both(before: &Baseline, after: &Baseline) -> Vec<Both> {
+    let sums = Graph::of(before, after).sums.into_iter();
+    sums.map(|sum| Both {
+        above: sum.above,
+        label: sum.label,
+        before: sum.all.before,
+        after: sum.all.after,
+    })
+    .collect()
+}
+
 impl Graph {
+    fn of(before: &Baseline, after: &Baseline) -> Self {
+        let common = Common::of(before, after);
+        let mut graph = Self::default();
+        for (stack, cycles) in stacks(after) {
+            let names = stack.iter().map(|frame| (label(after, frame), false));
+            graph.add(
+                names,
+                Cycles {
+                    before: 0,
+                    after: cycles,
+                },
+            );
+        }
+        for (stack, cycles) in stacks(before) {
+            let names = stack.iter().map(|frame| match common.after(frame) {
+                Some(frame) => (label(after, &frame).to_owned(), false),
+                None => (label(before, frame).to_owned(), true),
+            });
+            let names: Vec<(String, bool)> = names.collect();
+            let names = names.iter().map(|(name, is_gone)| (&**name, *is_gone));
+            graph.add(
+                names,
+                Cycles {
+                    before: cycles,
+                    after: 0,
+                },
+            );
+        }
+        graph
+    }
+
     fn add<'n>(&mut self, stack: impl Iterator<Item = (&'n str, bool)>, cycles: Cycles) {
         let mut above = None;
         for (label, is_gone) in stack {
@@ -196,11 +226,11 @@ impl Graph {
             let cycles = |cycles: u64| amount(cycles.into(), 1000);
             picture::Frame {
                 above: frame.above,
-                name: frame.label.clone(),
+                name: picture::shown(&frame.label),
                 detail: format!("{} cycles after, {} before", cycles(after), cycles(before)),
                 fill: tint(color, if is_gone { 0.0 } else { strength }),
                 outline: is_gone.then(|| tint(SHRANK, 1.0)),
-                last: is_overhead,
+                overhead: is_overhead,
                 striped: is_overhead,
                 weight,
             }
@@ -214,7 +244,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
 
-fn label<'a>(run: &'a Baseline, frame: &'a Frame) -> &'a str {
+pub(super) fn label<'a>(run: &'a Baseline, frame: &'a Frame) -> &'a str {
     match frame {
         Frame::Statement(at) => &run.statements[*at].label,
         Frame::Group(at) => &run.groups[*at].name,
@@ -267,7 +297,7 @@ fn pairs(matches: &[Match]) -> BTreeMap<usize, usize> {
 }
 
 /// The stacks of a run, with the cycles in which their last frame was a leaf.
-fn stacks(run: &Baseline) -> Vec<(Vec<Frame>, u64)> {
+pub(super) fn stacks(run: &Baseline) -> Vec<(Vec<Frame>, u64)> {
     let mut stacks = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
     for node in &run.flame {

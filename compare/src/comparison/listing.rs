@@ -1,12 +1,12 @@
 //! How lists of what two runs have become tables: in which style, and which rows are shown.
 
-use petal_table::{Column, Table, Value};
+use petal_table::{Column, Screen, Table, Value};
 
 /// How a comparison is written for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Aligned text.
-    Text,
+    /// Aligned text, as a screen shows it.
+    Text(Screen),
     /// Markdown, as GitHub reads it.
     Markdown,
 }
@@ -83,7 +83,7 @@ impl Listing {
 
 pub(super) fn write(table: &Table, style: Style) -> String {
     match style {
-        Style::Text => table.text(),
+        Style::Text(screen) => screen.table(table, 0),
         Style::Markdown => table.markdown(),
     }
 }

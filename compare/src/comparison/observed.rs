@@ -60,7 +60,7 @@ impl Order {
             "order of stamps: not the same from stamp {first} on (`-` only before, `+` only after)\n"
         );
         let (open, indent, close) = match style {
-            Style::Text => ("", "  ", ""),
+            Style::Text(_) => ("", "  ", ""),
             Style::Markdown => ("\n```diff\n", "", "```\n"),
         };
         text.push_str(open);
@@ -99,7 +99,10 @@ impl Observations {
             "delta of p99",
             "%",
         ];
-        columns.extend(numbers.map(Column::number));
+        columns.extend(numbers.map(|name| match name {
+            "delta of p99" | "%" => Column::change(name),
+            name => Column::number(name),
+        }));
         columns.push(Column::text("what changed"));
         Listing::new(["latency", "latencies"], columns, rows)
     }
@@ -147,7 +150,7 @@ impl Observations {
         for row in latencies.filter(|row| row.histogram.values().any(|(was, is)| was != is)) {
             let table = write(&histogram(row), style);
             parts.push(match style {
-                Style::Text => table,
+                Style::Text(_) => table,
                 Style::Markdown => format!("How long {} took:\n\n{table}", markdown(&row.name)),
             });
         }

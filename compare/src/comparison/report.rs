@@ -8,8 +8,12 @@ use super::Comparison;
 use super::listing::{Listing, Row, Style, write};
 use super::matching::Fate;
 use super::rows::{Change, Subject};
+use petal_table::screen::BOLD;
 use petal_table::text::{markdown, printable, signed, thousands};
 use petal_table::{Column, Table, Value};
+
+/// How many causes are named.
+const CAUSES: usize = 5;
 
 impl Comparison {
     /// The comparison as tables. Rows in which nothing changed are left out and counted, and so are
@@ -17,17 +21,29 @@ impl Comparison {
     pub fn report(&self, style: Style, all: bool) -> String {
         let title = printable(&self.title());
         let mut text = match style {
-            Style::Text => format!("{title}\n\n"),
+            Style::Text(screen) => format!("{}\n\n", screen.styled(BOLD, title)),
             Style::Markdown => format!("## {}\n\n", markdown(&title)),
         };
         for note in &self.notes {
             let note = printable(note);
-            let _ = match style {
-                Style::Text => writeln!(text, "note: {note}\n"),
-                Style::Markdown => writeln!(text, "> {}\n", markdown(&note)),
-            };
+            match style {
+                Style::Text(screen) => {
+                    let note = screen.wrapped(&format!("note: {note}"), 0);
+                    let _ = writeln!(text, "{note}");
+                }
+                Style::Markdown => {
+                    let _ = writeln!(text, "> {}\n", markdown(&note));
+                }
+            }
         }
         text.push_str(&write(&self.totals(), style));
+        if let Some(causes) = self.causes() {
+            text.push_str(match style {
+                Style::Text(_) => "\n",
+                Style::Markdown => "\n### Changed by themselves\n\n",
+            });
+            text.push_str(&write(&causes, style));
+        }
         let observed = [
             self.observations.latency_rows(),
             self.observations.counter_rows(),
@@ -39,7 +55,7 @@ impl Comparison {
             let many = listing.many();
             let (table, hidden) = listing.table(all);
             match style {
-                Style::Text => text.push('\n'),
+                Style::Text(_) => text.push('\n'),
                 Style::Markdown => {
                     let _ = writeln!(text, "\n### {}{}\n", many[..1].to_uppercase(), &many[1..]);
                 }
@@ -50,7 +66,7 @@ impl Comparison {
             }
             parts.extend(hidden.iter().map(|line| format!("{line}\n")));
             text.push_str(&parts.join(match style {
-                Style::Text => "",
+                Style::Text(_) => "",
                 Style::Markdown => "\n",
             }));
         }
@@ -76,8 +92,8 @@ impl Comparison {
             Column::text("run"),
             Column::number("before"),
             Column::number("after"),
-            Column::number("delta"),
-            Column::number("%"),
+            Column::change("delta"),
+            Column::change("%"),
         ]);
         let mut line = |name: &str, change: Change| {
             table.push(vec![
@@ -102,6 +118,37 @@ impl Comparison {
         table
     }
 
+    /// What changed most by itself, without what is inside: the causes of what the other tables tell. `None` if nothing did.
+    fn causes(&self) -> Option<Table> {
+        let cycles = |thousandths: u64| (thousandths + 500) / 1000;
+        let mut table = Table::new(vec![
+            Column::text("changed by itself"),
+            Column::number("cycles"),
+            Column::number("delta"),
+            Column::prose("what"),
+        ]);
+        for row in self.own.iter().filter(|row| row.change() > 0).take(CAUSES) {
+            let change = Change {
+                before: cycles(row.own.0),
+                after: cycles(row.own.1),
+            };
+            let parts = row.parts.iter().filter(|(_, (was, is))| was != is);
+            let mut parts: Vec<(&String, &(u64, u64))> = parts.collect();
+            parts.sort_by_key(|(_, (was, is))| std::cmp::Reverse(was.abs_diff(*is)));
+            let parts = parts.into_iter().map(|(what, &(was, is))| {
+                let (was, is) = (thousands(cycles(was)), thousands(cycles(is)));
+                format!("{what} {was} → {is}")
+            });
+            table.push(vec![
+                row.name.as_str().into(),
+                arrow(change),
+                delta(change),
+                parts.collect::<Vec<String>>().join(", ").into(),
+            ]);
+        }
+        (!table.rows().is_empty()).then_some(table)
+    }
+
     fn statement_rows(&self) -> Listing {
         let has_front_end = self.statements.iter().any(|row| row.front_end.is_some());
         let rows = self.statements.iter().map(|row| {
@@ -122,7 +169,7 @@ impl Comparison {
             }
         });
         let mut columns = columns("statement", &["overhead", "delta"]);
-        columns.push(Column::text("what changed"));
+        columns.push(Column::prose("what changed"));
         columns.push(Column::prose("source"));
         if has_front_end {
             columns.push(Column::prose("front end"));
@@ -152,7 +199,7 @@ impl Comparison {
             }
         });
         let mut columns = columns("group", &["times active"]);
-        columns.push(Column::text("what changed"));
+        columns.push(Column::prose("what changed"));
         Listing::new(["group", "groups"], columns, rows)
     }
 
@@ -171,22 +218,19 @@ impl Comparison {
             }
         });
         let mut columns = columns("cell", &["busy", "control", "times active"]);
-        columns.push(Column::text("what changed"));
+        columns.push(Column::prose("what changed"));
         Listing::new(["component cell", "component cells"], columns, rows)
     }
 }
 
 /// Columns for a name, a change of cycles, and further figures.
 fn columns(name: &str, further: &[&str]) -> Vec<Column> {
-    let numbers = ["cycles", "delta", "%"];
-    std::iter::once(Column::text(name))
-        .chain(
-            numbers
-                .iter()
-                .chain(further)
-                .map(|name| Column::number(*name)),
-        )
-        .collect()
+    let columns = ["cycles", "delta", "%"].iter().chain(further);
+    let columns = columns.map(|name| match *name {
+        "delta" | "%" => Column::change(*name),
+        name => Column::number(name),
+    });
+    std::iter::once(Column::text(name)).chain(columns).collect()
 }
 
 fn figures(change: Change) -> [Value; 3] {

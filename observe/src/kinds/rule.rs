@@ -1,7 +1,7 @@
 //! Rules: what must never be, or always.
 
 use petal_reconstruct::Signal;
-use petal_table::{Columns, Track, TrackContent, Value};
+use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
 use super::{Collector, Finished, Results};
@@ -216,7 +216,10 @@ pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
             Value::Texts(by.unwrap_or_default())
         })
         .texts("active", |(_, of)| Value::Texts(of.active.clone()));
-    let title = format!("rules broken in {} cycles", results.violations());
+    let title = match results.violations() {
+        1 => "rules broken in 1 cycle".to_owned(),
+        cycles => format!("rules broken in {} cycles", thousands(cycles)),
+    };
     let rows = results.rules.iter();
     let rows = rows.flat_map(|of| of.violations.iter().map(|at| (of.name.as_str(), at)));
     vec![ResultTable::new("violations", title, columns, rows)]

@@ -102,12 +102,10 @@ impl<'a> Job<'a> {
         mut simulation: Simulation,
         mut observations: Option<Observations<'a>>,
     ) -> Result<Followed<'a>, Error> {
-        for ports in simulation.loops() {
-            let ports = ports.join(", ");
-            let note = format!("these ports depend on one another in a circle: {ports}");
-            self.reporter.note(&note);
-        }
         let simulating = self.reporter.stage("simulating");
+        self.expected
+            .into_iter()
+            .for_each(|cycles| simulating.expect(cycles));
         let output = self.output(&*simulating);
         // The simulation itself looks for interrupts.
         let (analysis, timelines) = if self.observing.may_stop() {
@@ -122,6 +120,18 @@ impl<'a> Job<'a> {
         drop(simulating);
         let _ending = self.ending();
         simulation.finish_waveform()?;
+        // A circle that does not settle is what the run ended by.
+        let unsettled = match simulation.stopped() {
+            Some(Stopped::Loop { ports, .. }) => Some(ports),
+            _ => None,
+        };
+        for ports in simulation.loops() {
+            if unsettled != Some(ports) {
+                let ports = ports.join(", ");
+                let note = format!("these ports depend on one another in a circle: {ports}");
+                self.reporter.note(&note);
+            }
+        }
         let period = match simulation.stopped() {
             Some(Stopped::Endless { period, .. }) => Some(*period),
             None | Some(Stopped::CycleLimit { .. }) => None,
@@ -138,6 +148,9 @@ impl<'a> Job<'a> {
         if let Some(stopped) = simulation.stopped() {
             summary.stopped = Some(stopped.to_string());
             summary.ending = analysis.ending(period);
+            if let Some(ending) = &mut summary.ending {
+                self.explain(ending, summary.cycles);
+            }
         }
         if let Some(stopped_by) = observations.as_ref().and_then(Observations::stopped_by) {
             summary.stopped = Some(format!("ended by `--stop-on {stopped_by}`"));

@@ -10,13 +10,13 @@ use petal_verilator::{BuildOptions, RunOptions, Verilator};
 
 use super::{Followed, Job, NO_FST};
 use crate::cache::Cache;
-use crate::compile;
 use crate::error::Error;
 use crate::folder::{self, Draft};
 use crate::follow::{self, Known, Unfollowed};
 use crate::interrupt;
 use crate::observing::directory;
 use crate::options::WaveformFormat;
+use crate::verify::more_verilog;
 
 impl<'a> Job<'a> {
     /// Refuses what Verilator cannot do.
@@ -57,7 +57,7 @@ impl<'a> Job<'a> {
         let probes = || signals.names().into_iter().collect();
         let options = BuildOptions {
             signals: self.waveform.is_none().then(probes),
-            more: compile::more_verilog(&self.design),
+            more: more_verilog(&self.design),
             interrupt: interrupt::flag(),
             ..BuildOptions::default()
         };
@@ -78,6 +78,9 @@ impl<'a> Job<'a> {
             memories: &self.memories,
         };
         let simulating = self.reporter.stage("simulating");
+        self.expected
+            .into_iter()
+            .for_each(|cycles| simulating.expect(cycles));
         let (outcome, followed) = match &options.vcd {
             None => {
                 let name = Path::new("the simulation");
@@ -124,6 +127,9 @@ impl<'a> Job<'a> {
             let limit = self.options.cycle_limit;
             summary.stopped = Some(Stopped::CycleLimit { limit }.to_string());
             summary.ending = analysis.ending(None);
+            if let Some(ending) = &mut summary.ending {
+                self.explain(ending, summary.cycles);
+            }
         }
         check_length(summary.cycles, outcome.cycles)?;
         Ok(Followed {

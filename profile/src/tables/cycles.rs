@@ -5,7 +5,7 @@ use petal_analysis::Class;
 use petal_metadata::{Id as _, Metadata, labels};
 use petal_reconstruct::{Event, Instance, Run, instance_path};
 
-use super::BATCH;
+use super::schema::BATCH;
 use super::schema::Table;
 use petal_table::arrow::TableError;
 use petal_table::arrow::{Dictionary, numbers};

@@ -6,15 +6,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
+use petal_analysis::{cells, control, groups, lines, loops};
+use petal_observe::{ResultTable, Results};
 use petal_reconstruct::Overhead;
-
 use petal_table::arrow::{column, field, number, or_null, text};
-
-use super::{observations, statistics};
+use petal_table::{Column, Columns};
 
 /// The version of the schema: it changes when a column is removed, renamed or gets another type or meaning, and not when one is
 /// added.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// How many rows are made at a time.
+pub(super) const BATCH: usize = 1 << 16;
 
 /// A table of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +26,8 @@ pub enum Table {
     Runs,
     /// Control statements, as `stats/control.csv`.
     Statements,
+    /// Loops, as `stats/loops.csv`.
+    Loops,
     /// Groups, as `stats/groups.csv`.
     Groups,
     /// Component cells, as `stats/cells.csv`.
@@ -45,6 +50,7 @@ impl Table {
         let own = [
             Self::Runs,
             Self::Statements,
+            Self::Loops,
             Self::Groups,
             Self::Cells,
             Self::Lines,
@@ -52,7 +58,9 @@ impl Table {
             Self::Cycles,
             Self::Spans,
         ];
-        let observed = observations::names().into_iter().map(Self::Observed);
+        let observed = observed_tables(&Results::default())
+            .map(|table| Self::Observed(table.name))
+            .collect::<Vec<_>>();
         own.into_iter().chain(observed).collect()
     }
 
@@ -61,6 +69,7 @@ impl Table {
         match self {
             Self::Runs => "runs",
             Self::Statements => "statements",
+            Self::Loops => "loops",
             Self::Groups => "groups",
             Self::Cells => "cells",
             Self::Lines => "lines",
@@ -82,7 +91,9 @@ impl Table {
     pub fn schema(self) -> SchemaRef {
         let fields = match self {
             Self::Runs => runs(),
-            Self::Statements | Self::Groups | Self::Cells | Self::Lines => statistics::fields(self),
+            Self::Statements | Self::Loops | Self::Groups | Self::Cells | Self::Lines => {
+                self.counted()
+            }
             Self::Trees => vec![
                 number("tree"),
                 number("node"),
@@ -110,9 +121,21 @@ impl Table {
                 or_null(number("activation")),
                 number("activations"),
             ],
-            Self::Observed(name) => observations::columns(name).iter().map(field).collect(),
+            Self::Observed(name) => observed(name).iter().map(field).collect(),
         };
         Arc::new(Schema::new(fields).with_metadata(self.marks()))
+    }
+
+    /// The columns of such a table. What a run or a place does not have is null.
+    fn counted(self) -> Vec<Field> {
+        match self {
+            Self::Statements => of(&control::columns()),
+            Self::Loops => of(&loops::columns()),
+            Self::Groups => of(&groups::columns()),
+            Self::Cells => of(&cells::columns()),
+            Self::Lines => of(&lines::columns()),
+            _ => Vec::new(),
+        }
     }
 
     /// What files and streams tell of the table itself.
@@ -146,4 +169,23 @@ fn runs() -> Vec<Field> {
         or_null(text("calyx")),
     ]);
     fields
+}
+
+fn of<R>(columns: &Columns<R>) -> Vec<Field> {
+    let fields = columns.list();
+    let or_null = |column: &Column| field(column).with_nullable(true);
+    fields.map(or_null).collect()
+}
+
+/// The tables of observations that databases have.
+pub(super) fn observed_tables(results: &Results) -> impl Iterator<Item = ResultTable<'_>> {
+    let tables = results.tables().into_iter();
+    tables.filter(|table| table.forms.is_of_databases())
+}
+
+/// The columns of such a table.
+fn observed(name: &str) -> Vec<Column> {
+    let results = Results::default();
+    let table = observed_tables(&results).find(|table| table.name == name);
+    table.map_or_else(Vec::new, |table| table.into_parts().0)
 }

@@ -11,7 +11,7 @@ use petal_reconstruct::Event;
 use petal_visualize::timeline::{Slice, SliceId, Track, WholeSlice, WholeSliceFormat, WholeSlices};
 use petal_visualize::{Section, Timeline};
 
-use super::BATCH;
+use super::schema::BATCH;
 use super::schema::Table;
 use petal_table::arrow::TableError;
 use petal_table::arrow::{Dictionary, numbers};

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use petal_metadata::{Id as _, Metadata};
 use petal_reconstruct::{CallTree, Event, FrameLabels, Instance, InstanceId, Node, instance_path};
 
-use super::BATCH;
+use super::schema::BATCH;
 use super::schema::Table;
 use petal_table::arrow::TableError;
 use petal_table::arrow::{Dictionary, numbers};

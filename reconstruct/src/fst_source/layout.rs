@@ -9,7 +9,6 @@ use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 
 use flate2::bufread::{GzDecoder, ZlibDecoder};
 
-use super::damaged;
 use crate::source::SourceError;
 
 /// The types of blocks. A writer that is not done yet has [`SKIPPED`] where a header will be.
@@ -283,5 +282,12 @@ fn bytes<const N: usize>(input: &mut impl Read) -> Result<[u8; N], SourceError> 
         Ok(()) => Ok(bytes),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(SourceError::Truncated),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// The error of a file that was damaged.
+pub(super) fn damaged(error: impl std::fmt::Display) -> SourceError {
+    SourceError::Damaged {
+        problem: error.to_string(),
     }
 }

@@ -11,8 +11,30 @@ use num_bigint::BigUint;
 use crate::Error;
 use crate::{Data, Memory, Words};
 
+impl Data {
+    /// Writes a file `NAME.dat` for each memory into `dir`, as a simulation loads it: one word a line, hexadecimal. Words
+    /// that are 0 may be left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn write_dat(&self, dir: &Path) -> Result<(), Error> {
+        write(self, dir)
+    }
+
+    /// Reads the files `NAME.out` that a simulation wrote into `dir`: the memories after the run, in the shapes and
+    /// formats of these before the run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and [`Error::MemoryFile`] if a file does not have the memory's words.
+    pub fn read_out(&self, dir: &Path) -> Result<Self, Error> {
+        read(self, dir)
+    }
+}
+
 /// Writes `NAME.dat` for each memory.
-pub(crate) fn write(data: &Data, dir: &Path) -> Result<(), Error> {
+fn write(data: &Data, dir: &Path) -> Result<(), Error> {
     for memory in &data.memories {
         let path = dir.join(format!("{}.dat", memory.name));
         let file = File::create(&path).map_err(Error::io("create", &path))?;
@@ -35,7 +57,7 @@ pub(crate) fn write(data: &Data, dir: &Path) -> Result<(), Error> {
 }
 
 /// Reads `NAME.out` for each memory of `before`.
-pub(crate) fn read(before: &Data, dir: &Path) -> Result<Data, Error> {
+fn read(before: &Data, dir: &Path) -> Result<Data, Error> {
     let mut after = before.clone();
     for memory in &mut after.memories {
         let path = dir.join(format!("{}.out", memory.name));

@@ -4,7 +4,7 @@
 //! them, so that none passes through a floating-point number.
 
 mod source;
-pub(crate) mod writer;
+mod writer;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -25,8 +25,21 @@ use crate::{Data, Memory, Rounded, Words};
 /// Calyx has memories of up to this many dimensions.
 const DIMENSIONS: usize = 4;
 
+impl Data {
+    /// Reads the Calyx data format. `origin` is the file's name in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Json`] if the text is not JSON or not an object of memories, and [`Error::Data`] for values that are not
+    /// numbers, are out of the range of the memory's own format or do not form a rectangle. Values between two numbers
+    /// of a format with a binary point are [rounded](Self::rounded) to the nearest, halves to the even one.
+    pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
+        parse(text, origin)
+    }
+}
+
 /// Reads a data file.
-pub(crate) fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
+fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
     let quoted = quote_special(text);
     let source = Source {
         text: &quoted,

@@ -11,7 +11,7 @@ mod number;
 mod problem;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use num_bigint::BigUint;
 
@@ -162,17 +162,6 @@ impl PartialEq for Data {
 impl Eq for Data {}
 
 impl Data {
-    /// Reads the Calyx data format. `origin` is the file's name in errors.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Json`] if the text is not JSON or not an object of memories, and [`Error::Data`] for values that are not
-    /// numbers, are out of the range of the memory's own format or do not form a rectangle. Values between two numbers
-    /// of a format with a binary point are [rounded](Self::rounded) to the nearest, halves to the even one.
-    pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
-        json::parse(text, origin)
-    }
-
     /// Memories full of zeros, in the format of unsigned whole numbers.
     pub fn zeros(layouts: &[MemoryLayout]) -> Self {
         let memories: Vec<_> = layouts
@@ -289,26 +278,6 @@ impl Data {
         self.all_fine_or(problems)
     }
 
-    /// Writes a file `NAME.dat` for each memory into `dir`, as a simulation loads it: one word a line, hexadecimal. Words
-    /// that are 0 may be left out.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`].
-    pub fn write_dat(&self, dir: &Path) -> Result<(), Error> {
-        dat::write(self, dir)
-    }
-
-    /// Reads the files `NAME.out` that a simulation wrote into `dir`: the memories after the run, in the shapes and
-    /// formats of these before the run.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`], and [`Error::MemoryFile`] if a file does not have the memory's words.
-    pub fn read_out(&self, dir: &Path) -> Result<Self, Error> {
-        dat::read(self, dir)
-    }
-
     /// The same memories with other contents: what `words` tells of each, by name.
     #[must_use]
     pub fn filled(&self, mut words: impl FnMut(&str) -> Option<Words>) -> Self {
@@ -319,12 +288,6 @@ impl Data {
             }
         }
         filled
-    }
-
-    /// The memories in the Calyx data format, readable again by [`Data::parse`], ending with a newline. The data of a
-    /// memory of more than 2^24 words is an object with its sizes and those of its words that are not 0.
-    pub fn to_json(&self) -> String {
-        json::writer::write(self)
     }
 
     fn all_fine_or(&self, problems: Vec<DataProblem>) -> Result<(), Error> {

@@ -3,6 +3,8 @@
 mod formats;
 mod random;
 
+use std::path::Path;
+
 use super::*;
 use expect_test::{Expect, expect};
 

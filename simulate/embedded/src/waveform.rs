@@ -4,19 +4,23 @@
 //! A cycle takes 10 ns. The clock rises in the middle of it, and values change there. Owns which values are written
 //! when; `vcd.rs` and `fst.rs` own how.
 
+mod format;
 mod fst;
 mod vcd;
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
+use self::format::{Declaration, Format};
 use self::fst::Fst;
 use self::vcd::Vcd;
 use crate::code;
 use crate::elaborate::{Design, Scope};
 use crate::graph::{Input, Kind, NodeId};
 use crate::machine::Machine;
+
+pub use self::format::WriteSeek;
 
 const PERIOD: u64 = 10;
 
@@ -30,11 +34,6 @@ pub enum WaveformFile {
     /// As FST, the compressed format of `GTKWave`.
     Fst(Box<dyn WriteSeek>),
 }
-
-/// A file of which parts that were written may be written again.
-pub trait WriteSeek: Write + Seek + Send {}
-
-impl<W: Write + Seek + Send> WriteSeek for W {}
 
 /// A waveform that is being written.
 pub(crate) struct Waveform {
@@ -55,34 +54,6 @@ struct Value {
     width: u32,
     /// Its words among those of all.
     words: Range<usize>,
-}
-
-/// What is declared before the first value.
-enum Declaration<'a> {
-    Scope(&'a str),
-    /// A name in the innermost scope for a value, which may have others.
-    Name {
-        name: &'a str,
-        width: u32,
-        number: usize,
-    },
-    /// The innermost scope ends.
-    Up,
-}
-
-/// How a waveform is written once all names are declared.
-trait Format: Send {
-    /// What comes next happens at this time, in nanoseconds.
-    fn time(&mut self, time: u64) -> io::Result<()>;
-
-    /// A value changes to these words, the lowest first.
-    fn value(&mut self, number: usize, width: u32, words: &[u64]) -> io::Result<()>;
-
-    /// A value is not known from now on.
-    fn unknown(&mut self, number: usize, width: u32) -> io::Result<()>;
-
-    /// Writes what is still to be written.
-    fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
 /// The values of a design that a file has, in the order of their names.
@@ -245,35 +216,3 @@ impl Waveform {
         self.format.finish()
     }
 }
-
-/// Appends the binary digits of a value of this many bits, the highest first.
-fn digits(width: u32, words: &[u64], text: &mut Vec<u8>) {
-    let mut left = width;
-    for word in words.iter().rev() {
-        // All of the word, but for the highest one.
-        let bits = (left - 1) % 64 + 1;
-        let word = word << (64 - bits);
-        let all = word.to_be_bytes();
-        let end = text.len() + bits as usize;
-        for byte in &all[..bits.div_ceil(8) as usize] {
-            text.extend_from_slice(&DIGITS[usize::from(*byte)]);
-        }
-        text.truncate(end);
-        left -= bits;
-    }
-}
-
-/// The binary digits of each byte.
-const DIGITS: [[u8; 8]; 256] = {
-    let mut all = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            all[byte][bit] = b"01"[byte >> (7 - bit) & 1];
-            bit += 1;
-        }
-        byte += 1;
-    }
-    all
-};

@@ -1,27 +1,4 @@
-// The page of a sweep.
-const data = JSON.parse(document.getElementById("data").textContent);
-const byId = (id) => document.getElementById(id);
-const count = (number) => number.toLocaleString("en-US");
-
-/** A node, with attributes and children. */
-function element(tag, attributes, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
-
-/** A node of a picture. */
-function svg(tag, attributes, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
-}
-
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node[name] = value;
-    else if (value !== undefined && value !== false) node.setAttribute(name, value);
-  }
-  node.append(...children);
-  return node;
-}
-
+// The page of a sweep: a matrix of designs and pipelines, a picture of any two figures, and a table.
 /** A scale from values to pixels, and round values in between to draw lines at. */
 function scale([least, most], [from, to], logarithmic) {
   const log = logarithmic;
@@ -72,43 +49,54 @@ function mark(index, x, y, size = 5) {
   return node;
 }
 
+/** A long name that may be broken after `_`. */
+const breakable = (name) => name.split("_").flatMap((part, nth) => (nth ? ["_", element("wbr"), part] : [part]));
+
 /** A column's head that sorts. */
 function heading(name, isNumber, order, choose) {
   const sort = order.column === name ? (order.ascending ? "ascending" : "descending") : undefined;
   const ascending = order.column === name ? !order.ascending : true;
-  return element("th", { class: isNumber ? "number" : "", "aria-sort": sort }, element("button", { type: "button", onclick: () => choose(name, ascending) }, name));
+  return element("th", { class: isNumber ? "number" : "", "aria-sort": sort }, element("button", { type: "button", onclick: () => choose(name, ascending) }, ...breakable(name)));
 }
 
-const theme = byId("theme");
-theme.hidden = false;
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
-const showTheme = () => (theme.textContent = isDark() ? "Light" : "Dark");
-theme.onclick = () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  showTheme();
-};
-dark.onchange = showTheme;
-showTheme();
 const SHOWN = 500;
 const TEXTS = ["design", "passes", "data", ...data.parameters];
+const PIPELINES = [...new Set(data.rows.map(({ passes }) => passes))];
+/** The column that the page adds: how many times shorter a run is than the same with the pipeline that is chosen. */
+const SPEED_UP = "speed-up";
+
+/** The first of the two figures that the sweep is about, of which speed-up tells. */
+const MAIN = data.pareto[0];
+
+/** The run of the same design, parameters and data with another pipeline. */
+const others = new Map(data.rows.map((row) => [JSON.stringify([row.design, row.data, row.passes]), row]));
+const withPasses = (row, passes) => others.get(JSON.stringify([row.design, row.data, passes]));
+
+function speedUp(row) {
+  const base = withPasses(row, state.base);
+  const [was, is] = [base && valueIn(base, MAIN), valueIn(row, MAIN)];
+  return was && is ? Math.round((was / is) * 1000) / 1000 : undefined;
+}
 
 /** The value of a row in a column: a text, a number, or nothing. */
 function valueIn(row, column) {
+  if (column === SPEED_UP) return speedUp(row);
   const at = data.figures.indexOf(column);
   if (at >= 0) return row.figures[at] ?? undefined;
   const parameter = data.parameters.indexOf(column);
   if (parameter >= 0) return numeric.has(column) && row.parameters[parameter] !== "" ? Number(row.parameters[parameter]) : row.parameters[parameter];
   return column === "error" ? (row.error ?? "") : row[column];
 }
-const numeric = new Set(data.figures);
+const numeric = new Set([...data.figures, SPEED_UP]);
 data.parameters.forEach((name, at) => {
   if (data.rows.every((row) => !Number.isNaN(Number(row.parameters[at])))) numeric.add(name);
 });
 const failed = data.rows.filter((row) => row.error !== null);
-const measures = [...data.figures, ...data.parameters.filter((name) => numeric.has(name))];
-const columns = [...TEXTS, ...data.figures, ...(failed.length ? ["error"] : [])];
-const state = { filter: "", x: data.pareto[0], y: data.pareto[1], color: "passes", log: true, column: data.pareto[0], ascending: true, all: false };
+const measures = [...data.figures, SPEED_UP, ...data.parameters.filter((name) => numeric.has(name))];
+/** A figure that is 0 in all runs tells nothing. */
+const telling = data.figures.filter((_, at) => data.rows.some((row) => row.figures[at]));
+const columns = [...TEXTS, ...(telling.includes("cycles") ? ["cycles", SPEED_UP] : [SPEED_UP]), ...telling.filter((name) => name !== "cycles"), ...(failed.length ? ["error"] : [])];
+const state = { base: PIPELINES.includes("no-opt") ? "no-opt" : PIPELINES[0], filter: "", x: data.pareto[0], y: data.pareto[1], color: "passes", log: true, column: data.pareto[0], ascending: true, all: false };
 
 /** What a row must be: words that it has, or a column, a sign and a value. */
 function filters(text) {
@@ -151,6 +139,51 @@ const told = (row) =>
   [`${row.design}${row.error ? " (failed)" : ""}`, `passes ${row.passes}`, `data ${row.data}`, ...data.figures.slice(0, 8).map((name, at) => (row.figures[at] === null ? "" : `${name} ${count(row.figures[at])}`)).filter(Boolean)].join("\n");
 const report = (row) => (row.profile ? `${row.profile}/report.html` : undefined);
 
+/** The names of designs beside their points: one for each place of a design, if there is room. */
+function names(points, most) {
+  const taken = points.map(({ left, top }) => [left - 5, top - 5, left + 5, top + 5]);
+  const isFree = (box) => taken.every(([left, top, right, bottom]) => box[2] < left || box[0] > right || box[3] < top || box[1] > bottom);
+  const named = new Set();
+  return points.flatMap(({ row, left, top, place }) => {
+    const name = row.design.length > 26 ? `${row.design.slice(0, 25)}…` : row.design;
+    const near = JSON.stringify([row.design, place]);
+    if (named.has(near)) return [];
+    const width = name.length * 6.4;
+    const spots = [[8, 4], [8, -8], [8, 16], [-8 - width, 4], [-8 - width, -8], [-width / 2, -10], [-width / 2, 20], [14, 30], [14, -24]];
+    const spot = spots.find(([dx, dy]) => left + dx > 0 && left + dx + width < most && isFree([left + dx, top + dy - 10, left + dx + width, top + dy + 1]));
+    if (!spot) return [];
+    const [dx, dy] = spot;
+    taken.push([left + dx, top + dy - 10, left + dx + width, top + dy + 1]);
+    named.add(near);
+    return [svg("text", { class: "name", x: left + dx, y: top + dy }, name)];
+  });
+}
+
+/** Designs by pipelines: the main figure of each, and by how much it differs from that of the pipeline that is chosen. */
+function matrix(rows) {
+  const lines = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.design, row.data]);
+    if (!lines.has(key)) lines.set(key, row);
+  }
+  const several = new Set(rows.map(({ data }) => data)).size > 1;
+  const shown = PIPELINES.filter((passes) => rows.some((row) => row.passes === passes));
+  const head = element("tr", {}, element("th", { scope: "col" }, "design"), ...(several ? [element("th", { scope: "col" }, "data")] : []), ...shown.map((passes) => element("th", { scope: "col", class: "number" }, passes === state.base ? `${passes} (=)` : passes)));
+  const body = [...lines.values()].slice(0, state.all ? undefined : SHOWN).map((row) => {
+    const values = shown.map((passes) => withPasses(row, passes)).map((other) => (other ? valueIn(other, MAIN) : undefined));
+    const least = Math.min(...values.filter((value) => value !== undefined));
+    const base = withPasses(row, state.base);
+    const was = base && valueIn(base, MAIN);
+    const cells = values.map((value, nth) => {
+      if (value === undefined) return element("td", {}, withPasses(row, shown[nth]) ? "failed" : "");
+      const change = was && value !== was ? `${value > was ? "+" : "−"}${percent(Math.abs(value - was), was)}` : "";
+      return element("td", { class: value === least ? "best" : undefined }, count(value), " ", element("small", { class: value > was ? "grew" : value < was ? "shrank" : undefined }, change));
+    });
+    return element("tr", {}, element("th", { scope: "row" }, row.design), ...(several ? [element("td", { class: "code" }, row.data)] : []), ...cells);
+  });
+  byId("matrix").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
+}
+
 /** All points, the fronts as lines where there are few enough to tell them apart. */
 function draw(rows) {
   const [width, height] = [860, 460];
@@ -186,10 +219,28 @@ function draw(rows) {
   const shown = new Set();
   // Those that are best lie on top.
   points.sort((a, b) => best.has(a.row) - best.has(b.row));
+  // Points in one place stand side by side around it: none hides another.
+  const places = new Map();
+  for (const point of points) {
+    [point.left, point.top] = [x.at(point.x), y.at(point.y)];
+    const key = `${Math.round(point.left / 6)} ${Math.round(point.top / 6)}`;
+    if (!places.has(key)) places.set(key, []);
+    places.get(key).push(point);
+    point.place = key;
+  }
+  for (const together of places.values()) {
+    if (together.length === 1) continue;
+    const radius = Math.min(40, 3.2 * together.length + 2);
+    together.forEach((point, nth) => {
+      const angle = (nth / together.length) * 2 * Math.PI;
+      point.left += radius * Math.cos(angle);
+      point.top += radius * Math.sin(angle);
+    });
+  }
   for (const point of points) {
     const category = categories.indexOf(String(valueIn(point.row, state.color)));
     shown.add(category);
-    const node = mark(category, x.at(point.x), y.at(point.y), best.has(point.row) ? 6 : 4.5);
+    const node = mark(category, point.left, point.top, best.has(point.row) ? 6 : 4.5);
     node.append(svg("title", {}, told(point.row)));
     const href = report(point.row);
     const holder = href ? svg("a", { href, target: "_blank", "aria-label": told(point.row) }, node) : svg("g", {}, node);
@@ -198,6 +249,7 @@ function draw(rows) {
     holder.onmouseleave = () => point.row.line?.classList.remove("pointed");
     picture.append(holder);
   }
+  picture.append(...names(points, width - right));
   const legend = [...shown].sort((a, b) => a - b).map((at) => element("li", {}, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, mark(at, 7, 7)), categories[at]));
   return [picture, legend];
 }
@@ -220,6 +272,7 @@ function table(rows) {
     const value = valueIn(row, column);
     if (column === "error") return element("td", { class: "error", title: value }, value.split("\n")[0]);
     if (column === "design" && report(row)) return element("td", {}, element("a", { href: report(row), target: "_blank" }, value));
+    if (column === SPEED_UP) return element("td", { class: "number" }, value === undefined ? "" : `${value.toFixed(2)} ×`);
     if (numeric.has(column)) return element("td", { class: "number" }, typeof value === "number" ? count(value) : "");
     return element("td", { title: value }, value);
   };
@@ -234,6 +287,7 @@ function table(rows) {
 function show() {
   const wanted = filters(state.filter);
   const rows = data.rows.filter((row) => wanted.every((is) => is(row)));
+  matrix(rows);
   table(rows);
   const [picture, legend] = draw(rows);
   byId("picture").replaceChildren(picture, element("ul", { class: "legend", "aria-label": state.color }, ...legend));
@@ -257,9 +311,15 @@ const log = element("input", { id: "log", type: "checkbox", checked: "", onchang
 const more = element("button", { id: "more", type: "button", onclick: () => change({ all: true }) });
 byId("main").append(
   element("div", { class: "controls" }, element("label", {}, "Filter ", search), element("output", { id: "points", for: "filter" })),
+  element("h2", {}, `${MAIN} by design and pipeline`),
+  element("div", { class: "controls" }, select("base", "Compared with", PIPELINES), element("span", { class: "hint" }, "bold: the least of its row")),
+  element("div", { class: "box" }, element("table", { id: "matrix" })),
+  element("h2", {}, "Two figures of each run"),
   element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; a point opens its report")),
   element("div", { id: "picture", class: "picture" }),
+  element("h2", {}, "All runs"),
   element("div", { class: "controls" }, more),
   element("div", { class: "box" }, element("table", { id: "table" })),
 );
 show();
+showTheme(() => {});

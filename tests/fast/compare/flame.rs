@@ -19,12 +19,21 @@ fn folded(text: &str) -> Cycles {
     let mut cycles = Cycles::new();
     for line in text.lines() {
         let (stack, weight) = line.rsplit_once(' ').unwrap();
-        let stack: Vec<String> = stack.split(';').map(str::to_owned).collect();
+        let stack: Vec<String> = stack.split(';').map(in_images).collect();
         for depth in 1..=stack.len() {
             *cycles.entry(stack[..depth].to_vec()).or_default() += hundredths(weight);
         }
     }
     cycles
+}
+
+/// How images write the label of a folded stack: of overhead, its kind comes first.
+fn in_images(label: &str) -> String {
+    let kind = label.strip_prefix("(overhead: ");
+    match kind.and_then(|kind| kind.strip_suffix(')')) {
+        Some(kind) => format!("{kind}, overhead"),
+        None => label.to_owned(),
+    }
 }
 
 /// A frame of the image.
@@ -77,16 +86,16 @@ fn frames(image: &str) -> Vec<Frame> {
                 .is_some_and(|style| style.contains("dash")),
         ));
     }
-    // The lowest first.
-    boxes.sort_by(|a, b| b.0.1.total_cmp(&a.0.1));
+    // The highest first.
+    boxes.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
     let mut frames: Vec<((f64, f64, f64), Frame)> = Vec::new();
     for ((x, y, width), (name, before, after), is_hollow) in boxes {
         let middle = x + width / 2.0;
-        let below = frames
+        let above = frames
             .iter()
-            .filter(|((left, at, wide), _)| *at > y && *left <= middle && middle <= left + wide);
-        let below = below.min_by(|a, b| a.0.1.total_cmp(&b.0.1));
-        let mut path = below.map_or(Vec::new(), |(_, frame)| frame.path.clone());
+            .filter(|((left, at, wide), _)| *at < y && *left <= middle && middle <= left + wide);
+        let above = above.max_by(|a, b| a.0.1.total_cmp(&b.0.1));
+        let mut path = above.map_or(Vec::new(), |(_, frame)| frame.path.clone());
         path.push(name);
         frames.push((
             (x, y, width),

@@ -22,6 +22,8 @@ pub(super) const LINE: f64 = 14.0;
 pub(super) const PADDING: f64 = 6.0;
 /// Of a bar at the end of a `par`.
 pub(super) const BAR: f64 = 5.0;
+/// Of the mark at the end of a cell's control.
+const END: f64 = 12.0;
 /// Between a step and the next.
 const GAP: f64 = 24.0;
 /// Between columns, and beside the body of a loop.
@@ -46,6 +48,8 @@ pub(super) enum Shape {
     },
     /// The end of a `par`.
     Bar { at: Rect, step: NodeIndex },
+    /// Where the control of a cell ends.
+    End { at: Rect },
     /// A way from one step to another.
     Line {
         points: Vec<(f64, f64)>,
@@ -86,7 +90,10 @@ pub(super) struct Layout {
 impl Shape {
     fn moved(mut self, dx: f64, dy: f64) -> Self {
         match &mut self {
-            Self::Panel { at } | Self::Step { at, .. } | Self::Bar { at, .. } => {
+            Self::Panel { at }
+            | Self::End { at }
+            | Self::Step { at, .. }
+            | Self::Bar { at, .. } => {
                 at.x += dx;
                 at.y += dy;
             }
@@ -234,11 +241,31 @@ impl Builder<'_> {
     fn cell(&self, site: Site) -> Block {
         let mut block = self.head(site);
         for &root in &self.graph.statements[&site].inside {
-            if self.shown.open.contains(&site) {
+            if self.shown.open.contains(&site) && self.shown.sites.contains(&root) {
                 self.below(&mut block, root, Way::Next);
+                self.end(&mut block, root);
             }
         }
         block
+    }
+
+    /// Puts the end of a cell's control below it.
+    fn end(&self, block: &mut Block, root: Site) {
+        let (from, to) = (block.height, block.height + GAP);
+        block.shapes.push(Shape::Line {
+            points: vec![(0.0, from), (0.0, to)],
+            edge: self.entry(root, Way::Next),
+            label: None,
+            arrow: true,
+        });
+        let at = Rect {
+            x: -END / 2.0,
+            y: to,
+            width: END,
+            height: END,
+        };
+        block.shapes.push(Shape::End { at });
+        block.height = to + END;
     }
 
     /// Puts a statement below what is there.
@@ -268,9 +295,13 @@ impl Builder<'_> {
         match self.graph.step(site).kind {
             StepKind::If => self.branches(&mut block, site),
             StepKind::Fork => self.arms(&mut block, site),
-            StepKind::Loop => self.body(&mut block, site, inside[0]),
+            StepKind::Loop if self.shown.sites.contains(&inside[0]) => {
+                self.body(&mut block, site, inside[0]);
+            }
+            StepKind::Loop => {}
             _ => {
-                for &next in inside {
+                let shown = inside.iter().filter(|next| self.shown.sites.contains(next));
+                for &next in shown {
                     self.below(&mut block, next, Way::Next);
                 }
             }
@@ -286,7 +317,11 @@ impl Builder<'_> {
             .inside
             .iter()
             .zip(ways)
-            .map(|(&branch, way)| (Some(self.statement(branch)), self.entry(branch, way)))
+            .map(|(&branch, way)| {
+                let is_shown = self.shown.sites.contains(&branch);
+                let block = is_shown.then(|| self.statement(branch));
+                (block, self.entry(branch, way))
+            })
             .collect();
         if let [(_, then)] = columns[..] {
             let skipped = statement.entered.zip(then.taken);

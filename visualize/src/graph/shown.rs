@@ -1,9 +1,10 @@
 //! What a picture of the graph has room for: the statements with most cycles on the critical path, each with all around
-//! it.
+//! it; of a large graph the critical path alone, unless more is asked for.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::detail::Detail;
 use super::{ControlGraph, StepKind, Way};
 use petal_analysis::critical::Site;
 
@@ -12,6 +13,9 @@ const MAX_SHOWN: usize = 300;
 
 /// How many arms of one `par`, which stand side by side.
 const MAX_ARMS: usize = 12;
+
+/// Of a graph with more statements and cells, the critical path stands alone.
+const LARGE: usize = 60;
 
 /// The statements and cells that are shown.
 #[derive(Debug, Default)]
@@ -23,8 +27,9 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub fn of(graph: &ControlGraph) -> Self {
+    pub fn of(graph: &ControlGraph, detail: Detail) -> Self {
         let mut shown = Self::default();
+        let is_alone = Self::is_alone(graph, detail);
         let mut waiting = BinaryHeap::new();
         let rank = |site: Site| {
             let cycles = graph.step(site).cycles;
@@ -52,6 +57,7 @@ impl Shown {
             let below: BTreeSet<Site> = inside
                 .into_iter()
                 .chain(called)
+                .filter(|&site| !is_alone || graph.through(site) > 0)
                 .filter(|site| !shown.sites.contains(site))
                 .collect();
             if shown.sites.len() + below.len() <= MAX_SHOWN {
@@ -61,5 +67,10 @@ impl Shown {
             }
         }
         shown
+    }
+
+    /// Whether a picture shows the critical path alone.
+    pub fn is_alone(graph: &ControlGraph, detail: Detail) -> bool {
+        detail == Detail::Fitting && graph.statements.len() > LARGE
     }
 }

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
+use super::detail::Detail;
 use super::layout::{BAR, CHARACTER, LINE, Layout, PADDING, Rect, Shape, layout};
 use super::shown::Shown;
 use super::{ControlGraph, Edge, Step, Way};
+use crate::colors::Meaning;
 use petal_table::text::{printable, share, thousands};
 
 /// Of what is on the critical path.
@@ -16,23 +18,26 @@ const CRITICAL: &str = "#b3261e";
 const PLAIN: &str = "#8b93a0";
 /// Of what was never reached.
 const UNREACHED: &str = "0.45";
+/// How it looks where all is dark.
+pub(super) const DARK: &str = "@media (prefers-color-scheme: dark) { .paper { fill: #16181c } .panel { fill: #1f2228; stroke: #3a3f48 } \
+                    text { fill: #e6e8ec } .step text { fill: #1b1f24 } text.critical { fill: #ff9e8f } }";
 /// Around the picture, and for the text above it.
 const BORDER: f64 = 16.0;
-const ABOVE: f64 = 64.0;
+const ABOVE: f64 = 84.0;
 /// At least so wide, for the text above it.
 const NARROWEST: f64 = 760.0;
 
 impl ControlGraph {
-    /// The graph as an image: all of a small one, of a large one what has most cycles on the critical path.
-    pub fn svg(&self) -> String {
+    /// The graph as an image, with as much of it as `detail` says.
+    pub fn svg(&self, detail: Detail) -> String {
         let mut image = Vec::new();
-        let drawn = self.draw(&mut image);
+        let drawn = self.draw(detail, &mut image);
         debug_assert!(drawn.is_ok(), "there is memory");
         String::from_utf8_lossy(&image).into_owned()
     }
 
-    fn draw(&self, out: impl Write) -> io::Result<()> {
-        let shown = Shown::of(self);
+    fn draw(&self, detail: Detail, out: impl Write) -> io::Result<()> {
+        let shown = Shown::of(self, detail);
         let layout = layout(self, &shown);
         let width = layout.width.max(NARROWEST) + 2.0 * BORDER;
         let height = layout.height + ABOVE + 2.0 * BORDER;
@@ -52,6 +57,8 @@ impl ControlGraph {
                 ("fill", "#1b1f24"),
             ])
             .write_inner_content(|writer| {
+                let style = writer.create_element("style");
+                style.write_text_content(BytesText::new(DARK))?;
                 markers(writer)?;
                 rect(
                     writer,
@@ -61,7 +68,7 @@ impl ControlGraph {
                         width,
                         height,
                     },
-                    &[("fill", "#ffffff")],
+                    &[("fill", "#ffffff"), ("class", "paper")],
                 )?;
                 self.heading(writer, &shown)?;
                 let place = format!("translate({} {})", number(BORDER), number(BORDER + ABOVE));
@@ -77,18 +84,18 @@ impl ControlGraph {
     fn heading(&self, writer: &mut Writer<impl Write>, shown: &Shown) -> io::Result<()> {
         let title = format!("{}: {} cycles", self.design, thousands(self.cycles));
         text(writer, (BORDER, 26.0), &title, &[("font-size", "15")])?;
-        let about = "Red: the critical path; the fuller a box, the more of its cycles. At lines: how often they were taken.";
-        text(writer, (BORDER, 46.0), about, &[("fill", "#57606a")])?;
+        legend(writer)?;
         let left_out = self.statements.len() - shown.sites.len();
         if left_out > 0 {
             let cycles = self.cycles_of(|site| !shown.sites.contains(&site));
             let note = format!(
-                "{} of {} statements and cells are not shown, with {} cycles of the critical path: `--cell` shows one cell, DOT has all.",
+                "{} of {} statements and cells are not shown, with {} cycles of the critical path: `--all` shows more, `--cell` one cell, DOT all.",
                 thousands(left_out as u64),
                 thousands(self.statements.len() as u64),
                 thousands(cycles),
             );
-            text(writer, (BORDER, 62.0), &note, &[("fill", CRITICAL)])?;
+            let look = [("fill", CRITICAL), ("class", "critical")];
+            text(writer, (BORDER, 82.0), &note, &look)?;
         }
         Ok(())
     }
@@ -102,7 +109,12 @@ impl ControlGraph {
     fn shapes(&self, writer: &mut Writer<impl Write>, layout: &Layout) -> io::Result<()> {
         for shape in &layout.shapes {
             if let Shape::Panel { at } = shape {
-                let look = [("fill", "#f6f8fa"), ("stroke", "#d0d7de"), ("rx", "6")];
+                let look = [
+                    ("fill", "#f6f8fa"),
+                    ("stroke", "#d0d7de"),
+                    ("rx", "6"),
+                    ("class", "panel"),
+                ];
                 rect(writer, *at, &look)?;
             }
         }
@@ -116,8 +128,12 @@ impl ControlGraph {
             {
                 line(writer, points, *edge, *arrow)?;
                 if let Some(place) = label {
-                    let color = if edge.critical { CRITICAL } else { "#57606a" };
-                    let look = [("fill", color), ("font-size", "10")];
+                    let (color, class) = if edge.critical {
+                        (CRITICAL, "critical")
+                    } else {
+                        ("#57606a", "plain")
+                    };
+                    let look = [("fill", color), ("font-size", "10"), ("class", class)];
                     text(writer, *place, &edge.label(), &look)?;
                 }
             }
@@ -134,6 +150,20 @@ impl ControlGraph {
                     };
                     debug_assert!((at.height - BAR).abs() < f64::EPSILON);
                     rect(writer, *at, &[("fill", look)])?;
+                }
+                Shape::End { at } => {
+                    let radius = number(at.width / 2.0);
+                    let circle = writer.create_element("circle").with_attributes([
+                        ("cx", &*number(at.x + at.width / 2.0)),
+                        ("cy", &*number(at.y + at.height / 2.0)),
+                        ("r", &*radius),
+                        ("fill", PLAIN),
+                    ]);
+                    circle.write_inner_content(|writer| {
+                        let title = writer.create_element("title");
+                        title.write_text_content(BytesText::new("the end"))?;
+                        Ok(())
+                    })?;
                 }
                 Shape::Panel { .. } | Shape::Line { .. } => {}
             }
@@ -157,7 +187,7 @@ impl ControlGraph {
             "1"
         };
         let mut group = writer.create_element("g");
-        group = group.with_attribute(("opacity", opacity));
+        group = group.with_attributes([("opacity", opacity), ("class", "step")]);
         group.write_inner_content(|writer| {
             let title = self.title(step);
             let element = writer.create_element("title");
@@ -240,6 +270,43 @@ impl Edge {
         let digits = self.taken.unwrap_or(0).checked_ilog10().unwrap_or(0);
         1.2 + f64::from(digits) * 0.5
     }
+}
+
+/// What colours and lines mean.
+fn legend(writer: &mut Writer<impl Write>) -> io::Result<()> {
+    let muted = [("fill", "#57606a")];
+    let mut x = BORDER;
+    let meanings = [
+        (Meaning::Computation.color(), PLAIN, "group"),
+        (Meaning::Cell.color(), PLAIN, "cell"),
+        (Meaning::Control.color(), PLAIN, "control"),
+        (
+            "#ffffff",
+            CRITICAL,
+            "on the critical path; the fuller, the more of its cycles",
+        ),
+    ];
+    for (fill, stroke, meaning) in meanings {
+        let at = Rect {
+            x,
+            y: 36.0,
+            width: 11.0,
+            height: 11.0,
+        };
+        let look = [
+            ("fill", fill),
+            ("stroke", stroke),
+            ("stroke-width", "1.6"),
+            ("rx", "2"),
+        ];
+        rect(writer, at, &look)?;
+        text(writer, (x + 16.0, 46.0), meaning, &muted)?;
+        #[expect(clippy::cast_precision_loss, reason = "a few characters")]
+        let width = meaning.len() as f64 * CHARACTER;
+        x += width + 34.0;
+    }
+    let lines = "Numbers at lines: how often they were taken. Dashed: which cell a step calls. Pale: never reached. A dot: the end.";
+    text(writer, (BORDER, 64.0), lines, &muted)
 }
 
 /// Two decimals at most, without zeros at the end.

@@ -9,10 +9,11 @@ use petal_reconstruct::{
 };
 use serde::Serialize;
 
-use super::place::{SourceLine, front_end_line, source_line};
+use super::place::{SourceLine, front_end_line, source_line, written_line};
 use super::tables::{Row, Tables};
 use crate::colors::Meaning;
-use petal_analysis::front_end::{FrontEndLine, FrontEndLines};
+use crate::links::is_link;
+use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame};
 use petal_analysis::leaves::overhead_label;
 use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, units};
 use petal_analysis::ledger::Class;
@@ -42,6 +43,23 @@ pub(crate) struct Frame {
     places: Vec<SourceLine>,
     /// The rows of tables that tell of it.
     rows: Vec<Row>,
+    /// Its lines of the front end, outermost first: indices into those of the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<usize>,
+    /// Whether it is but a link of a call: what invokes a cell, and the group that the compiler made for that.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    link: bool,
+}
+
+/// A line of the front end's files with what is on it: a frame of a flame graph of lines.
+#[derive(Debug, Serialize)]
+pub(crate) struct LineOfFrame {
+    /// The line; `None` for what has none, which is the design's or the compiler's.
+    place: Option<SourceLine>,
+    /// `queue.py:12`, `(no line)` or `(compiler)`.
+    label: String,
+    /// What is there: `enable write`.
+    what: String,
 }
 
 /// A kind of overhead, or of a cell's control, and the statement that is the reason.
@@ -92,6 +110,8 @@ pub(crate) struct Frames<'a> {
     children: HashMap<(Option<usize>, usize), usize>,
     sources: Sources<'a>,
     reason_ids: HashMap<(ComponentId, petal_reconstruct::Charge), usize>,
+    line_ids: HashMap<(FrontEndLine, String), usize>,
+    pub lines: Vec<LineOfFrame>,
     pub list: Vec<Frame>,
     pub reasons: Vec<Reason>,
     pub nodes: Nodes,
@@ -118,6 +138,8 @@ impl<'a> Frames<'a> {
             children: HashMap::new(),
             sources: Sources::new(metadata),
             reason_ids: HashMap::new(),
+            line_ids: HashMap::new(),
+            lines: Vec::new(),
             list: Vec::new(),
             reasons: Vec::new(),
             nodes: Nodes::default(),
@@ -246,7 +268,11 @@ impl<'a> Frames<'a> {
                 None => (vec![self.metadata.component(component).span], vec![]),
             };
             let places = match statement {
-                Some(control) => self.places(Node::Control { component, control }, places),
+                Some(control) => {
+                    let node = Node::Control { component, control };
+                    let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
+                    Self::places(self.metadata, &lines, places)
+                }
                 None => places.into_iter().filter_map(source_line).collect(),
             };
             self.list.push(Frame {
@@ -257,6 +283,8 @@ impl<'a> Frames<'a> {
                 actual: None,
                 places,
                 rows,
+                lines: Vec::new(),
+                link: false,
             });
         }
         id
@@ -305,7 +333,13 @@ impl<'a> Frames<'a> {
         let id = *self.ids.entry(key).or_insert(next);
         if id == next {
             let (spans, rows) = self.origin(node);
-            let places = self.places(node, spans);
+            let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
+            let places = Self::places(self.metadata, &lines, spans);
+            let lines = if self.metadata.front_end.files.is_empty() {
+                Vec::new()
+            } else {
+                lines.into_iter().map(|line| self.line(line)).collect()
+            };
             self.list.push(Frame {
                 kind: FrameLabels::kind(node).name(),
                 label: self.labels.label(node, self.instances).to_owned(),
@@ -317,6 +351,23 @@ impl<'a> Frames<'a> {
                 actual: actual_path(self.metadata, self.instances, node),
                 places,
                 rows,
+                lines,
+                link: is_link(self.metadata, node),
+            });
+        }
+        id
+    }
+
+    /// The number of a line with what is on it.
+    fn line(&mut self, LineFrame { line, what, .. }: LineFrame) -> usize {
+        let next = self.lines.len();
+        let id = *self.line_ids.entry((line, what.clone())).or_insert(next);
+        if id == next {
+            let label = FrontEndLines::new(self.metadata).label(line).to_string();
+            self.lines.push(LineOfFrame {
+                place: written_line(self.metadata, line),
+                label,
+                what,
             });
         }
         id
@@ -333,13 +384,14 @@ impl<'a> Frames<'a> {
     }
 
     /// The lines of a node: those of the front end, and those of `spans`.
-    fn places(&self, node: Node, spans: Vec<Option<Span>>) -> Vec<SourceLine> {
+    fn places(
+        metadata: &Metadata,
+        lines: &[LineFrame],
+        spans: Vec<Option<Span>>,
+    ) -> Vec<SourceLine> {
         let mut places: Vec<SourceLine> = Vec::new();
-        let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
-        let front_end = lines.iter().rev().filter_map(|frame| match frame.line {
-            FrontEndLine::At(file, line) => Some((self.metadata.files.len() + file.index(), line)),
-            FrontEndLine::Untold | FrontEndLine::Compiler => None,
-        });
+        let front_end = lines.iter().rev();
+        let front_end = front_end.filter_map(|frame| written_line(metadata, frame.line));
         for line in front_end.chain(spans.into_iter().filter_map(source_line)) {
             if !places.contains(&line) {
                 places.push(line);
@@ -363,15 +415,14 @@ impl<'a> Frames<'a> {
                 });
                 (
                     vec![formal, cell, metadata.component(component).span],
-                    self.tables.row(RowId::Cell(instance)).into_iter().collect(),
+                    self.tables.rows(RowId::Cell(instance)).to_vec(),
                 )
             }
             Node::Control { component, control } => (
                 vec![metadata.component(component).node(control).span],
                 self.tables
-                    .row(RowId::Statement(component, control))
-                    .into_iter()
-                    .collect(),
+                    .rows(RowId::Statement(component, control))
+                    .to_vec(),
             ),
             Node::Group {
                 component,
@@ -382,14 +433,14 @@ impl<'a> Frames<'a> {
                 let run = holder.run(run);
                 let control = run.control.map(|control| holder.node(control).span);
                 let enable = run.control.filter(|&id| holder.node(id).kind.is_enable());
-                let rows = enable
-                    .and_then(|control| self.tables.row(RowId::Statement(component, control)))
-                    .into_iter()
-                    .chain(self.tables.row(RowId::Group(component, run.group)));
+                let of_group = self.tables.rows(RowId::Group(component, run.group));
+                let rows = enable.map_or(&[][..], |control| {
+                    self.tables.rows(RowId::Statement(component, control))
+                });
                 let whole = holder.group(run.group).span;
                 (
                     vec![control.flatten(), holder.group(group).span, whole],
-                    rows.collect(),
+                    [rows, of_group].concat(),
                 )
             }
             Node::Continuous { component } => {

@@ -1,37 +1,19 @@
-// What the page knows of the run, and how it writes numbers and elements.
+// What the page knows of the run, and how it writes names and numbers.
 
-const byId = (id) => document.getElementById(id);
-const data = JSON.parse(byId("data").textContent);
-
-const integer = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-const decimal = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const count = (number) => (Number.isInteger(number) ? integer : decimal).format(number);
 const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
-const percent = (part, whole) => (whole ? `${((part * 100) / whole).toFixed(1)} %` : "");
 
-/** An element. Texts become text nodes, whatever is in them. */
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== undefined) made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
+/** A text in which what stands between backticks is code. */
+const prose = (text) => text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
 
 /** A frame's label; for a `ref` cell with the cell that it stands for. */
 const fullName = ({ label, actual }) => (actual ? `${label} = ${actual}` : label);
 
 /** The column of a table that names its rows. */
-const keyColumn = (name) => ({ cells: "cell", groups: "group", control: "statement" })[name];
-
-/** The column that the page adds to tables. */
-const SHARE = "% of run";
+const keyColumn = (name) => ({ cells: "cell", groups: "group", control: "statement", hotspots: "statement", lines: "line" })[name];
 
 /** Whether a row of a table is of something that was active, or is charged for something. */
 function isActive({ columns, rows }, row) {
-  const tells = ([title]) => title.startsWith("times ") || ["cycles", "total cycles", "overhead"].includes(title);
+  const tells = ([title]) => title.startsWith("times ") || ["cycles", "total cycles", "overhead", "cost", "own"].includes(title);
   return columns.some((column, at) => tells(column) && rows[row][at] > 0);
 }
 
@@ -49,53 +31,10 @@ function placeName([file, line]) {
   return data.files.length > 1 ? `${data.files[file].name}, line ${line}` : `line ${line}`;
 }
 
-/** Puts tabs at the end of `host`. `show` gets the number of the one that is chosen; returns what chooses one. */
-function tabs(host, label, names, show) {
-  const list = names.map((name, nth) =>
-    element("button", { type: "button", role: "tab", tabindex: "-1", onclick: () => choose(nth) }, name),
-  );
-  const choose = (chosen) => {
-    list.forEach((tab, nth) => {
-      tab.setAttribute("aria-selected", String(nth === chosen));
-      tab.setAttribute("tabindex", nth === chosen ? "0" : "-1");
-    });
-    show(chosen);
-  };
-  const box = element("div", { role: "tablist", "aria-label": label }, ...list);
-  box.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const next = list.indexOf(document.activeElement) + step;
-    if (!list[next]) return;
-    event.preventDefault();
-    choose(next);
-    list[next].focus();
-  });
-  host.append(box);
-  return choose;
-}
-
 /** Marks an element as chosen, or not. */
 function mark(marked, chosen) {
   if (chosen) marked.setAttribute("aria-current", "true");
   else marked.removeAttribute("aria-current");
-}
-
-/** Moves the tab stop of a list with one tab stop to `next`, and the focus with it. */
-function moveFocus(list, next) {
-  if (!next) return;
-  list.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
-  next.setAttribute("tabindex", "0");
-  next.focus();
-}
-
-/** Scrolls a box, and nothing around it, until `inner` is in sight. */
-function reveal(box, inner) {
-  const outer = box.getBoundingClientRect();
-  const rect = inner.getBoundingClientRect();
-  const margin = Math.min(60, outer.height / 4);
-  const inSight = rect.top >= outer.top + margin && rect.bottom <= outer.bottom - margin;
-  // With more of what follows than of what is before.
-  if (!inSight) box.scrollTop += rect.top - outer.top - outer.height / 3;
 }
 
 /** The bytes of a packed part of the page. */

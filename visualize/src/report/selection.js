@@ -19,8 +19,8 @@ function lineSelection(place) {
   const rows = noRows();
   for (const frame of frames) for (const [table, row] of data.frames[frame].rows) rows[table].add(row);
   data.tables.forEach((table, at) =>
-    table.places.forEach((other, row) => {
-      if (other && placeKey(other) === key && isActive(table, row)) rows[at].add(row);
+    table.places.forEach((places, row) => {
+      if (places.some((other) => placeKey(other) === key) && isActive(table, row)) rows[at].add(row);
     }),
   );
   return { title: placeName(place), lines: new Set([key]), frames, rows };
@@ -34,16 +34,22 @@ function frameSelection(at) {
 }
 
 function rowSelection(table, row) {
-  const { name, columns, rows, places } = data.tables[table];
+  const places = data.tables[table].places[row].map(placeKey);
   const frames = framesOf((frame) => frame.rows.some(([t, r]) => t === table && r === row));
   const chosen = noRows();
   chosen[table].add(row);
-  return {
-    title: rows[row][columns.findIndex(([title]) => title === keyColumn(name))],
-    lines: new Set(places[row] ? [placeKey(places[row])] : []),
-    frames,
-    rows: chosen,
-  };
+  // A statement has rows in two tables.
+  for (const frame of frames) for (const [t, r] of data.frames[frame].rows) if (rowName(t, r) === rowName(table, row)) chosen[t].add(r);
+  return { title: rowName(table, row), lines: new Set(places), frames, rows: chosen };
+}
+
+/** What a row of a table is about, with its component. */
+function rowName(table, row) {
+  const { name, columns, rows } = data.tables[table];
+  const value = (title) => rows[row][columns.findIndex(([other]) => other === title)];
+  if (name === "lines") return value("line") === null || value("line") === "" ? value("file") : `${value("file")}:${value("line")}`;
+  const key = value(keyColumn(name));
+  return name === "groups" || name === "control" ? `${value("component")}.${key}` : key;
 }
 
 /** Reads one part of an address; nothing if it names nothing. */
@@ -93,28 +99,25 @@ const chooseFrame = (frame) => choose(`frame=${frame}`);
 const chooseRow = (table, row) => choose(`${data.tables[table].name}=${row}`);
 const chooseNothing = () => setAddress();
 
-/** Brings source, flame graph and timeline into sight, unless who chose is in one of them. */
-function showViews() {
-  const views = ["source", "flame", "timeline"].map(byId);
-  if (views.some((view) => view.contains(document.activeElement))) return;
-  const inSight = (view) => {
-    const { top, bottom } = view.getBoundingClientRect();
-    return Math.min(bottom, innerHeight) - Math.max(top, 0) > 0.8 * (bottom - top);
-  };
-  if (!views.every(inSight)) byId("workbench").scrollIntoView({ block: "start" });
+/** Opens a view, and puts the focus there. */
+function visit(id) {
+  showView(id);
+  byId(id).focus({ preventScroll: true });
 }
 
-/** Brings a part of the page into sight and puts the focus there. */
-function visit(id) {
-  byId(id).scrollIntoView({ block: "start" });
-  byId(id).focus({ preventScroll: true });
+/** Brings the views into sight where the window is too small for all of the page, unless who chose is in one of them. */
+function bringIntoSight() {
+  const panes = byId("panes");
+  if (panes.contains(document.activeElement) || document.querySelector(".enlarged")) return;
+  const { top, bottom } = byId("source").getBoundingClientRect();
+  if (top > innerHeight - 100 || bottom < 100) panes.scrollIntoView({ block: "start" });
 }
 
 onSelection(() => {
   const bar = byId("selection");
   bar.hidden = !selection.title;
   if (bar.hidden) return;
-  showViews();
+  bringIntoSight();
   const rows = selection.rows.reduce((sum, set) => sum + set.size, 0);
   const jump = (id, text) => element("button", { type: "button", onclick: () => visit(id) }, text);
   bar.replaceChildren(

@@ -1,46 +1,78 @@
 // The tables, one in sight at a time: sorted by a click on a heading, filtered by a text.
 
 /** What matters most, after the name: these columns come first. */
-const FIRST_COLUMNS = ["cycles", "total cycles", "overhead", SHARE, "times entered", "times active"];
+const FIRST_COLUMNS = ["own", "cost", "cycles", "total cycles", "overhead", "SHARE", "times entered", "times active"];
 
-const panels = [];
+/** The order of the tables, and what of each is its cost: the column that the page adds is that in percent of the run. */
+const TABLES = { hotspots: "cost", lines: "own", control: "overhead", groups: "total cycles", cells: "cycles" };
+
+const panels = new Map();
+const tablesView = { choose: () => {}, names: [] };
+
+/** The table that is in sight, made when it is first needed. */
+function openTable(name) {
+  for (const [other, panel] of panels) panel.hidden = other !== name;
+  if (!panels.has(name)) {
+    const at = data.tables.findIndex((table) => table.name === name);
+    panels.set(name, tablePanel(data.tables[at], at));
+    byId("tables").append(panels.get(name));
+  }
+  panels.get(name).hidden = false;
+  tablesView.open = name;
+}
+
+/** Tabs for the tables of the language that is chosen. */
+function showTableTabs() {
+  const isShown = ({ name, front }) => language() === "both" || (language() === "front" ? front || name === "hotspots" : !front);
+  tablesView.names = Object.keys(TABLES).filter((name) => data.tables.some((table) => table.name === name && isShown(table)));
+  const bar = byId("tables").firstElementChild;
+  bar.replaceChildren();
+  tablesView.choose = tabs(bar, "Tables", tablesView.names, (nth) => openTable(tablesView.names[nth]));
+}
 
 function showTables() {
-  data.tables.forEach((table, at) => panels.push(tablePanel(table, at)));
-  const order = ["control", "groups", "cells"].map((name) => data.tables.findIndex((table) => table.name === name));
-  const names = order.map((at) => data.tables[at].name);
-  const choose = tabs(byId("tables").firstElementChild, "Tables", names, (nth) => {
-    for (const panel of panels) panel.hidden = panel.dataset.table !== names[nth];
-  });
-  byId("tables").append(...panels);
-  choose(0);
-  onSelection(() => {
-    const chosen = (name) => selection.rows[data.tables.findIndex((table) => table.name === name)].size > 0;
-    const now = panels.find((panel) => !panel.hidden).dataset.table;
-    const next = names.find(chosen);
-    if (next && !chosen(now)) choose(names.indexOf(next));
-    const panel = panels.find((other) => !other.hidden);
-    const first = panel.querySelector("tr[aria-current]");
-    if (first) reveal(panel.querySelector(".box"), first);
+  showTableTabs();
+  const follow = () => {
+    const chosen = (name) => selection.rows[data.tables.findIndex((table) => table.name === name)]?.size > 0;
+    const next = ["lines", "control", "groups", "cells"].find((name) => tablesView.names.includes(name) && chosen(name));
+    if (next && !chosen(tablesView.open)) tablesView.choose(tablesView.names.indexOf(next));
+    revealRow();
+  };
+  onSelection(follow);
+  onLanguage(() => {
+    showTableTabs();
+    follow();
   });
 }
 
+/** Scrolls the table in sight to the first row that is chosen. */
+function revealRow() {
+  const panel = panels.get(tablesView.open);
+  const first = panel?.querySelector("tr[aria-current]");
+  if (first) reveal(panel.querySelector(".box"), first);
+}
+
 /** The columns as they are shown: the name with its component, what matters, the rest without what is 0 everywhere. */
-function columnsOf(table) {
-  const { columns } = table;
-  const index = (name) => columns.findIndex(([title]) => title === name);
-  const key = index(keyColumn(table.name));
-  const component = index("component");
-  const name = (row) => (table.name === "cells" ? row[key] : `${row[component]}.${row[key]}`);
-  const shown = [{ title: keyColumn(table.name), value: name, numeric: false }];
-  const weight = index("overhead") >= 0 ? index("overhead") : Math.max(index("total cycles"), index("cycles"));
-  const share = { title: SHARE, value: (row) => row[weight] / data.cycles, numeric: true };
-  const others = columns.map(([title, numeric], at) => ({ title, value: (row) => row[at], numeric }));
-  const rest = others.filter((_, at) => at !== key && (at !== component || table.name === "cells"));
-  const first = FIRST_COLUMNS.flatMap((title) => (title === SHARE ? [share] : rest.filter((column) => column.title === title)));
+function columnsOf(table, at) {
+  const { columns, name } = table;
+  const index = (title) => columns.findIndex(([other]) => other === title);
+  const key = keyColumn(name);
+  const weight = index(TABLES[name]);
+  const named = { groups: ["component", key], control: ["component", key], lines: ["file", key] }[name] ?? [key];
+  const shown = [{ title: key, value: (_row, nth) => rowName(at, nth), numeric: false }];
+  const share = {
+    title: name === "control" ? "overhead, % of run" : "% of run",
+    value: (row) => (typeof row[weight] === "number" ? row[weight] / data.cycles : null),
+    numeric: true,
+    isShare: true,
+    isCost: true,
+  };
+  const others = columns.map(([title, numeric], column) => ({ title, value: (row) => row[column], numeric }));
+  const rest = others.filter(({ title }) => !named.includes(title) && title !== "% of run");
+  const first = FIRST_COLUMNS.flatMap((title) => (title === "SHARE" ? [share] : rest.filter((column) => column.title === title)));
   shown.push(...first, ...rest.filter((column) => !first.includes(column)));
-  const told = ({ value }) => table.rows.some((row) => row && ![null, 0, ""].includes(value(row)));
-  const important = ({ title }) => shown[0].title === title || ["cycles", "overhead", SHARE].includes(title);
+  const told = ({ value }) => table.rows.some((row, nth) => ![null, 0, ""].includes(value(row, nth)));
+  const important = (column) => column === shown[0] || column === share || ["cycles", "overhead", "cost"].includes(column.title);
   return { shown: shown.filter((column) => important(column) || told(column)), all: shown.length };
 }
 
@@ -49,8 +81,8 @@ const MANY_ROWS = 300;
 
 function tablePanel(table, at) {
   const { name, rows } = table;
-  const { shown, all } = columnsOf(table);
-  const write = shown.map((column) => writer(column, rows.map(column.value)));
+  const { shown, all } = columnsOf(table, at);
+  const write = shown.map((column) => writer(column, rows.map((row, nth) => column.value(row, nth))));
   const body = element("tbody");
   const lines = new Map();
   const isChosen = (index) => Boolean(selection.rows[at]?.has(index));
@@ -60,7 +92,7 @@ function tablePanel(table, at) {
     const cells = shown.map((column, nth) => {
       const tag = nth ? "td" : "th";
       const attributes = { scope: nth ? undefined : "row", class: column.numeric ? "number" : undefined };
-      return element(tag, attributes, write[nth](column.value(rows[index])));
+      return element(tag, attributes, write[nth](column.value(rows[index], index)));
     });
     const line = element("tr", { tabindex: "-1", "data-row": index }, ...cells);
     line.addEventListener("click", () => chooseRow(at, index));
@@ -68,7 +100,9 @@ function tablePanel(table, at) {
     lines.set(index, line);
     return line;
   };
-  let order = rows.map((_, index) => index).filter((index) => isActive(table, index));
+  const active = rows.map((_, index) => index).filter((index) => isActive(table, index));
+  const byCost = shown.find(({ isCost }) => isCost);
+  let order = sorted(active, rows, byCost, -1);
   let isWhole = order.length <= MANY_ROWS;
   const note = element("output", {});
   const filter = element("input", { type: "search", autocomplete: "off", spellcheck: "false" });
@@ -79,7 +113,7 @@ function tablePanel(table, at) {
   const more = element("button", { type: "button", onclick: showAll }, "Show all");
   const fill = () => {
     const wanted = filter.value.toLowerCase();
-    const texts = (index) => [...rows[index], shown[0].value(rows[index])];
+    const texts = (index) => [...rows[index], rowName(at, index)];
     const left = order.filter((index) => texts(index).some((value) => String(value ?? "").toLowerCase().includes(wanted)));
     const inSight = isWhole ? left : left.filter((index, nth) => nth < MANY_ROWS || isChosen(index));
     body.replaceChildren(...inSight.map(lineOf));
@@ -102,8 +136,8 @@ function tablePanel(table, at) {
       order = sorted(order, rows, column, direction === "ascending" ? 1 : -1);
       fill();
     };
-    const button = element("button", { type: "button", onclick: sort, ...explained(column.title) }, column.title);
-    const head = element("th", { scope: "col", class: column.numeric ? "number" : undefined }, button);
+    const button = element("button", { type: "button", onclick: sort, ...explained(column.title.split(",")[0]) }, column.title);
+    const head = element("th", { scope: "col", class: column.numeric ? "number" : undefined, "aria-sort": column === byCost ? "descending" : undefined }, button);
     return head;
   });
   filter.addEventListener("input", fill);
@@ -125,19 +159,17 @@ function tablePanel(table, at) {
 }
 
 /** How the values of a column are written. */
-function writer({ title }, values) {
+function writer({ title, isShare }, values) {
   if (title === "line") return (value) => String(value ?? "");
-  if (title === SHARE) return (value) => (value * 100).toFixed(1);
-  const format = values.every((value) => typeof value !== "number" || Number.isInteger(value))
-    ? integer
-    : decimal;
+  if (isShare) return (value) => (value === null ? "" : (value * 100).toFixed(1));
+  const format = values.every((value) => typeof value !== "number" || Number.isInteger(value)) ? integer : decimal;
   return (value) => (typeof value === "number" ? format.format(value) : (value ?? ""));
 }
 
 /** The numbers of rows by the values of a column; those without one come last. */
 function sorted(order, rows, { value }, direction) {
   return [...order].sort((left, right) => {
-    const [a, b] = [value(rows[left]), value(rows[right])];
+    const [a, b] = [value(rows[left], left), value(rows[right], right)];
     if (a === null || b === null) return (a === null) - (b === null);
     return direction * (a < b ? -1 : Number(a > b));
   });

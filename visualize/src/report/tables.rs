@@ -7,7 +7,8 @@ use petal_reconstruct::Instance;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::place::{SourceLine, front_end_line, source_line};
+use super::place::{SourceLine, front_end_line, source_line, written_line};
+use petal_analysis::Analysis;
 use petal_table::{RowId, Table, Value};
 
 /// A row: which table, and which of its rows.
@@ -20,8 +21,11 @@ pub(crate) struct PageTable {
     /// Title of each column, and whether it has numbers.
     columns: Vec<(String, bool)>,
     rows: Vec<Vec<Json>>,
-    /// The line of the source that each row is about.
-    places: Vec<Option<SourceLine>>,
+    /// The lines of the source that each row is about: that of the front end, then that of the Calyx program.
+    places: Vec<Vec<SourceLine>>,
+    /// Whether its rows are lines of the front end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    front: bool,
 }
 
 impl PageTable {
@@ -36,7 +40,8 @@ impl PageTable {
             rows: rows
                 .map(|row| row.iter().map(Value::json).collect())
                 .collect(),
-            places: vec![None; table.rows().len()],
+            places: vec![Vec::new(); table.rows().len()],
+            front: false,
         }
     }
 }
@@ -44,41 +49,55 @@ impl PageTable {
 /// The tables, with their rows by what they tell of.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    pub views: [PageTable; 3],
-    rows: HashMap<RowId, Row>,
+    /// Those of cells, groups, control and hotspots, in this order; then that of the front end's lines, if there are any.
+    pub views: Vec<PageTable>,
+    rows: HashMap<RowId, Vec<Row>>,
 }
 
 impl Tables {
-    /// The tables of cells, groups and control, in this order.
-    pub fn new(metadata: &Metadata, instances: &[Instance], tables: [&Table; 3]) -> Self {
-        let [cells, groups, control] = tables;
-        let mut views = [
-            PageTable::new("cells", cells),
-            PageTable::new("groups", groups),
-            PageTable::new("control", control),
+    /// The tables of a run.
+    pub fn new(analysis: &Analysis<'_>) -> Self {
+        let metadata = analysis.metadata();
+        let instances = analysis.profile().instances();
+        let tables = [
+            ("cells", analysis.cells()),
+            ("groups", analysis.groups()),
+            ("control", analysis.statements()),
+            ("hotspots", analysis.hotspots_table()),
         ];
-        let mut rows = HashMap::new();
-        for (number, table) in tables.into_iter().enumerate() {
+        let mut views = Vec::new();
+        let mut rows: HashMap<RowId, Vec<Row>> = HashMap::new();
+        for (number, (name, table)) in tables.iter().enumerate() {
+            let mut view = PageTable::new(name, table);
             for (row, id) in table.ids().iter().enumerate() {
                 let Some(id) = *id else { continue };
-                rows.insert(id, (number, row));
+                rows.entry(id).or_default().push((number, row));
                 let (positions, span) = place(metadata, instances, id);
-                views[number].places[row] =
-                    front_end_line(metadata, positions).or(source_line(span));
+                let lines = [front_end_line(metadata, positions), source_line(span)];
+                view.places[row] = lines.into_iter().flatten().collect();
             }
+            views.push(view);
+        }
+        if analysis.has_front_end() {
+            let mut view = PageTable::new("lines", &analysis.lines());
+            let lines = analysis.front_end().lines();
+            let places = lines.map(|line| written_line(metadata, line).into_iter().collect());
+            view.places = places.collect();
+            view.front = true;
+            views.push(view);
         }
         Self { views, rows }
     }
 
-    /// The headings of all columns.
+    /// The headings of their columns.
     pub fn headings(&self) -> impl Iterator<Item = &str> {
         let columns = self.views.iter().flat_map(|view| &view.columns);
         columns.map(|(heading, _)| heading.as_str())
     }
 
-    /// The row that tells of `id`, if there is one.
-    pub fn row(&self, id: RowId) -> Option<Row> {
-        self.rows.get(&id).copied()
+    /// The rows that tell of `id`: one in the table of such things, others in that of hotspots.
+    pub fn rows(&self, id: RowId) -> &[Row] {
+        self.rows.get(&id).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -8,6 +8,9 @@ const MAX_ROWS = 600;
 
 const timeline = { from: 0, to: data.cycles, trees: null, runs: null, order: null, kinds: [], rows: [], width: 0, gutter: 0, indent: 0, fills: new Map(), area: null };
 
+/** A chosen cycle is shown with so many before and after it: more where the page has no order within parts of the run. */
+const AROUND = data.bins ? Math.max(50, 4 * data.bins.width) : 50;
+
 /** The run that cycle `cycle` is in. */
 function runAt(cycle) {
   const { starts, length } = timeline.runs;
@@ -146,8 +149,11 @@ function zoomToChosen() {
   const { area } = timeline;
   const { cycle } = selection;
   if (area) showWindow(area[0], area[1]);
-  else if (cycle !== null) showWindow(cycle - 20, cycle + 21);
+  else if (cycle !== null) showAround(cycle);
 }
+
+/** Shows a cycle with those around it. */
+const showAround = (cycle) => showWindow(cycle - AROUND, cycle + AROUND);
 
 /** Keys of Perfetto, and some for the cycle that is chosen. */
 function timelineKey(event) {
@@ -266,7 +272,7 @@ function firstCycles() {
     if (run < 0) return [];
     const cycle = timeline.runs.starts[run];
     const go = () => {
-      showWindow(cycle - 20, cycle + 21);
+      showView("timeline");
       chooseCycle(cycle);
     };
     return [element("button", { type: "button", onclick: go }, `${name}: cycle ${count(cycle)}`)];
@@ -277,18 +283,30 @@ function firstCycles() {
 
 /** Shows the rows of what is chosen: those of other cycles, if nothing of it is in sight. */
 function revealRows() {
-  const chosen = ({ node }) => selection.frames.has(data.nodes.frames[node]);
+  const chosen = ({ nodes }) => nodes.some((node) => selection.frames.has(data.nodes.frames[node]));
   if (!timeline.rows.some(chosen)) {
     const run = firstRun(chosenNodes(() => true));
     if (run < 0) return;
     const half = (timeline.to - timeline.from) / 2;
     showWindow(timeline.runs.starts[run] - half, timeline.runs.starts[run] + half);
   }
-  const nth = timeline.rows.findIndex(chosen);
+  revealRowAt(timeline.rows.findIndex(chosen));
+}
+
+/** Scrolls to a row of the timeline. */
+function revealRowAt(nth) {
   const box = byId("rows");
   const top = AXIS + STRIP + nth * ROW_HEIGHT;
   const inSight = top >= box.scrollTop && top + ROW_HEIGHT <= box.scrollTop + box.clientHeight;
   if (nth >= 0 && !inSight) box.scrollTop = top - box.clientHeight / 3;
+}
+
+/** Scrolls to what is innermost in the chosen cycle. */
+function revealCycle() {
+  const { cycle } = selection;
+  if (cycle === null || data.bins) return;
+  const active = new Set(timeline.trees[timeline.runs.trees[runAt(cycle)]].active);
+  revealRowAt(timeline.rows.findLastIndex(({ node }) => active.has(node)));
 }
 
 /** Goes to the first cycle of the next stretch of overhead. */
@@ -310,8 +328,11 @@ function showCycle() {
   canvas.setAttribute("aria-valuetext", code === null ? text : `${text}, ${meaning(code)}`);
   showTree();
   const { from, to } = timeline;
-  if (cycle !== null && (cycle < from || cycle >= to)) showWindow(cycle - (to - from) / 2, cycle + (to - from) / 2);
+  const length = to - from;
+  if (cycle !== null && length > 4 * AROUND) showAround(cycle);
+  else if (cycle !== null && (cycle < from || cycle >= to)) showWindow(cycle - length / 2, cycle + length / 2);
   else drawTracks();
+  revealCycle();
 }
 
 async function loadTimeline() {
@@ -329,7 +350,7 @@ async function loadTimeline() {
 
 function showTimeline() {
   if (!data.cycles) {
-    byId("timeline").replaceChildren(element("h2", {}, "Timeline"), element("p", {}, "The run has no cycles."));
+    byId("timeline").replaceChildren(element("p", {}, "The run has no cycles."));
     return;
   }
   const canvas = byId("tracks");
@@ -350,11 +371,17 @@ function showTimeline() {
     const cycle = Math.floor(target.valueAsNumber);
     if (cycle >= 0 && cycle < data.cycles) chooseCycle(cycle);
   });
-  drawOverview();
-  const resized = () => byId("rows").clientWidth !== timeline.width && showWindow(timeline.from, timeline.to);
+  showWindow(0, data.cycles);
+  const resized = () => {
+    if (byId("rows").clientWidth === timeline.width) return;
+    showWindow(timeline.from, timeline.to);
+    if (selection.cycle !== null) revealCycle();
+    else if (selection.frames.size) revealRows();
+  };
   new ResizeObserver(resized).observe(byId("rows"));
   onSelection(() => {
     showCycle();
-    if (selection.frames.size) revealRows();
+    if (selection.frames.size && selection.cycle === null) revealRows();
   });
+  onLanguage(drawTracks);
 }

@@ -65,9 +65,10 @@ function drawClasses(context, sums, columns, left, top, width, height) {
 }
 
 function drawOverview() {
-  const height = 44;
+  const height = 36;
+  const width = byId("overview").parentElement.clientWidth;
+  if (!width) return;
   const context = prepare(byId("overview"), height);
-  const width = byId("overview").clientWidth;
   const columns = Math.max(1, Math.min(Math.floor(width), data.cycles));
   drawClasses(context, classSums(0, data.cycles, columns), columns, 0, 0, width, height);
   const x = (cycle) => (cycle / data.cycles) * width;
@@ -82,15 +83,21 @@ function drawOverview() {
   context.strokeRect(left + 1, 1, Math.max(2, right - left - 2), height - 2);
 }
 
-/** The nodes of `active` in preorder, with their depths. */
+/** The nodes of `active` in preorder, with their depths: one row for a call, as in the flame graph. Each has the nodes that it stands for. */
 function rowsOf(active) {
   const rows = [];
-  const visit = (node, depth) => {
+  const isFolded = !byId("links").checked;
+  const visit = (node, depth, links) => {
     if (!active.has(node)) return;
-    rows.push({ node, depth });
-    for (const child of childrenOf[node]) visit(child, depth + 1);
+    const below = childrenOf[node].filter((child) => active.has(child));
+    if (isFolded && below.length === 1 && calyxStacks.isLink(node) && data.nodes.active[node] === data.nodes.active[below[0]]) {
+      visit(below[0], depth, [...links, node]);
+      return;
+    }
+    rows.push({ node, depth, nodes: [...links, node] });
+    for (const child of below) visit(child, depth + 1, []);
   };
-  visit(0, 0);
+  visit(0, 0, []);
   return rows;
 }
 
@@ -99,6 +106,9 @@ function drawTracks() {
   const canvas = byId("tracks");
   const outer = canvas.parentElement.clientWidth;
   timeline.width = outer;
+  byId("window").textContent = `cycles ${count(from)} to ${count(to - 1)} of ${count(data.cycles)}`;
+  // Not in sight: it is drawn when it is.
+  if (!outer) return;
   timeline.gutter = Math.min(260, Math.floor(outer * 0.35));
   const width = outer - timeline.gutter;
   const columns = Math.max(1, Math.min(Math.floor(width), to - from));
@@ -118,6 +128,8 @@ function drawTracks() {
   drawArea(context, width);
   drawMarker(context, width);
   const parts = [];
+  const folded = data.bins ? 0 : data.nodes.parents.length - active.size;
+  if (folded && selection.cycle !== null) parts.push(`${counted(folded, "row")} without activity in these cycles ${folded === 1 ? "is" : "are"} folded.`);
   if (all.length > MAX_ROWS) parts.push(`${count(all.length - MAX_ROWS)} more frames are below: zoom in to see them.`);
   if (data.bins) {
     parts.push(
@@ -126,8 +138,6 @@ function drawTracks() {
     );
   }
   byId("timeline-note").textContent = parts.join(" ");
-  const spread = `${count(from)} to ${count(to - 1)}`;
-  byId("window").textContent = `cycles ${spread} of ${count(data.cycles)}`;
 }
 
 function drawAxis(context, left, width) {
@@ -144,9 +154,9 @@ function drawAxis(context, left, width) {
   }
 }
 
-function drawRow(context, { node, depth }, top, covered, step, outer) {
-  const label = shownName(frameOf(node));
-  if (selection.frames.has(data.nodes.frames[node])) {
+function drawRow(context, { node, nodes, depth }, top, covered, step, outer) {
+  const label = onBox(nameInWords(frameOf(node)));
+  if (nodes.some((other) => selection.frames.has(data.nodes.frames[other]))) {
     context.fillStyle = color("var(--chosen)");
     context.fillRect(0, top, outer, ROW_HEIGHT);
   }
@@ -196,7 +206,8 @@ function drawMarker(context, width) {
 function showTree() {
   const box = byId("tree");
   const { cycle } = selection;
-  if (cycle === null || data.bins) {
+  box.hidden = cycle === null || Boolean(data.bins);
+  if (box.hidden) {
     box.replaceChildren();
     return;
   }

@@ -13,8 +13,16 @@ use crate::{Data, Memory};
 /// would write all words, and tools that read them would fall over.
 const MOST_LISTED: u64 = 1 << 24;
 
+impl Data {
+    /// The memories in the Calyx data format, readable again by [`Data::parse`], ending with a newline. The data of a
+    /// memory of more than 2^24 words is an object with its sizes and those of its words that are not 0.
+    pub fn to_json(&self) -> String {
+        write(self)
+    }
+}
+
 /// Writes a data file: innermost lists are on one line.
-pub(crate) fn write(data: &Data) -> String {
+fn write(data: &Data) -> String {
     // Strings, whole numbers and raw JSON into a String: nothing in it can fail.
     let mut text = serde_json::to_string_pretty(&FileView(data)).expect("memories are plain JSON");
     text.push('\n');

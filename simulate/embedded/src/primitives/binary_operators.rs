@@ -4,7 +4,7 @@
 
 use super::core::extension;
 use super::division::{divider, fixed_divider, fixed_signed_divider, signed_divider};
-use super::{Cell, Order, Unit, binary, comb, order, set_or_reset, unequal};
+use super::unit::{Cell, Order, Unit, binary, comb, order, set_or_reset, unequal};
 use crate::graph::{Graph, Op};
 
 /// The unit of a cell, if its primitive is of these files.

@@ -1,7 +1,7 @@
 //! The prelude (`compile.futil`) and `core.futil`: constants, wires, registers, what takes values apart
 //! and puts them together, and unsigned operators.
 
-use super::{Cell, Comb, Order, Unit, binary, comb, order, set_or_reset, unary, unequal};
+use super::unit::{Cell, Comb, Order, Unit, binary, comb, order, set_or_reset, unary, unequal};
 use crate::graph::{Graph, NodeId, Op};
 
 /// The unit of a cell, if its primitive is of these files.

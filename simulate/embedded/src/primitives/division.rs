@@ -3,7 +3,9 @@
 
 use num_bigint::BigUint;
 
-use super::{Cell, Inputs, Unit, begins, check, clog2, count, keep, set_or_reset, set_running};
+use super::unit::{
+    Cell, Inputs, Unit, begins, check, clog2, count, keep, set_or_reset, set_running,
+};
 use crate::graph::{Check, Graph, NodeId, Op};
 
 /// `std_div_pipe`.

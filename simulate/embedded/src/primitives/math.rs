@@ -1,6 +1,6 @@
 //! `math.futil`: square roots, two bits of the operand in each cycle.
 
-use super::{Cell, Unit, begins, check, clog2, count, keep, set_running};
+use super::unit::{Cell, Unit, begins, check, clog2, count, keep, set_running};
 use crate::graph::{Check, Graph, NodeId, Op};
 
 /// The unit of a cell, if its primitive is of this file.

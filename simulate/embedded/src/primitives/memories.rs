@@ -1,7 +1,7 @@
 //! `memories/comb.futil`, `memories/seq.futil` and `memories/dyn.futil`: memories of one to four dimensions, with the checks of
 //! their addresses.
 
-use super::{Cell, Comb, Inputs, Unit, check};
+use super::unit::{Cell, Comb, Inputs, Unit, check};
 use crate::graph::{Graph, NodeId, Op, Write};
 
 /// The unit of a cell, if its primitive is of these files.

@@ -1,6 +1,6 @@
 //! `pipelined.futil` and `stallable.futil`: multipliers that take new operands in every cycle.
 
-use super::{Cell, Unit, set_or_reset};
+use super::unit::{Cell, Unit, set_or_reset};
 use crate::graph::{Graph, NodeId, Op};
 
 /// The unit of a cell, if its primitive is of these files.

@@ -1,6 +1,6 @@
 //! `sync.futil`: the register that two writers and two readers take turns at.
 
-use super::{Cell, Unit, set_or_reset};
+use super::unit::{Cell, Unit, set_or_reset};
 use crate::graph::{Graph, NodeId};
 
 /// The unit of a cell, if its primitive is of this file.

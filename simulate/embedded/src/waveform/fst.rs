@@ -8,7 +8,7 @@ use fst_writer::{
     FstVarDirection, FstVarType, FstWriteError,
 };
 
-use super::{Declaration, Format, WriteSeek, digits};
+use super::format::{Declaration, Format, WriteSeek, digits};
 
 /// How many bytes of changes are kept before they are written: with four times as many a file is 6 % smaller, but to
 /// gather the changes of a signal leaves the cache.

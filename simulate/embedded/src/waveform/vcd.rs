@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use vcd::{IdCode, ReferenceIndex, TimescaleUnit, VarType, Writer};
 
-use super::{Declaration, Format, digits};
+use super::format::{Declaration, Format, digits};
 
 /// How many bytes are kept before they are written.
 const MAX_KEPT: usize = 1 << 16;

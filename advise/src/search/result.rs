@@ -1,0 +1,135 @@
+//! What a search came to, as advice.
+
+use std::ffi::OsStr;
+use std::sync::atomic::Ordering;
+
+use super::{Kept, Outcome, Search, total};
+use crate::advice::{Advice, DataSet, Item, Tried, percent};
+use crate::change::{Change, Class};
+use crate::hardware::{Hardware, HardwareChange};
+use crate::patch::{hunks, patch};
+use crate::variant::Variant;
+use crate::workshop::{Failure, Ran, Workshop};
+
+impl<W: Workshop> Search<'_, W> {
+    /// The advice that the search came to.
+    pub(crate) fn advice(
+        self,
+        design: &str,
+        file: &OsStr,
+        original: &Variant,
+        before: &Ran,
+        kept: Vec<Kept>,
+    ) -> Result<Advice, Failure> {
+        let with_states = |variant: &Variant, ran: &Ran| {
+            let states = self.workshop.states(variant)?;
+            Ok::<Hardware, Failure>(Hardware {
+                states,
+                ..ran.hardware.clone()
+            })
+        };
+        let cycles = total(before);
+        let hardware = with_states(original, before)?;
+        let mut items = Vec::new();
+        let mut last = (original.clone(), before.clone(), hardware.clone());
+        let mut proved = (original.text().to_owned(), cycles);
+        let mut only_proved = true;
+        for (at, step) in kept.into_iter().enumerate() {
+            let Kept {
+                change,
+                key,
+                place,
+                after,
+                ran,
+            } = step;
+            let hardware = with_states(&after, &ran)?;
+            let number = at + 1;
+            let alone = self.alone.get(&key);
+            let (from, to) = match alone {
+                Some((change, _)) => (original, &change.apply(original)),
+                None => (&last.0, &after),
+            };
+            let diff = patch(file, from.text(), to.text());
+            let hunks = hunks(from.text(), to.text());
+            let class = change.class();
+            only_proved &= class == Class::Proved;
+            if only_proved {
+                proved = (after.text().to_owned(), total(&ran));
+            }
+            let on_top = total(&last.1) - total(&ran);
+            let arguments = match &change {
+                Change::Compile(passes) => passes.arguments(),
+                Change::Edit(_) => Vec::new(),
+            };
+            let line = place.line;
+            let how = place.front_end.as_deref().and_then(|line| change.how(line));
+            let cost = HardwareChange::between(&last.2, &hardware);
+            items.push(Item {
+                number,
+                kind: change.kind(),
+                class,
+                place: place.name.map(|name| match line {
+                    Some(line) => format!("{name}@L{line}"),
+                    None => name,
+                }),
+                line,
+                front_end: place.front_end,
+                what: change.what(),
+                why: format!("{} {}", change.why(), change.premise()),
+                how,
+                alone: alone.map(|(_, saved)| *saved),
+                on_top,
+                percent: percent(on_top, cycles),
+                cost: cost.text(),
+                hardware: cost,
+                patch: (!diff.is_empty()).then(|| format!("{number:02}-{}.patch", change.kind())),
+                diff,
+                hunks,
+                arguments,
+            });
+            last = (after, ran, hardware);
+        }
+        let (after, ran, hardware_with_all) = last;
+        let data = self.workshop.data().into_iter().enumerate();
+        let data = data.map(|(at, name)| DataSet {
+            name,
+            cycles: before.cycles[at],
+            with_all: ran.cycles[at],
+        });
+        Ok(Advice {
+            design: design.to_owned(),
+            file: file.to_string_lossy().into_owned(),
+            data: data.collect(),
+            cycles,
+            with_proved: proved.1,
+            with_all: total(&ran),
+            advice: items,
+            tried: self.tried(),
+            proved_patch: patch(file, original.text(), &proved.0),
+            all_patch: patch(file, original.text(), after.text()),
+            text: after.text().to_owned(),
+            arguments: after.passes().arguments(),
+            defects: self.defects,
+            interrupted: false,
+            front: Vec::new(),
+            hardware,
+            hardware_with_all,
+        })
+    }
+
+    /// What was tried.
+    fn tried(&self) -> Tried {
+        let count = |wanted| {
+            let outcomes = self.outcomes.values();
+            outcomes.filter(|outcome| **outcome == wanted).count()
+        };
+        Tried {
+            changes: self.outcomes.len(),
+            runs: self.runs.load(Ordering::Relaxed),
+            without_effect: count(Outcome::WithoutEffect),
+            failed: count(Outcome::Failed),
+            different: count(Outcome::Different),
+            not_tried: self.not_tried.len(),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! How often loops go round each time that they are entered, and how long their iterations take.
+//!
+//! An iteration begins with its body, and lasts until the next one begins, or the loop ends: the check that decides whether to go on
+//! belongs to it. What comes before the first one, such as the first check, belongs to none. Calyx begins no iteration before the one before has
+//! ended, so the length of an iteration is also the interval between the starts of two.
+//!
+//! Owns only the counting; [`Activations`](crate::activations::Activations) tells what begins and ends.
+
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashMapExt as _};
+use petal_metadata::{Component, ControlId, GroupRun, GroupRunId, Id, Metadata};
+use petal_reconstruct::{Instance, InstanceId};
+use serde::{Deserialize, Serialize};
+
+use crate::durations::Durations;
+use crate::elements::{Element, ElementId, ElementKind};
+use crate::ledger::StatementId;
+
+/// The iterations of a loop.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Iterations {
+    /// How many there were each time that the loop was active: its `count` is of these times, the rest of iterations.
+    pub each: Durations,
+    /// How long they took.
+    pub cycles: Durations,
+    /// The same, by how long they took.
+    pub lengths: BTreeMap<u64, Alike>,
+}
+
+/// Iterations of a loop that take equally long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alike {
+    /// How many there are.
+    pub count: u64,
+    /// The cycle in which the first of them begins.
+    pub first: u64,
+}
+
+impl Iterations {
+    /// Adds those of another instance.
+    fn merge(&mut self, other: &Self) {
+        self.each.merge(&other.each);
+        self.cycles.merge(&other.cycles);
+        for (&cycles, &Alike { count, first }) in &other.lengths {
+            self.add_alike(cycles, count, first);
+        }
+    }
+
+    fn add(&mut self, cycles: u64, count: u64, first: u64) {
+        self.cycles.add(cycles, count);
+        self.add_alike(cycles, count, first);
+    }
+
+    fn add_alike(&mut self, cycles: u64, count: u64, first: u64) {
+        let alike = Alike { count: 0, first };
+        let alike = self.lengths.entry(cycles).or_insert(alike);
+        alike.count += count;
+        alike.first = alike.first.min(first);
+    }
+}
+
+/// The loops of a run so far.
+#[derive(Debug)]
+pub struct Loops<'a> {
+    metadata: &'a Metadata,
+    /// By the numbers of the elements.
+    roles: Vec<Role>,
+    ids: HashMap<(InstanceId, ControlId), usize>,
+    all: Vec<Loop>,
+}
+
+/// What an element is to loops: one itself, the body of one, both or neither.
+#[derive(Debug, Clone, Copy, Default)]
+struct Role {
+    is_loop: Option<usize>,
+    body_of: Option<usize>,
+}
+
+/// A loop of an instance.
+#[derive(Debug)]
+struct Loop {
+    instance: InstanceId,
+    node: ControlId,
+    /// Of its body, if the compiler fixed it: then iterations may follow one another without a break.
+    latency: Option<u64>,
+    is_active: bool,
+    /// When its body became active.
+    body: Option<u64>,
+    /// When the iteration began that runs.
+    began: Option<u64>,
+    /// The iterations since the loop became active.
+    count: u64,
+    iterations: Iterations,
+}
+
+impl Loop {
+    fn begin(&mut self) {
+        if !self.is_active {
+            self.is_active = true;
+            self.count = 0;
+            self.began = None;
+        }
+    }
+
+    fn begin_body(&mut self, now: u64) {
+        self.begin();
+        self.body = Some(now);
+        self.begin_iteration(now, 1);
+    }
+
+    /// Begins so many iterations, the last one now.
+    fn begin_iteration(&mut self, now: u64, count: u64) {
+        if let Some(began) = self.began.replace(now) {
+            self.iterations.add((now - began) / count, count, began);
+        }
+        self.count += count;
+    }
+
+    fn end_body(&mut self, now: u64) {
+        let Some(since) = self.body.take() else {
+            return;
+        };
+        if let Some(latency) = self.latency {
+            let more = (now - since).div_ceil(latency).saturating_sub(1);
+            if more > 0 {
+                self.begin_iteration(since + more * latency, more);
+            }
+        }
+    }
+
+    fn end(&mut self, now: u64) {
+        self.end_body(now);
+        if let Some(began) = self.began.take() {
+            self.iterations.add(now - began, 1, began);
+        }
+        if std::mem::take(&mut self.is_active) {
+            self.iterations.each.add(self.count, 1);
+        }
+    }
+}
+
+impl<'a> Loops<'a> {
+    /// Counts in a run of this design.
+    pub fn new(metadata: &'a Metadata) -> Self {
+        Self {
+            metadata,
+            roles: Vec::new(),
+            ids: HashMap::new(),
+            all: Vec::new(),
+        }
+    }
+
+    /// Takes in the next element.
+    pub fn learn(&mut self, element: Element, instances: &[Instance]) {
+        let component = instances[element.instance.index()].component;
+        let component = self.metadata.component(component);
+        let mut role = Role::default();
+        let statement = match element.kind {
+            ElementKind::Control(node) => Some(node),
+            // Of a group that the compiler split, the first part.
+            ElementKind::Group(id) => {
+                let run = component.run(id);
+                let mut runs = component.runs.iter();
+                let same = |of: &GroupRun| of.control == run.control && of.group == run.group;
+                let is_first = run.part.is_none()
+                    || runs.position(|of| of.part.is_some() && same(of)) == Some(id.index());
+                run.control.filter(|_| run.role.is_body() && is_first)
+            }
+            ElementKind::Cell | ElementKind::Primitive(..) => None,
+        };
+        if let Some(node) = statement {
+            let of = component.node(node);
+            if of.kind.is_loop() {
+                role.is_loop = Some(self.number(element.instance, node, component));
+            }
+            let is_own = of.kind.is_enable() == matches!(element.kind, ElementKind::Group(_));
+            let parent = of
+                .parent
+                .filter(|&parent| component.node(parent).kind.is_loop());
+            role.body_of = parent
+                .filter(|_| is_own)
+                .map(|parent| self.number(element.instance, parent, component));
+        }
+        self.roles.push(role);
+    }
+
+    fn number(&mut self, instance: InstanceId, node: ControlId, component: &Component) -> usize {
+        let next = self.all.len();
+        let number = *self.ids.entry((instance, node)).or_insert(next);
+        if number == next {
+            let latency = body(component, node).and_then(|body| latency(component, body));
+            self.all.push(Loop {
+                instance,
+                node,
+                latency: latency.filter(|&latency| latency > 0),
+                is_active: false,
+                body: None,
+                began: None,
+                count: 0,
+                iterations: Iterations::default(),
+            });
+        }
+        number
+    }
+
+    /// An element becomes active.
+    pub fn begin(&mut self, id: ElementId, now: u64) {
+        let Role { is_loop, body_of } = self.roles[id];
+        if let Some(of) = body_of {
+            self.all[of].begin_body(now);
+        }
+        if let Some(of) = is_loop {
+            self.all[of].begin();
+        }
+    }
+
+    /// An element is active no more from now on.
+    pub fn end(&mut self, id: ElementId, now: u64) {
+        let Role { is_loop, body_of } = self.roles[id];
+        if let Some(of) = is_loop {
+            self.all[of].end(now);
+        }
+        if let Some(of) = body_of {
+            self.all[of].end_body(now);
+        }
+    }
+
+    /// What was counted of each loop.
+    pub fn all(&self) -> impl Iterator<Item = (InstanceId, ControlId, Iterations)> {
+        let all = self.all.iter();
+        all.map(|of| (of.instance, of.node, of.iterations.clone()))
+    }
+
+    /// Takes these counts for those of the events so far, which have named all elements. `None` if there is no such loop.
+    pub fn restore(&mut self, all: &[(InstanceId, ControlId, Iterations)]) -> Option<()> {
+        for of in &mut self.all {
+            of.iterations = Iterations::default();
+        }
+        for (instance, node, iterations) in all {
+            let number = *self.ids.get(&(*instance, *node))?;
+            self.all[number].iterations = iterations.clone();
+        }
+        Some(())
+    }
+}
+
+/// The latency of a statement, if the compiler fixed it.
+fn latency(component: &Component, statement: ControlId) -> Option<u64> {
+    let node = component.node(statement);
+    if !node.kind.is_enable() {
+        return node.latency;
+    }
+    let ids = (0..component.runs.len()).map(GroupRunId::from_index);
+    let mut runs = ids.map(|id| component.run(id));
+    let run = runs.find(|run| run.control == Some(statement) && run.role.is_body())?;
+    run.latency.filter(|_| run.part.is_none())
+}
+
+/// The body of a loop.
+fn body(component: &Component, of: ControlId) -> Option<ControlId> {
+    let mut nodes = (0..component.control.len()).map(ControlId::from_index);
+    nodes.find(|&node| component.node(node).parent == Some(of))
+}
+
+/// What was counted of each loop, in all instances of its component together.
+pub(crate) fn merged(
+    all: impl Iterator<Item = (InstanceId, ControlId, Iterations)>,
+    instances: &[Instance],
+) -> BTreeMap<StatementId, Iterations> {
+    let mut merged: BTreeMap<StatementId, Iterations> = BTreeMap::new();
+    for (instance, node, iterations) in all {
+        let component = instances[instance.index()].component;
+        merged
+            .entry((component, node))
+            .or_default()
+            .merge(&iterations);
+    }
+    merged
+}

@@ -1,0 +1,58 @@
+//! The run whose place another one took: what `petal run` says of it, and what is left of it for `petal compare --last`.
+
+use std::path::Path;
+
+use petal_analysis::{ControlView, Summary};
+use petal_compare::Since;
+use petal_profile::folder::Staging;
+use petal_profile::{Before, Error, Profile};
+use petal_visualize::outputs::LAST;
+
+use crate::compare;
+
+/// The difference between a run and the one whose profile was in `out` before; `None` if there was none, or nothing is to be said.
+pub struct Last {
+    /// The difference.
+    pub since: Since,
+    /// Whether the run is the same again.
+    pub is_same: bool,
+    /// Whether the advice that was there is gone, since it was of the run before.
+    pub lost_advice: bool,
+    written: Option<std::time::SystemTime>,
+}
+
+impl Last {
+    /// Takes in the run before, and keeps its figures beside the profile in `out`, unless both are the same: then those of the run before
+    /// that stay.
+    pub fn new(before: Before, summary: &Summary, out: &Path) -> Result<Self, Error> {
+        let Before {
+            profile,
+            results,
+            written,
+            is_same,
+            ..
+        } = before;
+        let was = (&profile.metadata, profile.summary.cycles);
+        let after = Profile::open(out)?;
+        let last = Self {
+            since: Since::new(was, (&after.metadata, summary.cycles)),
+            is_same,
+            lost_advice: profile.summary.advice.is_some() && !is_same,
+            written,
+        };
+        if !is_same {
+            let analysis = profile.analyse(ControlView::Source)?;
+            let baseline = compare::of_run(&analysis, &profile.summary, results);
+            let staging = Staging::new(out)?;
+            staging.write(LAST, baseline.to_json())?;
+            staging.commit(&[LAST])?;
+        }
+        Ok(last)
+    }
+
+    /// The difference in a line. With the age of the run before, which is another one each time, only for people.
+    pub fn text(&self, is_for_people: bool) -> String {
+        let age = self.written.and_then(|written| written.elapsed().ok());
+        self.since.text(age.filter(|_| is_for_people))
+    }
+}

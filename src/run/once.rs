@@ -1,0 +1,235 @@
+//! A run of a design: profiled, and told to the user.
+
+use std::path::{Path, PathBuf};
+
+use petal_analysis::Summary;
+use petal_observe::Results;
+use petal_profile::{Error, Places, observations};
+use petal_table::screen::BOLD;
+use petal_table::thousands;
+
+use super::last::Last;
+use crate::args::{ObserveArgs, RunArgs};
+use crate::design::is_standard_input;
+use crate::events;
+use crate::export;
+use crate::messages;
+use crate::print::print;
+use crate::progress::Stage;
+use crate::screen::{next, screen};
+use crate::terminal::Terminal;
+
+/// How many commands are proposed.
+const NEXT: usize = 3;
+
+/// What is printed of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Its summary.
+    All,
+    /// How it differs from the run before, in a line.
+    Difference,
+}
+
+/// Where the profile goes.
+pub fn folder(args: &RunArgs) -> Result<PathBuf, Error> {
+    let options = args.options()?;
+    let out = args.out.clone();
+    Ok(out.unwrap_or_else(|| Path::new("petal-out").join(options.name())))
+}
+
+/// Profiles a design.
+pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Error> {
+    let options = args.options()?;
+    let out = folder(args)?;
+    places.writes_run(&options, &out)?;
+    let others = [("--json", args.json), ("--memories", args.memories)];
+    events::check(&args.observe, options.control, &others, places)?;
+    let terminal = Terminal {
+        quiet: args.quiet,
+        events: args.observe.events.clone(),
+    };
+    let petal_profile::Profiled {
+        summary,
+        memories,
+        results,
+        before,
+    } = petal_profile::run_in(&options, &out, places, &terminal)?;
+    let last = before.map(|before| Last::new(before, &summary, &out));
+    let last = last.transpose()?;
+    if args.tables {
+        let _writing = Stage::new("writing tables", args.quiet);
+        export::write(&out)?;
+    }
+    let quiet = args.quiet || events::take_output(&args.observe);
+    if !quiet {
+        remind(args, last.as_ref(), &out);
+    }
+    match (shown, &last) {
+        (Shown::Difference, Some(last)) if !quiet => {
+            let cycles = thousands(summary.cycles);
+            print(&format!("{cycles} cycles: {}\n", last.text(false)))?;
+        }
+        _ if args.json || !quiet => {
+            let design = Some((args, last.as_ref()));
+            report(&summary, results.as_ref(), &out, design, args.json)?;
+        }
+        _ => {}
+    }
+    if args.memories {
+        print(&memories)?;
+    }
+    warn(&summary, args.quiet);
+    let broken = match summary.warnings.len() {
+        count if args.design.strict && count > 0 => Err(strict(&summary, args.quiet)),
+        _ => judge(results.as_ref(), &args.observe, args.quiet),
+    };
+    let Some(early) = summary.early_end() else {
+        return broken;
+    };
+    let told = format!(
+        "{early}\n  {} holds the profile up to there, a partial one",
+        out.display()
+    );
+    let is_asked_for = results.is_some_and(|results| results.stopped_by.is_some());
+    if !args.partial && !is_asked_for {
+        return Err(Error::new(told));
+    }
+    if !args.quiet {
+        messages::note(told);
+    }
+    broken
+}
+
+/// Tells what of the run before is gone.
+fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
+    let Some(last) = last else {
+        return;
+    };
+    let out = out.display();
+    if !last.since.is_same_design() {
+        messages::warning(format_args!(
+            "{out} had the profile of another design of this name: `--name` or `--out` keeps both (of that one, `petal compare --last --force {out}` \
+             has the figures)"
+        ));
+    }
+    if last.lost_advice {
+        let advise = advise(args);
+        let advise = shlex::try_join(advise.iter().map(String::as_str)).unwrap_or_default();
+        messages::note(format_args!(
+            "the advice in {out} was of the program before this change, and is gone: `{advise}` looks again"
+        ));
+    }
+}
+
+/// Fails, or warns, if a rule was broken.
+pub fn judge(results: Option<&Results>, args: &ObserveArgs, quiet: bool) -> Result<(), Error> {
+    let broken = results.map(observations::broken_rules).unwrap_or_default();
+    if args.fail_on_violation && !broken.is_empty() {
+        return Err(Error::new(broken.join("\n")));
+    }
+    if !quiet {
+        broken.iter().for_each(messages::warning);
+    }
+    Ok(())
+}
+
+pub fn warn(summary: &Summary, quiet: bool) {
+    if !quiet {
+        summary.warnings.iter().for_each(messages::warning);
+    }
+}
+
+/// The failure of a run with warnings that may have none. They are told already, unless nothing is.
+pub fn strict(summary: &Summary, quiet: bool) -> Error {
+    let told = if quiet { &summary.warnings[..] } else { &[] };
+    let first = "the run has warnings, and `--strict` makes them errors".to_owned();
+    Error::new(
+        told.iter()
+            .fold(first, |text, warning| format!("{text}\n  {warning}")),
+    )
+}
+
+/// Prints what a run gave; `design` is what it was run of, if petal compiled it, and the run of it before.
+pub fn report(
+    summary: &Summary,
+    results: Option<&Results>,
+    out: &Path,
+    design: Option<(&RunArgs, Option<&Last>)>,
+    json: bool,
+) -> Result<(), Error> {
+    if json {
+        return print(&summary.json());
+    }
+    let screen = screen();
+    let mut commands = Vec::new();
+    let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    let folder = out.display().to_string();
+    let mut since = String::new();
+    if let Some((args, last)) = design {
+        // What is written for other programs says the same each time.
+        if let Some(last) = last.filter(|last| !last.is_same || screen.is_terminal) {
+            since = screen.wrapped(&last.text(screen.is_terminal), 2);
+            if !last.is_same {
+                commands.push((
+                    texts(&["petal", "compare", "--last", &folder]),
+                    "what that changed",
+                ));
+            }
+        }
+        if !is_standard_input(&args.design.design) && summary.advice.is_none() {
+            commands.push((advise(args), "tries what could save"));
+        }
+    }
+    commands.push((
+        texts(&["petal", "annotate", &folder, "--top", "10"]),
+        "what else costs",
+    ));
+    commands.push((texts(&["petal", "view", &folder]), "the timeline"));
+    commands.truncate(NEXT);
+    let report = format!("{folder}/report.html shows all of it in a browser");
+    let mut verified = summary.verified.text().to_owned();
+    if let Some(pass) = &summary.added_pass {
+        verified +=
+            &format!("; compiled with `{pass}`, too, which the design needs and `no-opt` lacks");
+    }
+    print(&format!(
+        "{}\n{since}\n{}\n{}{}\n{}",
+        screen.styled(BOLD, &summary.design),
+        summary.text(screen),
+        screen.wrapped(&report, 2),
+        screen.wrapped(&verified, 2),
+        next(&commands, screen),
+    ))?;
+    match results {
+        Some(results) => print(&format!("\n{}", results.text(screen))),
+        None => Ok(()),
+    }
+}
+
+/// The command that looks for changes of the program that was run.
+fn advise(args: &RunArgs) -> Vec<String> {
+    let design = &args.design;
+    let mut words = vec![
+        "petal".to_owned(),
+        "advise".to_owned(),
+        design.design.display().to_string(),
+    ];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    if let Some(data) = &args.data {
+        option("--data", data.display().to_string());
+    }
+    if design.passes != petal_passes::ALL {
+        option("--passes", design.passes.clone());
+    }
+    for pass in &design.disable_pass {
+        option("-d", pass.clone());
+    }
+    for extra in &design.extra_opt {
+        option("-x", extra.clone());
+    }
+    for library in &design.library {
+        option("-l", library.display().to_string());
+    }
+    words
+}
