@@ -118,7 +118,8 @@ fn a_construct_that_the_pipeline_cannot_compile() {
         "design.futil",
         DESIGN.replace("seq { put; put; }", "repeat 3 { put; }"),
     );
-    let said = workshop.fails(&["run", "design.futil", "--passes", "no-opt", "--out", "out"]);
+    let passes = "validate,compile-invoke,compile,lower";
+    let said = workshop.fails(&["run", "design.futil", "--passes", passes, "--out", "out"]);
     tells(
         &said,
         &[

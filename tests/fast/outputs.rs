@@ -102,16 +102,16 @@ fn fields(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
 #[test]
 fn the_documented_fields_of_the_summary_are_those_written() {
     let workshop = Workshop::new();
-    let positions = root().join("tests/corpus/struct-positions.futil");
+    let of_corpus = |name: &str| root().join("tests/corpus").join(name).display().to_string();
     let mut written = BTreeSet::new();
-    let positions = positions.display().to_string();
-    for (design, limit) in [
-        (example("switch-case-par.futil"), "100"),
-        (example("switch-case-par.futil"), "5"),
-        (positions, "100"),
+    for (design, limit, passes) in [
+        (example("switch-case-par.futil"), "100", "all"),
+        (example("switch-case-par.futil"), "5", "all"),
+        (of_corpus("struct-positions.futil"), "100", "all"),
+        (of_corpus("control-repeat.futil"), "100", "no-opt"),
     ] {
         let partial = ["--partial", "--cycle-limit", limit, "--out", "out"];
-        workshop.succeeds(&[&["run", &design], &partial[..]].concat());
+        workshop.succeeds(&[&["run", &design, "--passes", passes], &partial[..]].concat());
         let text = std::fs::read_to_string(workshop.path("out").join(SUMMARY)).unwrap();
         let summary: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(summary["version"], SUMMARY_VERSION);
