@@ -2,6 +2,7 @@
 //! upstream, which have the same version number and take their place by `[patch.crates-io]`.
 
 use std::env;
+use std::fmt::Write as _;
 
 /// Stands for what the published crate lacks.
 mod published {
@@ -12,10 +13,10 @@ mod published {
 /// Whether `calyx-utils` is upstream's. Names of an inner block shadow those of an outer one, so
 /// `PosString` is the crate's if that has it.
 fn is_upstream() -> bool {
-    #[allow(unused_imports)]
+    #[allow(unused_imports, clippy::wildcard_imports)]
     use published::*;
     {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, clippy::wildcard_imports)]
         use calyx_utils::*;
         std::any::type_name::<PosString>().starts_with("calyx_utils")
     }
@@ -30,7 +31,7 @@ fn main() {
     if is_upstream() {
         println!("cargo:rustc-cfg=upstream");
         if !commit.is_empty() {
-            version += &format!(" at {commit}");
+            let _ = write!(version, " at {commit}");
         }
         version += ", patched";
     }

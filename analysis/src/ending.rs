@@ -207,7 +207,7 @@ impl Search<'_> {
                 };
                 let cell = instance_path(self.metadata, self.instances, holder?);
                 let group = done.map(|done| WaitingGroup {
-                    cell: cell.to_string(),
+                    cell: cell.clone(),
                     component: component.name.clone(),
                     group: written.name.clone(),
                     done,

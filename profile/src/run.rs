@@ -29,7 +29,7 @@ use crate::options::{Options, Simulator, WaveformFile, WaveformFormat};
 use crate::outputs;
 use crate::places::Places;
 use crate::reporter::{Reporter, Stage};
-use crate::verify;
+use crate::verify::{self, Verification};
 
 /// Why there is no FST with Verilator.
 const NO_FST: &str =
@@ -133,17 +133,7 @@ pub fn run_in(
     summary.data = job.data();
     summary.hardware = Some(job.hardware());
     summary.added_pass = job.design.added_pass.map(str::to_owned);
-    let ran = verify::Ran {
-        cycles: summary.cycles,
-        stopped: summary.stopped.clone(),
-        memories,
-    };
-    if let Some(verification) = verification {
-        let verifying = job.reporter.stage("verifying");
-        summary.verified = verification.finish(&ran)?;
-        drop(verifying);
-    }
-    let memories = ran.memories;
+    let memories = verified(verification, memories, &mut summary, reporter)?;
     summary.warnings.extend(job.design.warnings.clone());
     summary.warnings.extend(job.memories.warning.clone());
     if let Some(before) = &mut before {
@@ -178,6 +168,25 @@ pub fn run_in(
         results,
         before,
     })
+}
+
+/// Waits for the plain design, says in the summary how the run was verified, and gives back its memories.
+fn verified(
+    verification: Option<Verification>,
+    memories: String,
+    summary: &mut Summary,
+    reporter: &dyn Reporter,
+) -> Result<String, Error> {
+    let ran = verify::Ran {
+        cycles: summary.cycles,
+        stopped: summary.stopped.clone(),
+        memories,
+    };
+    if let Some(verification) = verification {
+        let _verifying = reporter.stage("verifying");
+        summary.verified = verification.finish(&ran)?;
+    }
+    Ok(ran.memories)
 }
 
 /// Takes in what a run reads besides its design; returns what to observe.

@@ -108,9 +108,10 @@ fn driver(assignment: &ir::Assignment<ir::Nothing>) -> Driver {
     let is_done = of_cell.is_some_and(|port| port.borrow().attributes.has(ir::NumAttr::Done));
     Driver {
         input: ir::Printer::port_to_str(&input),
-        value: match guard.is_true() {
-            true => value,
-            false => format!("{} ? {value}", ir::Printer::guard_str(guard)),
+        value: if guard.is_true() {
+            value
+        } else {
+            format!("{} ? {value}", ir::Printer::guard_str(guard))
         },
         done_of: port
             .as_ref()

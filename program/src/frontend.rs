@@ -378,8 +378,8 @@ fn parts(
         (file, found)
     });
     for (name, found) in externs.chain(imports) {
+        let quoted = format!("\"{name}\"");
         let line = || {
-            let quoted = format!("\"{name}\"");
             let before = text.lines().take_while(|line| !line.contains(&quoted));
             before.count() + 1
         };
@@ -387,7 +387,7 @@ fn parts(
             return Err(ProgramError::Missing {
                 path: path.to_owned(),
                 line: line(),
-                name: name.to_string(),
+                name: quoted.trim_matches('"').to_owned(),
             });
         };
         if !folders.iter().any(|folder| file.starts_with(folder)) {

@@ -38,6 +38,10 @@ pub enum ComparisonArg {
 
 /// `petal compare`
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub struct CompareArgs {
     /// What to compare with: a profile's folder, a baseline file, or a Calyx program to profile (`-` for the one on
     /// standard input)

@@ -1,5 +1,6 @@
 //! A run of a design: profiled, and told to the user.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use petal_analysis::Summary;
@@ -190,8 +191,10 @@ pub fn report(
     let report = format!("{folder}/report.html shows all of it in a browser");
     let mut verified = summary.verified.text().to_owned();
     if let Some(pass) = &summary.added_pass {
-        verified +=
-            &format!("; compiled with `{pass}`, too, which the design needs and `no-opt` lacks");
+        let _ = write!(
+            verified,
+            "; compiled with `{pass}`, too, which the design needs and `no-opt` lacks"
+        );
     }
     print(&format!(
         "{}\n{since}\n{}\n{}{}\n{}",

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use calyx_opt::pass_manager::PassManager;
 use petal_program::{Library, Program, guarded};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
