@@ -486,7 +486,7 @@ def check_advice(browser, name):
     check(opened.locator(".plus").count() > 0 and opened.locator(".minus").count() > 0, "a patch has no colours")
     page.keyboard.press("e")
     opened.get_by_role("button", name="Copy").click()
-    page.wait_for_function("[...document.querySelectorAll('.patch button')].some((button) => button.textContent === 'Copied')")
+    opened.get_by_role("button", name="Copied").wait_for()
     same("wrong on the page", page.wrong, [])
     page.close()
 

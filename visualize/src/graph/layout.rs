@@ -149,7 +149,7 @@ pub(super) fn layout(graph: &ControlGraph, shown: &Shown) -> Layout {
         height: 0.0,
     };
     let mut places: BTreeMap<NodeIndex, Rect> = BTreeMap::new();
-    let callers = callers(graph, shown);
+    let callers = shown.callers(graph);
     let mut x = 0.0;
     for mut panels in levels.into_values() {
         // Beside the first that calls it.
@@ -207,20 +207,6 @@ pub(super) fn layout(graph: &ControlGraph, shown: &Shown) -> Layout {
         }
     }
     all
-}
-
-/// The steps that call each cell, of those that are shown.
-fn callers(graph: &ControlGraph, shown: &Shown) -> BTreeMap<Site, Vec<NodeIndex>> {
-    let mut callers: BTreeMap<Site, Vec<NodeIndex>> = BTreeMap::new();
-    for &site in &shown.sites {
-        for (called, _) in graph.called(site) {
-            if shown.sites.contains(&called) {
-                let step = graph.statements[&site].step;
-                callers.entry(called).or_default().push(step);
-            }
-        }
-    }
-    callers
 }
 
 impl Edge {

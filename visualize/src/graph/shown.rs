@@ -2,7 +2,9 @@
 //! it; of a large graph the critical path alone, unless more is asked for.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use petgraph::graph::NodeIndex;
 
 use super::detail::Detail;
 use super::{ControlGraph, StepKind, Way};
@@ -72,5 +74,19 @@ impl Shown {
     /// Whether a picture shows the critical path alone.
     pub fn is_alone(graph: &ControlGraph, detail: Detail) -> bool {
         detail == Detail::Fitting && graph.statements.len() > LARGE
+    }
+
+    /// The steps that call each cell, of those that are shown.
+    pub fn callers(&self, graph: &ControlGraph) -> BTreeMap<Site, Vec<NodeIndex>> {
+        let mut callers: BTreeMap<Site, Vec<NodeIndex>> = BTreeMap::new();
+        for &site in &self.sites {
+            for (called, _) in graph.called(site) {
+                if self.sites.contains(&called) {
+                    let step = graph.statements[&site].step;
+                    callers.entry(called).or_default().push(step);
+                }
+            }
+        }
+        callers
     }
 }
