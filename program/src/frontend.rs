@@ -3,7 +3,6 @@
 //! Owns which files a program is made of. What their syntax is, [`crate::syntax`] knows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,18 +15,13 @@ use crate::error::ProgramError;
 use crate::guard::guarded;
 use crate::includes::Includes;
 use crate::library::Library;
-use crate::nesting;
+use crate::parse::parse_text;
 use crate::positions;
 use crate::refusal;
 use crate::size;
 use crate::source_info::Positions;
-use crate::syntax::restore::{Ignored, restore};
+use crate::syntax::restore::Ignored;
 use crate::syntax::{self, Translation};
-
-/// Steps that the parser may take for a file. Valid ones take 10 to 50 for each byte; imported files
-/// are usually small.
-const MOST_CALLS: usize = 100_000_000;
-const CALLS_PER_BYTE: usize = 200;
 
 /// A Calyx program that is still to be read.
 #[derive(Debug, Clone)]
@@ -236,120 +230,6 @@ impl Program {
         let _reading = positions::compiling();
         size::check(&self.ctx, &self.path, limit)
     }
-}
-
-/// Tells of an error of the parser in the text that it was given as one in the user's file, and what it
-/// means that it took too many steps.
-fn explain(error: ProgramError, path: &Path, user: &str, given: &str) -> ProgramError {
-    let ProgramError::Calyx { stage, message } = error else {
-        return error;
-    };
-    let path = path.display();
-    // The compiler is given a text, which has no name, or this one.
-    let message = if let Some(rest) = message.strip_prefix("Failed to parse buffer:") {
-        let rest = rest.replacen("--> ", &format!("--> {path}:"), 1);
-        format!("Failed to parse `{path}`:{rest}")
-    } else if let Some(rest) = message.strip_prefix("<stdin>") {
-        format!("{path}{rest}")
-    } else {
-        message
-    };
-    // Lines are shown as `12 | seq {`, or as `12 |seq {`.
-    let original = |line: &str| -> Option<String> {
-        let (number, shown) = line.split_once(" |")?;
-        let at = number.trim().parse::<usize>().ok()?.checked_sub(1)?;
-        let (given, text) = (given.lines().nth(at)?.trim_end(), user.lines().nth(at)?);
-        let space = [" ", ""].into_iter().find(|space| {
-            let shown = shown.strip_prefix(*space);
-            shown.is_some_and(|shown| shown.trim_end() == given)
-        })?;
-        Some(format!("{number} |{space}{text}"))
-    };
-    let lines = message
-        .split('\n')
-        .map(|line| original(line).unwrap_or_else(|| line.to_owned()));
-    let message = lines.collect::<Vec<_>>().join("\n");
-    let meaning = "this is an error (the parser gave up looking for what may be here)";
-    let message = message.replace("call limit reached", meaning);
-    let meant = misspelt(&message, user).unwrap_or_default();
-    ProgramError::Calyx {
-        stage,
-        message: format!("{}{meant}", message.trim_end()),
-    }
-}
-
-/// The words of Calyx that begin something.
-const WORDS: [&str; 20] = [
-    "import",
-    "extern",
-    "primitive",
-    "comb",
-    "static",
-    "component",
-    "cells",
-    "wires",
-    "control",
-    "group",
-    "ref",
-    "seq",
-    "par",
-    "if",
-    "else",
-    "while",
-    "repeat",
-    "invoke",
-    "with",
-    "fsm",
-];
-
-/// A question whether one of Calyx's words is meant by what stands where the parser's message is about.
-fn misspelt(message: &str, user: &str) -> Option<String> {
-    // `--> design.futil:5:3`
-    let (_, place) = message.lines().next()?.rsplit_once("--> ")?;
-    let mut numbers = place.rsplit(':');
-    let column: usize = numbers.next()?.trim().parse().ok()?;
-    let line: usize = numbers.next()?.parse().ok()?;
-    let line = user.lines().nth(line.checked_sub(1)?)?;
-    let rest: String = line.chars().skip(column.checked_sub(1)?).collect();
-    let end = rest.find(|c: char| !c.is_ascii_alphabetic());
-    let word = &rest[..end.unwrap_or(rest.len())];
-    if WORDS.contains(&word) {
-        return None;
-    }
-    let near = petal_metadata::nearest(word, WORDS);
-    // The likeliest one only: what may stand there, the parser tells.
-    let question = petal_metadata::question(near.get(..1)?)?;
-    Some(format!("; {question}"))
-}
-
-/// Parses one file, which is called `path`.
-fn parse_text(
-    path: &Path,
-    text: &str,
-) -> Result<(NamespaceDef, Translation, Ignored), ProgramError> {
-    let translation = syntax::translate(text).map_err(|problem| ProgramError::Syntax {
-        path: path.to_owned(),
-        line: syntax::line(text, problem.at),
-        problem: problem.message,
-    })?;
-    nesting::check(translation.text.as_bytes(), |line, problem| {
-        ProgramError::Nested {
-            path: path.to_owned(),
-            line,
-            problem,
-        }
-    })?;
-    // An error inside of loops makes the parser try everything again at each level around it.
-    let calls = MOST_CALLS.max(text.len().saturating_mul(CALLS_PER_BYTE));
-    pest::set_call_limit(NonZeroUsize::new(calls));
-    let mut namespace = guarded(path, "parser", || {
-        NamespaceDef::construct_from_str(&translation.text)
-    })
-    .map_err(|error| explain(error, path, text, &translation.text))?;
-    let name = path.to_string_lossy().into_owned();
-    let file = petal_compiler::position_file(name, text.to_owned());
-    let ignored = restore(&mut namespace, &translation, file);
-    Ok((namespace, translation, ignored))
 }
 
 /// The files that a file of the program imports or takes Verilog from: in `folder`, which is its own, or in the

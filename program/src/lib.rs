@@ -36,6 +36,7 @@ pub mod kept;
 pub mod latency;
 pub mod library;
 mod nesting;
+mod parse;
 pub mod places;
 mod positions;
 mod refusal;
