@@ -69,7 +69,7 @@ fn strict_refuses_it_everywhere() {
         format!("strict = true\n[[design]]\nfiles = \"{DESIGN}\"\n"),
     );
     let told = workshop.ends(1, &["sweep", "sweep.toml"]);
-    tells(&told, &["1 failed"]);
+    tells(&told, &["one run failed"]);
     workshop.write("sweep.toml", format!("[[design]]\nfiles = \"{DESIGN}\"\n"));
     workshop.succeeds(&["sweep", "sweep.toml"]);
 }
