@@ -11,6 +11,7 @@ mod published {
 
 /// Whether `calyx-utils` is upstream's. Names of an inner block shadow those of an outer one, so
 /// `PosString` is the crate's if that has it.
+#[allow(clippy::wildcard_imports)]
 fn is_upstream() -> bool {
     #[allow(unused_imports)]
     use published::*;
@@ -30,7 +31,7 @@ fn main() {
     if is_upstream() {
         println!("cargo:rustc-cfg=upstream");
         if !commit.is_empty() {
-            version += &format!(" at {commit}");
+            version = format!("{version} at {commit}");
         }
         version += ", patched";
     }

@@ -267,7 +267,7 @@ fn parts(
             return Err(ProgramError::Missing {
                 path: path.to_owned(),
                 line: line(),
-                name: name.to_string(),
+                name: String::from(AsRef::<str>::as_ref(name)),
             });
         };
         if !folders.iter().any(|folder| file.starts_with(folder)) {

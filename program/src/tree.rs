@@ -138,6 +138,7 @@ impl<'a> View<'a> {
     }
 
     /// What kind of statement it is.
+    #[allow(clippy::match_wildcard_for_single_variants)]
     pub fn kind(self) -> ControlKind {
         match self {
             Self::Dynamic(control) => match control {
@@ -150,7 +151,6 @@ impl<'a> View<'a> {
                 ir::Control::Invoke(_) => ControlKind::Invoke,
                 ir::Control::Static(inner) => Self::Static(inner).kind(),
                 // `fsm`s of newer compilers are refused before anything looks at them.
-                #[allow(clippy::match_wildcard_for_single_variants)]
                 _ => ControlKind::Empty,
             },
             Self::Static(control) => match control {
