@@ -152,6 +152,10 @@ pub fn writer(output: &OutputFile) -> Box<dyn Write> {
 }
 
 /// All errors of a pass as one, which has their places in its text.
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "it is what `map_err` hands over"
+)]
 fn one(errors: MultiError) -> Error {
     Error::misc(format!("{errors:?}"))
 }
