@@ -74,6 +74,9 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     if !args.quiet {
         summary.warnings.iter().for_each(messages::warning);
     }
+    if args.design.strict && !summary.warnings.is_empty() {
+        return Err(crate::run::strict(&summary, args.quiet));
+    }
     let file = match path.file_name() {
         Some(file) if !design::is_standard_input(path) => file.to_owned(),
         _ => format!("{name}.futil").into(),

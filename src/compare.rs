@@ -306,6 +306,7 @@ fn of_program(
         pass_options: options(args, passes)?,
         libraries: args.library.clone(),
         is_verified: !args.unverified,
+        is_strict: args.strict,
         ..DesignOptions::new(design::source(path)?)
     };
     let options = Options {
@@ -318,6 +319,9 @@ fn of_program(
         petal_profile::run_in(&options, &folder, places, &Terminal::default())?;
     for warning in &summary.warnings {
         messages::note(format_args!("{}: {warning}", path.display()));
+    }
+    if args.strict && !summary.warnings.is_empty() {
+        return Err(crate::run::strict(&summary, false));
     }
     if let Some(early) = summary.early_end() {
         return Err(Error::new(format!("{}: {early}", path.display())));

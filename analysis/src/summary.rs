@@ -141,6 +141,9 @@ pub struct Summary {
     /// What the compiled design consists of, if petal compiled it for this run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware: Option<Hardware>,
+    /// The pass that ran because the design needs it, although `no-opt` lacks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_pass: Option<String>,
     /// What was odd in the waveform, and what the run lacked.
     pub warnings: Vec<String>,
     /// What `petal advise` found, if it was asked: `docs/formats.md` has its fields.
@@ -206,6 +209,7 @@ impl Summary {
                 })
                 .collect(),
             hardware: None,
+            added_pass: None,
             advice: None,
             observations: None,
             versions: versions

@@ -26,6 +26,9 @@ pub struct Baseline {
     version: u32,
     /// Version of petal that made the profile.
     pub petal: String,
+    /// Version of the Calyx compiler that built the design; empty if an older petal wrote the baseline.
+    #[serde(default)]
+    pub calyx: String,
     /// Name of the design.
     pub design: String,
     /// The passes that compiled the design.

@@ -102,10 +102,16 @@ impl Comparison {
             .iter()
             .map(|found| statement_row(before, after, found))
             .collect();
+        // The first line names compilers that are not the same.
+        let is_other = before.calyx != after.calyx;
+        let name = |run: &Baseline| match run.calyx.as_str() {
+            calyx if is_other && !calyx.is_empty() => format!("{} (calyx {calyx})", run.design),
+            _ => run.design.clone(),
+        };
         Self {
             designs: Designs {
-                before: before.design.clone(),
-                after: after.design.clone(),
+                before: name(before),
+                after: name(after),
             },
             notes: notes(before, after),
             cycles: change(|run| run.cycles),

@@ -3,12 +3,15 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calyx_frontend::{NamespaceDef, Workspace};
+use calyx_frontend::{LibrarySignatures, NamespaceDef, Workspace};
 use calyx_ir as ir;
 use calyx_opt::analysis::{LiveRangeAnalysis, ShareSet};
 use calyx_opt::pass_manager::PassManager;
 use calyx_opt::traversal::{ConstructVisitor, Named, Visitor};
 use calyx_utils::{CalyxResult, FileIdx, GPosIdx, GlobalPositionTable, OutputFile};
+
+/// What petal's pass that inserts probes is called in pass managers.
+pub const INSTRUMENTATION: &str = "profiler-instrumentation";
 
 /// Reads a program and all that it imports, which is beside it or in the folder `library`.
 ///
@@ -82,6 +85,14 @@ pub fn add_alias(manager: &mut PassManager, name: &str, passes: Vec<String>) -> 
 /// When a pass refuses the program.
 pub fn run_pass(manager: &PassManager, ctx: &mut ir::Context, pass: &str) -> CalyxResult<()> {
     manager.execute_plan(ctx, &[pass.to_owned()], &[], false)
+}
+
+/// Prepares the library of a compiled program for the backend. Links may be made in `folder`.
+///
+/// # Errors
+/// When one can't be made.
+pub fn prepare_library(_: &mut LibrarySignatures, _: &Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// When in one run of a control program its cells are in use.

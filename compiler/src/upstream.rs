@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use calyx_frontend::{NamespaceDef, Workspace};
+use calyx_frontend::{LibrarySignatures, NamespaceDef, PrimitiveInfo, Workspace};
 use calyx_ir as ir;
 use calyx_ir::from_ast::AstConversionConfig;
 use calyx_opt::analysis::{LiveRangeAnalysis, ShareSet};
@@ -12,6 +12,9 @@ use calyx_opt::traversal::{ConstructVisitor, Named, Visitor};
 use calyx_utils::{
     CalyxResult, Error, FileIdx, GPosIdx, GlobalPositionTable, MultiError, OutputFile,
 };
+
+/// What petal's pass that inserts probes is called in pass managers. The compiler has one of its own that is called `profiler-instrumentation`.
+pub const INSTRUMENTATION: &str = "petal-instrumentation";
 
 /// Reads a program and all that it imports, which is beside it or in the folder `library`.
 ///
@@ -88,6 +91,44 @@ pub fn run_pass(manager: &PassManager, ctx: &mut ir::Context, pass: &str) -> Cal
     manager
         .execute_plan(ctx, &plan, &[], &[], false)
         .map_err(one)
+}
+
+/// Prepares the library of a compiled program for the backend. Links may be made in `folder`.
+///
+/// The backend looks for `HardFloat` itself, in places of its own, where the path of a file has `float/` in it; whoever gives
+/// the Verilog to a simulator knows better where it is. So the backend sees such files through links.
+///
+/// # Errors
+/// When one can't be made.
+pub fn prepare_library(library: &mut LibrarySignatures, folder: &Path) -> std::io::Result<()> {
+    let seen = |path: &Path| path.to_string_lossy().contains("float/");
+    if !library.extern_paths().iter().any(|path| seen(path)) {
+        return Ok(());
+    }
+    let mut prepared = LibrarySignatures::default();
+    for (at, info) in library.prim_infos().iter().enumerate() {
+        match info {
+            PrimitiveInfo::Extern {
+                path, primitives, ..
+            } => {
+                let mut file = path.clone();
+                if seen(path) {
+                    file = folder.join(format!("extern-{at}.sv"));
+                    if !file.exists() {
+                        std::os::unix::fs::symlink(path, &file)?;
+                    }
+                }
+                for primitive in primitives.values() {
+                    prepared.add_extern_primitive(file.clone(), primitive.clone());
+                }
+            }
+            PrimitiveInfo::Inline { primitive, .. } => {
+                prepared.add_inline_primitive(primitive.clone());
+            }
+        }
+    }
+    *library = prepared;
+    Ok(())
 }
 
 /// When in one run of a control program its cells are in use.

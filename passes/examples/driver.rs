@@ -12,6 +12,7 @@ use std::path::Path;
 
 use calyx_backend::{Backend, VerilogBackend};
 use calyx_ir as ir;
+use calyx_opt::traversal::Named as _;
 use calyx_utils::{CalyxResult, Error, OutputFile};
 
 fn main() -> CalyxResult<()> {
@@ -41,9 +42,8 @@ fn main() -> CalyxResult<()> {
 pub fn read(design: &Path, library: &Path, metadata: &Path) -> CalyxResult<ir::Context> {
     let workspace = petal_compiler::workspace(design, library)?;
     let mut ctx = petal_compiler::ast_to_ir(workspace)?;
-    ctx.extra_opts.push(format!(
-        "profiler-instrumentation:metadata={}",
-        metadata.display()
-    ));
+    let pass = petal_passes::Instrumentation::name();
+    ctx.extra_opts
+        .push(format!("{pass}:metadata={}", metadata.display()));
     Ok(ctx)
 }

@@ -168,8 +168,8 @@ impl Follower<'_> {
         let mut register = None;
         let mut states = Vec::new();
         for (element, enable) in elements.into_iter().zip(enables) {
-            let (cell, value) =
-                compared_state(&enable.guard).ok_or_else(|| self.lost(enable.group))?;
+            let (cell, value) = compared_state(self.component, &enable.guard)
+                .ok_or_else(|| self.lost(enable.group))?;
             register = Some(cell);
             states.push(FsmState {
                 value,
@@ -177,7 +177,7 @@ impl Follower<'_> {
             });
         }
         let done = self.done_guard(group)?;
-        let (cell, last) = compared_state(&done).ok_or_else(|| self.lost(group))?;
+        let (cell, last) = compared_state(self.component, &done).ok_or_else(|| self.lost(group))?;
         let register = self.register(register.unwrap_or(cell), RegisterKind::Fsm);
         let probe = self.add_probe(group)?;
         let kind = CompiledKind::Fsm {
@@ -331,23 +331,45 @@ fn elements(shape: &Shape) -> Vec<&Shape> {
     }
 }
 
-/// The register and constant that a guard compares for equality.
-fn compared_state(guard: &ir::Guard<ir::Nothing>) -> Option<(ir::Id, u64)> {
+/// The register that a guard compares, and the value for which it holds.
+fn compared_state(
+    component: &ir::Component,
+    guard: &ir::Guard<ir::Nothing>,
+) -> Option<(ir::Id, u64)> {
     match guard {
         ir::Guard::And(left, right) | ir::Guard::Or(left, right) => {
-            compared_state(left).or_else(|| compared_state(right))
+            compared_state(component, left).or_else(|| compared_state(component, right))
         }
         ir::Guard::CompOp(ir::PortComp::Eq, left, right) => {
             let cell = parent_cell(&left.borrow())?;
             let right = right.borrow().cell_parent();
             let right = right.borrow();
             match right.prototype {
-                ir::CellType::Constant { val, .. } => Some((cell, val)),
+                ir::CellType::Constant { val, .. } => {
+                    one_hot(component, cell).or(Some((cell, val)))
+                }
                 _ => None,
             }
         }
         _ => None,
     }
+}
+
+/// The register of which a cell shows one bit, and the value that has no other: a state of a one-hot machine.
+fn one_hot(component: &ir::Component, slice: ir::Id) -> Option<(ir::Id, u64)> {
+    let cell = component.find_cell(slice)?;
+    let cell = cell.borrow();
+    if !cell.is_primitive(Some("std_bit_slice")) {
+        return None;
+    }
+    let bit = u32::try_from(cell.get_parameter("START_IDX")?).ok()?;
+    let mut assignments = component.continuous_assignments.iter();
+    let shown = assignments.find(|assignment| {
+        let driven = assignment.dst.borrow();
+        driven.name == "in" && parent_cell(&driven) == Some(slice)
+    })?;
+    let register = parent_cell(&shown.src.borrow())?;
+    Some((register, 1_u64.checked_shl(bit)?))
 }
 
 /// Follows the compilation of every component of `ctx` that is in `session`.

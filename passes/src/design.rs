@@ -42,6 +42,8 @@ pub struct Design {
     pub includes: Includes,
     /// The memories of main.
     pub memories: Vec<Memory>,
+    /// The pass that ran because the design needs it, although the pipeline lacks it.
+    pub added_pass: Option<&'static str>,
     /// What the compiler may have made wrong, each with its place.
     pub warnings: Vec<String>,
     /// The cells that the warnings are about; empty if it has no probes.

@@ -43,6 +43,14 @@ pub enum PassesError {
         /// Where it is declared.
         place: String,
     },
+    /// The pass `papercut` warns of the design, and no warning is allowed.
+    #[error(
+        "the pass `papercut` warns of the design:\n{places}\nleave the check out with `--disable-pass papercut`"
+    )]
+    Papercuts {
+        /// Each warning, with its place.
+        places: String,
+    },
     /// The design has constructs that the list of passes can't compile.
     #[error(
         "these passes cannot compile the design:\n{places}\n\

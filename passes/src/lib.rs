@@ -9,6 +9,8 @@
 //! designs and prints their Verilog):
 //!
 //! ```
+//! use calyx_opt::traversal::Named as _;
+//!
 //! # fn main() -> calyx_utils::CalyxResult<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let metadata = folder.path().join("metadata.json");
@@ -16,7 +18,8 @@
 //! let design = "../calyx-examples/while-reg.futil".as_ref();
 //! let workspace = petal_compiler::workspace(design, library.path())?;
 //! let mut program = petal_compiler::ast_to_ir(workspace)?;
-//! let file = format!("profiler-instrumentation:metadata={}", metadata.display());
+//! let pass = petal_passes::Instrumentation::name();
+//! let file = format!("{pass}:metadata={}", metadata.display());
 //! program.extra_opts.push(file);
 //!
 //! let mut manager = petal_compiler::default_passes()?;
@@ -43,6 +46,7 @@ mod kept_state;
 mod marker;
 mod options;
 mod order;
+mod papercuts;
 mod pipeline;
 mod plugin;
 mod rebuilt;

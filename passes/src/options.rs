@@ -16,8 +16,8 @@ const UNLISTED: (&str, [(&str, Value); 2]) = (
     [("default", Value::Number), ("strip-suffix", Value::Text)],
 );
 
-/// With it a state of an FSM starts the group of the next one, too.
-const UNFOLLOWED: &str = "tdcc:early-transitions";
+/// With the first, a state of an FSM starts the group of the next one, too; with the second, the compiler makes an `fsm`.
+const UNFOLLOWED: [&str; 2] = ["tdcc:early-transitions", "tdcc:infer-fsms"];
 
 /// What the compiler takes for no file.
 const STREAMS: [&str; 4] = ["-", "<out>", "<err>", "<null>"];
@@ -123,7 +123,8 @@ fn check_option(manager: &PassManager, passes: &[String], option: &str) -> Resul
     if *kind == Value::File && !STREAMS.contains(&value) {
         check_file(Path::new(value))?;
     }
-    if option == UNFOLLOWED || option == format!("{UNFOLLOWED}=true") {
+    let is_unfollowed = |name: &str| option == name || option == format!("{name}=true");
+    if UNFOLLOWED.into_iter().any(is_unfollowed) {
         return Err("petal cannot tell what runs in a design that is built so".to_owned());
     }
     if !passes.iter().any(|name| name == pass) {
@@ -303,7 +304,7 @@ mod tests {
                 writeln!(text, "{pass}:{option} {kind:?}").unwrap();
             }
         }
-        expect![[r#"
+        let expected = expect![[r#"
             cell-share:print-share-freqs File
             cell-share:bounds Numbers
             cell-share:print-par-timing File
@@ -321,7 +322,16 @@ mod tests {
             static-promotion:compaction Flag
             tdcc:dump-fsm Flag
             tdcc:early-transitions Flag
-        "#]]
-        .assert_eq(&text);
+        "#]];
+        if petal_program::CALYX_VERSION == "0.7.1" {
+            expected.assert_eq(&text);
+            return;
+        }
+        // A newer compiler has more.
+        let known: Vec<&str> = text.lines().collect();
+        let published = expected.data().lines().map(str::trim);
+        for option in published.filter(|option| !option.is_empty()) {
+            assert!(known.contains(&option), "{option} is not in {known:?}");
+        }
     }
 }

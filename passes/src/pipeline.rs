@@ -8,7 +8,7 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::passes::{CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
-use petal_program::{Program, Texts, guarded, guarded_own};
+use petal_program::{Program, ProgramError, Texts, guarded, guarded_own};
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
@@ -16,6 +16,7 @@ use crate::kept_state::{self, Joined, Pairs};
 use crate::marker;
 use crate::options;
 use crate::order;
+use crate::papercuts;
 use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
 use crate::session::{Phase, Session};
@@ -39,6 +40,9 @@ pub(crate) const COMPILATION: [&str; 4] = [
     CONTROL_COMPILATION,
 ];
 
+/// Passes of newer compilers that make state machines (`fsm`) of control, whose states petal can't tell apart.
+const FSM_PASSES: [&str; 3] = ["fsm-builder", "static-fsm-alloc", "static-repeat-fsm-alloc"];
+
 /// A list of passes, without petal's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
@@ -46,6 +50,9 @@ pub struct Pipeline {
     /// Options of passes, in the compiler's own syntax.
     options: Vec<String>,
     verified: bool,
+    strict: bool,
+    /// Whether it is the stock pipeline without optimisations, which gets the pass that a design needs.
+    is_completed: bool,
 }
 
 impl Pipeline {
@@ -68,6 +75,12 @@ impl Pipeline {
             let left_out = expand(name)?;
             passes.retain(|pass| !left_out.contains(pass));
         }
+        if let Some(pass) = passes.iter().find(|pass| FSM_PASSES.contains(&&***pass)) {
+            return Err(PassesError::Pipeline(format!(
+                "`{pass}` makes state machines (`fsm`) of control, and petal cannot tell what runs in one; \
+                 start from `all` or `no-opt`"
+            )));
+        }
         if !passes.iter().any(|pass| pass == CONTROL_COMPILATION) {
             return Err(PassesError::Pipeline(format!(
                 "it lacks `{CONTROL_COMPILATION}`, which compiles control programs; \
@@ -75,9 +88,11 @@ impl Pipeline {
             )));
         }
         Ok(Self {
+            is_completed: text.trim() == NO_OPT && without.is_empty(),
             passes,
             options: Vec::new(),
             verified: false,
+            strict: false,
         })
     }
 
@@ -102,6 +117,15 @@ impl Pipeline {
         }
     }
 
+    /// The same passes, of which `papercut` refuses what it warns of otherwise.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self {
+            strict: true,
+            ..self
+        }
+    }
+
     /// Whether a pass has an option.
     pub fn has_options(&self) -> bool {
         !self.options.is_empty()
@@ -118,6 +142,19 @@ impl Pipeline {
     /// The names of the passes, in order.
     pub fn passes(&self) -> &[String] {
         &self.passes
+    }
+
+    /// The same with the pass that the design needs and `no-opt` lacks; that pass.
+    fn completed(&self, ctx: &ir::Context) -> (Self, Option<&'static str>) {
+        if !self.is_completed {
+            return (self.clone(), None);
+        }
+        let (passes, added) = requirements::completed(ctx, &self.passes, &COMPILATION);
+        let completed = Self {
+            passes,
+            ..self.clone()
+        };
+        (completed, added)
     }
 
     /// Whether the passes compile static groups and static control, which need a pass of their own.
@@ -170,12 +207,14 @@ fn stock() -> Result<PassManager, PassesError> {
 pub fn compile(program: Program, pipeline: &Pipeline) -> Result<Design, PassesError> {
     let _reading = petal_program::compiling();
     let manager = stock()?;
-    let (design, _) = build(program, pipeline, |ctx, path| {
+    let (pipeline, added) = &pipeline.completed(&program.ctx);
+    let (mut design, _) = build(program, pipeline, |ctx, path| {
         for pass in &pipeline.passes {
-            run(&manager, ctx, path, pass)?;
+            run(&manager, ctx, path, pipeline, pass)?;
         }
         Ok(())
     })?;
+    design.added_pass = *added;
     Ok(design)
 }
 
@@ -189,6 +228,7 @@ pub fn instrument(
 ) -> Result<(Design, Metadata), PassesError> {
     let reading = petal_program::compiling();
     let manager = stock()?;
+    let (pipeline, added) = &pipeline.completed(&program.ctx);
     let mut result = None;
     let texts = Arc::new(std::mem::take(&mut program.texts));
     let built = build(program, pipeline, |ctx, path| {
@@ -207,6 +247,7 @@ pub fn instrument(
         }
     };
     let (mut metadata, (warnings, joined)) = result.expect("set by the passes, which have run");
+    design.added_pass = *added;
     design.warnings = warnings;
     design.joined = joined;
     design::rename_instances(&mut metadata, &renamed);
@@ -242,7 +283,7 @@ fn run_probed(
         } else {
             Pairs::new()
         };
-        run(manager, ctx, path, pass)?;
+        warnings.extend(run(manager, ctx, path, pipeline, pass)?);
         if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
             guarded_own(path, probe, || session.control_compiled(ctx))?;
         } else if session.phase() != Phase::Compiled {
@@ -278,6 +319,12 @@ fn build(
     ctx.extra_opts.clone_from(&pipeline.options);
     run(&mut ctx, &path)?;
     let structure = Structure::of(&ctx);
+    petal_compiler::prepare_library(&mut ctx.lib, library.path()).map_err(|source| {
+        ProgramError::Library {
+            path: library.path().to_owned(),
+            source,
+        }
+    })?;
     let renamed = verilog_names::rename(&mut ctx);
     let memories = design::memories(main, external, &renamed);
     Ok((
@@ -287,6 +334,7 @@ fn build(
             library,
             includes,
             memories,
+            added_pass: None,
             warnings: Vec::new(),
             joined: Joined::new(),
             structure,
@@ -295,20 +343,31 @@ fn build(
     ))
 }
 
-/// Runs one of the compiler's passes.
+/// Runs one of the compiler's passes. Returns what it warns of.
 fn run(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
-    pass: &String,
-) -> Result<(), PassesError> {
+    pipeline: &Pipeline,
+    pass: &str,
+) -> Result<Vec<String>, PassesError> {
     requirements::check_pass(ctx, pass)?;
+    if pass == papercuts::PASS {
+        let warnings = guarded(path, pass, || papercuts::find(ctx))?;
+        return if pipeline.strict && !warnings.is_empty() {
+            let places = warnings.join("\n");
+            Err(PassesError::Papercuts { places })
+        } else {
+            Ok(warnings)
+        };
+    }
     let stock = |ctx: &mut ir::Context| petal_compiler::run_pass(manager, ctx, pass);
-    Ok(guarded(path, pass, || {
+    guarded(path, pass, || {
         if pass == WellFormed::name() {
             well_formed::check(ctx, stock)
         } else {
             order::kept(ctx, pass, stock)
         }
-    })?)
+    })?;
+    Ok(Vec::new())
 }

@@ -1,4 +1,4 @@
-//! The passes `encode-control` and `profiler-instrumentation`, for the pass managers of other
+//! The passes `encode-control` and `profiler-instrumentation` (`petal-instrumentation` where the compiler has one of that name), for the pass managers of other
 //! drivers.
 //!
 //! Owns what only a plug-in needs: the two visitors, the aliases, and where a session is kept
@@ -95,7 +95,7 @@ pub struct Instrumentation {
 
 impl Named for Instrumentation {
     fn name() -> &'static str {
-        "profiler-instrumentation"
+        petal_compiler::INSTRUMENTATION
     }
 
     fn description() -> &'static str {
@@ -134,7 +134,7 @@ impl Visitor for Instrumentation {
             Phase::Probed => turn.session.control_compiled(ctx)?,
             Phase::Compiled => {
                 let mut metadata = turn.session.metadata(ctx).ok_or_else(|| {
-                    Error::misc("profiler-instrumentation lost the main component".to_owned())
+                    Error::misc(format!("{} lost the main component", Self::name()))
                 })?;
                 metadata.seal();
                 marker::name(ctx, &metadata);
@@ -225,7 +225,7 @@ fn set_mark(ctx: &mut ir::Context, mark: u64) {
 
 /// Registers `encode-control` and `profiler-instrumentation`, and the aliases `profile-all` and
 /// `profile-no-opt`: the stock pipelines with these passes in their places. The metadata goes
-/// where the option `profiler-instrumentation:metadata=FILE` tells. Several programs may be
+/// where the option `metadata=FILE` of [`Instrumentation`] tells. Several programs may be
 /// compiled on one thread, one after the other or in turns.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ struct Requirement {
 const REQUIREMENTS: [Requirement; 4] = [
     Requirement {
         construct: "`repeat`",
-        passes: &["compile-repeat"],
+        passes: &[REPEAT],
         applies: |view| view.kind() == ControlKind::Repeat,
     },
     Requirement {
@@ -44,6 +44,31 @@ const REQUIREMENTS: [Requirement; 4] = [
         },
     },
 ];
+
+/// The pass that compiles `repeat`. `no-opt` lacks it.
+const REPEAT: &str = "compile-repeat";
+
+/// The passes of the stock pipeline without optimisations, with one more if the design has what it can't take; that one.
+pub(crate) fn completed(
+    ctx: &ir::Context,
+    passes: &[String],
+    before: &[&str],
+) -> (Vec<String>, Option<&'static str>) {
+    let mut repeats = false;
+    for component in &ctx.components {
+        View::of(&component.control.borrow())
+            .walk(&mut |view| repeats |= view.kind() == ControlKind::Repeat);
+    }
+    let mut passes = passes.to_vec();
+    let at = passes.iter().position(|pass| before.contains(&&**pass));
+    match at {
+        Some(at) if repeats && !passes.iter().any(|pass| pass == REPEAT) => {
+            passes.insert(at, REPEAT.to_owned());
+            (passes, Some(REPEAT))
+        }
+        _ => (passes, None),
+    }
+}
 
 /// Checks that `passes` can take all constructs of the design.
 ///

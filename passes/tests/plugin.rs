@@ -111,7 +111,7 @@ fn every_program_on_a_thread_gets_its_own_probes_and_metadata() {
     folder.check(inner);
 
     // Once more on a program that is through.
-    let error = petal_compiler::run_pass(&manager, &mut ctx, "profiler-instrumentation");
+    let error = petal_compiler::run_pass(&manager, &mut ctx, petal_compiler::INSTRUMENTATION);
     let error = format!("{:?}", error.unwrap_err());
     assert!(error.contains("have been emitted already"), "{error}");
 }

@@ -49,7 +49,10 @@ pub fn instrument(
         places.writes("-x", &file)?;
     }
     let pipeline = Pipeline::parse(&options.passes, &options.disabled_passes)?;
-    let pipeline = pipeline.with_options(&options.pass_options)?;
+    let mut pipeline = pipeline.with_options(&options.pass_options)?;
+    if options.is_strict {
+        pipeline = pipeline.strict();
+    }
     let library = Library::new(&options.libraries)?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once([library.path()]);

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use petal_data::{Data, MemoryLayout};
+use petal_data::{Data, MemoryLayout, Rounded};
 use petal_embedded::Simulation;
 use petal_passes::Design;
+use petal_table::thousands;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -53,20 +54,8 @@ impl Memories {
         if options.is_exact {
             data.check_exact()?;
         }
-        let notes = data.rounded().iter().map(|rounded| {
-            let values = match rounded.count {
-                1 => "one value was".to_owned(),
-                count => format!("{count} values were"),
-            };
-            format!(
-                "memory `{}`: {values} rounded to the format in {}; the largest error is {:.2e} (`--exact` refuses such data)",
-                rounded.first.memory,
-                path.display(),
-                rounded.largest_error
-            )
-        });
         Ok(Self {
-            notes: notes.collect(),
+            notes: rounding(data.rounded(), &path).into_iter().collect(),
             warning: None,
             data,
             instances,
@@ -155,4 +144,61 @@ fn layouts(design: &Design) -> Result<Vec<MemoryLayout>, Error> {
             })
         })
         .collect()
+}
+
+/// What was rounded, in all memories together; `None` if nothing was.
+fn rounding(rounded: &[Rounded], path: &Path) -> Option<String> {
+    let worst = rounded
+        .iter()
+        .max_by(|a, b| a.largest_error.total_cmp(&b.largest_error))?;
+    let values: u64 = rounded.iter().map(|of| of.count).sum();
+    let worst_in = format!("memory `{}`", worst.first.memory);
+    let (memories, largest_in) = match rounded.len() {
+        1 => (worst_in, String::new()),
+        many => (format!("{many} memories"), format!(", in {worst_in}")),
+    };
+    let were = if values == 1 {
+        "value was"
+    } else {
+        "values were"
+    };
+    Some(format!(
+        "{memories}: {} {were} rounded to the format in {}; the largest error is {:.2e}{largest_in} (`--exact` refuses such data)",
+        thousands(values),
+        path.display(),
+        worst.largest_error
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(memories: &str) -> Option<String> {
+        let data = Data::parse(memories, Path::new("d.json")).expect("the data are fine");
+        rounding(data.rounded(), Path::new("d.json"))
+    }
+
+    #[test]
+    fn what_is_rounded_is_told_once() {
+        let memory = |name: &str, data: &str| {
+            format!(
+                r#""{name}": {{"data": {data}, "format": {{"numeric_type": "fixed_point", "is_signed": true, "int_width": 4, "frac_width": 4}}}}"#
+            )
+        };
+        let [a, b] = [memory("a", "[1.3, 1.5]"), memory("b", "[0.1, 0.2]")];
+        assert_eq!(note(&format!("{{{}}}", memory("a", "[1.5]"))), None);
+        assert_eq!(
+            note(&format!("{{{a}}}")).as_deref(),
+            Some(
+                "memory `a`: 1 value was rounded to the format in d.json; the largest error is 1.25e-2 (`--exact` refuses such data)"
+            )
+        );
+        assert_eq!(
+            note(&format!("{{{a}, {b}}}")).as_deref(),
+            Some(
+                "2 memories: 3 values were rounded to the format in d.json; the largest error is 2.50e-2, in memory `b` (`--exact` refuses such data)"
+            )
+        );
+    }
 }

@@ -26,6 +26,8 @@ pub struct DesignOptions {
     pub source_roots: Vec<String>,
     /// Whether to make sure that the design runs alike without probes. Default: yes.
     pub is_verified: bool,
+    /// Whether a design is refused that the pass `papercut` warns of. Default: no.
+    pub is_strict: bool,
 }
 
 impl DesignOptions {
@@ -39,6 +41,7 @@ impl DesignOptions {
             libraries: Vec::new(),
             source_roots: Vec::new(),
             is_verified: true,
+            is_strict: false,
         }
     }
 

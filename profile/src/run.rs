@@ -132,6 +132,7 @@ pub fn run_in(
     summary.observations = results.as_ref().map(Results::page);
     summary.data = job.data();
     summary.hardware = Some(job.hardware());
+    summary.added_pass = job.design.added_pass.map(str::to_owned);
     let ran = verify::Ran {
         cycles: summary.cycles,
         stopped: summary.stopped.clone(),

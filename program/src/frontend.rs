@@ -245,20 +245,25 @@ fn explain(error: ProgramError, path: &Path, user: &str, given: &str) -> Program
         return error;
     };
     let path = path.display();
-    let message = match message.strip_prefix("Failed to parse buffer:") {
-        Some(rest) => {
-            let rest = rest.replacen("--> ", &format!("--> {path}:"), 1);
-            format!("Failed to parse `{path}`:{rest}")
-        }
-        None => message,
+    // The compiler is given a text, which has no name, or this one.
+    let message = if let Some(rest) = message.strip_prefix("Failed to parse buffer:") {
+        let rest = rest.replacen("--> ", &format!("--> {path}:"), 1);
+        format!("Failed to parse `{path}`:{rest}")
+    } else if let Some(rest) = message.strip_prefix("<stdin>") {
+        format!("{path}{rest}")
+    } else {
+        message
     };
-    // Lines are shown as `12 | seq {`.
+    // Lines are shown as `12 | seq {`, or as `12 |seq {`.
     let original = |line: &str| -> Option<String> {
-        let (number, shown) = line.split_once(" | ")?;
+        let (number, shown) = line.split_once(" |")?;
         let at = number.trim().parse::<usize>().ok()?.checked_sub(1)?;
-        let is_given = given.lines().nth(at)?.trim_end() == shown.trim_end();
-        let text = user.lines().nth(at).filter(|_| is_given)?;
-        Some(format!("{number} | {text}"))
+        let (given, text) = (given.lines().nth(at)?.trim_end(), user.lines().nth(at)?);
+        let space = [" ", ""].into_iter().find(|space| {
+            let shown = shown.strip_prefix(*space);
+            shown.is_some_and(|shown| shown.trim_end() == given)
+        })?;
+        Some(format!("{number} |{space}{text}"))
     };
     let lines = message
         .split('\n')

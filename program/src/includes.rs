@@ -38,10 +38,11 @@ impl Includes {
         for path in externs {
             texts.push((path.clone(), read(path)?));
         }
-        if texts
-            .iter()
-            .all(|(_, text)| included(text).next().is_none())
-        {
+        // Not all of those primitives include a file: some only name modules of `HardFloat`.
+        let needs_more = |(path, text): &(PathBuf, String)| {
+            included(text).next().is_some() || converts(path, text).is_some()
+        };
+        if !texts.iter().any(needs_more) {
             return Ok(Self::default());
         }
         let mut folders: Vec<PathBuf> = Vec::new();
@@ -55,6 +56,17 @@ impl Includes {
         let mut places = folders.iter().cloned().chain(of_library);
         let hardfloat =
             places.find_map(|folder| Some(folder.join(HARDFLOAT)).filter(|at| at.is_dir()));
+        if hardfloat.is_none() {
+            let mut texts = texts.iter();
+            let needing = texts.find_map(|(path, text)| Some((path, converts(path, text)?)));
+            if let Some((path, line)) = needing {
+                return Err(ProgramError::HardFloat {
+                    path: path.clone(),
+                    line,
+                    name: CONVERSION.to_owned(),
+                });
+            }
+        }
         let hardfloat: Vec<PathBuf> = hardfloat
             .into_iter()
             .flat_map(|source| [source.join(SPECIALIZED), source])
@@ -112,6 +124,21 @@ impl Includes {
         }
         Ok(())
     }
+}
+
+/// The module of `HardFloat` that those primitives give their operands to.
+const CONVERSION: &str = "fNToRecFN";
+
+/// The line, counted from 1, in which a primitive that includes nothing names that module.
+fn converts(path: &Path, text: &str) -> Option<usize> {
+    let is_float = path
+        .parent()
+        .is_some_and(|folder| folder.ends_with("float"));
+    if !is_float || included(text).next().is_some() || text.contains("module fNToRecFN") {
+        return None;
+    }
+    let at = text.lines().position(|line| line.contains(CONVERSION))?;
+    Some(at + 1)
 }
 
 /// The files that a text includes, with the lines, counted from 1.

@@ -103,9 +103,12 @@ fn link(folder: &Path, into: &Path) -> Result<(), ProgramError> {
         let name = entry.file_name();
         let path = into.join(&name);
         let target = entry.path().canonicalize().map_err(failed(&entry.path()))?;
-        if target.is_dir() && SHARED.iter().any(|shared| name == *shared) {
-            std::fs::create_dir_all(&path).map_err(failed(&path))?;
-            link(&target, &path)?;
+        if SHARED.iter().any(|shared| name == *shared) {
+            // Where a link was not kept as one, a file has the folder's name.
+            if target.is_dir() {
+                std::fs::create_dir_all(&path).map_err(failed(&path))?;
+                link(&target, &path)?;
+            }
         } else if path.symlink_metadata().is_err() {
             std::os::unix::fs::symlink(target, &path).map_err(failed(&path))?;
         }

@@ -200,9 +200,8 @@ impl<'a> Translator<'a> {
                 return Err(Problem {
                     at: token.start,
                     message: format!(
-                        "`fsm {name}` is a state machine that passes of newer Calyx compilers make, and Calyx \
-                         {} has none; profile the program from before these passes, as its front end writes it",
-                        crate::CALYX_VERSION
+                        "`fsm {name}` is a state machine that passes of newer Calyx compilers make, and petal cannot \
+                         tell what runs in one; profile the program from before these passes, as its front end writes it"
                     ),
                 });
             }

@@ -5,8 +5,8 @@
 //! a group that did not run although it could have, goes unnoticed.
 
 use petal_metadata::{
-    Callee, CompiledId, CompiledKind, Component, ControlKind, Id, Metadata, RegisterId,
-    RegisterKind,
+    Callee, CompiledGroup, CompiledId, CompiledKind, Component, ControlKind, Id, Metadata,
+    RegisterId, RegisterKind,
 };
 
 use crate::signals::{Layout, Physical, PhysicalId, SlotId};
@@ -182,8 +182,24 @@ impl InstanceView<'_> {
             .enumerate()
         {
             let counts = register.kind == RegisterKind::StaticFsm;
-            // Back to 0 is the reset after the last state, which comes a cycle later.
-            let moves = self.values.changes(slot) && self.values.next[slot.index()] != 0;
+            // Back to the first state, 0 or the only bit of a one-hot machine, is the reset after the last one, which
+            // comes a cycle later.
+            let next = self.values.next[slot.index()];
+            let starts_over = |group: &CompiledGroup| match &group.kind {
+                CompiledKind::Fsm {
+                    register: of,
+                    states,
+                    last,
+                } => {
+                    let first = states.iter().map(|state| state.value).min();
+                    of.index() == at
+                        && self.values.now[slot.index()] == *last
+                        && Some(next) == first
+                }
+                CompiledKind::Leaf | CompiledKind::Par { .. } => false,
+            };
+            let is_reset = next == 0 || self.component.compiled.iter().any(starts_over);
+            let moves = self.values.changes(slot) && !is_reset;
             if !counts && moves && !running(RegisterId::from_index(at)) {
                 tell(
                     slot,

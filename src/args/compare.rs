@@ -65,6 +65,9 @@ pub struct CompareArgs {
     /// Do not make sure that programs run alike without probes
     #[arg(long)]
     pub unverified: bool,
+    /// Refuse programs whose compilation or run has warnings
+    #[arg(long)]
+    pub strict: bool,
     /// Refuse programs whose simulation may take more memory, such as 512M or 20G [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub max_memory: Option<u64>,

@@ -32,6 +32,10 @@ pub struct DesignArgs {
     /// Do not make sure that the design without probes runs alike; outputs tell it
     #[arg(long)]
     pub unverified: bool,
+    /// Take warnings for errors: refuse a design that the pass `papercut` warns of, and end with one, after the profile is
+    /// written, if the run has others
+    #[arg(long)]
+    pub strict: bool,
 }
 
 impl DesignArgs {
@@ -45,6 +49,7 @@ impl DesignArgs {
             libraries: self.library.clone(),
             source_roots: self.source_root.clone(),
             is_verified: !self.unverified,
+            is_strict: self.strict,
         })
     }
 }

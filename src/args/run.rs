@@ -67,9 +67,6 @@ pub struct RunArgs {
     /// [default: exit with 1, and profile it at the cycle limit and where a design provably never ends]
     #[arg(long)]
     pub partial: bool,
-    /// End with an error, after the profile is written, if the run has warnings
-    #[arg(long)]
-    pub strict: bool,
     /// Write all signals of the run to this file as FST, which is small, for a waveform viewer
     #[arg(long, value_name = "FILE", conflicts_with = "verilator")]
     pub fst: Option<PathBuf>,

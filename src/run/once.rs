@@ -81,7 +81,7 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     }
     warn(&summary, args.quiet);
     let broken = match summary.warnings.len() {
-        count if args.strict && count > 0 => Err(strict(&summary, args.quiet)),
+        count if args.design.strict && count > 0 => Err(strict(&summary, args.quiet)),
         _ => judge(results.as_ref(), &args.observe, args.quiet),
     };
     let Some(early) = summary.early_end() else {
@@ -141,7 +141,7 @@ pub fn warn(summary: &Summary, quiet: bool) {
 }
 
 /// The failure of a run with warnings that may have none. They are told already, unless nothing is.
-fn strict(summary: &Summary, quiet: bool) -> Error {
+pub fn strict(summary: &Summary, quiet: bool) -> Error {
     let told = if quiet { &summary.warnings[..] } else { &[] };
     let first = "the run has warnings, and `--strict` makes them errors".to_owned();
     Error::new(
@@ -187,13 +187,18 @@ pub fn report(
     ));
     commands.push((texts(&["petal", "view", &folder]), "the timeline"));
     commands.truncate(NEXT);
+    let mut verified = summary.verified.text().to_owned();
+    if let Some(pass) = &summary.added_pass {
+        verified +=
+            &format!("; compiled with `{pass}`, too, which the design needs and `no-opt` lacks");
+    }
     let report = format!("{folder}/report.html shows all of it in a browser");
     print(&format!(
         "{}\n{since}\n{}\n{}{}\n{}",
         screen.styled(BOLD, &summary.design),
         summary.text(screen),
         screen.wrapped(&report, 2),
-        screen.wrapped(summary.verified.text(), 2),
+        screen.wrapped(&verified, 2),
         next(&commands, screen),
     ))?;
     match results {

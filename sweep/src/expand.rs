@@ -333,6 +333,9 @@ fn options(file: &SweepFile, passes: &PassesEntry) -> Vec<String> {
             .map(|size| size.get_ref().clone())
             .as_slice(),
     );
+    if file.strict == Some(true) {
+        options.push("--strict".to_owned());
+    }
     options
 }
 

@@ -52,6 +52,8 @@ pub struct SweepFile {
     pub library: Many<PathBuf>,
     /// After how many cycles a run is given up.
     pub cycle_limit: Option<u64>,
+    /// Whether a run with warnings has failed.
+    pub strict: Option<bool>,
     /// After how many seconds a run or a generator is stopped.
     pub timeout: Option<u64>,
     /// How much memory a run may take, such as `2G`.

@@ -212,7 +212,7 @@ fn a_pull_request_gets_one_comment_with_the_comparison() {
     let [out] = &folders[..] else {
         panic!("{folders:?}");
     };
-    for file in ["profile/report.html", "change.svg", "comparison.md"] {
+    for file in ["profile/report.html", "change.html", "comparison.md"] {
         assert!(out.join(file).is_file(), "{file}");
     }
     // The repository is as it was, and the next push writes the comment again.

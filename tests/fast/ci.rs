@@ -68,7 +68,7 @@ fn the_job_passes_a_design_that_is_no_slower_and_stops_one_that_is() {
     assert_ne!(design, slower);
     fs::write(runner.path("design.futil"), slower).unwrap();
     fs::remove_file(runner.path("summary.md")).unwrap();
-    fs::remove_file(runner.path("change.svg")).unwrap();
+    fs::remove_file(runner.path("change.html")).unwrap();
     let (step, said) = job(&runner).expect("it is slower");
     assert_eq!(step, "Compare with the baseline");
     assert!(
@@ -81,7 +81,11 @@ fn the_job_passes_a_design_that_is_no_slower_and_stops_one_that_is() {
         summary.contains("| cycles | 17 | 21 | +4 | +23.5 |"),
         "{summary}"
     );
-    assert!(runner.read("change.svg").contains("red grew"));
+    assert!(
+        runner
+            .read("change.html")
+            .contains("\"own\":[{\"name\":\"main.while@")
+    );
     assert!(runner.path("profile/flame.svg").exists());
 }
 

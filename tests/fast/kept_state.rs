@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use petal_program::CALYX_VERSION;
 use serde_json::Value;
 
 use crate::support::root;
-use crate::support::workshop::{Workshop, said, tells};
+use crate::support::workshop::{Workshop, said};
 
 const RUN: [&str; 4] = ["run", "design.futil", "--out", "out"];
 
@@ -45,13 +46,16 @@ fn run(design: &str, more: &[&str]) -> (String, Value) {
 
 #[test]
 fn a_register_that_loses_what_it_kept_is_told() {
-    let (notes, counted) = run(COUNTERS, &[]);
-    // `b` has counted one activation.
-    assert_eq!(counted, 3);
-    tells(
-        &notes,
-        &["design.futil:4: `cell-share` makes one cell of `a`, `b` in `counters`, though"],
+    let (notes, shared) = run(COUNTERS, &[]);
+    // `b` has counted one activation, and newer compilers do not join it with `a`.
+    let is_told = notes
+        .contains("design.futil:4: `cell-share` makes one cell of `a`, `b` in `counters`, though");
+    assert_eq!(
+        (shared == 3, shared == 1),
+        (is_told, !is_told),
+        "{shared}: {notes}"
     );
+    assert_eq!(is_told, CALYX_VERSION == "0.7.1", "{notes}");
     let (notes, counted) = run(COUNTERS, &["--disable-pass", "cell-share"]);
     assert_eq!(counted, 1);
     assert!(!notes.contains("cell-share"), "{notes}");
@@ -62,7 +66,8 @@ fn cells_of_a_component_that_lose_what_they_kept_are_told() {
     let premises = root().join("tests/fast/advice/premises");
     let design = fs::read_to_string(premises.join("state-behind-wires.futil")).unwrap();
     let (notes, _) = run(&design, &[]);
-    tells(&notes, &["makes one cell of `p`, `q` in `main`, though"]);
+    let is_told = notes.contains("makes one cell of `p`, `q` in `main`, though");
+    assert_eq!(is_told, CALYX_VERSION == "0.7.1", "{notes}");
     // What a run writes before anything shows it is no matter.
     let written = design.replace("ad.left = r.out", "ad.left = a");
     let (notes, _) = run(&written, &[]);

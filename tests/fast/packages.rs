@@ -20,7 +20,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 18] = [
+const ROOMS: [Room; 19] = [
     Room {
         name: "petal",
         knows: &[
@@ -75,6 +75,17 @@ const ROOMS: [Room; 18] = [
         in_tests: &[],
     },
     Room {
+        name: "petal-compiler",
+        knows: &[
+            "calyx-frontend",
+            "calyx-ir",
+            "calyx-opt",
+            "calyx-utils",
+            "calyx-utils",
+        ],
+        in_tests: &[],
+    },
+    Room {
         name: "petal-profile",
         knows: &[
             "petal-analysis",
@@ -100,6 +111,7 @@ const ROOMS: [Room; 18] = [
             "calyx-ir",
             "calyx-opt",
             "calyx-utils",
+            "petal-compiler",
             "petal-files",
             "petal-metadata",
             "petal-program",
@@ -113,6 +125,7 @@ const ROOMS: [Room; 18] = [
             "calyx-ir",
             "calyx-stdlib",
             "calyx-utils",
+            "petal-compiler",
             "petal-files",
             "petal-metadata",
         ],
@@ -131,7 +144,7 @@ const ROOMS: [Room; 18] = [
             "cranelift-native",
             "petal-reconstruct",
         ],
-        in_tests: &["petal-passes"],
+        in_tests: &["petal-compiler", "petal-passes"],
     },
     Room {
         name: "petal-data",

@@ -7,6 +7,7 @@ first difference.
 """
 
 import json
+import re
 import subprocess
 import sys
 
@@ -47,7 +48,7 @@ class Browser:
         page.wrong = wrong
         page.goto(url)
         if options.get("java_script_enabled", True):
-            page.wait_for_selector("#window:not(:empty)")
+            page.wait_for_selector("#window:not(:empty)", state="attached")
         return page
 
     def trace(self, name):
@@ -63,13 +64,26 @@ def texts(page, selector):
     return [text.strip() for text in page.locator(selector).all_inner_texts()]
 
 
+def view(page, name):
+    """Opens a view that takes turns with others."""
+    page.get_by_role("tablist", name="Views").get_by_role("tab", name=name).click()
+
+
+def table(page, name):
+    """Opens a table."""
+    view(page, "Tables")
+    page.get_by_role("tablist", name="Tables").get_by_role("tab", name=name).click()
+
+
 def chosen_frames(page):
+    view(page, "Flame graph")
     return sorted(texts(page, "#frames [aria-selected=true]"))
 
 
-def chosen_rows(page, table):
-    """The names of the rows, also those of a table that is not in sight."""
-    rows = page.locator(f"[data-table={table}] tr[aria-current] th").all_text_contents()
+def chosen_rows(page, name):
+    """The names of the rows that are chosen."""
+    table(page, name)
+    rows = page.locator(f"[data-table={name}] tr[aria-current] th").all_text_contents()
     return sorted(rows)
 
 
@@ -115,8 +129,10 @@ def row_of_timeline(page):
 def check_shown(page, what, line):
     """Source, flame graph and timeline are scrolled to what is chosen, and in the window."""
     check(in_sight(page, "#files", f"#files tr[data-line='{line}']"), what, "does not show its line")
-    check(in_sight(page, "#frames-box", "#frames [aria-selected=true]"), what, "does not show its frame")
+    view(page, "Timeline")
     check(in_sight(page, "body", "#rows") and row_of_timeline(page), what, "does not show its row of the timeline")
+    view(page, "Flame graph")
+    check(in_sight(page, "#frames-box", "#frames [aria-selected=true]"), what, "does not show its frame")
 
 
 def check_places(browser, name, hottest, statement):
@@ -134,21 +150,24 @@ def check_places(browser, name, hottest, statement):
         page.locator("#ranks button", has_text=statement).first.click()
         check_shown(page, f"a hotspot {sight}", hottest)
         page.keyboard.press("Escape")
+        table(page, "control")
         row = page.locator("[data-table=control] tbody tr", has_text=statement).first
         row.locator("th").click()
         check_shown(page, f"a row {sight}", hottest)
         # What matters is there without scrolling, and the name stays.
-        table = "[data-table=control]"
-        page.locator(f"{table} tbody th").nth(2).scroll_into_view_if_needed()
-        titles = page.locator(f"{table} thead th").all_text_contents()
-        same("columns", titles[:4], ["statement", "cycles", "overhead", "% of run"])
+        table(page, "control")
+        rows = "[data-table=control]"
+        page.locator(f"{rows} tbody th").nth(2).scroll_into_view_if_needed()
+        titles = page.locator(f"{rows} thead th").all_text_contents()
+        same("columns", titles[:4], ["statement", "cycles", "overhead", "overhead, % of run"])
         for nth in range(1, 5):
-            check(in_sight(page, f"{table} .box", f"{table} thead th:nth-child({nth})"), titles[nth - 1], "is not in sight", sight)
-        scroll_sideways(page, f"{table} .box")
-        check(in_sight(page, f"{table} .box", f"{table} tbody th"), "the names of rows scroll away", sight)
+            check(in_sight(page, f"{rows} .box", f"{rows} thead th:nth-child({nth})"), titles[nth - 1], "is not in sight", sight)
+        scroll_sideways(page, f"{rows} .box")
+        check(in_sight(page, f"{rows} .box", f"{rows} tbody th"), "the names of rows scroll away", sight)
         page.locator("#files").scroll_into_view_if_needed()
         scroll_sideways(page, "#files")
         check(in_sight(page, "#files", f"#files tr[data-line='{hottest}'] th"), "line numbers scroll away", sight)
+        view(page, "Flame graph")
         page.locator("#frames [aria-selected=true]").first.click()
         check_shown(page, f"a frame {sight}", hottest)
         same("wrong on the page", page.wrong, [])
@@ -173,25 +192,33 @@ def check_frames(browser, name):
     same("overhead in the flame graph", page.locator("#matches").inner_text(), f"matched: {overhead} cycles, {share}")
     page.locator("#search").fill("if eq_1.out")
     same("frames of a source text", texts(page, "#frames .match"), ["if@L119 eq_1.out"])
+    pale = "[...document.querySelectorAll('#frames .frame:not(.match)')].every((frame) => Number(getComputedStyle(frame).opacity) < 0.5)"
+    check(page.evaluate(pale), "what does not match is as strong as what does")
     page.locator("#frames .match").hover()
     told = page.locator("#frame-detail").inner_text()
     for part in ["if@L119 (control, line 119)", "active in 3 cycles", "entered 1 time", "if eq_1.out { run_s1; }"]:
         check(part in told, part, "is not in", told)
+    page.locator("#search").fill("")
+    check("FSM update" in texts(page, "#frames .frame"), "overhead does not begin with its kind")
     # A picture of its own, by inferno: zoom and search work with what was put into it.
     page.goto(f"file://{browser.root}/{name}/flame.svg?s=if%20eq_1.out")
     page.wait_for_function("document.querySelector('#matched').textContent.startsWith('Matched')")
     same("found in flame.svg", page.locator("#matched").text_content(), "Matched: 33.3%")
     title = page.locator("#frames g", has_text="if@L119 eq_1.out").first.locator("title").text_content()
     same("title", title, "if@L119 eq_1.out (3 cycles of the run, 33.33 %; active in 3 cycles, entered 1 times; if eq_1.out)")
+    tops = [page.locator("#frames g", has_text=name).first.locator("rect").first.bounding_box()["y"] for name in ["seq@L116", "run_s1"]]
+    check(tops[0] < tops[1], "flame.svg grows upwards, and the report's flame graph downwards")
     page.locator("#frames g", has_text="run_s1").first.click()
     check(page.locator("#frames g.hide").count() > 0, "flame.svg does not zoom")
+    page.emulate_media(color_scheme="dark")
+    same("ground of flame.svg in the dark", page.evaluate("getComputedStyle(document.querySelector('rect[fill*=background]')).fill"), "rgb(22, 24, 28)")
     page.close()
 
 
 def check_drags(browser, name):
     """The mouse does in the timeline what it does in Perfetto."""
     page = browser.open(name, viewport={"width": 1400, "height": 900})
-    page.locator("nav a", has_text="Timeline").click()
+    view(page, "Timeline")
     window = lambda: page.locator("#window").inner_text()
     box = page.locator("#tracks").bounding_box()
     x = lambda share: box["x"] + 260 + (box["width"] - 260) * share
@@ -234,39 +261,42 @@ def check_clicks(browser, name):
     page = browser.open(name)
     page.locator("#files tr[data-line='0:119'] th").click()
     same("address", page.evaluate("location.hash"), "#L119")
-    same("frames of line 119", chosen_frames(page), ["(overhead: FSM update)", "if@L119 eq_1.out", "run_s1"])
+    same("frames of line 119", chosen_frames(page), ["FSM update", "if@L119 eq_1.out", "run_s1"])
     same("statements of line 119", chosen_rows(page, "control"), ["main.if@L119", "main.run_s1"])
     same("groups of line 119", chosen_rows(page, "groups"), ["main.run_s1"])
+    view(page, "Flame graph")
     page.locator("#frames .frame", has_text="par@L118").click()
     same("lines of par@L118", page.locator("#files tr[aria-current]").get_attribute("data-line"), "0:118")
     same("statements of par@L118", chosen_rows(page, "control"), ["main.par@L118"])
+    view(page, "Flame graph")
     check(page.locator("#frames .frame", has_text="read").count() == 0, "the flame graph did not zoom")
     page.locator("#unzoom").click()
-    tables = page.get_by_role("tablist", name="Tables")
-    tables.get_by_role("tab", name="groups").click()
+    table(page, "groups")
     page.locator("[data-table=groups] tr", has_text="write").first.click()
     same("frames of write", chosen_frames(page), ["write"])
     # A link shows the same to somebody else.
     address = page.evaluate("location.hash")
     page.goto("about:blank")
     page.goto(f"file://{browser.root}/{name}/report.html{address}")
-    page.wait_for_selector("#window:not(:empty)")
+    page.wait_for_selector("#window:not(:empty)", state="attached")
     same("frames of the link", chosen_frames(page), ["write"])
     page.locator("#search").fill("run_s1")
     check("matched: 1 cycle, 11.1 %" == page.locator("#matches").inner_text(), "search found", page.locator("#matches").inner_text())
-    tables.get_by_role("tab", name="control").click()
+    table(page, "control")
+    first = page.locator("[data-table=control] tbody tr").first
+    same("first row without a click", first.locator("th").inner_text(), "main.seq@L116")
     overhead = page.locator("[data-table=control] th button", has_text="overhead").first
     overhead.click()
-    first = page.locator("[data-table=control] tbody tr").first
     same("most overhead", first.locator("th").inner_text(), "main.seq@L116")
     same("order", overhead.locator("..").get_attribute("aria-sort"), "descending")
     overhead.click()
     same("order", overhead.locator("..").get_attribute("aria-sort"), "ascending")
-    tables.get_by_role("tab", name="groups").click()
+    table(page, "groups")
     page.locator("[data-table=groups] label", has_text="Filter").locator("input").fill("go_")
     # The other two never ran.
     same("filtered groups", texts(page, "[data-table=groups] tbody tr:not([hidden]) th"), ["sub_one.go_one"])
     check("of zeros left out" in page.locator("[data-table=groups] output").inner_text(), "rows of zeros are left out silently")
+    view(page, "Timeline")
     page.locator("#next-overhead").click()
     same("first overhead", page.evaluate("location.hash").split("&")[-1], "cycle=1")
     same("wrong on the page", page.wrong, [])
@@ -289,11 +319,13 @@ def check_keys(browser, name):
     page.keyboard.press("Enter")
     check(page.evaluate("location.hash").startswith("#L"), "Enter on a line chooses nothing")
     page.keyboard.press("Escape")
+    page.keyboard.press("1")
     tab_to("#frames .frame")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press(" ")
     same("frames by keys", chosen_frames(page), ["par@L118"])
+    page.keyboard.press("2")
     tab_to("#tracks")
     for _ in range(3):
         page.keyboard.press("ArrowRight")
@@ -303,18 +335,158 @@ def check_keys(browser, name):
     check("0 to 8" not in page.locator("#window").inner_text(), "+ does not zoom")
     page.keyboard.press("0")
     check("0 to 8" in page.locator("#window").inner_text(), "0 does not show the run")
+    page.keyboard.press("3")
     tab_to("#tables [role=tab]")
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     tab_to("[data-table=groups] tbody tr")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    same("groups by keys", len(chosen_rows(page, "groups")), 1)
+    same("groups by keys", page.locator("[data-table=groups] tr[aria-current]").count(), 1)
     page.keyboard.press("/")
     same("focus of /", page.evaluate("document.activeElement.id"), "search")
     page.keyboard.type("read")
     check(page.locator("#frames .match").count() == 1, "search by keys")
     page.keyboard.press("Escape")
     same("address after Escape", page.evaluate("location.hash"), "")
+    same("wrong on the page", page.wrong, [])
+    page.close()
+
+
+def check_layout(browser, name):
+    """The first screen has the bar, the flame graph, the source and what costs; views are enlarged, and keep their sizes."""
+    for width, height in [(1280, 720), (900, 700)]:
+        page = browser.open(name, viewport={"width": width, "height": height})
+        box = lambda what: page.locator(what).first.bounding_box()
+        for what, least in {"#share": 10, "#frames-box": 180, "#files": 150, ".rank": 30}.items():
+            found = box(what)
+            seen = found["y"] >= 0 and found["y"] + found["height"] <= height and found["x"] + found["width"] <= width
+            check(seen and found["height"] >= least, what, "at", width, "x", height, "is", found)
+        check(page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "the page scrolls at", width)
+        lower = box("#files")["height"]
+        page.get_by_role("separator", name="Height of the source").focus()
+        page.keyboard.press("ArrowUp")
+        check(box("#files")["height"] > lower + 10, "arrows do not move the splitter")
+        handle = page.get_by_role("separator", name="Width of the lists").bounding_box()
+        side = box("#ranks")["width"]
+        page.mouse.move(handle["x"] + 4, handle["y"] + 50)
+        page.mouse.down()
+        page.mouse.move(handle["x"] - 76, handle["y"] + 50)
+        page.mouse.up()
+        check(abs(box("#ranks")["width"] - side - 80) < 5, "the splitter is not where it was dragged:", side, box("#ranks"))
+        sizes = [box(what)["height" if what == "#files" else "width"] for what in ["#files", "#ranks"]]
+        page.keyboard.press("2")
+        page.reload()
+        page.wait_for_selector("#timeline:not([hidden]) #window:not(:empty)")
+        again = [box(what)["height" if what == "#files" else "width"] for what in ["#files", "#ranks"]]
+        check(all(abs(a - b) < 2 for a, b in zip(sizes, again)), "sizes are forgotten:", sizes, again)
+        page.keyboard.press("1")
+        page.keyboard.press("e")
+        pane = box("#upper")
+        same("enlarged", [pane["width"], pane["height"]], [width, height])
+        page.keyboard.press("Escape")
+        check(box("#upper")["height"] < height, "Escape does not give the view its place again")
+        page.locator("#source .enlarge").click()
+        same("enlarged source", box("#source")["height"], height)
+        page.locator("#source .enlarge").click()
+        check(box("#source")["height"] < height, "the button does not give the source its place again")
+        same("wrong on the page", page.wrong, [])
+        page.close()
+
+
+def check_long(browser, name):
+    """A chosen cycle of a long run is zoomed to, and what is innermost in it is in sight, its call tree beside."""
+    page = browser.open(name, viewport={"width": 1280, "height": 720})
+    view(page, "Timeline")
+    cycle = json.loads(page.locator("#data").text_content())["cycles"] // 2
+    page.locator("#cycle").fill(str(cycle))
+    page.keyboard.press("Enter")
+    first, last = [int(number.replace(",", "")) for number in re.findall(r"[\d,]+", page.locator("#window").inner_text())[:2]]
+    check(first <= cycle <= last and last - first < 200, "shows", first, "to", last)
+    tree, rows = [page.locator(what).bounding_box() for what in ["#tree", "#rows"]]
+    check(tree["x"] >= rows["x"] + rows["width"] and abs(tree["y"] - rows["y"]) < 2, "the call tree is not beside:", tree, rows)
+    # What is dark under the cycle's mark is active in it.
+    active = page.evaluate(
+        """() => {
+            const [canvas, box] = ["tracks", "rows"].map((id) => document.getElementById(id));
+            const ratio = canvas.width / canvas.clientWidth;
+            const gutter = Math.min(260, Math.floor(box.clientWidth * 0.35));
+            const x = Math.round((gutter + (box.clientWidth - gutter) / 2 + 1.5) * ratio);
+            const [top, height] = [Math.round(box.scrollTop * ratio), Math.floor(box.clientHeight * ratio)];
+            const bounded = Math.min(height, canvas.height - top);
+            const pixels = canvas.getContext("2d").getImageData(x, top, 1, bounded).data;
+            let colored = 0;
+            for (let at = 0; at < pixels.length; at += 4) if (pixels[at + 3] > 200 && Math.max(...pixels.slice(at, at + 3)) - Math.min(...pixels.slice(at, at + 3)) > 30) colored++;
+            return colored;
+        }"""
+    )
+    check(active > 5, "nothing that is in sight is active in the cycle:", active)
+    check("without activity" in page.locator("#timeline-note").inner_text(), "rows are folded silently")
+    same("wrong on the page", page.wrong, [])
+    page.close()
+
+
+def stacks_of(text):
+    """Folded stacks: the cycles of each path, with all below it."""
+    sums = {}
+    for line in text.splitlines():
+        stack, weight = line.rsplit(" ", 1)
+        path = tuple(stack.split(";"))
+        for depth in range(1, len(path) + 1):
+            sums[path[:depth]] = sums.get(path[:depth], 0) + float(weight)
+    return sums
+
+
+def check_front(browser, name):
+    """The lines of the front end: in source, flame graph and tables, as the profile's other files have them."""
+    page = browser.open(name, viewport={"width": 1800, "height": 900})
+    page.get_by_label("Show").select_option("front")
+    names = page.get_by_role("tablist", name="Files").get_by_role("tab").all_inner_texts()
+    shown = page.locator("#files table:visible thead th").all_inner_texts()[-1]
+    check(shown.endswith(".py") and all(name.endswith(".py") for name in names), "files are", shown, names)
+    frames = page.evaluate("[...document.querySelectorAll('#frames .frame')].map((box) => [Number(box.getAttribute('aria-level')), box.getAttribute('aria-label')])")
+    found, path = {}, []
+    for level, label in frames:
+        label, weight = re.fullmatch(r"(.*), (?:line|overhead), ([\d.,]+) cycles?, .*", label).groups()
+        # Behind a colon is the text of the line.
+        label = label if label.startswith("(") else re.sub(r"^(\S+:\d+ [^:]*): .*", r"\1", label)
+        path = path[: level - 1] + [label.replace(";", "_")]
+        found[tuple(path)] = found.get(tuple(path), 0) + float(weight.replace(",", ""))
+    with open(f"{browser.root}/{name}/flame-adl.folded", encoding="utf-8") as file:
+        expected = stacks_of(file.read())
+    same("stacks of lines", sorted(found), sorted(expected))
+    wrong = {path: (found[path], expected[path]) for path in found if abs(found[path] - expected[path]) > 0.02}
+    same("cycles of lines", wrong, {})
+    view(page, "Tables")
+    tables = page.get_by_role("tablist", name="Tables").get_by_role("tab")
+    same("tables of the front end", tables.all_inner_texts(), ["hotspots", "lines"])
+    table(page, "lines")
+    own = page.locator("[data-table=lines] tbody td:nth-child(2)").all_inner_texts()
+    cycles = json.loads(page.locator("#data").text_content())["cycles"]
+    same("own cycles of all lines", round(sum(float(text.replace(",", "")) for text in own), 2), float(cycles))
+    check([float(text.replace(",", "")) for text in own] == sorted((float(text.replace(",", "")) for text in own), reverse=True), "lines are not sorted by cost")
+    page.locator("[data-table=lines] tbody tr").first.click()
+    line = page.locator("#files tr[aria-current]:visible th").inner_text()
+    same("line of the row", page.locator("[data-table=lines] tbody tr[aria-current] th").first.inner_text().split(":")[1], line)
+    page.get_by_label("Show").select_option("both")
+    view(page, "Flame graph")
+    check(any("{" in text for text in texts(page, "#frames .frame")), "frames have no lines behind their names")
+    same("wrong on the page", page.wrong, [])
+    page.close()
+
+
+def check_advice(browser, name):
+    """Advice leads from what it saves, is as wide as its view, in colours, and can be copied."""
+    page = browser.open(name, viewport={"width": 1280, "height": 720})
+    page.locator(".badge").first.click()
+    opened = page.locator("#advice details[open]")
+    same("opened", opened.count(), 1)
+    check(opened.bounding_box()["width"] > 0.9 * page.locator("#advice").bounding_box()["width"], "advice is squeezed")
+    check("`" not in page.locator("#advice").inner_text(), "backticks are shown")
+    check(opened.locator(".plus").count() > 0 and opened.locator(".minus").count() > 0, "a patch has no colours")
+    page.keyboard.press("e")
+    opened.get_by_role("button", name="Copy").click()
+    page.wait_for_function("[...document.querySelectorAll('.patch button')].some((button) => button.textContent === 'Copied')")
     same("wrong on the page", page.wrong, [])
     page.close()
 
@@ -352,13 +524,17 @@ def check_cycles(browser, name):
 def check_terms(browser, name):
     """Whatever is a term of petal's says what it means, as `petal explain` does."""
     page = browser.open(name)
+    for name in ["hotspots", "control", "groups", "cells"]:
+        table(page, name)
     where = "#figures dt abbr, #legend abbr, #ranks h2 abbr, .panel thead button, .source thead th:not(:last-child)"
     titles = page.evaluate("where => [...document.querySelectorAll(where)].map((e) => [e.textContent, e.title])", where)
     check(len(titles) > 30, "only", len(titles), "terms")
     same("terms without a meaning", [word for word, title in titles if not title], [])
     for word, title in titles:
-        said = subprocess.run([browser.petal, "explain", word], check=True, capture_output=True, text=True).stdout
+        said = subprocess.run([browser.petal, "explain", word.split(",")[0]], check=True, capture_output=True, text=True).stdout
         check(title.startswith(said.splitlines()[1].strip()), word, "means", title, "and", said)
+    # The focus is seen after a key alone.
+    page.keyboard.press("Tab")
     page.locator("#figures abbr", has_text="overhead").focus()
     shown = "getComputedStyle(document.activeElement, '::after').content"
     check("control" in page.evaluate(shown), "a term does not tell what it means to keys:", page.evaluate(shown))
@@ -397,6 +573,7 @@ def check_hostile(browser, name):
 def check_many_rows(browser, name):
     """Of a large table the first rows are there, what is chosen or wanted, and all when asked for."""
     page = browser.open(name)
+    table(page, "control")
     rows = page.locator("[data-table=control] tbody tr")
     note = page.locator("[data-table=control] output")
     check(rows.count() == 300 and "the first 300 of 401 rows" in note.inner_text(), "the note is", note.inner_text())
@@ -417,16 +594,16 @@ def check_many_rows(browser, name):
 
 
 def hottest(browser, name):
-    """The line and the name of the statement with the most overhead."""
+    """The line and the name of the statement that costs most."""
     page = browser.open(name)
     data = json.loads(page.locator("#data").text_content())
-    table = next(table for table in data["tables"] if table["name"] == "control")
-    column = [title for title, _ in table["columns"]].index
-    _, row = max((row[column("overhead")], -at) for at, row in enumerate(table["rows"]))
-    file, line = table["places"][-row]
+    hotspots = next(table for table in data["tables"] if table["name"] == "hotspots")
+    column = [title for title, _ in hotspots["columns"]].index
+    rows = [(row[column("cost")], -at) for at, row in enumerate(hotspots["rows"]) if row[column("kind")] == "cost"]
+    _, at = max(rows)
+    file, line = hotspots["places"][-at][0]
     page.close()
-    values = table["rows"][-row]
-    return f"{file}:{line}", f"{values[column('component')]}.{values[column('statement')]}"
+    return f"{file}:{line}", hotspots["rows"][-at][column("statement")]
 
 
 def main(path, petal, root, first, *others):
@@ -438,6 +615,10 @@ def main(path, petal, root, first, *others):
         check_frames(browser, first)
         check_drags(browser, first)
         check_terms(browser, first)
+        check_layout(browser, "matmul")
+        check_long(browser, "long")
+        check_front(browser, "variance")
+        check_advice(browser, "advised")
         check_places(browser, first, "0:116", "main.seq@L116")
         check_places(browser, "matmul", *hottest(browser, "matmul"))
         for name in [first, *others]:

@@ -45,6 +45,29 @@ def check_sweep(browser, root):
     page = opened(browser, f"file://{root}/out/sweep.html")
     same("points", page.locator("#picture .mark").count() - page.locator(".legend .mark").count(), len(done))
     same("cycles", column(page, "cycles")[: len(done)], [f"{row:,}" for row in sorted(row["figures"]["cycles"] for row in done)])
+    # No point lies on another, whatever runs have the same figures.
+    places = page.locator("#picture > svg .mark").evaluate_all("marks => marks.map((mark) => { const { x, y, width, height } = mark.getBBox(); return [x + width / 2, y + height / 2]; })")
+    near = [(a, b) for at, a in enumerate(places) for b in places[:at] if abs(a[0] - b[0]) + abs(a[1] - b[1]) < 2]
+    same("hidden points", near, [])
+    check(page.locator("#picture .name").count() >= 1, "no point has a name")
+    # Designs by pipelines, with how much less or more they take than with the one that is chosen; the same as a factor.
+    figures = {(row["design"], row["passes"]): row["figures"]["cycles"] for row in done}
+    pipelines = sorted({passes for _, passes in figures})
+    for base in pipelines:
+        page.locator("#base").select_option(base)
+        heads = [head.removesuffix(" (=)") for head in page.locator("#matrix thead th").all_inner_texts()]
+        for line in page.locator("#matrix tbody tr").all():
+            design = line.locator("th").inner_text()
+            cells = dict(zip(heads[1:], line.locator("td").all_inner_texts()))
+            for passes in pipelines:
+                if (design, passes) not in figures:
+                    continue
+                cycles, was = figures[design, passes], figures[design, base]
+                percent = f"{abs(cycles - was) * 100 / was:.1f} %"
+                change = "" if cycles == was else f"{'+' if cycles > was else '−'}{percent}"
+                same(f"{design} by {passes} against {base}", cells[passes].split(), f"{cycles:,} {change}".split())
+        expected = [f"{figures[design, base] / figures[design, passes]:.2f} ×" for design, passes in zip(column(page, "design"), column(page, "passes")) if (design, passes) in figures]
+        same("speed-up", column(page, "speed-up")[: len(done)], expected)
     # Sorted the other way round, what failed is last all the same.
     page.locator("#table th button", has_text=re.compile("^cycles$")).click()
     same("descending", column(page, "cycles")[0], f"{max(row['figures']['cycles'] for row in done):,}")
@@ -75,7 +98,7 @@ def check_sweep(browser, root):
     with page.context.expect_page() as popup:
         page.wrong.clear()
         page.locator("#table a").first.click()
-    popup.value.wait_for_selector("#window:not(:empty)")
+    popup.value.wait_for_selector("#window:not(:empty)", state="attached")
     check("loop" in popup.value.title(), popup.value.title())
     same("wrong", [line for line in page.wrong if "/profiles/" not in line], [])
     # In the dark, by the button and by the system.

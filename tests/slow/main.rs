@@ -18,6 +18,7 @@ mod limits;
 mod memory;
 mod observe;
 mod options;
+mod pages;
 mod primitives;
 mod random;
 mod release;

@@ -28,6 +28,11 @@ fn a_report_shows_what_petal_knows() {
     profile("hostile.futil", "hostile");
     workshop.write("large.futil", many_statements(400));
     profile("large.futil", "large");
+    profile(&example("adl/variance.futil"), "variance");
+    // A long run.
+    profile(&example("packet-scheduler.futil"), "long");
+    let advised = example("neural-layer.futil");
+    workshop.succeeds(&["advise", &advised, "--proved", "--out", "advised"]);
     succeeds(
         Command::new(python())
             .arg(root().join("tests/slow/check_report.py"))

@@ -34,6 +34,7 @@ impl Baseline {
         Self {
             version: VERSION,
             petal: metadata.petal.clone(),
+            calyx: metadata.calyx.clone(),
             design: design.to_owned(),
             passes: metadata.pipeline.clone(),
             stopped,

@@ -19,7 +19,8 @@ const flames = { zoomed: null, wanted: "", width: 0 };
 /** A name as it stands on its box: of overhead only its kind, since stripes tell the rest. */
 const onBox = (name) => /^\(overhead: (.*)\)$/.exec(name)?.[1] ?? name;
 
-const inCycles = (thousandths) => count(Math.round(thousandths / 10) / 100);
+/** Thousandths of cycles as cycles: parallel leaves share one, so that there are parts of few. */
+const inCycles = (thousandths) => count(thousandths < 100_000 ? Math.round(thousandths / 10) / 100 : Math.round(thousandths / 1000));
 const signed = (number) => (number > 0 ? `+${count(number)}` : number < 0 ? `−${count(-number)}` : "0");
 /** Exact thousandths as cycles. */
 const change = (before, after) => signed(Math.round((after - before) / 10) / 100);
@@ -44,18 +45,18 @@ function drawFlames() {
   const shown = flames.zoomed === null ? roots : [flames.zoomed];
   const scale = Math.max(1, ...SIDES.map((side) => shown.reduce((sum, at) => sum + data.frames[at][side], 0)));
   const path = flames.zoomed === null ? [] : pathOf(flames.zoomed).slice(0, -1);
-  const width = byId("frames-box").clientWidth;
+  const width = byId("before").clientWidth;
   flames.width = width;
   if (!width) return;
   for (const side of SIDES) {
-    const boxes = path.map((at, depth) => frameBox(at, side, depth, 0, 1));
+    const boxes = path.map((at, depth) => frameBox(at, depth, 0, 1));
     for (const box of boxes) box.classList.add("above");
     let deepest = path.length;
     const put = (at, depth, left) => {
       const share = data.frames[at][side] / scale;
       if (share * width < 1) return;
       deepest = Math.max(deepest, depth + 1);
-      boxes.push(frameBox(at, side, depth, left, share));
+      boxes.push(frameBox(at, depth, left, share));
       let inside = left;
       for (const child of childrenOf[at]) {
         put(child, depth + 1, inside);
@@ -76,7 +77,7 @@ function drawFlames() {
   byId("unzoom").disabled = flames.zoomed === null;
 }
 
-function frameBox(at, side, depth, left, share) {
+function frameBox(at, depth, left, share) {
   const frame = data.frames[at];
   const name = onBox(frame.label);
   const isAlone = frame.before === 0 || frame.after === 0;
@@ -158,6 +159,6 @@ function showFlames() {
     if (first) reveal(byId("frames-box"), first);
   });
   byId("unzoom").addEventListener("click", () => zoomTo(null));
-  new ResizeObserver(() => byId("frames-box").clientWidth !== flames.width && drawFlames()).observe(byId("frames-box"));
+  new ResizeObserver(() => byId("before").clientWidth !== flames.width && drawFlames()).observe(byId("frames-box"));
   drawFlames();
 }

@@ -241,7 +241,7 @@ fn what_has_no_counterpart_is_named() {
     check_error(
         "component main() -> () {\n cells {}\n wires {\n  @pos{2} fsm f {\n 0: {} => 1,\n } }\n}",
         &expect![
-            "4: `fsm f` is a state machine that passes of newer Calyx compilers make, and Calyx 0.7.1 has none; profile the program from before these passes, as its front end writes it"
+            "4: `fsm f` is a state machine that passes of newer Calyx compilers make, and petal cannot tell what runs in one; profile the program from before these passes, as its front end writes it"
         ],
     );
     check_error(

@@ -490,7 +490,10 @@ impl<'a> Library<'a> {
         if modules.same(&self.standard, primitive.as_ref()) {
             Definition::Standard
         } else {
-            Definition::Other(format!("it is Verilog from {}", path.display()))
+            {
+                let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                Definition::Other(format!("it is Verilog from {}", path.display()))
+            }
         }
     }
 }

@@ -47,25 +47,26 @@ function reveal(box, inner) {
 function splitter(node, box) {
   const name = node.dataset.share;
   const isVertical = node.getAttribute("aria-orientation") === "vertical";
-  const set = (share) => {
-    const bounded = Math.max(5, Math.min(85, share));
-    box.style.setProperty(`--${name}`, `${bounded}%`);
-    node.setAttribute("aria-valuenow", String(Math.round(bounded)));
-    return bounded;
+  let share = Number(node.getAttribute("aria-valuenow"));
+  const set = (wanted) => {
+    share = Math.max(5, Math.min(85, wanted));
+    box.style.setProperty(`--${name}`, `${share}%`);
+    node.setAttribute("aria-valuenow", String(Math.round(share)));
   };
-  const share = () => Number(node.getAttribute("aria-valuenow"));
   const kept = remembered.values[name];
   if (kept) set(kept);
   node.addEventListener("pointerdown", (event) => {
     node.setPointerCapture(event.pointerId);
     event.preventDefault();
+    const size = (part) => part.getBoundingClientRect()[isVertical ? "width" : "height"];
+    const [whole, second] = [size(box), size(node.nextElementSibling)];
     const move = ({ clientX, clientY }) => {
-      const { right, bottom, width, height } = box.getBoundingClientRect();
-      set(isVertical ? ((right - clientX) * 100) / width : ((bottom - clientY) * 100) / height);
+      const by = isVertical ? event.clientX - clientX : event.clientY - clientY;
+      set(((second + by) * 100) / whole);
     };
     const stop = () => {
       node.removeEventListener("pointermove", move);
-      remembered.set(name, share());
+      remembered.set(name, share);
     };
     node.addEventListener("pointermove", move);
     node.addEventListener("pointerup", stop, { once: true });
@@ -76,7 +77,8 @@ function splitter(node, box) {
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
-    remembered.set(name, set(share() + step));
+    set(share + step);
+    remembered.set(name, share);
   });
 }
 

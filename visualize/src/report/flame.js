@@ -22,7 +22,8 @@ function weightOf(matches, node = 0) {
   return flame.stacks.children[node].reduce((sum, child) => sum + weightOf(matches, child), 0);
 }
 
-const shareText = (weight) => `${counted(Math.round(weight * 100) / 100, "cycle")}, ${percent(weight, flame.weights[0])}`;
+/** A part of the run: parallel leaves share a cycle, so that there are parts of few. */
+const shareText = (weight) => `${counted(weight < 100 ? Math.round(weight * 100) / 100 : Math.round(weight), "cycle")}, ${percent(weight, flame.weights[0])}`;
 
 function detail(node) {
   const { stacks } = flame;

@@ -74,7 +74,7 @@ function rankRow({ table, row, name, cost, conditions = 0, why, times, source, f
     element("span", { class: "name" }, name),
     element("span", { class: "share" }, element("small", {}, count(cost), unit ? ` ${unit}` : ""), unit ? "" : percent(cost, data.cycles)),
     element("span", { class: "meter", "aria-hidden": "true" }, ...paints),
-    ...(why ? [element("span", { class: "why" }, why)] : []),
+    ...(why ? [element("span", { class: "why" }, ...prose(why))] : []),
     ...(text ? [element("code", { class: "text" }, text)] : []),
   );
   const advice = isCost && !unit ? adviceFor(name) : [];

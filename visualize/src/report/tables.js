@@ -59,7 +59,7 @@ function columnsOf(table, at) {
   const key = keyColumn(name);
   const weight = index(TABLES[name]);
   const named = { groups: ["component", key], control: ["component", key], lines: ["file", key] }[name] ?? [key];
-  const shown = [{ title: key, value: (row, nth) => rowName(at, nth), numeric: false }];
+  const shown = [{ title: key, value: (_row, nth) => rowName(at, nth), numeric: false }];
   const share = {
     title: name === "control" ? "overhead, % of run" : "% of run",
     value: (row) => (typeof row[weight] === "number" ? row[weight] / data.cycles : null),
@@ -136,7 +136,7 @@ function tablePanel(table, at) {
       order = sorted(order, rows, column, direction === "ascending" ? 1 : -1);
       fill();
     };
-    const button = element("button", { type: "button", onclick: sort, ...explained(column.title) }, column.title);
+    const button = element("button", { type: "button", onclick: sort, ...explained(column.title.split(",")[0]) }, column.title);
     const head = element("th", { scope: "col", class: column.numeric ? "number" : undefined, "aria-sort": column === byCost ? "descending" : undefined }, button);
     return head;
   });

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Holds petal against the Calyx compiler that it was built with: writes the table of docs/compilers.md.
+
+    integrations/calyx/table.py CHECKOUT --petal PETAL --driver CALYX [--out TABLE.md] [PROGRAM.futil ...]
+
+Each program is compiled by the compiler's own driver and simulated by Verilator, with a testbench of this script; the
+cycles and memories of `petal run` have to be the same, and so have those of the program's `.expect`, where it has one.
+Without PROGRAM, all of the checkout's tests/correctness. Needs the driver (`cargo build` in the checkout) and Verilator.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+TESTBENCH = """
+module bench;
+  logic clk = 0, reset = 1, go = 0, done;
+  int cycles = 0;
+  %(top)s main(.clk(clk), .reset(reset), .go(go), .done(done));
+  always #5 clk = ~clk;
+  always @(negedge clk) begin
+    if (go && !done) cycles = cycles + 1;
+  end
+  initial begin
+    repeat (3) @(negedge clk);
+    #1 reset = 0;
+    @(posedge clk); #1 go = 1;
+    wait (done);
+    @(negedge clk); #1;
+    $display("CYCLES %%0d", cycles);
+    $finish;
+  end
+  initial begin #%(limit)d; $display("STUCK"); $finish; end
+endmodule
+"""
+
+
+def run(command, **options):
+    """Runs a command; returns what it printed, or raises with its last words."""
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=900, **options
+    )
+    if done.returncode:
+        raise RuntimeError((done.stderr or done.stdout).strip())
+    return done.stdout
+
+
+def bits(value, form, width):
+    """A value of a data file as the bits of a word."""
+    kind = form.get("numeric_type", "bitnum")
+    if kind == "ieee754_float":
+        code = ">f" if form["width"] == 32 else ">d"
+        return int.from_bytes(struct.pack(code, float(value)), "big")
+    if kind == "fixed_point":
+        fraction = form.get("frac_width")
+        if fraction is None:
+            fraction = form["width"] - form["int_width"]
+        value = round(Fraction(str(value)) * 2**fraction)
+    return int(value) % 2**width
+
+
+def flat(data):
+    """The values of nested lists."""
+    return [inner for value in data for inner in flat(value)] if isinstance(data, list) else [data]
+
+
+def simulate(program, args, folder):
+    """The cycles and the words of the memories, by the compiler's own driver and Verilator."""
+    verilog = folder / "design.sv"
+    run([args.driver, "-l", args.checkout, program, "-b", "verilog", "-o", verilog, *args.flags])
+    text = verilog.read_text()
+    top = "main" if re.search(r"^module main\b", text, re.M) else re.search(r"top=(\w+)", text)[1]
+    # Executables of some Verilators ignore their arguments.
+    verilog.write_text(re.sub(r"\S+ = \$value\$plusargs\(\"DATA=%s\", DATA\)", f'DATA = "{folder}"', text))
+    bench = folder / "bench.sv"
+    bench.write_text(TESTBENCH % {"top": top, "limit": 2_000_000_000})
+    for memory in re.findall(r'readmemh\(\{DATA, "/(\S+)\.dat"\}', text):
+        (folder / f"{memory}.dat").write_text("")
+    data = data_of(program)
+    for name, memory in data.items():
+        form = memory["format"]
+        width = max(form.get("width", 0), form.get("int_width", 0) + form.get("frac_width", 0))
+        words = [f"{bits(value, form, width or 64):x}" for value in flat(memory["data"])]
+        (folder / f"{name}.dat").write_text("\n".join(words) + "\n")
+    run(
+        ["verilator", "--binary", "--timing", "-j", "1", "-O0", "-Wno-fatal", "--top", "bench",
+         "-CFLAGS", "-O0", "-Mdir", folder / "build", "-o", "bench", verilog, bench]
+    )
+    said = run([folder / "build" / "bench"])
+    cycles = re.search(r"CYCLES (\d+)", said)
+    if not cycles:
+        raise RuntimeError("the simulation does not end")
+    memories = {}
+    for out in sorted(folder.glob("*.out")):
+        words = [line.strip() for line in out.read_text().splitlines()]
+        memories[out.stem] = [int(word, 16) for word in words if re.fullmatch("[0-9a-f]+", word)]
+    return int(cycles[1]), memories
+
+
+def data_of(program):
+    """What is in the data file of a program."""
+    for name in (f"{program}.data", f"{program}.data.json"):
+        if Path(name).exists():
+            return json.loads(Path(name).read_text())
+    return {}
+
+
+def profile(program, args, folder):
+    """The cycles and memories of `petal run`."""
+    out = folder / "profile"
+    data = Path(f"{program}.data")
+    flags = ["--passes" if word == "-p" else word for word in args.flags]
+    command = [args.petal, "run", program, "--out", out, "--library", args.checkout, *flags, "-q"]
+    run(command + (["--data", data] if data.exists() else []))
+    summary = json.loads((out / "summary.json").read_text())
+    memories = json.loads((out / "memories.json").read_text())
+    return summary["cycles"], memories, summary["verified"]
+
+
+def words(memories, data):
+    """The memories of `petal run` as words."""
+    found = {}
+    for name, memory in memories.items():
+        form = memory["format"]
+        width = max(form.get("width", 0), form.get("int_width", 0) + form.get("frac_width", 0))
+        found[name] = [bits(value, form, width or 64) for value in flat(memory["data"])]
+    return found
+
+
+def first(error):
+    """The first telling line of an error."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if re.search("rror|refuse|cannot|not", line)]
+    return (told or lines or [""])[0].strip()[:150].replace("|", "\\|")
+
+
+def row(program, args):
+    """A row of the table, and whether it is as it should be."""
+    name = program.relative_to(args.root) if program.is_relative_to(args.root) else program.name
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        try:
+            cycles, memories = simulate(program, args, folder)
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            cycles, memories = first(error), None
+        try:
+            own, own_memories, verified = profile(program, args, folder)
+            own_words = words(own_memories, data_of(program))
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            own, own_words, verified = first(error), None, "–"
+    if memories is None and own_words is None:
+        return f"| `{name}` | refused | refused | – | the compiler's: {cycles} |", True
+    if memories is None or own_words is None:
+        return f"| `{name}` | {cycles} | {own} | – | DIFFERS |", False
+    same = memories == own_words
+    expected = program.with_suffix(".expect")
+    held = "same"
+    if expected.exists():
+        held = "same, as `.expect` says" if agrees(own_memories, expected) else "NOT AS EXPECTED"
+    good = same and cycles == own and "NOT" not in held
+    told = held if same else "DIFFER"
+    return f"| `{name}` | {cycles} | {own} | {told} | {verified} |", good
+
+
+def agrees(memories, expected):
+    """Whether an `.expect` file has the same memories."""
+    text = re.sub(r"^---(CODE|STDERR)---.*?(?=^\{|\Z)", "", expected.read_text(), flags=re.M | re.S)
+    try:
+        wanted = json.loads(text[text.index("{"):])
+    except ValueError:
+        return True
+    wanted = wanted.get("memories", wanted)
+    found = {name: memory["data"] for name, memory in memories.items()}
+    near = lambda a, b: str(a) == str(b) or (
+        isinstance(a, (int, float)) and isinstance(b, (int, float, str)) and abs(float(a) - float(b)) < 1e-9
+    )
+    return all(
+        name in found
+        and len(flat(data)) == len(flat(found[name]))
+        and all(near(a, b) for a, b in zip(flat(found[name]), flat(data)))
+        for name, data in wanted.items()
+        if isinstance(data, list)
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("programs", type=Path, nargs="*")
+    parser.add_argument("--petal", default="petal")
+    parser.add_argument("--driver", default="calyx")
+    parser.add_argument("--flags", default="", help="flags for both, such as `-p no-opt`")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_intermixed_args()
+    args.flags = args.flags.split()
+    args.root = args.checkout / "tests" / "correctness"
+    programs = args.programs or sorted(args.root.rglob("*.futil"))
+    out = args.out.open("w") if args.out else sys.stdout
+    out.write("| program | cycles in Verilator | cycles of petal | memories | verified by |\n")
+    out.write("| --- | ---: | ---: | --- | --- |\n")
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for line, good in pool.map(lambda program: row(program, args), programs):
+            out.write(line + "\n")
+            out.flush()
+            bad += not good
+    print(f"{len(programs)} programs, {bad} differ", file=sys.stderr)
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
