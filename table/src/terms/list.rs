@@ -228,7 +228,7 @@ pub const TERMS: &[Term] = &[
         "The line itself, in the Calyx program or in the front end's file.",
         "`while lt.out with cond {`",
         "front-ends.md"),
-    term(Scope::Run, "hotspot", &["hotspots", "what costs"],
+    term(Scope::Run, "hotspot", &["hotspots"],
         "A statement that costs the run cycles which are no computation: its own condition and its overhead. All hotspots together are the run without computation.",
         "`checksum.while@L153  175,512   13.8 %` costs that many cycles, and `why` stands below.",
         "overhead.md#why-it-costs-that"),
