@@ -49,9 +49,9 @@ fn a_run_tells_where_the_cycles_went() {
           compiler builds
 
           next
-          petal advise switch-case-par.futil
-          petal annotate petal-out/switch-case-par --top 10           what else costs
-          petal view petal-out/switch-case-par                        the timeline
+          petal advise switch-case-par.futil                 tries what could save
+          petal annotate petal-out/switch-case-par --top 10  what else costs
+          petal view petal-out/switch-case-par               the timeline
     "#]]
     .assert_eq(&printed);
 }

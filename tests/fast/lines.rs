@@ -239,6 +239,9 @@ fn statements_are_the_same_after_an_edit_of_the_front_end() {
           conditions        0      0
         overhead            0      0
 
+        changed by itself  cycles  delta  what changed
+        main.bump           2 → 3     +1  computation 2 → 3
+
         statement        cycles  delta      %  overhead  delta  what changed  source  front end
         main.seq@L13      3 → 4     +1  +33.3         0                       seq     grow.py:3 def main():
         main.bump@L14     0 → 1     +1    new         0         new           bump    grow.py:4 bump()  # zeroth
