@@ -30,7 +30,8 @@ pub fn plain(text: impl Display) {
 
 fn say(kind: &str, style: Style, text: impl Display) {
     // Where nobody listens there is nobody to tell.
-    let told = message(&format!("{kind}: {text}"));
+    let kind = &format!("{kind}:");
+    let told = message(&format!("{kind} {text}"));
     let text = told.strip_prefix(kind).unwrap_or(&told);
     let _ = writeln!(anstream::stderr(), "{style}{kind}{style:#}{text}");
 }
