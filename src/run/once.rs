@@ -188,11 +188,6 @@ pub fn report(
     ));
     commands.push((texts(&["petal", "view", &folder]), "the timeline"));
     commands.truncate(NEXT);
-    let mut verified = summary.verified.text().to_owned();
-    if let Some(pass) = &summary.added_pass {
-        verified +=
-            &format!("; compiled with `{pass}`, too, which the design needs and `no-opt` lacks");
-    }
     let report = format!("{folder}/report.html shows all of it in a browser");
     let mut verified = summary.verified.text().to_owned();
     if let Some(pass) = &summary.added_pass {
