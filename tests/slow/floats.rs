@@ -136,6 +136,10 @@ fn verilog_that_includes_nothing_finds_the_modules_that_it_names() {
     let workshop = workshop();
     workshop.write("library/primitives/float/twiceFN.sv", BARE);
     workshop.write(
+        &format!("{HARDFLOAT}/source/HardFloat_raw.v"),
+        format!("`include \"HardFloat_consts.vi\"\n{MODULES}"),
+    );
+    workshop.write(
         &format!("{HARDFLOAT}/source/fNToRecFN.v"),
         "`include \"HardFloat_consts.vi\"
 module fNToRecFN #(parameter width = 8) (input [(width - 1):0] in, output [(width - 1):0] out);

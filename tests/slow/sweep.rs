@@ -141,7 +141,7 @@ fn two_commands_at_one_sweep_do_each_run_once() {
 fn a_disk_that_is_full_ends_no_sweep_for_good() {
     let workshop = workshop();
     // In blocks of 512 bytes: too few for a report, for a row, and for anything.
-    for blocks in [60, 1, 0] {
+    for blocks in [150, 1, 0] {
         let args = ["sweep", "sweep.toml", "--out", "out", "-q"];
         let output = workshop
             .after(&format!("ulimit -f {blocks}"), &args)
@@ -149,7 +149,7 @@ fn a_disk_that_is_full_ends_no_sweep_for_good() {
             .unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         assert!(said(&output).starts_with("error: "), "{}", said(&output));
-        if blocks == 60 {
+        if blocks == 150 {
             tells(&said(&output), &["14 runs failed"]);
             let row = rows(&workshop).into_keys().next().unwrap();
             tells(&fs::read_to_string(row).unwrap(), &["File too large"]);
