@@ -311,7 +311,7 @@ fn errors_show_the_users_text() {
     check_error(
         &PROGRAM.replace("wires {", "wires {\n fsm f { }"),
         &expect![
-            "<stdin>:8: `fsm f` is a state machine that passes of newer Calyx compilers make, and Calyx 0.7.1 has none; profile the program from before these passes, as its front end writes it"
+            "<stdin>:8: `fsm f` is a state machine that passes of newer Calyx compilers make, and petal cannot tell what runs in one; profile the program from before these passes, as its front end writes it"
         ],
     );
 }

@@ -326,11 +326,11 @@ mod tests {
         ])
         .text();
         expect![[r#"
-                name          cycles       avg  other
-                a                  7      0.50      0
-                long_name  1,234,567  1,234.50      0
-                名前             999  1,000.00      1
-            "#]]
+            name          cycles       avg  other
+            a                  7      0.50      0
+            long_name  1,234,567     1,234      0
+            名前             999  1,000.00      1
+        "#]]
         .assert_eq(&text);
     }
 

@@ -130,12 +130,13 @@ fn a_summary() {
             sample
               cycles                     12  100.0 %
               useful                      9   75.0 %
-                computation               9   75.0 %
+                computation               9   75.0 %  ████████████████████████████▌
               overhead                    3   25.0 %
-                FSM update                3   25.0 %
+                FSM update                3   25.0 %  █████████▌
 
-              most overhead  overhead  % of run  times  why                                          source
-              main.seq@L10          3     25.00      1  moves from step to step: 3 cycles each time  seq {
+              what costs    cycles   of run
+              main.seq@L10       3   25.0 %  ██████████  seq {
+                moves from step to step: 3 cycles each time
 
               most expensive groups  cycles  times
               main.load                   8      3
