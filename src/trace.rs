@@ -93,12 +93,14 @@ fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Err
             thousands(first + cycles)
         )
     };
+    let all: u64 = lengths.values().map(|alike| alike.count).sum();
+    let like_it = format!(
+        "the first of the most common length, {} of {}",
+        thousands(alike.count),
+        thousands(all)
+    );
     let mut heard = is_read(&format!("{name}\n\n{}", screen().table(&table, 2)))?
-        && is_read(&begin(
-            "most iterations are as this one",
-            cycles,
-            alike.first,
-        ))?
+        && is_read(&begin(&like_it, cycles, alike.first))?
         && show(args, profile, Some(&(alike.first..alike.first + cycles)))?;
     if let Some((&cycles, Alike { first, .. })) = other.filter(|_| heard) {
         heard = is_read(&begin("the first that takes another time", cycles, *first))?;

@@ -16,6 +16,8 @@ pub struct Last {
     pub since: Since,
     /// Whether the run is the same again.
     pub is_same: bool,
+    /// Whether one of the two ended before its design was done: how long it took says nothing then.
+    pub is_partial: bool,
     /// Whether the advice that was there is gone, since it was of the run before.
     pub lost_advice: bool,
     written: Option<std::time::SystemTime>,
@@ -37,6 +39,7 @@ impl Last {
         let last = Self {
             since: Since::new(was, (&after.metadata, summary.cycles)),
             is_same,
+            is_partial: summary.stopped.is_some() || profile.summary.stopped.is_some(),
             lost_advice: profile.summary.advice.is_some() && !is_same,
             written,
         };
@@ -52,6 +55,10 @@ impl Last {
 
     /// The difference in a line. With the age of the run before, which is another one each time, only for people.
     pub fn text(&self, is_for_people: bool) -> String {
+        if self.is_partial {
+            return "not compared with the run before: one of the two ended before its design was done"
+                .to_owned();
+        }
         let age = self.written.and_then(|written| written.elapsed().ok());
         self.since.text(age.filter(|_| is_for_people))
     }

@@ -171,7 +171,7 @@ pub fn report(
         // What is written for other programs says the same each time.
         if let Some(last) = last.filter(|last| !last.is_same || screen.is_terminal) {
             since = screen.wrapped(&last.text(screen.is_terminal), 2);
-            if !last.is_same {
+            if !last.is_same && !last.is_partial {
                 commands.push((
                     texts(&["petal", "compare", "--last", &folder]),
                     "what that changed",

@@ -218,3 +218,13 @@ fn what_does_not_change_can_not_be_run_again() {
     let said = workshop.ends(2, &["run", "-", "--on-change"]);
     tells(&said, &["standard input does not change"]);
 }
+
+#[test]
+fn a_run_that_ended_early_is_not_compared() {
+    let workshop = with_loop();
+    workshop.succeeds(&["run", "design.futil", "-q"]);
+    let stopped = workshop.succeeds(&["run", "design.futil", "--stop-on", "main.i.out == 1"]);
+    tells(&stopped, &["not compared with the run before"]);
+    assert!(!stopped.contains("compare --last"), "{stopped}");
+    assert!(!stopped.contains("cycles fewer"), "{stopped}");
+}

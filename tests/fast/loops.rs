@@ -158,7 +158,7 @@ fn an_iteration_and_the_first_that_takes_another_time_are_shown() {
                6           3                      2
                7           1                     14
 
-        most iterations are as this one: cycles 2..8
+        the first of the most common length, 3 of 4: cycles 2..8
 
         cycle 2
           main
