@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{Component, ControlId, GroupRun, GroupRunId, Id, Metadata};
+use petal_metadata::{Component, ControlId, GroupRun, Id, Metadata};
 use petal_reconstruct::{Instance, InstanceId};
 use serde::{Deserialize, Serialize};
 
@@ -251,8 +251,7 @@ fn latency(component: &Component, statement: ControlId) -> Option<u64> {
     if !node.kind.is_enable() {
         return node.latency;
     }
-    let ids = (0..component.runs.len()).map(GroupRunId::from_index);
-    let mut runs = ids.map(|id| component.run(id));
+    let mut runs = component.runs.iter();
     let run = runs.find(|run| run.control == Some(statement) && run.role.is_body())?;
     run.latency.filter(|_| run.part.is_none())
 }
