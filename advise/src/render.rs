@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use petal_table::screen::{BETTER, BOLD, DIM, NEXT, WORSE};
+use petal_table::style::{BETTER, BOLD, DIM, NEXT, WORSE};
 use petal_table::{Screen, thousands};
 
 use crate::advice::{Advice, Defect, Item};

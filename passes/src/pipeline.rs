@@ -8,7 +8,7 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::passes::{CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
-use petal_program::{Program, ProgramError, Texts, guarded, guarded_own};
+use petal_program::{Program, ProgramError, Texts, Written, guarded, guarded_own};
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
@@ -17,7 +17,6 @@ use crate::marker;
 use crate::options;
 use crate::order;
 use crate::papercuts;
-use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
 use crate::session::{Phase, Session};
 use crate::structure::Structure;
@@ -266,13 +265,13 @@ fn run_probed(
     texts: Arc<Texts>,
     pipeline: &Pipeline,
 ) -> Result<(Metadata, (Vec<String>, Joined)), PassesError> {
-    let encode = EncodeControl::name();
-    let probe = Instrumentation::name();
+    let encode = Written::STEP;
+    let probe = petal_compiler::INSTRUMENTATION;
     let mut session = guarded_own(path, encode, || Ok(Session::of(ctx, texts)))?;
     session.pipeline = pipeline.described();
     let (mut warnings, mut joined) = (Vec::new(), Joined::new());
     for pass in &pipeline.passes {
-        if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
+        if session.phase == Phase::Source && COMPILATION.contains(&pass.as_str()) {
             guarded_own(path, probe, || {
                 session.probe(ctx);
                 Ok(())
@@ -284,9 +283,9 @@ fn run_probed(
             Pairs::new()
         };
         warnings.extend(run(manager, ctx, path, pipeline, pass)?);
-        if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
+        if session.phase == Phase::Probed && pass == CONTROL_COMPILATION {
             guarded_own(path, probe, || session.control_compiled(ctx))?;
-        } else if session.phase() != Phase::Compiled {
+        } else if session.phase != Phase::Compiled {
             guarded_own(path, encode, || session.follow(ctx))?;
         }
         let (notes, cells) = session.joined(&apart);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use petal_analysis::Summary;
 use petal_observe::Results;
 use petal_profile::{Error, Places, observations};
-use petal_table::screen::BOLD;
+use petal_table::style::BOLD;
 use petal_table::thousands;
 
 use super::last::Last;

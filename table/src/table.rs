@@ -7,7 +7,7 @@ use petal_reconstruct::InstanceId;
 use serde_json::{Map, Value as Json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::screen::{BOLD, DIM};
+use crate::style::{BOLD, DIM};
 use crate::text::{cut, markdown};
 use crate::{Column, Screen, Value};
 
@@ -181,10 +181,22 @@ impl Table {
         self.text_on(Screen::PLAIN, usize::MAX)
     }
 
+    /// Aligned columns as a screen shows them, in lines that begin with so many spaces.
+    pub fn shown(&self, screen: Screen, indent: usize) -> String {
+        let room = if screen.is_terminal {
+            screen.width.saturating_sub(indent)
+        } else {
+            usize::MAX
+        };
+        let lines = self.text_on(screen, room);
+        let lines = lines.lines().map(|line| format!("{:indent$}{line}\n", ""));
+        lines.collect()
+    }
+
     /// Aligned columns, `room` of the screen's wide. If they do not fit, columns of
     /// numbers that hold nothing but zeros are left out, prose is cut and then left out, and then columns from the right on. Names are
     /// whole, and last lines say what is left out.
-    pub fn text_on(&self, screen: Screen, room: usize) -> String {
+    fn text_on(&self, screen: Screen, room: usize) -> String {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let mut text = String::new();
         if self.width(&all) <= room {

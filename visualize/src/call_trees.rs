@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::ledger::Class;
 use petal_table::Screen;
-use petal_table::screen::{BOLD, COMPUTATION, CONDITIONS, DIM, style_of};
+use petal_table::style::{BOLD, COMPUTATION, CONDITIONS, DIM, style_of};
 
 /// How call trees are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

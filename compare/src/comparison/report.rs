@@ -8,7 +8,7 @@ use super::Comparison;
 use super::listing::{Listing, Row, Style, write};
 use super::matching::Fate;
 use super::rows::{Change, Subject};
-use petal_table::screen::BOLD;
+use petal_table::style::BOLD;
 use petal_table::text::{markdown, printable, signed, thousands};
 use petal_table::{Column, Table, Value};
 
