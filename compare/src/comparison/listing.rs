@@ -11,6 +11,9 @@ pub enum Style {
     Markdown,
 }
 
+/// The widest table of a text that goes into a file or to another program.
+const WIDEST: usize = 120;
+
 /// How many rows of a table are shown, if not all are asked for.
 const SHOWN: usize = 20;
 
@@ -83,6 +86,8 @@ impl Listing {
 
 pub(super) fn write(table: &Table, style: Style) -> String {
     match style {
+        // A pull request or a log has no more room, and what is left out is in the other formats.
+        Style::Text(screen) if !screen.is_terminal => table.text_on(screen, WIDEST),
         Style::Text(screen) => screen.table(table, 0),
         Style::Markdown => table.markdown(),
     }
