@@ -39,13 +39,15 @@ pub fn check(path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let shown = path.display();
-    Err(Error::usage(if folder::is_profile(path) {
+    Err(Error::new(if folder::is_profile(path) {
         format!(
             "{shown} is the profile of a run, and no design: name the design's file, or see what the profile holds with \
              `petal stats {shown} hotspots`, and what changed since the run before with `petal compare --last {shown}`"
         )
     } else {
-        format!("{shown} is a folder, and no design: name a Calyx file in it")
+        format!(
+            "cannot read the design {shown}: it is a directory, and not a regular file; name a Calyx file in it"
+        )
     }))
 }
 
