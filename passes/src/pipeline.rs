@@ -8,7 +8,7 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::passes::{CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
-use petal_program::{Program, ProgramError, Texts, Written, guarded, guarded_own};
+use petal_program::{Program, ProgramError, Texts, Written, guarded, guarded_own, nearest};
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
@@ -63,8 +63,11 @@ impl Pipeline {
     pub fn parse(text: &str, without: &[String]) -> Result<Self, PassesError> {
         let manager = stock()?;
         let expand = |name: &str| {
-            expand(&manager, name.trim())
-                .ok_or_else(|| PassesError::Pipeline(format!("there is no pass or alias `{name}`")))
+            let name = name.trim();
+            expand(&manager, name).ok_or_else(|| {
+                let near = nearest(name, options::names(&manager));
+                PassesError::Pipeline(format!("there is no pass or alias `{name}`{near}"))
+            })
         };
         let mut passes: Vec<String> = Vec::new();
         for name in text.split(',') {

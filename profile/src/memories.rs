@@ -49,6 +49,12 @@ impl Memories {
         };
         let text =
             petal_files::read_to_string(&path).map_err(Error::io("read the data file", &path))?;
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "futil")
+        {
+            return Err(no_data(&path));
+        }
         let mut data = Data::parse(&text, &path)?;
         data.check(&layouts)?;
         if options.is_exact {
@@ -116,6 +122,20 @@ impl Memories {
             .map(|(name, instance)| (instance.clone(), name.clone()));
         contents.renamed(&names.collect()).to_json()
     }
+}
+
+/// What to say of a Calyx program where a data file is wanted.
+fn no_data(path: &Path) -> Error {
+    let shown = path.display();
+    let beside = format!("{shown}.data");
+    let instead = if Path::new(&beside).is_file() {
+        format!(", such as {beside}")
+    } else {
+        String::new()
+    };
+    Error::new(format!(
+        "{shown} is a Calyx program, and no data: `--data` wants the JSON file with the contents of the memories{instead}"
+    ))
 }
 
 /// What memories are called in the Verilog, where it is something else.

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use anstyle::Style;
+use textwrap::core::display_width;
 use textwrap::{Options, fill};
 
 /// Where a text is shown.
@@ -61,6 +62,18 @@ impl Screen {
         }
     }
 
+    /// A line that is broken where it is wider than a terminal, anywhere if need be; what follows begins with so many spaces. Elsewhere
+    /// it stays one line.
+    pub fn folded(self, line: &str, indent: usize) -> String {
+        if !self.is_terminal || display_width(line) <= self.width {
+            return line.to_owned();
+        }
+        // Deep lines leave room for words.
+        let indent = " ".repeat(indent.min(self.width / 2));
+        let options = Options::new(self.width).subsequent_indent(&indent);
+        fill(line, options)
+    }
+
     /// `text` in lines that begin with so many spaces, broken between words.
     pub fn wrapped(self, text: &str, indent: usize) -> String {
         let indent = " ".repeat(indent);
@@ -86,6 +99,21 @@ mod tests {
         assert_eq!(Screen::PLAIN.bar(7, 7, 3), "███");
         assert_eq!(Screen::PLAIN.bar(0, 0, 3), "");
         assert_eq!(ascii.bar(1, 2, 5), "###");
+    }
+
+    #[test]
+    fn lines_are_folded_on_terminals_alone() {
+        let narrow = Screen {
+            width: 12,
+            is_terminal: true,
+            ..Screen::PLAIN
+        };
+        let line = "  one two a_name_of_twenty_chars";
+        assert_eq!(
+            narrow.folded(line, 4),
+            "  one two\n    a_name_o\n    f_twenty\n    _chars"
+        );
+        assert_eq!(Screen::PLAIN.folded(line, 4), line);
     }
 
     #[test]

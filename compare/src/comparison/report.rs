@@ -127,7 +127,7 @@ impl Comparison {
             Column::number("delta"),
             Column::prose("what changed"),
         ]);
-        for row in self.own.iter().filter(|row| row.change() > 0).take(CAUSES) {
+        for row in self.own.iter().filter(|row| row.shift() > 0).take(CAUSES) {
             let change = Change {
                 before: cycles(row.own.0),
                 after: cycles(row.own.1),

@@ -168,7 +168,7 @@ function matrix(rows) {
   }
   const several = new Set(rows.map(({ data }) => data)).size > 1;
   const shown = PIPELINES.filter((passes) => rows.some((row) => row.passes === passes));
-  const head = element("tr", {}, element("th", { scope: "col" }, "design"), ...(several ? [element("th", { scope: "col" }, "data")] : []), ...shown.map((passes) => element("th", { scope: "col", class: "number" }, passes === state.base ? `${passes} (=)` : passes)));
+  const head = element("tr", {}, element("th", { scope: "col" }, "design"), ...(several ? [element("th", { scope: "col" }, "data")] : []), ...shown.map((passes) => element("th", { scope: "col", class: "number" }, passes === state.base ? `${passes} (=)` : passes, " ", element("small"))));
   const body = [...lines.values()].slice(0, state.all ? undefined : SHOWN).map((row) => {
     const values = shown.map((passes) => withPasses(row, passes)).map((other) => (other ? valueIn(other, MAIN) : undefined));
     const least = Math.min(...values.filter((value) => value !== undefined));
@@ -231,7 +231,10 @@ function draw(rows) {
   for (const together of places.values()) {
     if (together.length === 1) continue;
     const radius = Math.min(40, 3.2 * together.length + 2);
+    const [{ left: cx, top: cy }] = together;
+    picture.append(svg("circle", { class: "together", cx, cy, r: radius }));
     together.forEach((point, nth) => {
+      point.together = together.length;
       const angle = (nth / together.length) * 2 * Math.PI;
       point.left += radius * Math.cos(angle);
       point.top += radius * Math.sin(angle);
@@ -241,9 +244,10 @@ function draw(rows) {
     const category = categories.indexOf(String(valueIn(point.row, state.color)));
     shown.add(category);
     const node = mark(category, point.left, point.top, best.has(point.row) ? 6 : 4.5);
-    node.append(svg("title", {}, told(point.row)));
+    const text = point.together ? `${told(point.row)}\n(one of ${point.together} runs with about these figures)` : told(point.row);
+    node.append(svg("title", {}, text));
     const href = report(point.row);
-    const holder = href ? svg("a", { href, target: "_blank", "aria-label": told(point.row) }, node) : svg("g", {}, node);
+    const holder = href ? svg("a", { href, target: "_blank", "aria-label": text }, node) : svg("g", {}, node);
     if (best.has(point.row)) holder.setAttribute("class", "best");
     holder.onmouseenter = () => point.row.line?.classList.add("pointed");
     holder.onmouseleave = () => point.row.line?.classList.remove("pointed");
@@ -313,9 +317,9 @@ byId("main").append(
   element("div", { class: "controls" }, element("label", {}, "Filter ", search), element("output", { id: "points", for: "filter" })),
   element("h2", {}, `${MAIN} by design and pipeline`),
   element("div", { class: "controls" }, select("base", "Compared with", PIPELINES), element("span", { class: "hint" }, "bold: the least of its row")),
-  element("div", { class: "box" }, element("table", { id: "matrix" })),
+  element("div", { class: "box", tabindex: "0", role: "region", "aria-label": `${MAIN} by design and pipeline` }, element("table", { id: "matrix" })),
   element("h2", {}, "Two figures of each run"),
-  element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; a point opens its report")),
+  element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; on a ring: runs with about the same figures; a point opens its report")),
   element("div", { id: "picture", class: "picture" }),
   element("h2", {}, "All runs"),
   element("div", { class: "controls" }, more),
