@@ -9,7 +9,7 @@ use petal_table::text::thousands;
 /// How many rows each list has on a terminal.
 const ROWS: usize = 20;
 
-/// How many bytes of an error are on a terminal.
+/// How many bytes of an error or a warning are on a terminal.
 const TOLD: usize = 160;
 
 /// Runs that one compares with one another: one family of designs on one data set.
@@ -71,9 +71,14 @@ impl Sweep {
     pub fn text(&self, rows: &[Row]) -> String {
         let mut text = String::new();
         let failed: Vec<&Row> = rows.iter().filter(|row| row.error.is_some()).collect();
+        let warned = rows.iter().filter(|row| !row.warnings.is_empty());
+        let warned = match warned.count() {
+            0 => String::new(),
+            count => format!(", {count} with warnings"),
+        };
         let _ = writeln!(
             text,
-            "{}: {} runs, {} done, {} failed",
+            "{}: {} runs, {} done, {} failed{warned}",
             self.name,
             rows.len(),
             rows.len() - failed.len(),
@@ -103,29 +108,37 @@ impl Sweep {
             .collect();
         let title = format!("Pareto front: {first} against {second}");
         list(&mut text, &head(&title), &fronts, 3);
+        let message = |row: &Row, message: &str| {
+            let mut line = message.lines().next().unwrap_or_default().to_owned();
+            if line.len() > TOLD {
+                let mut ends = (0..=TOLD).rev();
+                let end = ends.find(|at| line.is_char_boundary(*at));
+                line.truncate(end.unwrap_or(0));
+                line.push('…');
+            }
+            let name = &row.name;
+            let mut cells = [&name.design, &name.passes, &name.data]
+                .map(Clone::clone)
+                .to_vec();
+            cells.push(line);
+            cells
+        };
+        let failed = failed.into_iter();
         let failed: Vec<_> = failed
-            .iter()
-            .map(|row| {
-                let error = row.error.as_deref().unwrap_or_default();
-                let mut line = error.lines().next().unwrap_or_default().to_owned();
-                let end = (0..=TOLD.min(line.len()))
-                    .rev()
-                    .find(|at| line.is_char_boundary(*at));
-                if line.len() > TOLD {
-                    line.truncate(end.unwrap_or(0));
-                    line.push('…');
-                }
-                let name = &row.name;
-                vec![
-                    name.design.clone(),
-                    name.passes.clone(),
-                    name.data.clone(),
-                    line,
-                ]
-            })
+            .map(|row| message(row, row.error.as_deref().unwrap_or_default()))
             .collect();
         let head = ["failed", "passes", "data", "why"].map(str::to_owned);
         list(&mut text, &head, &failed, 4);
+        let warned: Vec<_> = rows
+            .iter()
+            .flat_map(|row| {
+                row.warnings
+                    .iter()
+                    .map(move |warning| message(row, warning))
+            })
+            .collect();
+        let head = ["warnings", "passes", "data", "of what"].map(str::to_owned);
+        list(&mut text, &head, &warned, 4);
         text
     }
 }
