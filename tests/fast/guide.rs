@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use petal_program::CALYX_VERSION;
+
 use crate::support::page::blocks;
 use crate::support::root;
 use crate::support::workshop::{Workshop, succeeds};
@@ -114,6 +116,12 @@ fn the_readme_works() {
     assert!(stale.is_empty(), "{}", stale.join("\n"));
 }
 
+/// Pages that show what the published compiler alone does.
+const OF_PUBLISHED: [&str; 2] = [
+    "docs/guide/sharing.md",
+    "docs/guide/advice/unshared-cell.md",
+];
+
 /// Checks all pages of a folder.
 fn check_all(folder: &str) {
     let mut pages: Vec<String> = fs::read_dir(root().join(folder))
@@ -122,9 +130,10 @@ fn check_all(folder: &str) {
         .filter(|page| root().join(folder).join(page).is_file())
         .collect();
     pages.sort();
-    let pages = pages.iter();
+    let pages = pages.iter().map(|page| format!("{folder}/{page}"));
     let stale: Vec<String> = pages
-        .flat_map(|page| check(&format!("{folder}/{page}")))
+        .filter(|page| CALYX_VERSION == "0.7.1" || !OF_PUBLISHED.contains(&page.as_str()))
+        .flat_map(|page| check(&page))
         .collect();
     assert!(stale.is_empty(), "{}", stale.join("\n"));
 }
