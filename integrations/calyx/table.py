@@ -116,7 +116,7 @@ def without_positions(text):
     """A program without what front ends say of their lines."""
     text = re.sub(r"sourceinfo\s*#\{.*?\}#", "", text, flags=re.S)
     text = re.sub(r"@pos\{[^}]*\}", "", text)
-    return re.sub(r'<"pos"=\{[^}]*\}>|"pos"=\{[^}]*\},\s*', "", text)
+    return re.sub(r'<"pos"=\{[^}]*\}>|"pos"=\{[^}]*\},\s*|,\s*"pos"=\{[^}]*\}', "", text)
 
 
 def data_of(program):
