@@ -11,7 +11,7 @@ use petal_table::{Column, Screen, Table, Value};
 /// How many rows each list has on a terminal.
 const ROWS: usize = 20;
 
-/// How much of an error is on a terminal.
+/// How much of an error or a warning is on a terminal.
 const TOLD: usize = 160;
 
 /// Runs that one compares with one another: one family of designs on one data set.
@@ -68,12 +68,30 @@ pub fn groups<'a>(sweep: &'a Sweep, rows: &'a [Row]) -> Vec<Group<'a>> {
     groups
 }
 
+/// What runs say, a line of each.
+fn messages<'a>(title: &str, what: &str, all: impl Iterator<Item = (&'a Row, &'a str)>) -> Table {
+    let names = [title, "passes", "data"].map(Column::text);
+    let columns = names.into_iter().chain([Column::prose(what)]);
+    let mut table = Table::new(columns.collect());
+    for (row, message) in all {
+        let mut cells = named(row);
+        cells.push(cut(message.lines().next().unwrap_or_default(), TOLD).into());
+        table.push(cells);
+    }
+    table
+}
+
 impl Sweep {
     /// What a screen shows of the rows.
     pub fn text(&self, rows: &[Row], screen: Screen) -> String {
         let failed: Vec<&Row> = rows.iter().filter(|row| row.error.is_some()).collect();
+        let warned = rows.iter().filter(|row| !row.warnings.is_empty());
+        let warned = match warned.count() {
+            0 => String::new(),
+            count => format!(", {count} with warnings"),
+        };
         let mut text = format!(
-            "{}: {} runs, {} done, {} failed\n",
+            "{}: {} runs, {} done, {} failed{warned}\n",
             screen.styled(BOLD, printable(&self.name)),
             rows.len(),
             rows.len() - failed.len(),
@@ -103,19 +121,20 @@ impl Sweep {
         let of_fronts = several.flat_map(|group| &group.front);
         of_fronts.for_each(|row| push(&mut fronts, row));
         list(&mut text, &fronts, screen);
-        let mut failures = Table::new(vec![
-            Column::text("failed"),
-            Column::text("passes"),
-            Column::text("data"),
-            Column::prose("why"),
-        ]);
-        for row in failed {
+        let failures = failed.into_iter().map(|row| {
             let error = row.error.as_deref().unwrap_or_default();
-            let mut cells = named(row);
-            cells.push(cut(error.lines().next().unwrap_or_default(), TOLD).into());
-            failures.push(cells);
-        }
-        list(&mut text, &failures, screen);
+            (row, error)
+        });
+        list(&mut text, &messages("failed", "why", failures), screen);
+        let warnings = rows.iter().flat_map(|row| {
+            let of_row = row.warnings.iter();
+            of_row.map(move |warning| (row, warning.as_str()))
+        });
+        list(
+            &mut text,
+            &messages("warnings", "of what", warnings),
+            screen,
+        );
         text
     }
 }
@@ -206,7 +225,7 @@ fn list(text: &mut String, table: &Table, screen: Screen) {
     }
     let columns: Vec<usize> = (0..table.columns().len()).collect();
     text.push('\n');
-    text.push_str(&screen.table(&table.part(&rows, &columns), 2));
+    text.push_str(&table.part(&rows, &columns).shown(screen, 2));
     if table.rows().len() > ROWS {
         let _ = writeln!(text, "  … and {} more", table.rows().len() - ROWS);
     }

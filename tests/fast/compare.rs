@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect;
+use petal_program::CALYX_VERSION;
 use serde_json::Value;
 
 use crate::support::comparisons::{adds_up, both_builds_add_up, compare, rows};
@@ -24,6 +25,11 @@ fn everything_adds_up_for_both_builds_of_the_examples() {
 fn two_builds_as_text() {
     let design = example("while-comb.futil");
     let args = ["compare", &design, "--passes", "no-opt", "--passes", "all"];
+    let mut said = Workshop::empty().succeeds(&args);
+    if CALYX_VERSION != "0.7.1" {
+        // Upstream's `all` has two passes more.
+        said = said.replace("after with 16 passes", "after with 14 passes");
+    }
     expect![[r#"
         while-comb (no-opt) → while-comb (all)
 
@@ -62,7 +68,7 @@ fn two_builds_as_text() {
         cell   cycles  delta      %  busy  control  times active  what changed
         main  34 → 17    -17  -50.0    14   20 → 3             1
     "#]]
-    .assert_eq(&Workshop::empty().succeeds(&args));
+    .assert_eq(&said);
 }
 
 #[test]

@@ -85,6 +85,7 @@ function valueIn(row, column) {
   if (at >= 0) return row.figures[at] ?? undefined;
   const parameter = data.parameters.indexOf(column);
   if (parameter >= 0) return numeric.has(column) && row.parameters[parameter] !== "" ? Number(row.parameters[parameter]) : row.parameters[parameter];
+  if (column === "warnings") return row.warnings.join("\n");
   return column === "error" ? (row.error ?? "") : row[column];
 }
 const numeric = new Set([...data.figures, SPEED_UP]);
@@ -92,10 +93,11 @@ data.parameters.forEach((name, at) => {
   if (data.rows.every((row) => !Number.isNaN(Number(row.parameters[at])))) numeric.add(name);
 });
 const failed = data.rows.filter((row) => row.error !== null);
+const warned = data.rows.filter((row) => row.warnings.length);
 const measures = [...data.figures, SPEED_UP, ...data.parameters.filter((name) => numeric.has(name))];
 /** A figure that is 0 in all runs tells nothing. */
 const telling = data.figures.filter((_, at) => data.rows.some((row) => row.figures[at]));
-const columns = [...TEXTS, ...(telling.includes("cycles") ? ["cycles", SPEED_UP] : [SPEED_UP]), ...telling.filter((name) => name !== "cycles"), ...(failed.length ? ["error"] : [])];
+const columns = [...TEXTS, ...(telling.includes("cycles") ? ["cycles", SPEED_UP] : [SPEED_UP]), ...telling.filter((name) => name !== "cycles"), ...(failed.length ? ["error"] : []), ...(warned.length ? ["warnings"] : [])];
 const state = { base: PIPELINES.includes("no-opt") ? "no-opt" : PIPELINES[0], filter: "", x: data.pareto[0], y: data.pareto[1], color: "passes", log: true, column: data.pareto[0], ascending: true, all: false };
 
 /** What a row must be: words that it has, or a column, a sign and a value. */
@@ -103,7 +105,7 @@ function filters(text) {
   return (text.match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) => {
     const plain = word.replaceAll('"', "");
     const parts = plain.match(/^([\w.: -]+?)(<=|>=|!=|=|<|>)(.*)$/);
-    if (!parts || !columns.includes(parts[1])) return (row) => TEXTS.some((column) => String(valueIn(row, column)).includes(plain)) || (row.error ?? "").includes(plain);
+    if (!parts || !columns.includes(parts[1])) return (row) => TEXTS.some((column) => String(valueIn(row, column)).includes(plain)) || (row.error ?? "").includes(plain) || row.warnings.join("\n").includes(plain);
     const [, column, sign, to] = parts;
     return (row) => {
       const value = valueIn(row, column);
@@ -274,7 +276,7 @@ function table(rows) {
   };
   const cell = (row, column) => {
     const value = valueIn(row, column);
-    if (column === "error") return element("td", { class: "error", title: value }, value.split("\n")[0]);
+    if (column === "error" || column === "warnings") return element("td", { class: "error", title: value }, value.split("\n")[0]);
     if (column === "design" && report(row)) return element("td", {}, element("a", { href: report(row), target: "_blank" }, value));
     if (column === SPEED_UP) return element("td", { class: "number" }, value === undefined ? "" : `${value.toFixed(2)} ×`);
     if (numeric.has(column)) return element("td", { class: "number" }, typeof value === "number" ? count(value) : "");
@@ -309,7 +311,7 @@ function select(id, label, names) {
   return element("label", {}, `${label} `, node);
 }
 
-byId("origin").textContent = `petal ${data.petal}: ${count(data.rows.length)} runs${failed.length ? `, ${count(failed.length)} failed` : ""}`;
+byId("origin").textContent = `petal ${data.petal}: ${count(data.rows.length)} runs${failed.length ? `, ${count(failed.length)} failed` : ""}${warned.length ? `, ${count(warned.length)} with warnings` : ""}`;
 const search = element("input", { id: "filter", type: "search", autocomplete: "off", spellcheck: "false", placeholder: "words, or passes=all cycles<1000", oninput: () => change({ filter: search.value }) });
 const log = element("input", { id: "log", type: "checkbox", checked: "", onchange: () => change({ log: log.checked }) });
 const more = element("button", { id: "more", type: "button", onclick: () => change({ all: true }) });
