@@ -32,6 +32,8 @@ pub struct Column {
     pub is_optional: bool,
     /// Whether it holds prose, which is cut where there is no room for it; names never are.
     pub is_prose: bool,
+    /// Whether such prose is folded over several lines instead of cut.
+    pub folds: bool,
     /// Whether it holds changes of a cost, with their sign: less is better.
     pub is_change: bool,
 }
@@ -45,6 +47,7 @@ impl Column {
             kind,
             is_optional: false,
             is_prose: kind == Kind::Texts,
+            folds: false,
             is_change: false,
         }
     }
@@ -64,6 +67,15 @@ impl Column {
         Self {
             is_prose: true,
             ..Self::text(name)
+        }
+    }
+
+    /// The same column, whose prose is folded where there is no room for it: all of it matters.
+    #[must_use]
+    pub fn folding(self) -> Self {
+        Self {
+            folds: true,
+            ..self
         }
     }
 
