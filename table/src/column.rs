@@ -97,7 +97,7 @@ impl Column {
         match cell.chars().next() {
             Some('-') if self.is_change => Some(BETTER),
             Some('+') if self.is_change => Some(WORSE),
-            _ if self.is_prose => Some(DIM),
+            _ if self.is_prose && !self.folds => Some(DIM),
             _ => None,
         }
     }

@@ -10,6 +10,8 @@ use crate::{Screen, Value};
 
 /// Texts of at least this many columns are not shortened further.
 const SHORTEST: usize = 12;
+/// Prose is folded into at least this many columns.
+const FOLDED: usize = 16;
 /// Between two columns of text.
 const GAP: &str = "  ";
 
@@ -163,7 +165,7 @@ impl Table {
                 .map(|((&at, values), &width)| {
                     let (cell, column) = (&values[row], &self.columns[at]);
                     match column.is_prose && cell.width() > width {
-                        true if column.folds => lines_of(cell, width),
+                        true if column.folds && width >= FOLDED => lines_of(cell, width),
                         true => vec![cut(cell, width)],
                         false => vec![cell.clone()],
                     }
@@ -299,12 +301,14 @@ mod tests {
             name  iteration  average  what changed
             loop          3   70,000  edited, was
                                       while x.out
-        "#]].assert_eq(&table.text_on(Screen::PLAIN, 42));
+        "#]]
+        .assert_eq(&table.text_on(Screen::PLAIN, 42));
         expect![[r#"
                    shortest
             name  iteration  average
             loop          3   70,000
             no room for: what changed
-        "#]].assert_eq(&table.text_on(Screen::PLAIN, 26));
+        "#]]
+        .assert_eq(&table.text_on(Screen::PLAIN, 26));
     }
 }
