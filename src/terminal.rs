@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nix::unistd::{dup, dup2_stdout};
+use petal_analysis::{Analysis, Summary};
+use petal_observe::Results;
 use petal_profile::{Error, Reporter, Stage};
 
 use crate::progress;
-use crate::{events, messages, streams};
+use crate::{compare, events, messages, streams};
 
 /// Tells the user what goes on.
 #[derive(Debug, Default)]
@@ -49,6 +51,15 @@ impl Reporter for Terminal {
         if !self.quiet {
             messages::plain(text);
         }
+    }
+
+    fn figures(
+        &self,
+        analysis: &Analysis<'_>,
+        summary: &Summary,
+        results: Option<&Results>,
+    ) -> Option<String> {
+        Some(compare::of_run(analysis, summary, results).to_json())
     }
 
     fn stage(&self, name: &'static str) -> Box<dyn Stage + '_> {

@@ -151,13 +151,13 @@ function showSources() {
 }
 
 /** What the rows of each table are. */
-const ROWS = { "own changes": "statement or group", statements: "statement", groups: "group", cells: "cell" };
+const ROWS = { "own changes": "changed by itself", statements: "statement", groups: "group", cells: "cell" };
 
 /** The tables: name, cycles, and one more figure of each row that changed. */
 const TABLES = {
   "own changes": {
     rows: data.own.map((row) => ({ ...row, cycles: { before: row.own[0] / 1000, after: row.own[1] / 1000 } })),
-    columns: [["what", ({ parts }) => Object.keys(parts).join(", ")], ["source", ({ source }) => source]],
+    columns: [["what changed", ({ parts }) => Object.keys(parts).join(", ")], ["source", ({ source }) => source]],
   },
   statements: { rows: comparison.statements, more: "overhead", columns: [["source", ({ source }) => source], ["front end", ({ front_end }) => front_end ?? ""]] },
   groups: { rows: comparison.groups, more: "times", columns: [["now", ({ now }) => now.join(", ")], ["no longer", ({ no_longer }) => no_longer.join(", ")]] },
