@@ -18,6 +18,7 @@
 mod advise;
 mod annotate;
 mod args;
+mod baseline;
 mod cache;
 mod call;
 mod compare;
@@ -33,6 +34,7 @@ mod instrument;
 mod interrupt;
 mod live;
 mod messages;
+mod outcome;
 mod part;
 mod perform;
 mod print;

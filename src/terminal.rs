@@ -12,8 +12,9 @@ use petal_analysis::{Analysis, Summary};
 use petal_observe::Results;
 use petal_profile::{Error, Reporter, Stage};
 
+use crate::baseline::of_run;
 use crate::progress;
-use crate::{compare, events, messages, streams};
+use crate::{events, messages, streams};
 
 /// Tells the user what goes on.
 #[derive(Debug, Default)]
@@ -59,7 +60,7 @@ impl Reporter for Terminal {
         summary: &Summary,
         results: Option<&Results>,
     ) -> Option<String> {
-        Some(compare::of_run(analysis, summary, results).to_json())
+        Some(of_run(analysis, summary, results).to_json())
     }
 
     fn stage(&self, name: &'static str) -> Box<dyn Stage + '_> {

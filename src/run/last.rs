@@ -9,7 +9,7 @@ use petal_profile::folder::Staging;
 use petal_profile::{Before, Error};
 use petal_visualize::outputs::LAST;
 
-use crate::compare;
+use crate::baseline::of_run;
 
 /// The difference between a run and the one whose profile was in `out` before; `None` if there was none, or nothing is to be said.
 pub struct Last {
@@ -54,7 +54,7 @@ impl Last {
                 // The run before was shown as it is compiled, or by an earlier petal.
                 None => {
                     let analysis = profile.analyse(ControlView::Source)?;
-                    let baseline = compare::of_run(&analysis, &profile.summary, results.as_ref());
+                    let baseline = of_run(&analysis, &profile.summary, results.as_ref());
                     baseline.to_json().into()
                 }
             };
