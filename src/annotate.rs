@@ -34,7 +34,7 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
         if files.len() > 1 {
             let _ = writeln!(text, "{name}");
         }
-        text.push_str(&listing(&lines, cycles));
+        text.push_str(&listing(&lines, cycles, screen()));
     }
     print(&text)
 }

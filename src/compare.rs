@@ -217,7 +217,8 @@ fn side(
 fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
     let analysis = analyse(&profile)?;
-    let baseline = of_run(&analysis, &profile.summary, profile.observations()?);
+    let results = profile.observations()?;
+    let baseline = of_run(&analysis, &profile.summary, results.as_ref());
     let metadata = &profile.metadata;
     let calyx = metadata.files.iter().map(|file| Source {
         name: file.name.clone(),

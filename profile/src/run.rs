@@ -7,14 +7,14 @@ mod verilator;
 use std::path::Path;
 use std::sync::Arc;
 
-use petal_analysis::{Analysis, Hardware, Summary};
+use petal_analysis::{Analysis, ControlView, Hardware, Summary};
 use petal_metadata::Metadata;
 use petal_observe::{Observations, Results};
 use petal_passes::Design;
 use petal_program::Drivers;
 use petal_reconstruct::Reconstruction;
 use petal_visualize::Frames;
-use petal_visualize::outputs::{MEMORIES, METADATA, Rendering};
+use petal_visualize::outputs::{FIGURES, MEMORIES, METADATA, Rendering};
 
 use crate::before::Before;
 use crate::compile::{self, Compiled};
@@ -149,6 +149,12 @@ pub fn run_in(
     };
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     write(&job.staging, job.metadata, &analysis, &summary)?;
+    // Figures are compared as the program is written.
+    let figures = (options.control == ControlView::Source)
+        .then(|| reporter.figures(&analysis, &summary, results.as_ref()));
+    if let Some(figures) = figures.flatten() {
+        job.staging.write(FIGURES, figures)?;
+    }
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
         job.keep(results)?;

@@ -35,6 +35,7 @@ impl Last {
         let Before {
             profile,
             results,
+            figures,
             written,
             is_same,
             ..
@@ -48,10 +49,17 @@ impl Last {
             written,
         };
         if !is_same {
-            let analysis = profile.analyse(ControlView::Source)?;
-            let baseline = of_run(&analysis, &profile.summary, results);
+            let figures = match figures {
+                Some(figures) => figures,
+                // The run before was shown as it is compiled, or by an earlier petal.
+                None => {
+                    let analysis = profile.analyse(ControlView::Source)?;
+                    let baseline = of_run(&analysis, &profile.summary, results.as_ref());
+                    baseline.to_json().into()
+                }
+            };
             let staging = Staging::new(out)?;
-            staging.write(LAST, baseline.to_json())?;
+            staging.write(LAST, figures)?;
             staging.commit(&[LAST])?;
         }
         Ok(last)

@@ -32,6 +32,8 @@ pub struct Column {
     pub is_optional: bool,
     /// Whether it holds prose, which is cut where there is no room for it; names never are.
     pub is_prose: bool,
+    /// Whether such prose is folded over several lines instead of cut.
+    pub folds: bool,
     /// Whether it holds changes of a cost, with their sign: less is better.
     pub is_change: bool,
 }
@@ -45,6 +47,7 @@ impl Column {
             kind,
             is_optional: false,
             is_prose: kind == Kind::Texts,
+            folds: false,
             is_change: false,
         }
     }
@@ -67,6 +70,15 @@ impl Column {
         }
     }
 
+    /// The same column, whose prose is folded where there is no room for it: all of it matters.
+    #[must_use]
+    pub fn folding(self) -> Self {
+        Self {
+            folds: true,
+            ..self
+        }
+    }
+
     /// A column of changes of a cost.
     pub fn change(name: impl Into<String>) -> Self {
         Self {
@@ -85,7 +97,7 @@ impl Column {
         match cell.chars().next() {
             Some('-') if self.is_change => Some(BETTER),
             Some('+') if self.is_change => Some(WORSE),
-            _ if self.is_prose => Some(DIM),
+            _ if self.is_prose && !self.folds => Some(DIM),
             _ => None,
         }
     }

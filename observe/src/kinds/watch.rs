@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use petal_reconstruct::Signal;
-use petal_table::{Columns, Track, TrackContent, Value};
+use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
 use crate::builder::{Builder, refuse};
@@ -259,7 +259,7 @@ pub(super) fn tables(all: &[Watch]) -> Vec<ResultTable<'_>> {
     let changes: usize = all.iter().map(|watch| watch.changes.len()).sum();
     let rows = all.iter();
     let rows = rows.flat_map(|of| of.changes.iter().map(|change| (of.name.as_str(), change)));
-    let title = format!("changes: {changes}");
+    let title = format!("changes: {}", thousands(changes as u64));
     vec![ResultTable::new("changes", title, columns, rows)]
 }
 
