@@ -167,8 +167,7 @@ impl<'a> Reader<'a> {
     pub fn skip(&mut self, mark: u8) -> bool {
         let found = self
             .peek()
-            .filter(|token| token.kind == Kind::Mark(mark))
-            .is_some();
+            .is_some_and(|token| token.kind == Kind::Mark(mark));
         if found {
             self.next();
         }
@@ -227,7 +226,7 @@ impl<'a> Reader<'a> {
             .filter(|token| self.of(*token).bytes().all(|byte| byte.is_ascii_digit()));
         let number = token.and_then(|token| Some((token.start, self.of(token).parse().ok()?)));
         // Ids and sizes have 32 bits.
-        match number.filter(|(_, number)| *number <= u64::from(u32::MAX)) {
+        match number.filter(|(_, number)| u32::try_from(*number).is_ok()) {
             Some(number) => {
                 self.next();
                 Ok(number)
