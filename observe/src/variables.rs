@@ -4,6 +4,8 @@
 //! does the work of several of the source, as long as the variable's own was written last. At all other times it has no value here:
 //! none is better than another variable's.
 
+use std::fmt::Write as _;
+
 use petal_metadata::{CellKind, Holder, Id as _, Metadata, VariableId};
 use petal_reconstruct::{Signal, Value};
 use petal_table::{Columns, Track, TrackContent, Value as Cell};
@@ -119,7 +121,7 @@ fn path(metadata: &Metadata, holder: &Holder) -> String {
         }
     }
     if let Some(word) = holder.word {
-        path.push_str(&format!("[{word}]"));
+        let _ = write!(path, "[{word}]");
     }
     path
 }
@@ -216,12 +218,11 @@ fn held(holder: &Holder, builder: &mut Builder<'_>) -> Option<Held> {
     let mut add = |value| builder.program.add(&Expression::Value(value));
     let Some(word) = holder.word else {
         let (out, width) = directory.port(&signal, "out")?;
-        let written = match holder.is_shared {
-            true => {
-                let (port, width) = directory.port(&signal, "write_en")?;
-                Some(add(Value::Signal(port, width)))
-            }
-            false => None,
+        let written = if holder.is_shared {
+            let (port, width) = directory.port(&signal, "write_en")?;
+            Some(add(Value::Signal(port, width)))
+        } else {
+            None
         };
         return Some(Held {
             value: Source::Node(add(Value::Signal(out, width))),

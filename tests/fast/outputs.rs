@@ -270,7 +270,8 @@ fn the_documented_fields_of_observations_are_those_written() {
         .iter()
         .filter(|output| matches!(output.make, Make::Observed));
     let listed: BTreeSet<&str> = listed.map(|output| output.name).collect();
-    let files = workshop.files("out");
+    let mut files = workshop.files("out");
+    files.extend(workshop.files("variables"));
     let there: BTreeSet<&str> = files
         .keys()
         .filter_map(|path| path.to_str())

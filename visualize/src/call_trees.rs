@@ -193,16 +193,16 @@ impl<'a> CallTrees<'a> {
 
     /// The names of those of the variables `live` that a primitive of the component cell `holder` holds.
     fn variables(&self, live: &[VariableId], node: Node, holder: Option<InstanceId>) -> Vec<&str> {
-        let (holder, cell) = match (node, holder) {
-            (
-                Node::Primitive {
-                    actual: Some((holder, cell)),
-                    ..
-                },
-                _,
-            )
-            | (Node::Primitive { cell, .. }, Some(holder)) => (holder, cell),
-            _ => return Vec::new(),
+        let ((
+            Node::Primitive {
+                actual: Some((holder, cell)),
+                ..
+            },
+            _,
+        )
+        | (Node::Primitive { cell, .. }, Some(holder))) = (node, holder)
+        else {
+            return Vec::new();
         };
         let mut path = cells_to(holder, &self.instances);
         path.push(cell);

@@ -49,7 +49,7 @@ impl Program {
             let left = near(dice);
             let right = dice.one_in(3).then(|| near(dice));
             known += usize::from(is_new);
-            let add = 1 + dice.below(50) as u8;
+            let add = u8::try_from(1 + dice.below(50)).expect("less than 256");
             Statement {
                 to,
                 left,
