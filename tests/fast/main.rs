@@ -47,5 +47,6 @@ mod sweep;
 mod tables;
 mod terms;
 mod trees;
+mod variables;
 mod views;
 mod waveform;

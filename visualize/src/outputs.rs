@@ -175,6 +175,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "observations/derived.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/samples.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/windows.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/variables.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "tables/runs.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/statements.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/loops.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
