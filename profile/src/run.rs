@@ -149,12 +149,7 @@ pub fn run_in(
     };
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     write(&job.staging, job.metadata, &analysis, &summary)?;
-    // Figures are compared as the program is written.
-    let figures = (options.control == ControlView::Source)
-        .then(|| reporter.figures(&analysis, &summary, results.as_ref()));
-    if let Some(figures) = figures.flatten() {
-        job.staging.write(FIGURES, figures)?;
-    }
+    job.write_figures(&analysis, &summary, results.as_ref())?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
         job.keep(results)?;
@@ -265,6 +260,22 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    /// Writes what a later run is compared with: figures of the program as it is written.
+    fn write_figures(
+        &self,
+        analysis: &Analysis<'_>,
+        summary: &Summary,
+        results: Option<&Results>,
+    ) -> Result<(), Error> {
+        if self.options.control != ControlView::Source {
+            return Ok(());
+        }
+        match self.reporter.figures(analysis, summary, results) {
+            Some(figures) => self.staging.write(FIGURES, figures),
+            None => Ok(()),
+        }
+    }
+
     fn output<'s>(&'s self, stage: &'s dyn Stage) -> Output<'a, 's> {
         Output {
             staging: &self.staging,

@@ -19,6 +19,15 @@ pub enum Kind {
     Decimal,
 }
 
+/// What happens to prose where there is no room for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prose {
+    /// Its end is left out.
+    Cut,
+    /// It goes on in more lines.
+    Folded,
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
@@ -30,10 +39,8 @@ pub struct Column {
     pub kind: Kind,
     /// Whether a row may have nothing in it.
     pub is_optional: bool,
-    /// Whether it holds prose, which is cut where there is no room for it; names never are.
-    pub is_prose: bool,
-    /// Whether such prose is folded over several lines instead of cut.
-    pub folds: bool,
+    /// What happens to the prose that it holds where there is no room for it; `None` of names, which stay whole.
+    pub prose: Option<Prose>,
     /// Whether it holds changes of a cost, with their sign: less is better.
     pub is_change: bool,
 }
@@ -46,8 +53,7 @@ impl Column {
             title: None,
             kind,
             is_optional: false,
-            is_prose: kind == Kind::Texts,
-            folds: false,
+            prose: (kind == Kind::Texts).then_some(Prose::Cut),
             is_change: false,
         }
     }
@@ -65,7 +71,7 @@ impl Column {
     /// A column of prose.
     pub fn prose(name: impl Into<String>) -> Self {
         Self {
-            is_prose: true,
+            prose: Some(Prose::Cut),
             ..Self::text(name)
         }
     }
@@ -74,7 +80,7 @@ impl Column {
     #[must_use]
     pub fn folding(self) -> Self {
         Self {
-            folds: true,
+            prose: Some(Prose::Folded),
             ..self
         }
     }
@@ -97,7 +103,7 @@ impl Column {
         match cell.chars().next() {
             Some('-') if self.is_change => Some(BETTER),
             Some('+') if self.is_change => Some(WORSE),
-            _ if self.is_prose && !self.folds => Some(DIM),
+            _ if self.prose == Some(Prose::Cut) => Some(DIM),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Table;
 use crate::style::{BOLD, DIM};
 use crate::text::cut;
-use crate::{Screen, Value};
+use crate::{Prose, Screen, Value};
 
 /// Texts of at least this many columns are not shortened further.
 const SHORTEST: usize = 12;
@@ -40,7 +40,9 @@ impl Table {
         });
         let mut no_room = Vec::new();
         while self.least_width(&shown, Headings::Broken) > room && shown.len() > 1 {
-            let prose = shown.iter().rposition(|&at| self.columns[at].is_prose);
+            let prose = shown
+                .iter()
+                .rposition(|&at| self.columns[at].prose.is_some());
             let last = prose.filter(|&last| last > 0).unwrap_or(shown.len() - 1);
             no_room.insert(0, shown.remove(last));
         }
@@ -70,7 +72,7 @@ impl Table {
 
     /// How wide these columns are side by side once prose is cut, and long names at the beginning have a line of their own.
     fn least_width(&self, columns: &[usize], headings: Headings) -> usize {
-        let gives = |&(nth, &at): &(usize, &usize)| nth == 0 || self.columns[at].is_prose;
+        let gives = |&(nth, &at): &(usize, &usize)| nth == 0 || self.columns[at].prose.is_some();
         let cut = columns.iter().enumerate().filter(gives);
         let cut = cut.map(|(_, &at)| self.column_width(at, headings).saturating_sub(SHORTEST));
         self.width(columns, headings) - cut.sum::<usize>()
@@ -128,7 +130,7 @@ impl Table {
         let mut excess = self.width(columns, headings).saturating_sub(room);
         for (width, &at) in widths.iter_mut().zip(columns).rev() {
             let shorter = width.saturating_sub(excess).max(SHORTEST);
-            if self.columns[at].is_prose && shorter < *width {
+            if self.columns[at].prose.is_some() && shorter < *width {
                 excess -= *width - shorter;
                 *width = shorter;
             }
@@ -164,8 +166,10 @@ impl Table {
                 .zip(&widths)
                 .map(|((&at, values), &width)| {
                     let (cell, column) = (&values[row], &self.columns[at]);
-                    match column.is_prose && cell.width() > width {
-                        true if column.folds && width >= FOLDED => lines_of(cell, width),
+                    match column.prose.is_some() && cell.width() > width {
+                        true if column.prose == Some(Prose::Folded) && width >= FOLDED => {
+                            lines_of(cell, width)
+                        }
                         true => vec![cut(cell, width)],
                         false => vec![cell.clone()],
                     }
