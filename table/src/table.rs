@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use expect_test::expect;
 
-    fn table(rows: Vec<(&str, u64, f64, u64)>) -> Table {
+    pub(super) fn table(rows: Vec<(&str, u64, f64, u64)>) -> Table {
         let mut table = Table::new(vec![
             Column::text("name"),
             Column::number("cycles"),

@@ -225,26 +225,9 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::tests::table;
     use crate::Column;
     use expect_test::expect;
-
-    fn table(rows: Vec<(&str, u64, f64, u64)>) -> Table {
-        let mut table = Table::new(vec![
-            Column::text("name"),
-            Column::number("cycles"),
-            Column::number("avg"),
-            Column::number("other"),
-        ]);
-        for (name, cycles, average, other) in rows {
-            table.push(vec![
-                name.into(),
-                cycles.into(),
-                Value::Decimal(average),
-                other.into(),
-            ]);
-        }
-        table
-    }
 
     #[test]
     fn a_narrow_terminal_gets_shorter_names_and_no_columns_of_zeros() {
