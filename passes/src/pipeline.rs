@@ -16,6 +16,7 @@ use crate::kept_state::{self, Joined, Pairs};
 use crate::marker;
 use crate::options;
 use crate::order;
+use crate::owners::Marks;
 use crate::papercuts;
 use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
@@ -145,7 +146,7 @@ impl Pipeline {
     }
 
     /// The same with the pass that the design needs and `no-opt` lacks; that pass.
-    fn completed(&self, ctx: &ir::Context) -> (Self, Option<&'static str>) {
+    pub(crate) fn completed(&self, ctx: &ir::Context) -> (Self, Option<&'static str>) {
         if !self.is_completed {
             return (self.clone(), None);
         }
@@ -196,7 +197,7 @@ pub(crate) fn expand(manager: &PassManager, name: &str) -> Option<Vec<String>> {
     }
 }
 
-fn stock() -> Result<PassManager, PassesError> {
+pub(crate) fn stock() -> Result<PassManager, PassesError> {
     petal_compiler::default_passes().map_err(|error| PassesError::Pipeline(format!("{error:?}")))
 }
 
@@ -233,7 +234,7 @@ pub fn instrument(
     let texts = Arc::new(std::mem::take(&mut program.texts));
     let built = build(program, pipeline, |ctx, path| {
         let texts = Arc::clone(&texts);
-        result = Some(run_probed(&manager, ctx, path, texts, pipeline)?);
+        result = Some(run_probed(&manager, ctx, path, texts, pipeline, None)?);
         Ok(())
     });
     let (mut design, renamed) = match built {
@@ -258,13 +259,14 @@ pub fn instrument(
 }
 
 /// Runs the passes with petal's own steps among them ([`crate::plugin`] has them as passes). Returns the
-/// warnings for the user, too.
-fn run_probed(
+/// warnings for the user, too. With `marks`, assignments have those of their groups in the end.
+pub(crate) fn run_probed(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
     texts: Arc<Texts>,
     pipeline: &Pipeline,
+    mut marks: Option<&mut Marks>,
 ) -> Result<(Metadata, (Vec<String>, Joined)), PassesError> {
     let encode = EncodeControl::name();
     let probe = Instrumentation::name();
@@ -273,6 +275,9 @@ fn run_probed(
     let (mut warnings, mut joined) = (Vec::new(), Joined::new());
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
+            if let Some(marks) = &mut marks {
+                marks.mark(ctx);
+            }
             guarded_own(path, probe, || {
                 session.probe(ctx);
                 Ok(())
@@ -283,8 +288,15 @@ fn run_probed(
         } else {
             Pairs::new()
         };
+        let merging = marks.as_ref().and_then(|marks| marks.merging(ctx, pass));
         warnings.extend(run(manager, ctx, path, pipeline, pass)?);
+        if let (Some(marks), Some(merging)) = (&mut marks, merging) {
+            marks.merged(ctx, &merging);
+        }
         if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
+            if let Some(marks) = &mut marks {
+                marks.mark(ctx);
+            }
             guarded_own(path, probe, || session.control_compiled(ctx))?;
         } else if session.phase() != Phase::Compiled {
             guarded_own(path, encode, || session.follow(ctx))?;
@@ -299,7 +311,7 @@ fn run_probed(
 }
 
 /// Compiles a program by `run`, which runs the passes.
-fn build(
+pub(crate) fn build(
     program: Program,
     pipeline: &Pipeline,
     run: impl FnOnce(&mut ir::Context, &Path) -> Result<(), PassesError>,
@@ -344,7 +356,7 @@ fn build(
 }
 
 /// Runs one of the compiler's passes. Returns what it warns of.
-fn run(
+pub(crate) fn run(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
