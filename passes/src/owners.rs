@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use calyx_ir as ir;
 use calyx_opt::passes::MergeAssign;
 use calyx_opt::traversal::Named as _;
+use petal_metadata::Metadata;
+
+use crate::instrument::Probes;
 
 /// The groups that one assignment comes from, by name; empty if it is in none.
 pub type Groups = BTreeSet<String>;
@@ -21,6 +24,8 @@ pub(crate) struct Marks {
     /// A mark is a number in this list.
     sets: Vec<Groups>,
     numbers: BTreeMap<Groups, u64>,
+    /// By component and group: what the group is called in the source.
+    sources: HashMap<(String, String), String>,
 }
 
 /// Which assignments one will be made of.
@@ -91,13 +96,31 @@ impl Marks {
         }
     }
 
+    /// Takes in what groups are called in the source: the passes have made others of some.
+    pub fn name(&mut self, probes: &Probes, metadata: &Metadata) {
+        for component in &metadata.components {
+            let Some(probed) = probes.components.get(&component.name.as_str().into()) else {
+                continue;
+            };
+            for (probe, run) in probed.runs.iter().zip(&component.runs) {
+                let key = (component.name.clone(), probe.group.to_string());
+                let source = component.group(run.group).name.clone();
+                self.sources.insert(key, source);
+            }
+        }
+    }
+
     /// Takes all marks off again.
     pub fn take(self, ctx: &mut ir::Context) -> Owners {
         let mut owners = Owners::new();
         for component in &mut ctx.components {
             let of_component = owners.entry(component.name).or_default();
             for assignment in &mut component.continuous_assignments {
-                let groups = self.groups(&assignment.attributes);
+                let source = |group: String| {
+                    let key = (component.name.to_string(), group);
+                    self.sources.get(&key).cloned().unwrap_or(key.1)
+                };
+                let groups = self.groups(&assignment.attributes).into_iter().map(source);
                 assignment.attributes.remove(attribute());
                 let text = ir::Printer::assignment_to_str(assignment);
                 of_component.entry(text).or_default().extend(groups);

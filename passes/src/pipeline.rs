@@ -275,13 +275,14 @@ pub(crate) fn run_probed(
     let (mut warnings, mut joined) = (Vec::new(), Joined::new());
     for pass in &pipeline.passes {
         if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
-            if let Some(marks) = &mut marks {
-                marks.mark(ctx);
-            }
             guarded_own(path, probe, || {
                 session.probe(ctx);
                 Ok(())
             })?;
+            // Each copy of a group has its own name by now.
+            if let Some(marks) = &mut marks {
+                marks.mark(ctx);
+            }
         }
         let apart = if pass == kept_state::PASS {
             guarded(path, pass, || Ok(kept_state::pairs(ctx)))?
@@ -307,6 +308,9 @@ pub(crate) fn run_probed(
     }
     let metadata = guarded_own(path, probe, || Ok(session.metadata(ctx)))?
         .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
+    if let (Some(marks), Some(probes)) = (&mut marks, &session.probes) {
+        marks.name(probes, &metadata);
+    }
     Ok((metadata, (warnings, joined)))
 }
 

@@ -68,10 +68,10 @@ pub struct Cell {
     pub prototype: String,
     /// Whether it is of a component.
     pub is_component: bool,
+    /// Whether the program has it, and not the compiler made it.
+    pub is_of_program: bool,
     /// Its ports.
     pub ports: Vec<String>,
-    /// The group whose `go` or `done` it carries, if it is the wire of one.
-    pub hole: Option<String>,
 }
 
 /// Compiles a design for synthesis: the plain one, and, for its names, the one with probes. `None` if they are not the same hardware:
@@ -89,6 +89,7 @@ pub fn synthesizable(
     let manager = pipeline::stock()?;
     let (pipeline, _) = &pipeline.completed(&plain.ctx);
     let texts = Arc::new(std::mem::take(&mut probed.texts));
+    let written = source_cells(&probed.ctx);
     let mut found = None;
     let (with_probes, renamed) = pipeline::build(probed, pipeline, |ctx, path| {
         let mut marks = Marks::default();
@@ -104,21 +105,17 @@ pub fn synthesizable(
     })?;
     let (mut metadata, owners) = found.expect("set by the passes, which have run");
     design::rename_instances(&mut metadata, &renamed);
+    metadata.verified = true;
     metadata.seal();
     let mut known = Vec::new();
     let (mut design, _) = pipeline::build(plain, pipeline, |ctx, path| {
-        let mut holes = HashMap::new();
         for pass in pipeline.passes() {
-            let groups = (pass == WIRES).then(|| groups(ctx));
             pipeline::run(&manager, ctx, path, pipeline, pass)?;
-            if let Some(groups) = groups {
-                holes = wires(ctx, &groups);
-            }
         }
         known = ctx
             .components
             .iter()
-            .map(|component| Known::of(component, &owners, &holes))
+            .map(|component| Known::of(component, &owners, &written))
             .collect();
         Ok(())
     })?;
@@ -149,68 +146,28 @@ fn main_first(mut components: Vec<Component>, main: &str) -> Vec<Component> {
     components
 }
 
-/// The pass that gives the `go` and `done` of each group a wire.
-const WIRES: &str = "wire-inliner";
+/// By component: the cells of the source.
+type SourceCells = HashMap<ir::Id, BTreeSet<ir::Id>>;
 
-/// By component: its groups in order, and its cells.
-type Before = HashMap<ir::Id, (Vec<ir::Id>, BTreeSet<ir::Id>)>;
-
-fn groups(ctx: &ir::Context) -> Before {
+fn source_cells(ctx: &ir::Context) -> SourceCells {
     let of = |component: &ir::Component| {
-        let groups = component
-            .get_groups()
-            .iter()
-            .map(|group| group.borrow().name());
         let cells = component.cells.iter().map(|cell| cell.borrow().name());
-        (component.name, (groups.collect(), cells.collect()))
+        (component.name, cells.collect())
     };
     ctx.components.iter().map(of).collect()
-}
-
-/// By component and cell: the group whose `go` or `done` it carries. The pass makes two wires for each group, in their order.
-fn wires(ctx: &ir::Context, before: &Before) -> HashMap<(ir::Id, ir::Id), String> {
-    let mut wires = HashMap::new();
-    for component in &ctx.components {
-        let Some((groups, cells)) = before.get(&component.name) else {
-            continue;
-        };
-        let is_wire = |cell: &ir::RRC<ir::Cell>| {
-            let cell = cell.borrow();
-            cell.is_primitive(Some("std_wire")) && !cells.contains(&cell.name())
-        };
-        let new: Vec<ir::Id> = component
-            .cells
-            .iter()
-            .filter(|cell| is_wire(cell))
-            .map(|cell| cell.borrow().name())
-            .collect();
-        if new.len() == 2 * groups.len() {
-            for (pair, group) in new.chunks(2).zip(groups) {
-                wires.extend(
-                    pair.iter()
-                        .map(|of| ((component.name, *of), group.to_string())),
-                );
-            }
-        }
-    }
-    wires
 }
 
 /// What is known of a component before its names become Verilog's.
 struct Known {
     name: String,
-    /// As the names of cells, in order.
-    cells: Vec<(String, Option<String>)>,
+    /// The names of its cells, in order, and whether the source has them.
+    cells: Vec<(String, bool)>,
     /// In the order of its assignments.
     groups: Vec<Groups>,
 }
 
 impl Known {
-    fn of(
-        component: &ir::Component,
-        owners: &Owners,
-        holes: &HashMap<(ir::Id, ir::Id), String>,
-    ) -> Self {
+    fn of(component: &ir::Component, owners: &Owners, written: &SourceCells) -> Self {
         let of_component = owners.get(&component.name);
         let groups = component.continuous_assignments.iter().map(|assignment| {
             let text = ir::Printer::assignment_to_str(assignment);
@@ -221,10 +178,9 @@ impl Known {
         });
         let cell = |cell: &ir::RRC<ir::Cell>| {
             let name = cell.borrow().name();
-            (
-                name.to_string(),
-                holes.get(&(component.name, name)).cloned(),
-            )
+            let cells = written.get(&component.name);
+            let is_written = cells.is_some_and(|cells| cells.contains(&name));
+            (name.to_string(), is_written)
         };
         Self {
             name: component.name.to_string(),
@@ -241,7 +197,7 @@ impl Known {
             drivers.entry(wire).or_default().push(groups);
         }
         let cells = component.cells.iter().zip(self.cells);
-        let cells = cells.filter_map(|(cell, (name, hole))| {
+        let cells = cells.filter_map(|(cell, (name, is_of_program))| {
             let cell = cell.borrow();
             let prototype = prototype(&cell)?;
             Some(Cell {
@@ -254,7 +210,7 @@ impl Known {
                     .iter()
                     .map(|port| port.borrow().name.to_string())
                     .collect(),
-                hole,
+                is_of_program,
             })
         });
         Component {

@@ -4,6 +4,7 @@ use petal_passes::{MemoryPlace, Pipeline, Synthesizable};
 use petal_program::{Library, Parsed};
 
 use crate::error::Error;
+use crate::front_end::SourceRoots;
 use crate::interrupt;
 use crate::options::DesignOptions;
 use crate::places::Places;
@@ -33,10 +34,14 @@ pub fn synthesizable(
     let library = Library::new(&options.libraries)?;
     let _ending = interrupt::Ending::at_once([library.path()]);
     let _printing = reporter.passes_begin();
-    let parsed = Parsed::read(options.source.clone(), &library)?;
+    let mut parsed = Parsed::read(options.source.clone(), &library)?;
     for file in parsed.files() {
         places.reads("the import", file)?;
     }
+    let roots = SourceRoots::new(options.file(), &options.source_roots)?;
+    let (texts, problems) = roots.read(parsed.front_end_files());
+    parsed.set_front_end(texts);
+    problems.iter().for_each(|problem| reporter.note(problem));
     let probed = parsed.program()?;
     let plain = Parsed::read(options.source.clone(), &library)?.program()?;
     let design = petal_passes::synthesizable(plain, probed, &pipeline, memories)?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
 
 use petal_metadata::labels::control_label;
-use petal_metadata::{CompiledKind, ControlId, Id as _, Metadata, Origin, Span};
+use petal_metadata::{CompiledKind, ControlId, Id as _, Metadata, Span};
 use serde::{Deserialize, Serialize};
 
 use crate::names::{Names, Source};
@@ -352,16 +352,15 @@ pub(crate) fn row(names: &Names<'_>, part: &Part) -> Row {
             let cell = &component.cells[*number];
             row.name.clone_from(&cell.name);
             row.detail.clone_from(&cell.prototype);
-            row.kind = Kind::Control;
+            row.kind = if cell.is_of_program {
+                Kind::Cell
+            } else {
+                Kind::Control
+            };
             let sources = known.into_iter().flat_map(|known| &known.cells);
-            let of_program = sources.into_iter().find(|of| {
-                of.instance.as_deref() == Some(&cell.instance) && of.origin != Origin::Compiler
-            });
-            match of_program {
-                Some(source) => {
-                    row.kind = Kind::Cell;
-                    source.span
-                }
+            let same = |of: &&petal_metadata::Cell| of.instance.as_deref() == Some(&cell.instance);
+            match sources.into_iter().find(same) {
+                Some(source) => source.span,
                 None => known.and_then(|known| {
                     let node = controlled(known, &cell.instance)?;
                     row.detail = control_label(metadata, known, node);

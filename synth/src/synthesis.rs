@@ -207,7 +207,7 @@ impl Synthesis {
             .rows
             .iter()
             .filter(|row| row.kind == Kind::Unattributed);
-        let luts: f64 = rows.map(|row| row.figures.luts).sum();
+        let luts = rows.fold(0.0, |sum, row| sum + row.figures.luts);
         if self.area.total.luts > 0.0 {
             luts / self.area.total.luts
         } else {

@@ -109,7 +109,9 @@ impl Report {
                 continue;
             };
             let shares = netlist.bit(net).and_then(|bit| attribution.driver(bit));
-            let mut step = step(names, shares.unwrap_or_default().into_keys().collect());
+            // What place and route put in belongs to what is before it.
+            let Some(shares) = shares else { continue };
+            let mut step = step(names, shares.into_keys().collect());
             step.delay_ns = std::mem::take(&mut logic);
             match steps.last_mut() {
                 Some(last) if last.name == step.name && last.instance == step.instance => {
@@ -133,18 +135,7 @@ const NAMES: usize = 3;
 
 fn step(names: &Names<'_>, parts: Vec<Part>) -> Step {
     let rows: Vec<_> = parts.iter().map(|part| row(names, part)).collect();
-    let Some(first) = rows.first() else {
-        let row = row(names, &Part::Nothing);
-        return Step {
-            kind: row.kind,
-            instance: row.instance,
-            name: "device".to_owned(),
-            detail: String::new(),
-            file: None,
-            line: None,
-            delay_ns: 0.0,
-        };
-    };
+    let first = &rows[0];
     let mut all: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     all.dedup();
     let more = all.len().saturating_sub(NAMES);
