@@ -59,7 +59,7 @@ pub fn synth(args: &SynthArgs) -> Result<(), Error> {
     let placing = terminal.stage("placing and routing");
     let placed = flow.place(&mapped).map_err(from)?;
     drop(placing);
-    let synthesis = Synthesis::new(&flow, &design, memories, &mapped, &placed);
+    let synthesis = Synthesis::new(&flow.tools, target, &design, memories, &mapped, &placed);
     let mut synthesis = synthesis.map_err(from)?;
     if let Some(cycles) = cycles(&out, &design) {
         synthesis.set_cycles(cycles);

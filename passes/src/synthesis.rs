@@ -85,7 +85,7 @@ pub fn synthesizable(
     pipeline: &Pipeline,
     memories: MemoryPlace,
 ) -> Result<Option<Synthesizable>, PassesError> {
-    let _reading = petal_program::compiling();
+    let reading = petal_program::compiling();
     let manager = pipeline::stock()?;
     let (pipeline, _) = &pipeline.completed(&plain.ctx);
     let texts = Arc::new(std::mem::take(&mut probed.texts));
@@ -130,6 +130,8 @@ pub fn synthesizable(
         .map(|(known, component)| known.component(component))
         .collect();
     design.prepare_for_synthesis(memories)?;
+    // The Verilog reads on its own: whoever reads twice may wait for itself.
+    drop(reading);
     let components = main_first(components, design.program.entrypoint.as_ref());
     Ok(Some(Synthesizable {
         top: design.program.entrypoint.to_string(),

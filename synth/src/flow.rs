@@ -46,13 +46,27 @@ pub struct Mapped {
     digest: String,
 }
 
+impl Mapped {
+    /// What a run of yosys wrote: its `write_json`, and its `stat -json` of the same netlist.
+    ///
+    /// # Errors
+    /// When petal can't read the latter.
+    pub fn new(netlist: String, stat: &str, top: &str) -> Result<Self, Error> {
+        Ok(Self {
+            cells: cells(stat, top)?,
+            netlist,
+            digest: String::new(),
+        })
+    }
+}
+
 /// What nextpnr reports for a seed.
 #[derive(Debug, Clone)]
 pub struct Placed {
     /// The seed.
     pub seed: u64,
-    /// Its report as JSON.
-    pub(crate) report: String,
+    /// Its report as JSON (`--report`).
+    pub report: String,
 }
 
 impl Flow {
@@ -87,9 +101,8 @@ impl Flow {
             made
         };
         Ok(Mapped {
-            cells: cells(&stat, &design.top)?,
-            netlist,
             digest,
+            ..Mapped::new(netlist, &stat, &design.top)?
         })
     }
 

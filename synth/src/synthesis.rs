@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::area::{Area, Attribution, Figures, Kind, Row};
 use crate::error::Error;
-use crate::flow::{Flow, Mapped, Placed};
+use crate::flow::{Mapped, Placed};
 use crate::names::Names;
 use crate::netlist::Netlist;
 use crate::timing::{Path, Report};
+use crate::tools::{Target, Tools};
 
 /// The area and the clock of a design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,7 +69,8 @@ impl Synthesis {
     /// # Errors
     /// When petal can't read it, or the netlist has other cells than yosys counts.
     pub fn new(
-        flow: &Flow,
+        tools: &Tools,
+        target: Target,
         design: &Synthesizable,
         memories: MemoryPlace,
         mapped: &Mapped,
@@ -104,12 +106,9 @@ impl Synthesis {
         let utilization = &middle.utilization;
         Ok(Self {
             version: 1,
-            target: flow.target.name().to_owned(),
-            device: flow.target.device().to_owned(),
-            tools: vec![
-                flow.tools.yosys.version.clone(),
-                flow.tools.nextpnr.version.clone(),
-            ],
+            target: target.name().to_owned(),
+            device: target.device().to_owned(),
+            tools: vec![tools.yosys.version.clone(), tools.nextpnr.version.clone()],
             has_memories: memories == MemoryPlace::Inside,
             cells: mapped.cells.clone(),
             clock: Clock {

@@ -139,10 +139,9 @@ fn find(name: &str) -> Option<Tool> {
             .ok()?;
         let said =
             [asked.stdout, asked.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        let line = said
-            .iter()
-            .flat_map(|text| text.lines())
-            .find(|line| !line.trim().is_empty())?;
+        let line = said.iter().flat_map(|text| text.lines()).find(|line| {
+            line.contains(|c: char| c.is_ascii_digit()) && !line.starts_with("Preparing")
+        })?;
         let version = line.trim().to_owned();
         asked.status.success().then_some(Tool { program, version })
     })
