@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -223,6 +223,22 @@ impl Flow {
             let _ = fs::remove_file(whole);
         }
     }
+}
+
+/// Removes what is kept in a cache.
+///
+/// # Errors
+/// When it can't be removed.
+pub fn clean_cache(cache: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(cache)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("synth-") || name.starts_with(".synth-") {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn digest(parts: &[&str]) -> String {

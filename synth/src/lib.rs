@@ -15,7 +15,7 @@ mod tools;
 
 pub use area::{Area, Figures, Kind, Row};
 pub use error::Error;
-pub use flow::{Flow, Mapped, Placed};
+pub use flow::{Flow, Mapped, Placed, clean_cache};
 pub use synthesis::{Clock, Synthesis};
 pub use timing::{Path as CriticalPath, Step};
 pub use tools::{Target, Tool, Tools};
