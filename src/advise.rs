@@ -29,6 +29,7 @@ use crate::versions;
 /// `petal advise`
 pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     let path = &args.design.design;
+    design::check(path)?;
     let name = design::name(path);
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| Path::new("petal-out").join(&name));
@@ -65,11 +66,14 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     let shop = Shop::new(&runs, args.quiet, args.budget, source, &program)?;
     let terminal = Terminal::new(args.quiet);
     let Profiled {
-        summary, before, ..
+        metadata,
+        summary,
+        before,
+        ..
     } = petal_profile::run_in(&runs[0], &out, &mut places, &terminal)?;
     // What the run before was, `petal compare --last` wants to know, whoever ran it.
     if let Some(before) = before {
-        Last::new(before, &summary, &out)?;
+        Last::new(before, (&metadata, &summary), &out)?;
     }
     if !args.quiet {
         summary.warnings.iter().for_each(messages::warning);

@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use petal_analysis::front_end::front_end_file;
 use petal_analysis::{Analysis, Summary};
 use petal_compare::{
-    Baseline, CheckpointFigures, Comparison, CounterFigures, LatencyFigures, Source, Style,
-    differential,
+    Baseline, CheckpointFigures, Comparison, CounterFigures, Language, LatencyFigures, Source,
+    Style, differential,
 };
 use petal_files::Scratch;
+use petal_metadata::{FrontEndFileId, Id as _};
 use petal_observe::Results;
 use petal_passes::Pipeline;
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
@@ -117,6 +119,17 @@ fn last(args: &CompareArgs) -> Result<[PathBuf; 2], Error> {
     } else {
         args.base.clone()
     };
+    if is_program(&args.base) {
+        let (design, shown) = (args.base.display(), dir.display());
+        if !args.base.exists() && !design::is_standard_input(&args.base) {
+            return Err(Error::new(format!("there is no design {design}")));
+        }
+        if !folder::is_profile(&dir) {
+            return Err(Error::new(format!(
+                "{design} has no run in {shown} yet: `petal run {design}` makes one, and the second one is compared"
+            )));
+        }
+    }
     folder::whole(&dir)?;
     let last = dir.join(LAST);
     if !last.exists() {
@@ -209,12 +222,22 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
     let analysis = analyse(&profile)?;
     let baseline = of_run(&analysis, &profile.summary, profile.observations()?);
-    let files = profile.metadata.files.iter();
-    let sources = files.map(|file| Source {
+    let metadata = &profile.metadata;
+    let calyx = metadata.files.iter().map(|file| Source {
         name: file.name.clone(),
         text: file.text.clone(),
+        language: Language::Calyx,
     });
-    Ok((baseline, sources.collect()))
+    let front = metadata.front_end.files.iter().enumerate();
+    let front = front.filter(|(_, file)| !file.is_calyx());
+    let front = front.filter_map(|(at, file)| {
+        Some(Source {
+            name: front_end_file(metadata, FrontEndFileId::from_index(at)).to_owned(),
+            text: file.text.clone()?,
+            language: Language::FrontEnd,
+        })
+    });
+    Ok((baseline, calyx.chain(front).collect()))
 }
 
 /// The baseline of a run, with what was observed in it.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use petal_observe::Countable;
 use petal_profile::Error;
-use petal_table::screen::{BOLD, DIM};
+use petal_table::style::{BOLD, DIM};
 
 use crate::args::CountersArgs;
 use crate::print::print;

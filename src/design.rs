@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use petal_profile::Error;
 use petal_profile::interrupt::Ending;
+use petal_profile::{Error, folder};
 use petal_program::Source;
 
 use crate::streams;
@@ -23,6 +23,7 @@ pub fn is_standard_input(path: &Path) -> bool {
 /// The design at `path`, which is read here only if it is on standard input.
 pub fn source(path: &Path) -> Result<Source, Error> {
     if !is_standard_input(path) {
+        check(path)?;
         return Ok(Source::from(path));
     }
     let text = streams::input().map_or_else(text, Ok)?;
@@ -30,6 +31,24 @@ pub fn source(path: &Path) -> Result<Source, Error> {
         name: PathBuf::from(NAME),
         text,
     })
+}
+
+/// Fails if a folder stands where a design is wanted: says what it is, and what takes it.
+pub fn check(path: &Path) -> Result<(), Error> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let shown = path.display();
+    Err(Error::new(if folder::is_profile(path) {
+        format!(
+            "{shown} is the profile of a run, and no design: name the design's file, or see what the profile holds with \
+             `petal stats {shown} hotspots`, and what changed since the run before with `petal compare --last {shown}`"
+        )
+    } else {
+        format!(
+            "cannot read the design {shown}: it is a directory, and not a regular file; name a Calyx file in it"
+        )
+    }))
 }
 
 /// What is on standard input.

@@ -14,6 +14,7 @@ use petal_table::thousands;
 use petal_verilator::{Verilator, Version, compiler_version};
 
 use crate::print::print;
+use crate::screen::screen;
 use crate::terminal::Terminal;
 use crate::versions;
 
@@ -36,6 +37,9 @@ const BROWSERS: &[&str] = if cfg!(target_os = "macos") {
         "microsoft-edge",
     ]
 };
+
+/// Columns before what is said below a finding.
+const DETAIL: usize = 11;
 
 /// Why something is needed, and how to get it.
 struct Need {
@@ -317,15 +321,26 @@ impl Finding {
             Health::Missing => ("missing", AnsiColor::Yellow.on_default()),
             Health::Broken => ("broken", AnsiColor::Red.on_default().bold()),
         };
+        let screen = screen();
+        let mut line = |line: &str| {
+            let _ = writeln!(text, "{}", screen.folded(line, DETAIL));
+        };
         // The rest of a long message stands below its begin.
-        let detail = self.detail.trim_end().replace('\n', "\n           ");
-        let _ = writeln!(text, "{style}{word:<9}{style:#}{:<20}{detail}", self.what);
+        let mut detail = self.detail.trim_end().lines();
+        let first = detail.next().unwrap_or_default();
+        line(&format!(
+            "{style}{word:<9}{style:#}{:<20}{first}",
+            self.what
+        ));
+        for rest in detail {
+            line(&format!("{:DETAIL$}{rest}", ""));
+        }
         if matches!(self.state, Health::Works) {
             return;
         }
-        let _ = writeln!(text, "           without it: {}", self.need.without);
+        line(&format!("{:DETAIL$}without it: {}", "", self.need.without));
         for (system, way) in self.need.ways {
-            let _ = writeln!(text, "           {system}: {way}");
+            line(&format!("{:DETAIL$}{system}: {way}", ""));
         }
     }
 }

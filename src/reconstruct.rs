@@ -24,14 +24,15 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Error> {
         quiet: args.quiet,
         events: args.observe.events.clone(),
     };
+    let profiled = profile_waveform(&options, &args.out, &mut places, &terminal)?;
     let Profiled {
         summary, results, ..
-    } = profile_waveform(&options, &args.out, &mut places, &terminal)?;
+    } = &profiled;
     let quiet = args.quiet || events::take_output(&args.observe);
     if args.json || !quiet {
-        report(&summary, results.as_ref(), &args.out, None, args.json)?;
+        report(&profiled, &args.out, None, args.json)?;
     }
-    warn(&summary, args.quiet);
+    warn(summary, args.quiet);
     if let Some(early) = summary.early_end().filter(|_| !args.quiet) {
         messages::note(early);
     }

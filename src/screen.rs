@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use petal_table::Screen;
-use petal_table::screen::{BOLD, DIM};
+use petal_table::style::{BOLD, DIM};
 use terminal_size::{Width, terminal_size_of};
 
 use crate::streams;

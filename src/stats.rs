@@ -108,7 +108,7 @@ fn usage(error: SelectionError) -> Error {
 
 /// A table as text, as wide as the terminal at most, if it is written to one.
 fn text(table: &Table) -> String {
-    let mut text = screen().table(table, 0);
+    let mut text = table.shown(screen(), 0);
     let mut values = table.rows().iter().flatten();
     if values.any(|value| *value == Value::Unknown) {
         text.push_str(

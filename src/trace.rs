@@ -99,7 +99,7 @@ fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Err
         thousands(alike.count),
         thousands(all)
     );
-    let mut heard = is_read(&format!("{name}\n\n{}", screen().table(&table, 2)))?
+    let mut heard = is_read(&format!("{name}\n\n{}", table.shown(screen(), 2)))?
         && is_read(&begin(&like_it, cycles, alike.first))?
         && show(args, profile, Some(&(alike.first..alike.first + cycles)))?;
     if let Some((&cycles, Alike { first, .. })) = other.filter(|_| heard) {

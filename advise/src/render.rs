@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use petal_table::screen::{BETTER, BOLD, DIM, NEXT, WORSE};
+use petal_table::style::{BETTER, BOLD, DIM, NEXT, WORSE};
 use petal_table::{Screen, thousands};
 
 use crate::advice::{Advice, Defect, Item};
@@ -67,7 +67,8 @@ impl Item {
                 Some(style) => screen.styled(style, line),
                 None => line.to_owned(),
             };
-            let _ = writeln!(text, "{}", format!("      {line}").trim_end());
+            let line = format!("      {line}");
+            let _ = writeln!(text, "{}", screen.folded(line.trim_end(), 10));
         }
         if let Some(patch) = self.patch.as_ref().filter(|_| shown < lines) {
             let _ = writeln!(text, "      … {} lines more in {patch}", lines - shown);

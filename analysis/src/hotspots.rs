@@ -17,7 +17,7 @@ use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
 use crate::waits::Wait;
 use petal_table::Columns;
-use petal_table::text::amount;
+use petal_table::text::{amount, share};
 use petal_table::{RowId, Table, Value, thousands};
 use serde_json::Value as Json;
 
@@ -364,8 +364,12 @@ impl List<'_> {
             if cycles == wait.cycles {
                 format!("its arms wait for {arm}")
             } else {
-                let percent = cycles * 100 / wait.cycles;
-                format!("its arms wait, in {percent} % of these cycles for {arm}")
+                let share = share(cycles.into(), wait.cycles.into());
+                let others = match wait.slowest.len() - 1 {
+                    1 => "for another arm".to_owned(),
+                    others => format!("for {others} other arms"),
+                };
+                format!("its arms wait for {arm} in {share} of these cycles, {others} in the rest")
             }
         });
         let component = self.metadata.component(id.0);
@@ -427,7 +431,7 @@ impl List<'_> {
         }
         let times = self.counts.times(id, statement);
         let (count, unit) = match iterations.filter(|_| section == GuideSection::Loops) {
-            Some(_) if times == Some(cycles) => (times, "time"),
+            Some(_) if times == Some(cycles) => (times, "time it is entered"),
             Some(iterations) => (Some(iterations), "iteration"),
             None => (times, "time"),
         };

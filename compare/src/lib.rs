@@ -18,5 +18,5 @@ pub use comparison::{
     GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, OwnRow, Runs,
     StatementRow, Style, Subject, differential,
 };
-pub use page::{Source, page};
+pub use page::{Language, Source, page};
 pub use since::Since;

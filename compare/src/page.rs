@@ -10,7 +10,7 @@ use petal_visualize::Page;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::baseline::Baseline;
+use crate::baseline::{Baseline, StatementFigures};
 use crate::comparison::{Both, Change, Comparison, OwnRow, both, of_statements};
 
 const BODY: &str = include_str!("page/page.html");
@@ -26,10 +26,22 @@ const MOST_OWN: usize = 500;
 /// The text of a source file of a run. A baseline has none.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Its name, as in [`Baseline::files`].
+    /// Its name, as in [`Baseline::files`], or that of a front end's file as outputs have it.
     pub name: String,
     /// Its text.
     pub text: String,
+    /// Whose it is.
+    pub language: Language,
+}
+
+/// What a file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Language {
+    /// Calyx.
+    Calyx,
+    /// That of a front end.
+    FrontEnd,
 }
 
 /// What the script of the page gets.
@@ -50,6 +62,7 @@ struct Data<'a> {
 #[derive(Debug, Serialize)]
 struct File {
     name: String,
+    language: Language,
     /// The number of each line before and after, and its text.
     lines: Vec<(Option<usize>, Option<usize>, String)>,
     /// Of the lines before, and of those after: cycles in which what begins there was active, and in thousandths what it cost by itself.
@@ -59,7 +72,7 @@ struct File {
 /// The text of the page that compares two runs, whose sources are known or not.
 pub fn page(before: &Baseline, after: &Baseline, sources: [&[Source]; 2]) -> String {
     let comparison = Comparison::new(before, after);
-    let own = comparison.own.iter().filter(|row| row.change() > 0);
+    let own = comparison.own.iter().filter(|row| row.shift() > 0);
     let effects = comparison.groups.iter();
     let effects = effects.flat_map(|row| row.now.iter().chain(&row.no_longer));
     let words: BTreeSet<&str> = effects.map(|effect| first_word(effect)).collect();
@@ -67,7 +80,10 @@ pub fn page(before: &Baseline, after: &Baseline, sources: [&[Source]; 2]) -> Str
         classes: classes(&comparison),
         own: own.take(MOST_OWN).collect(),
         frames: both(before, after),
-        files: files(before, after, sources),
+        files: front_end_files(before, after, sources)
+            .into_iter()
+            .chain(files(before, after, sources))
+            .collect(),
         passes: [only(before, after), only(after, before)],
         terms: terms::hints(words.into_iter()),
         comparison: &comparison,
@@ -140,7 +156,9 @@ fn files(before: &Baseline, after: &Baseline, sources: [&[Source]; 2]) -> Vec<Fi
     let costs = [costs(before), costs(after)];
     let text = |side: usize, run: &Baseline, at: Option<usize>| {
         let file = &run.files[at?];
-        let source = sources[side].iter().find(|source| source.name == file.name);
+        let mut sources = sources[side].iter();
+        let source =
+            sources.find(|source| source.language == Language::Calyx && source.name == file.name);
         source.map(|source| source.text.as_str())
     };
     let files = pairs.into_iter().filter_map(|(was, is)| {
@@ -170,9 +188,38 @@ fn files(before: &Baseline, after: &Baseline, sources: [&[Source]; 2]) -> Vec<Fi
         };
         Some(File {
             name,
+            language: Language::Calyx,
             lines,
             costs: [of(0, was), of(1, is)],
         })
+    });
+    files.collect()
+}
+
+/// The files of the front ends of both runs whose text is known, by their names.
+fn front_end_files(before: &Baseline, after: &Baseline, sources: [&[Source]; 2]) -> Vec<File> {
+    let texts = sources.map(|sources| {
+        let front = sources.iter();
+        let front = front.filter(|source| source.language == Language::FrontEnd);
+        let texts = front.map(|source| (source.name.as_str(), source.text.as_str()));
+        texts.collect::<BTreeMap<&str, &str>>()
+    });
+    let names: BTreeSet<&str> = texts.iter().flat_map(|of| of.keys().copied()).collect();
+    let costs = [front_end_costs(before), front_end_costs(after)];
+    let files = names.into_iter().map(|name| {
+        let [old, new] = [0, 1].map(|side| texts[side].get(name).copied());
+        // Where one side has no text, the other's stands for both: the lines of a baseline are those of its file.
+        let (was, is) = (old.or(new), new.or(old));
+        File {
+            name: name.to_owned(),
+            language: Language::FrontEnd,
+            lines: aligned(was.unwrap_or_default(), is.unwrap_or_default()),
+            costs: [0, 1].map(|side| {
+                let known = texts[side].contains_key(name);
+                let of = costs[side].get(name).filter(|_| known);
+                of.cloned().unwrap_or_default()
+            }),
+        }
     });
     files.collect()
 }
@@ -197,17 +244,33 @@ fn aligned(old: &str, new: &str) -> Vec<(Option<usize>, Option<usize>, String)> 
 }
 
 /// What the lines of each file cost: by file and line, cycles in which the outermost statement was active, and thousandths by themselves.
-fn costs(run: &Baseline) -> BTreeMap<usize, BTreeMap<usize, (u64, u64)>> {
+fn costs(run: &Baseline) -> BTreeMap<usize, LineCosts> {
+    costs_at(run, |row| row.place.map(|place| (place.file, place.line)))
+}
+
+/// The same of the lines of front ends.
+fn front_end_costs(run: &Baseline) -> BTreeMap<String, LineCosts> {
+    costs_at(run, |row| {
+        let place = row.front_end.as_ref()?;
+        Some((place.file.clone(), place.line))
+    })
+}
+
+/// Costs by line, as [`File::costs`] has them.
+type LineCosts = BTreeMap<usize, (u64, u64)>;
+
+fn costs_at<F: Ord>(
+    run: &Baseline,
+    place: impl Fn(&StatementFigures) -> Option<(F, u32)>,
+) -> BTreeMap<F, LineCosts> {
     let own = of_statements(run);
-    let mut costs: BTreeMap<usize, BTreeMap<usize, (u64, u64)>> = BTreeMap::new();
+    let mut costs: BTreeMap<F, LineCosts> = BTreeMap::new();
     for (at, row) in run.statements.iter().enumerate() {
-        let Some(place) = row.place else { continue };
-        let line = usize::try_from(place.line).unwrap_or(usize::MAX);
-        let cost = costs
-            .entry(place.file)
-            .or_default()
-            .entry(line)
-            .or_default();
+        let Some((file, line)) = place(row) else {
+            continue;
+        };
+        let line = usize::try_from(line).unwrap_or(usize::MAX);
+        let cost = costs.entry(file).or_default().entry(line).or_default();
         cost.0 = cost.0.max(row.cycles);
         cost.1 += own.get(&at).copied().unwrap_or(0);
     }

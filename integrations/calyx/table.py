@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Holds petal against the Calyx compiler that it was built with: writes the table of docs/compilers.md.
 
-    integrations/calyx/table.py CHECKOUT --petal PETAL --driver CALYX [--out TABLE.md] [PROGRAM.futil ...]
+    integrations/calyx/table.py CHECKOUT --petal PETAL --driver CALYX [--petal PETAL --driver CALYX] [--out TABLE.md] [PROGRAM.futil ...]
 
 Each program is compiled by the compiler's own driver and simulated by Verilator, with a testbench of this script; the
 cycles and memories of `petal run` have to be the same, and so have those of the program's `.expect`, where it has one.
-Without PROGRAM, all of the checkout's tests/correctness. Needs the driver (`cargo build` in the checkout) and Verilator.
+Without PROGRAM, all of the checkout's tests/correctness. Several compilers, each a driver and a petal, have columns of their own.
+Needs the drivers (`cargo build` in the checkout, `cargo install calyx` for the published compiler) and Verilator.
 """
 
 import argparse
 import concurrent.futures
 import json
+import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -42,14 +45,24 @@ endmodule
 """
 
 
-def run(command, **options):
-    """Runs a command; returns what it printed, or raises with its last words."""
-    done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=900, **options
-    )
-    if done.returncode:
-        raise RuntimeError((done.stderr or done.stdout).strip())
-    return done.stdout
+# How many seconds a step may take, and what is said where Verilator takes longer.
+TIMEOUT = 300
+LATE = "not in time"
+
+
+def run(command):
+    """Runs a command; returns what it printed, or raises with its last words. One that takes too long ends with all that it started."""
+    pipe = subprocess.PIPE
+    words = [str(word) for word in command]
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
+        try:
+            out, errors = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if process.returncode:
+        raise RuntimeError((errors or out).strip())
+    return out
 
 
 def bits(value, form, width):
@@ -71,11 +84,18 @@ def flat(data):
     return [inner for value in data for inner in flat(value)] if isinstance(data, list) else [data]
 
 
-def simulate(program, args, folder):
+def simulate(program, driver, args, folder):
     """The cycles and the words of the memories, by the compiler's own driver and Verilator."""
     verilog = folder / "design.sv"
-    run([args.driver, "-l", args.checkout, program, "-b", "verilog", "-o", verilog, *args.flags])
-    text = verilog.read_text()
+    # With `-o`, the published compiler leaves out the primitives.
+    compiling = ["-l", args.checkout, "-b", "verilog", *args.flags]
+    try:
+        text = run([driver, program, *compiling])
+    except RuntimeError:
+        # The published compiler reads no positions of front ends.
+        plain = folder / program.name
+        plain.write_text(without_positions(program.read_text()))
+        text = run([driver, plain, *compiling])
     top = "main" if re.search(r"^module main\b", text, re.M) else re.search(r"top=(\w+)", text)[1]
     # Executables of some Verilators ignore their arguments.
     verilog.write_text(re.sub(r"\S+ = \$value\$plusargs\(\"DATA=%s\", DATA\)", f'DATA = "{folder}"', text))
@@ -104,6 +124,13 @@ def simulate(program, args, folder):
     return int(cycles[1]), memories
 
 
+def without_positions(text):
+    """A program without what front ends say of their lines."""
+    text = re.sub(r"sourceinfo\s*#\{.*?\}#", "", text, flags=re.S)
+    text = re.sub(r"@pos\{[^}]*\}", "", text)
+    return re.sub(r'<"pos"=\{[^}]*\}>|"pos"=\{[^}]*\},\s*|,\s*"pos"=\{[^}]*\}', "", text)
+
+
 def data_of(program):
     """What is in the data file of a program."""
     for name in (f"{program}.data", f"{program}.data.json"):
@@ -112,12 +139,12 @@ def data_of(program):
     return {}
 
 
-def profile(program, args, folder):
+def profile(program, petal, args, folder):
     """The cycles and memories of `petal run`."""
     out = folder / "profile"
     data = Path(f"{program}.data")
     flags = ["--passes" if word == "-p" else word for word in args.flags]
-    command = [args.petal, "run", program, "--out", out, "--library", args.checkout, *flags, "-q"]
+    command = [petal, "run", program, "--out", out, "--library", args.checkout, *flags, "-q"]
     run(command + (["--data", data] if data.exists() else []))
     summary = json.loads((out / "summary.json").read_text())
     memories = json.loads((out / "memories.json").read_text())
@@ -144,29 +171,45 @@ def first(error):
 def row(program, args):
     """A row of the table, and whether it is as it should be."""
     name = program.relative_to(args.root) if program.is_relative_to(args.root) else program.name
+    found = [cells(program, *compiler, args) for compiler in zip(args.driver, args.petal)]
+    columns = [cell for pair, _, _ in found for cell in pair]
+    rest = []
+    for at in range(2):
+        told = list(dict.fromkeys(other[at] for _, other, _ in found))
+        rest.append("; ".join(told))
+    return f"| `{name}` | {' | '.join(columns + rest)} |", all(good for _, _, good in found)
+
+
+def cells(program, driver, petal, args):
+    """The cycles by a compiler's driver and by petal, what is told of memories and proof, and whether all agree."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         try:
-            cycles, memories = simulate(program, args, folder)
-        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            cycles, memories = simulate(program, driver, args, folder)
+        except RuntimeError as error:
             cycles, memories = first(error), None
+        except subprocess.TimeoutExpired:
+            # Verilator and the C++ compiler have to get through the whole design.
+            cycles, memories = LATE, None
         try:
-            own, own_memories, verified = profile(program, args, folder)
+            own, own_memories, verified = profile(program, petal, args, folder)
             own_words = words(own_memories, data_of(program))
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             own, own_words, verified = first(error), None, "–"
     if memories is None and own_words is None:
-        return f"| `{name}` | refused | refused | – | the compiler's: {cycles} |", True
-    if memories is None or own_words is None:
-        return f"| `{name}` | {cycles} | {own} | – | DIFFERS |", False
-    same = memories == own_words
+        return ["refused", "refused"], ["–", f"the compiler's: {cycles}"], True
     expected = program.with_suffix(".expect")
+    if cycles == LATE and own_words is not None and expected.exists():
+        good = agrees(own_memories, expected)
+        return [cycles, str(own)], ["as `.expect` says" if good else "NOT AS EXPECTED", verified], good
+    if memories is None or own_words is None:
+        return [str(cycles), str(own)], ["–", "DIFFERS"], False
+    same = memories == own_words
     held = "same"
     if expected.exists():
         held = "same, as `.expect` says" if agrees(own_memories, expected) else "NOT AS EXPECTED"
     good = same and cycles == own and "NOT" not in held
-    told = held if same else "DIFFER"
-    return f"| `{name}` | {cycles} | {own} | {told} | {verified} |", good
+    return [str(cycles), str(own)], [held if same else "DIFFER", verified], good
 
 
 def agrees(memories, expected):
@@ -194,18 +237,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("programs", type=Path, nargs="*")
-    parser.add_argument("--petal", default="petal")
-    parser.add_argument("--driver", default="calyx")
+    parser.add_argument("--petal", action="append", default=[])
+    parser.add_argument("--driver", action="append", default=[])
     parser.add_argument("--flags", default="", help="flags for both, such as `-p no-opt`")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
     args = parser.parse_intermixed_args()
+    args.petal, args.driver = args.petal or ["petal"], args.driver or ["calyx"]
+    if len(args.petal) != len(args.driver):
+        parser.error("each petal needs the driver of its compiler")
     args.flags = args.flags.split()
     args.root = args.checkout / "tests" / "correctness"
     programs = args.programs or sorted(args.root.rglob("*.futil"))
     out = args.out.open("w") if args.out else sys.stdout
-    out.write("| program | cycles in Verilator | cycles of petal | memories | verified by |\n")
-    out.write("| --- | ---: | ---: | --- | --- |\n")
+    names = [run([petal, "--version"]).splitlines()[1] for petal in args.petal]
+    columns = [f"{name}: cycles in Verilator | of petal" for name in names]
+    out.write(f"| program | {' | '.join(columns)} | memories | verified by |\n")
+    out.write(f"| --- |{' ---: | ---: |' * len(names)} --- | --- |\n")
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for line, good in pool.map(lambda program: row(program, args), programs):

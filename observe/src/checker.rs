@@ -42,6 +42,11 @@ enum Operand {
     Memory(Signal, Memory, Vec<Expression>),
 }
 
+/// The path of a memory at the beginning of a text that has indices of it.
+pub(crate) fn memory_path(text: &str) -> &str {
+    text.split('[').next().unwrap_or(text).trim()
+}
+
 impl Checker<'_> {
     pub fn problem(
         &self,
@@ -160,16 +165,24 @@ impl Checker<'_> {
                 let help = "take some of them, such as `[63:0]`".to_owned();
                 Err(self.problem(syntax, message, Some(help)))
             }
-            Operand::Memory(signal, memory, indices) => {
+            Operand::Memory(_, memory, indices) => {
                 let dims = memory.dims.len();
                 let message = match indices.len() {
                     0 => "this is a memory, which is no value".to_owned(),
-                    some => format!("this memory has {dims} dimensions, and {some} are given"),
+                    some => format!(
+                        "this memory has {dims} dimensions, {}, and not {some}",
+                        memory.sizes()
+                    ),
                 };
-                let words = "[0]".repeat(dims);
+                // An index alone may be meant for all dimensions together.
+                let word = match &indices[..] {
+                    [Expression::Value(Value::Constant(word, _))] => *word,
+                    _ => 0,
+                };
                 let help = format!(
-                    "name one of its words, such as `{}{words}`, or one of its ports",
-                    signal.name
+                    "name one of its words, such as `{}{}`, or one of its ports",
+                    memory_path(&self.text[syntax.span.clone()]),
+                    memory.indices(word)
                 );
                 Err(self.problem(syntax, message, Some(help)))
             }
@@ -266,7 +279,13 @@ impl Checker<'_> {
                     && value >= dim
                 {
                     let message = format!("the index {value} is beyond the end: the size is {dim}");
-                    return Err(self.problem(at, message, None));
+                    let help = (memory.dims.len() > 1).then(|| {
+                        let path = memory_path(&self.text[of.span.clone()]);
+                        let sizes = memory.sizes();
+                        let word = memory.indices(value);
+                        format!("the memory has the sizes {sizes}: name a word as `{path}{word}`")
+                    });
+                    return Err(self.problem(at, message, help));
                 }
                 indices.push(self.expression(at)?);
                 if indices.len() < memory.dims.len() {

@@ -50,6 +50,22 @@ impl Memory {
         self.dims != [u64::MAX].repeat(self.dims.len())
     }
 
+    /// Its sizes as Calyx writes indices: `[4][4]`.
+    pub fn sizes(&self) -> String {
+        self.dims.iter().map(|dim| format!("[{dim}]")).collect()
+    }
+
+    /// The indices of a word in row-major order, such as `[0][2]`; those of the first one where there is no such word.
+    pub fn indices(&self, word: u64) -> String {
+        let mut rest = if word < self.words() { word } else { 0 };
+        let mut indices: Vec<String> = Vec::new();
+        for dim in self.dims.iter().rev() {
+            indices.insert(0, format!("[{}]", rest % dim));
+            rest /= dim;
+        }
+        indices.concat()
+    }
+
     /// Number of words.
     pub fn words(&self) -> u64 {
         self.dims.iter().copied().fold(1, u64::saturating_mul)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use petal_table::screen::BOLD;
+use petal_table::style::BOLD;
 use petal_table::{Column, Screen, Table, Value, thousands};
 
 use crate::kinds::Results;
@@ -75,7 +75,7 @@ impl Results {
         let mut text = String::new();
         for (title, table, all) in self.first_rows(PRINTED) {
             let _ = writeln!(text, "{}", screen.styled(BOLD, title));
-            text.push_str(&screen.table(&table, 2));
+            text.push_str(&table.shown(screen, 2));
             if table.rows().len() < all {
                 let _ = writeln!(
                     text,

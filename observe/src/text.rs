@@ -11,6 +11,8 @@ pub struct Text {
     pub text: String,
     /// Its first byte in the file.
     pub at: Option<usize>,
+    /// The option of the command line that it is from, such as `--watch`.
+    pub option: Option<String>,
 }
 
 impl From<Spanned<String>> for Text {
@@ -18,6 +20,7 @@ impl From<Spanned<String>> for Text {
         Self {
             at: Some(text.span().start),
             text: text.into_inner(),
+            option: None,
         }
     }
 }
@@ -27,6 +30,7 @@ impl From<&str> for Text {
         Self {
             text: text.to_owned(),
             at: None,
+            option: None,
         }
     }
 }

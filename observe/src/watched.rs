@@ -5,7 +5,7 @@ use std::ops::Range;
 use petal_reconstruct::{Signal, Value, ValueOp};
 
 use crate::activity::Aspect;
-use crate::checker::{Checker, Named};
+use crate::checker::{Checker, Named, memory_path};
 use crate::directory::{Directory, Memory};
 use crate::expression::Expression;
 use crate::problem::Problem;
@@ -63,9 +63,18 @@ pub(crate) fn watchable(
                     .zip(&memory.dims)
                     .any(|(index, dim)| index >= dim) =>
             {
-                let dims: Vec<String> = memory.dims.iter().map(|dim| format!("[{dim}]")).collect();
-                let message = format!("the memory has the sizes {}", dims.concat());
-                return Err(problem(syntax.span.clone(), message));
+                let path = memory_path(&checker.text[syntax.span.clone()]);
+                let word = if let [word] = indices[..] { word } else { 0 };
+                return Err(Problem {
+                    help: Some(format!(
+                        "name a word as `{path}{}`, or all of them as `{path}`",
+                        memory.indices(word)
+                    )),
+                    ..problem(
+                        syntax.span.clone(),
+                        format!("the memory has the sizes {}", memory.sizes()),
+                    )
+                });
             }
             None => {
                 let dims = indices.iter().zip(&memory.dims);

@@ -6,7 +6,7 @@
 //! of the program, a par group too, and the guards of these enables hold the state or the
 //! par-done register.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use calyx_ir as ir;
 use calyx_utils::{CalyxResult, Error};
@@ -18,7 +18,8 @@ use petal_program::source::SourceComponent;
 use petal_program::tree::{NodeKey, View, parent_cell};
 
 use crate::align::Shape;
-use crate::instrument::{ComponentProbes, RunProbe, add_guarded_probe};
+use crate::instrument::add_guarded_probe;
+use crate::probes::{ComponentProbes, RunProbe};
 use crate::sharing::Driver;
 
 /// The compiled control of one component.
@@ -370,33 +371,4 @@ fn one_hot(component: &ir::Component, slice: ir::Id) -> Option<(ir::Id, u64)> {
     })?;
     let register = parent_cell(&shown.src.borrow())?;
     Some((register, 1_u64.checked_shl(bit)?))
-}
-
-/// Follows the compilation of every component of `ctx` that is in `session`.
-pub(crate) fn follow_all(
-    ctx: &mut ir::Context,
-    session: &mut crate::session::Session,
-) -> CalyxResult<HashMap<ir::Id, Compiled>> {
-    let Some(probes) = &mut session.probes else {
-        return Ok(HashMap::new());
-    };
-    let mut compiled = HashMap::new();
-    for component in &mut ctx.components {
-        let Some(record) = session.components.get(&component.name) else {
-            continue;
-        };
-        let Some(component_probes) = probes.components.get_mut(&component.name) else {
-            continue;
-        };
-        let followed = follow(
-            component,
-            &ctx.lib,
-            &probes.prefix,
-            &record.shape,
-            &record.source,
-            component_probes,
-        )?;
-        compiled.insert(component.name, followed);
-    }
-    Ok(compiled)
 }

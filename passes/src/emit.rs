@@ -15,7 +15,7 @@ use petal_program::dependences::Dependences;
 use petal_program::tree::{NodeKey, Slot};
 
 use crate::compiled::Compiled;
-use crate::instrument::{CalleeName, ComponentProbes};
+use crate::probes::{CalleeName, ComponentProbes};
 use crate::references::References;
 use crate::session::{ComponentRecord, Session};
 use crate::sharing::Driver;
@@ -266,7 +266,7 @@ impl Assembler<'_> {
 
     fn group_run(
         &mut self,
-        run: &crate::instrument::RunProbe,
+        run: &crate::probes::RunProbe,
         control_ids: &HashMap<NodeKey, ControlId>,
         thread_of: &HashMap<NodeKey, ThreadId>,
     ) -> GroupRun {

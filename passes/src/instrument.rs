@@ -1,6 +1,6 @@
 //! Puts the probes into a program: after the optimiser has decided, before control is compiled.
 //!
-//! Owns which groups run, with their GA probes, and the record of all probes. `calls.rs` finds what a group
+//! Owns which groups run, with their GA probes. `calls.rs` finds what a group
 //! calls, `schedules.rs` records static programs, `cells.rs` makes the cells. The probes of compilation groups
 //! come later, in `compiled.rs`; the pass `profiler-instrumentation`, which only calls all this, is in
 //! `plugin.rs`.
@@ -13,102 +13,19 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use calyx_ir as ir;
-use petal_metadata::{ProbeKind, ProbeName, ProbePrefix, Schedule};
+use petal_metadata::{ProbeKind, ProbePrefix};
 
 pub(crate) use cells::{add_cell, add_guarded_probe, add_named_probe};
 use cells::{add_primitive, add_probe, all_names};
-use petal_program::tree::{GroupRef, NodeKey, View, ViewMut, called_group};
+use petal_program::tree::{GroupRef, View, ViewMut, called_group};
 use schedules::Enables;
 
 use crate::align::Shape;
 use crate::marker;
+use crate::probes::{CallProbe, ComponentProbes, Probes, RunProbe};
 use crate::references::References;
 use crate::session::{ComponentRecord, Session};
 use crate::sharing::Driver;
-use crate::triggers::Trigger;
-
-/// What instrumentation put into a program.
-#[derive(Debug)]
-pub(crate) struct Probes {
-    pub prefix: ProbePrefix,
-    pub components: HashMap<ir::Id, ComponentProbes>,
-}
-
-/// The probes of one component.
-#[derive(Debug, Default)]
-pub(crate) struct ComponentProbes {
-    pub runs: Vec<RunProbe>,
-    pub calls: Vec<CallProbe>,
-    /// What has no `go` and is driven by continuous assignments, each once.
-    pub continuous: Vec<CalleeName>,
-    /// Probes so far; the next one gets this number.
-    pub count: u32,
-    /// Cells of the component, to recognise those that compilation adds.
-    pub cells: HashSet<ir::Id>,
-    /// The schedules of static programs, by number.
-    pub static_programs: Vec<Schedule<NodeKey>>,
-    /// Source statements that became static as a whole, with their latencies.
-    pub latencies: HashMap<NodeKey, u64>,
-    /// Source statements that became static as a whole, but whose runs nothing tells apart.
-    pub merged: HashSet<NodeKey>,
-    /// The probes of branches of `static if`s, until [`crate::triggers`] has added them.
-    pub branches: Vec<BranchProbe>,
-    /// How many `static if`s hold the value of their condition in a register.
-    pub latched: usize,
-    /// What each static program starts by a `go`, until [`crate::triggers`] has probed it.
-    pub triggers: Vec<Vec<Trigger>>,
-    /// Groups of the component, to recognise those that `static-inline` adds.
-    pub groups: HashSet<ir::Id>,
-}
-
-/// A probe that is high while a branch of a `static if` runs.
-#[derive(Debug)]
-pub(crate) struct BranchProbe {
-    pub probe: ProbeName,
-    pub condition: Condition,
-    /// The value of the condition for which the branch is taken.
-    pub branch: bool,
-}
-
-/// Where the condition of a `static if` can be read while it runs.
-#[derive(Debug, Clone)]
-pub(crate) enum Condition {
-    /// It takes one cycle: at its port.
-    Port(ir::RRC<ir::Port>),
-    /// At the wire that `static-inline` makes, as the n-th in the component.
-    Latched(usize),
-}
-
-/// A GA probe. The runs of one group have the same.
-#[derive(Debug)]
-pub(crate) struct RunProbe {
-    pub group: ir::Id,
-    pub driver: Driver,
-    pub latency: Option<u64>,
-    /// Whether the compiler has removed all that the group does.
-    pub is_idle: bool,
-    pub probe: ProbeName,
-    /// The probe of what starts the group for this run, where the group has several.
-    pub enable: Option<ProbeName>,
-}
-
-/// A CG, CC or CP probe.
-#[derive(Debug, Clone)]
-pub(crate) struct CallProbe {
-    /// Index into the runs; `None` for a continuous assignment.
-    pub caller: Option<usize>,
-    pub callee: CalleeName,
-    pub probe: ProbeName,
-}
-
-/// What is called, by its name in the program at this point.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum CalleeName {
-    Group(ir::Id),
-    Cell(ir::Id),
-    /// The n-th `ref` cell of the component.
-    Reference(usize),
-}
 
 /// Adds all probes but those of compilation groups to the program.
 pub(crate) fn instrument(ctx: &mut ir::Context, session: &mut Session) {
@@ -172,7 +89,8 @@ impl Instrumenter<'_> {
     fn run(&mut self, record: &ComponentRecord) {
         let control = std::rc::Rc::clone(&self.component.control);
         let mut enables = Enables::of(&record.source, self.component);
-        self.add_static_programs(ViewMut::of(&mut control.borrow_mut()), None, &mut enables);
+        self.probes
+            .add_static_programs(ViewMut::of(&mut control.borrow_mut()), None, &mut enables);
         let mut runs = self.enables();
         self.add_called_groups(&mut runs);
         // For each group its first run, and the calls of that.

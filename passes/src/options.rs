@@ -166,6 +166,15 @@ pub(crate) fn files(manager: &PassManager, options: &[String]) -> Vec<PathBuf> {
     options.iter().filter_map(file).collect()
 }
 
+/// The names of all passes and aliases, out of the compiler's help.
+pub(crate) fn names(manager: &PassManager) -> Vec<String> {
+    let help = manager.complete_help();
+    let names = help
+        .lines()
+        .filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
+    names.map(|(name, _)| name.to_owned()).collect()
+}
+
 /// Passes, each with its options.
 type PassOptions = Vec<(String, Vec<(String, Value)>)>;
 

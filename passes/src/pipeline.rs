@@ -8,7 +8,7 @@ use calyx_opt::pass_manager::PassManager;
 use calyx_opt::passes::{CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
-use petal_program::{Program, ProgramError, Texts, guarded, guarded_own};
+use petal_program::{Program, ProgramError, Texts, Written, guarded, guarded_own, nearest};
 
 use crate::design::{self, Design};
 use crate::error::PassesError;
@@ -18,7 +18,6 @@ use crate::options;
 use crate::order;
 use crate::owners::Marks;
 use crate::papercuts;
-use crate::plugin::{EncodeControl, Instrumentation};
 use crate::requirements;
 use crate::session::{Phase, Session};
 use crate::structure::Structure;
@@ -65,8 +64,11 @@ impl Pipeline {
     pub fn parse(text: &str, without: &[String]) -> Result<Self, PassesError> {
         let manager = stock()?;
         let expand = |name: &str| {
-            expand(&manager, name.trim())
-                .ok_or_else(|| PassesError::Pipeline(format!("there is no pass or alias `{name}`")))
+            let name = name.trim();
+            expand(&manager, name).ok_or_else(|| {
+                let near = nearest(name, options::names(&manager));
+                PassesError::Pipeline(format!("there is no pass or alias `{name}`{near}"))
+            })
         };
         let mut passes: Vec<String> = Vec::new();
         for name in text.split(',') {
@@ -268,13 +270,13 @@ pub(crate) fn run_probed(
     pipeline: &Pipeline,
     mut marks: Option<&mut Marks>,
 ) -> Result<(Metadata, (Vec<String>, Joined)), PassesError> {
-    let encode = EncodeControl::name();
-    let probe = Instrumentation::name();
+    let encode = Written::STEP;
+    let probe = petal_compiler::INSTRUMENTATION;
     let mut session = guarded_own(path, encode, || Ok(Session::of(ctx, texts)))?;
     session.pipeline = pipeline.described();
     let (mut warnings, mut joined) = (Vec::new(), Joined::new());
     for pass in &pipeline.passes {
-        if session.phase() == Phase::Source && COMPILATION.contains(&pass.as_str()) {
+        if session.phase == Phase::Source && COMPILATION.contains(&pass.as_str()) {
             guarded_own(path, probe, || {
                 session.probe(ctx);
                 Ok(())
@@ -294,12 +296,12 @@ pub(crate) fn run_probed(
         if let (Some(marks), Some(merging)) = (&mut marks, merging) {
             marks.merged(ctx, &merging);
         }
-        if session.phase() == Phase::Probed && pass == CONTROL_COMPILATION {
+        if session.phase == Phase::Probed && pass == CONTROL_COMPILATION {
             if let Some(marks) = &mut marks {
                 marks.mark(ctx);
             }
             guarded_own(path, probe, || session.control_compiled(ctx))?;
-        } else if session.phase() != Phase::Compiled {
+        } else if session.phase != Phase::Compiled {
             guarded_own(path, encode, || session.follow(ctx))?;
         }
         let (notes, cells) = session.joined(&apart);

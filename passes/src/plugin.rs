@@ -126,7 +126,7 @@ impl ConstructVisitor for Instrumentation {
 impl Visitor for Instrumentation {
     fn start_context(&mut self, ctx: &mut ir::Context) -> VisResult {
         let mut turn = Turn::of(ctx)?;
-        match turn.session.phase() {
+        match turn.session.phase {
             Phase::Source => {
                 turn.session.follow(ctx)?;
                 turn.session.probe(ctx);

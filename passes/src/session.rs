@@ -1,36 +1,32 @@
 //! The record of a program while it is compiled.
 //!
-//! Owns the steps between and after the compiler's passes, and what one step leaves for the next.
+//! Owns what one of petal's steps leaves for the next; the steps are in `steps.rs`.
 //! Knows neither who runs the passes nor where the session is kept.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use calyx_ir as ir;
-use calyx_utils::CalyxResult;
-use petal_metadata::{Metadata, Origin};
 use petal_program::dependences::Dependences;
 use petal_program::places::Files;
 use petal_program::source::SourceComponent;
-use petal_program::tree::{NodeKey, View, ViewMut};
+use petal_program::tree::View;
 use petal_program::{CALYX_VERSION, Texts, Written};
 
-use crate::align::{self, Shape};
-use crate::compiled::{self, Compiled};
-use crate::emit;
-use crate::instrument::{self, Probes};
+use crate::align::Shape;
+use crate::compiled::Compiled;
 use crate::kept_state::{self, Joined, Pairs};
-use crate::rebuilt;
-use crate::references::{self, References};
+use crate::probes::Probes;
+use crate::references::References;
 use crate::sharing::Sharing;
-use crate::triggers;
 
 /// One compilation of one program.
 #[derive(Debug)]
 pub(crate) struct Session {
-    phase: Phase,
+    pub phase: Phase,
     pub files: Files,
-    next_key: u64,
+    /// The key that no control node has yet, nor any after it.
+    pub next_key: u64,
     pub components: HashMap<ir::Id, ComponentRecord>,
     /// The `ref` cells of every component.
     pub references: HashMap<ir::Id, References>,
@@ -111,64 +107,6 @@ impl Session {
         }
     }
 
-    pub fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// Inserts the probes of groups and calls: between the optimiser and control compilation.
-    pub fn probe(&mut self, ctx: &mut ir::Context) {
-        instrument::instrument(ctx, self);
-        self.phase = Phase::Probed;
-    }
-
-    /// Records how control was compiled, and inserts its probes: right after that pass.
-    pub fn control_compiled(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
-        self.compiled = compiled::follow_all(ctx, self)?;
-        self.phase = Phase::Compiled;
-        Ok(())
-    }
-
-    /// The metadata of the compiled program; `None` if it has lost its main component.
-    pub fn metadata(&self, ctx: &ir::Context) -> Option<Metadata> {
-        emit::metadata(ctx, self)
-    }
-
-    /// Follows the program through the pass that just ran.
-    ///
-    /// # Errors
-    /// When the pass did what petal can't follow.
-    pub fn follow(&mut self, ctx: &mut ir::Context) -> CalyxResult<()> {
-        // Needed only where a control program was copied into another component.
-        let before = if self.has_copies(ctx) {
-            self.components.clone()
-        } else {
-            HashMap::new()
-        };
-        for component in &mut ctx.components {
-            let name = component.name;
-            // A component that appears later is the compiler's own wrapper around main.
-            let Some(mut record) = self.components.remove(&name) else {
-                continue;
-            };
-            {
-                let mut control = component.control.borrow_mut();
-                self.adopt(
-                    &record.shape,
-                    ViewMut::of(&mut control),
-                    &mut record.source,
-                    &before,
-                );
-                align::align(&record.shape, ViewMut::of(&mut control), &record.source);
-                rebuilt::restore(&record.shape, ViewMut::of(&mut control));
-                record.shape = Shape::of(View::of(&control));
-            }
-            record.sharing.observe(component);
-            self.components.insert(name, record);
-        }
-        references::follow(&mut self.references, ctx)?;
-        triggers::probe_all(ctx, self)
-    }
-
     /// Tells of the cells that have become one although `apart` has them: in words, and by component.
     pub fn joined(&self, apart: &Pairs) -> (Vec<String>, Joined) {
         let mut notes = Vec::new();
@@ -209,75 +147,4 @@ impl Session {
         notes.sort_unstable();
         (notes, all)
     }
-
-    /// Whether a component holds control nodes of another one.
-    fn has_copies(&self, ctx: &ir::Context) -> bool {
-        ctx.components.iter().any(|component| {
-            self.components.get(&component.name).is_some_and(|record| {
-                has_foreign(View::of(&component.control.borrow()), &record.source)
-            })
-        })
-    }
-
-    /// Where an invoke was replaced by the control program of the component that it invokes: gives
-    /// the copied nodes identities of their own, below the invoke.
-    fn adopt(
-        &mut self,
-        before: &Shape,
-        mut after: ViewMut<'_>,
-        source: &mut SourceComponent,
-        components: &HashMap<ir::Id, ComponentRecord>,
-    ) {
-        if !has_foreign(after.view(), source) {
-            return;
-        }
-        let invoke = before
-            .identity
-            .and_then(|(key, _)| Some((key, source.nodes.get(&key)?.cell_type?)))
-            .filter(|_| before.children.is_empty());
-        let Some((key, inlined)) = invoke else {
-            // Inlining keeps the shape of the program around the invoke.
-            for (before, after) in before.children.iter().zip(after.children()) {
-                self.adopt(before, after, source, components);
-            }
-            return;
-        };
-        let Some(original) = components.get(&inlined) else {
-            return;
-        };
-        let mut copies: HashMap<NodeKey, NodeKey> = HashMap::new();
-        for original_key in original.source.preorder() {
-            let copy_key = NodeKey(self.next_key);
-            self.next_key += 1;
-            let mut copy = original.source.nodes[&original_key].clone();
-            copy.parent = Some(copy.parent.map_or(key, |parent| copies[&parent]));
-            if copy.origin == Origin::Source {
-                copy.origin = Origin::Inlined(inlined.to_string());
-            }
-            copies.insert(original_key, copy_key);
-            source.nodes.insert(copy_key, copy);
-        }
-        after.reborrow().walk(&mut |node| {
-            if let Some((old, slot)) = node.view().identity()
-                && let Some(&new) = copies.get(&old)
-            {
-                node.set_identity(new, slot);
-            }
-        });
-        // The inlined program may have had an invoke inlined itself.
-        let mut shape = original.shape.clone();
-        shape.rename(&copies);
-        self.adopt(&shape, after, source, components);
-    }
-}
-
-/// Whether a node at or below `view` is of another component.
-fn has_foreign(view: View<'_>, source: &SourceComponent) -> bool {
-    let mut any = false;
-    view.walk(&mut |view| {
-        any |= view
-            .identity()
-            .is_some_and(|(key, _)| !source.nodes.contains_key(&key));
-    });
-    any
 }

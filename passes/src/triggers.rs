@@ -15,14 +15,8 @@ use calyx_utils::{CalyxResult, Error};
 use petal_metadata::{ProbeKind, ProbePrefix};
 use petal_program::tree::{GroupRef, View, called_group};
 
-use crate::instrument::{
-    BranchProbe, ComponentProbes, Condition, add_guarded_probe, add_named_probe,
-};
-use crate::session::Session;
-
-/// An assignment to the `go` of a group that a static program makes: the run that it starts, or
-/// `None` where the group has no other.
-pub(crate) type Trigger = Option<usize>;
+use crate::instrument::{add_guarded_probe, add_named_probe};
+use crate::probes::{BranchProbe, ComponentProbes, Condition, Probes, Trigger};
 
 /// A trigger in the compiled program.
 struct TriggerSite {
@@ -33,10 +27,7 @@ struct TriggerSite {
 }
 
 /// Adds the probes, if `static-inline` was the last pass.
-pub(crate) fn probe_all(ctx: &mut ir::Context, session: &mut Session) -> CalyxResult<()> {
-    let Some(probes) = &mut session.probes else {
-        return Ok(());
-    };
+pub(crate) fn probe_all(ctx: &mut ir::Context, probes: &mut Probes) -> CalyxResult<()> {
     for component in &mut ctx.components {
         if let Some(component_probes) = probes.components.get_mut(&component.name) {
             probe(component, &ctx.lib, &probes.prefix, component_probes)?;

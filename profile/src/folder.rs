@@ -52,10 +52,12 @@ pub fn whole(dir: &Path) -> Result<PathBuf, Error> {
     if summary.exists() {
         return Ok(summary);
     }
-    Err(Error::new(format!(
-        "{} holds no whole profile (there is no {SUMMARY}); make one with `petal run`",
-        dir.display()
-    )))
+    let shown = dir.display();
+    Err(Error::new(if dir.is_file() {
+        format!("{shown} is a file, and no profile: name the folder that `petal run` wrote")
+    } else {
+        format!("{shown} holds no whole profile (there is no {SUMMARY}); make one with `petal run`")
+    }))
 }
 
 /// What opens files of the profile in `dir`, of one profile even if another takes its place
@@ -111,7 +113,7 @@ fn is_log(path: &Path) -> bool {
 
 /// Whether petal has written a profile to the folder, whether or not all of it is still there. What
 /// `petal instrument` writes is no profile.
-fn is_profile(dir: &Path) -> bool {
+pub fn is_profile(dir: &Path) -> bool {
     let json = |name| {
         let text = petal_files::read(&dir.join(name)).ok()?;
         serde_json::from_slice::<Json>(&text).ok()

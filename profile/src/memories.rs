@@ -22,6 +22,9 @@ pub struct Memories {
     pub warning: Option<String>,
 }
 
+/// How the warning of a run without data begins.
+pub const NO_DATA: &str = "no data file";
+
 impl Memories {
     /// The contents before the run: from the data file, or zeros.
     ///
@@ -37,7 +40,7 @@ impl Memories {
             let beside = beside.as_deref().and_then(Path::file_name);
             let beside = beside.map(|name| format!(", or as {}", Path::new(name).display()));
             let warning = format!(
-                "no data file: all memories start at zero (give one with --data{})",
+                "{NO_DATA}: all memories start at zero (give one with --data{})",
                 beside.unwrap_or_default()
             );
             return Ok(Self {
@@ -49,6 +52,12 @@ impl Memories {
         };
         let text =
             petal_files::read_to_string(&path).map_err(Error::io("read the data file", &path))?;
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "futil")
+        {
+            return Err(no_data(&path));
+        }
         let mut data = Data::parse(&text, &path)?;
         data.check(&layouts)?;
         if options.is_exact {
@@ -116,6 +125,20 @@ impl Memories {
             .map(|(name, instance)| (instance.clone(), name.clone()));
         contents.renamed(&names.collect()).to_json()
     }
+}
+
+/// What to say of a Calyx program where a data file is wanted.
+fn no_data(path: &Path) -> Error {
+    let shown = path.display();
+    let beside = format!("{shown}.data");
+    let instead = if Path::new(&beside).is_file() {
+        format!(", such as {beside}")
+    } else {
+        String::new()
+    };
+    Error::new(format!(
+        "{shown} is a Calyx program, and no data: `--data` wants the JSON file with the contents of the memories{instead}"
+    ))
 }
 
 /// What memories are called in the Verilog, where it is something else.

@@ -88,7 +88,9 @@ impl Observing {
                 let line = text[..at.min(text.len())].matches('\n').count() + 1;
                 format!("{}:{line}: ", path.display())
             });
-        Error::new(format!("{}{problem}", place.unwrap_or_default()))
+        let option = refused.text.option.as_ref();
+        let option = option.map(|option| format!("`{option}`: "));
+        Error::new(format!("{}{problem}", place.or(option).unwrap_or_default()))
     }
 }
 

@@ -38,6 +38,8 @@ const NO_FST: &str =
 /// What a run gave.
 #[derive(Debug)]
 pub struct Profiled {
+    /// What the probes of the design mean, and its source.
+    pub metadata: Metadata,
     /// How long it was, and what it went to.
     pub summary: Summary,
     /// The memories after it: the text of a data file.
@@ -163,6 +165,7 @@ pub fn run_in(
         waveform.finish()?;
     }
     Ok(Profiled {
+        metadata: metadata.clone(),
         summary,
         memories,
         results,

@@ -399,7 +399,7 @@ impl Parsed {
         note(&ignored.fast, &|_| {
             format!(
                 "`@fast` is unknown to Calyx {}, and ignored: a newer compiler may need fewer cycles for this `seq`",
-                crate::CALYX_VERSION
+                petal_compiler::CALYX_VERSION
             )
         });
         let at: Vec<usize> = flaws.iter().map(|flaw| flaw.at).collect();

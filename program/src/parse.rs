@@ -85,8 +85,12 @@ const WORDS: [&str; 20] = [
 
 /// A question whether one of Calyx's words is meant by what stands where the parser's message is about.
 fn misspelt(message: &str, user: &str) -> Option<String> {
-    // `--> design.futil:5:3`
-    let (_, place) = message.lines().next()?.rsplit_once("--> ")?;
+    // `--> design.futil:5:3`, or `design.futil:5:3: Parse error` of upstream's compiler.
+    let first = message.lines().next()?;
+    let place = match first.rsplit_once("--> ") {
+        Some((_, place)) => place,
+        None => first.split_once(": ")?.0,
+    };
     let mut numbers = place.rsplit(':');
     let column: usize = numbers.next()?.trim().parse().ok()?;
     let line: usize = numbers.next()?.parse().ok()?;

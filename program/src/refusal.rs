@@ -48,20 +48,28 @@ pub(crate) fn tell(error: &Error) -> String {
     let placed = || {
         // The file, `12 |` and the line, and below it a mark and the message, which others may follow.
         let (path, rest) = said.split_once('\n')?;
-        if path != error.location().0 {
+        // Upstream's passes return several errors, which are one text.
+        let is_text = message == said;
+        if !is_text && path != error.location().0 {
             return None;
         }
         let (line, rest) = rest.split_once('\n')?;
         let (number, text) = line.split_once(" |")?;
         let (_, mark) = rest.split_once('|')?;
         let at = mark.find('^')?;
-        let more = rest.split_once(&message)?.1;
+        let length = mark[at..].find(|c| c != '^')?;
+        let message = if is_text {
+            mark[at + length..].lines().next()?.trim()
+        } else {
+            &message
+        };
+        let more = rest.split_once(message)?.1;
         let told = Told {
             path,
             line: (number.parse().ok()?, text),
             at,
-            length: mark[at..].find(|c| c != '^')?,
-            message: message.clone(),
+            length,
+            message: message.to_owned(),
         };
         Some(format!("{told}{more}"))
     };
@@ -154,7 +162,11 @@ pub(crate) fn tell_of_name(
         line: (syntax::line(source.text, at), text),
         at: at - begin,
         length: missing.name.len(),
-        message: format!("{message}{near}"),
+        message: match message.split_once(" name: ") {
+            // Upstream's has the cell before a port.
+            Some((kind, _)) => format!("{kind} name: {}{near}", missing.name),
+            None => format!("{message}{near}"),
+        },
     };
     Some(told.to_string())
 }
@@ -188,9 +200,13 @@ impl<'a> Missing<'a> {
             let (kind, name) = rest.split_once(" name: ")?;
             let what = match kind {
                 "cell" => What::Cell,
-                "port" => What::PortOfCell,
+                "port" => {
+                    let name = name.rsplit('.').next()?;
+                    let what = What::PortOfCell;
+                    return Some(Self { name, what });
+                }
                 "component port" => What::OwnPort,
-                "group" => What::Group,
+                "group" | "group or fsm" => What::Group,
                 "combinational group" => What::CombGroup,
                 "primitive or component" => What::Prototype,
                 _ => return None,

@@ -79,25 +79,33 @@ impl ObserveArgs {
     fn request(&self) -> Request {
         Request {
             sample: self.sample,
-            stop_on: self.stop_on.as_deref().map(Into::into),
-            checkpoints: all(&self.checkpoint, CheckpointRequest::new),
-            latencies: all(&self.latency, LatencyRequest::new),
-            watches: all(&self.watch, WatchRequest::new),
-            never: all(&self.never, RuleRequest::new),
-            always: all(&self.always, RuleRequest::new),
-            counters: all(&self.count, CounterRequest::new),
-            derived: all(&self.derive, DerivedRequest::new),
-            windows: all(&self.window, WindowRequest::new),
+            stop_on: self.stop_on.as_deref().map(|text| of("--stop-on", text)),
+            checkpoints: all("--checkpoint", &self.checkpoint, CheckpointRequest::new),
+            latencies: all("--latency", &self.latency, LatencyRequest::new),
+            watches: all("--watch", &self.watch, WatchRequest::new),
+            never: all("--never", &self.never, RuleRequest::new),
+            always: all("--always", &self.always, RuleRequest::new),
+            counters: all("--count", &self.count, CounterRequest::new),
+            derived: all("--derive", &self.derive, DerivedRequest::new),
+            windows: all("--window", &self.window, WindowRequest::new),
         }
     }
 }
 
-/// What is asked for by these texts.
-fn all<T>(texts: &[String], new: impl Fn(Option<String>, Text) -> T) -> Vec<T> {
+/// What an option asks for by these texts.
+fn all<T>(option: &str, texts: &[String], new: impl Fn(Option<String>, Text) -> T) -> Vec<T> {
     let texts = texts.iter().map(|text| named(text));
     texts
-        .map(|(name, text)| new(name, text.as_str().into()))
+        .map(|(name, text)| new(name, of(option, &text)))
         .collect()
+}
+
+/// The text of an expression from an option.
+fn of(option: &str, text: &str) -> Text {
+    Text {
+        option: Some(option.to_owned()),
+        ..text.into()
+    }
 }
 
 /// A name before `=`, which no expression begins with.

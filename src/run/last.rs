@@ -4,8 +4,9 @@ use std::path::Path;
 
 use petal_analysis::{ControlView, Summary};
 use petal_compare::Since;
+use petal_metadata::Metadata;
 use petal_profile::folder::Staging;
-use petal_profile::{Before, Error, Profile};
+use petal_profile::{Before, Error};
 use petal_visualize::outputs::LAST;
 
 use crate::compare;
@@ -26,7 +27,11 @@ pub struct Last {
 impl Last {
     /// Takes in the run before, and keeps its figures beside the profile in `out`, unless both are the same: then those of the run before
     /// that stay.
-    pub fn new(before: Before, summary: &Summary, out: &Path) -> Result<Self, Error> {
+    pub fn new(
+        before: Before,
+        (metadata, summary): (&Metadata, &Summary),
+        out: &Path,
+    ) -> Result<Self, Error> {
         let Before {
             profile,
             results,
@@ -35,9 +40,8 @@ impl Last {
             ..
         } = before;
         let was = (&profile.metadata, profile.summary.cycles);
-        let after = Profile::open(out)?;
         let last = Self {
-            since: Since::new(was, (&after.metadata, summary.cycles)),
+            since: Since::new(was, (metadata, summary.cycles)),
             is_same,
             is_partial: summary.stopped.is_some() || profile.summary.stopped.is_some(),
             lost_advice: profile.summary.advice.is_some() && !is_same,

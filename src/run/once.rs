@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use petal_analysis::Summary;
 use petal_observe::Results;
-use petal_profile::{Error, Places, observations};
-use petal_table::screen::BOLD;
+use petal_profile::{Error, Places, Profiled, observations};
+use petal_table::style::BOLD;
+use petal_table::text::printable;
 use petal_table::thousands;
 
 use super::last::Last;
@@ -22,6 +23,9 @@ use crate::terminal::Terminal;
 
 /// How many commands are proposed.
 const NEXT: usize = 3;
+
+/// How many cycles before its end of a run that ended early are proposed to be looked at.
+const LAST_CYCLES: u64 = 10;
 
 /// What is printed of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,13 +54,16 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
         quiet: args.quiet,
         events: args.observe.events.clone(),
     };
-    let petal_profile::Profiled {
+    let mut profiled = petal_profile::run_in(&options, &out, places, &terminal)?;
+    let before = profiled.before.take();
+    let Profiled {
+        metadata,
         summary,
         memories,
         results,
-        before,
-    } = petal_profile::run_in(&options, &out, places, &terminal)?;
-    let last = before.map(|before| Last::new(before, &summary, &out));
+        ..
+    } = &profiled;
+    let last = before.map(|before| Last::new(before, (metadata, summary), &out));
     let last = last.transpose()?;
     if args.tables {
         let _writing = Stage::new("writing tables", args.quiet);
@@ -73,16 +80,16 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
         }
         _ if args.json || !quiet => {
             let design = Some((args, last.as_ref()));
-            report(&summary, results.as_ref(), &out, design, args.json)?;
+            report(&profiled, &out, design, args.json)?;
         }
         _ => {}
     }
     if args.memories {
-        print(&memories)?;
+        print(memories)?;
     }
-    warn(&summary, args.quiet);
+    warn(summary, args.quiet);
     let broken = match summary.warnings.len() {
-        count if args.design.strict && count > 0 => Err(strict(&summary, args.quiet)),
+        count if args.design.strict && count > 0 => Err(strict(summary, args.quiet)),
         _ => judge(results.as_ref(), &args.observe, args.quiet),
     };
     let Some(early) = summary.early_end() else {
@@ -92,7 +99,9 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
         "{early}\n  {} holds the profile up to there, a partial one",
         out.display()
     );
-    let is_asked_for = results.is_some_and(|results| results.stopped_by.is_some());
+    let is_asked_for = results
+        .as_ref()
+        .is_some_and(|results| results.stopped_by.is_some());
     if !args.partial && !is_asked_for {
         return Err(Error::new(told));
     }
@@ -115,7 +124,7 @@ fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
         ));
     }
     if last.lost_advice {
-        let advise = advise(args);
+        let advise = command("advise", args);
         let advise = shlex::try_join(advise.iter().map(String::as_str)).unwrap_or_default();
         messages::note(format_args!(
             "the advice in {out} was of the program before this change, and is gone: `{advise}` looks again"
@@ -153,42 +162,23 @@ pub fn strict(summary: &Summary, quiet: bool) -> Error {
 
 /// Prints what a run gave; `design` is what it was run of, if petal compiled it, and the run of it before.
 pub fn report(
-    summary: &Summary,
-    results: Option<&Results>,
+    profiled: &Profiled,
     out: &Path,
     design: Option<(&RunArgs, Option<&Last>)>,
     json: bool,
 ) -> Result<(), Error> {
+    let summary = &profiled.summary;
     if json {
         return print(&summary.json());
     }
     let screen = screen();
-    let mut commands = Vec::new();
-    let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    let folder = out.display().to_string();
     let mut since = String::new();
-    if let Some((args, last)) = design {
-        // What is written for other programs says the same each time.
-        if let Some(last) = last.filter(|last| !last.is_same || screen.is_terminal) {
-            since = screen.wrapped(&last.text(screen.is_terminal), 2);
-            if !last.is_same && !last.is_partial {
-                commands.push((
-                    texts(&["petal", "compare", "--last", &folder]),
-                    "what that changed",
-                ));
-            }
-        }
-        if !is_standard_input(&args.design.design) && summary.advice.is_none() {
-            commands.push((advise(args), "tries what could save"));
-        }
+    // What is written for other programs says the same each time.
+    let last = design.and_then(|(_, last)| last);
+    if let Some(last) = last.filter(|last| !last.is_same || screen.is_terminal) {
+        since = screen.wrapped(&last.text(screen.is_terminal), 2);
     }
-    commands.push((
-        texts(&["petal", "annotate", &folder, "--top", "10"]),
-        "what else costs",
-    ));
-    commands.push((texts(&["petal", "view", &folder]), "the timeline"));
-    commands.truncate(NEXT);
-    let report = format!("{folder}/report.html shows all of it in a browser");
+    let report = format!("{}/report.html shows all of it in a browser", out.display());
     let mut verified = summary.verified.text().to_owned();
     if let Some(pass) = &summary.added_pass {
         let _ = write!(
@@ -198,24 +188,72 @@ pub fn report(
     }
     print(&format!(
         "{}\n{since}\n{}\n{}{}\n{}",
-        screen.styled(BOLD, &summary.design),
+        screen.styled(BOLD, printable(&summary.design)),
         summary.text(screen),
         screen.wrapped(&report, 2),
         screen.wrapped(&verified, 2),
-        next(&commands, screen),
+        next(&proposed(profiled, out, design), screen),
     ))?;
-    match results {
+    match &profiled.results {
         Some(results) => print(&format!("\n{}", results.text(screen))),
         None => Ok(()),
     }
 }
 
-/// The command that looks for changes of the program that was run.
-fn advise(args: &RunArgs) -> Vec<String> {
+/// What to do next, in at most so many commands as there is room for.
+fn proposed(
+    profiled: &Profiled,
+    out: &Path,
+    design: Option<(&RunArgs, Option<&Last>)>,
+) -> Vec<(Vec<String>, &'static str)> {
+    let summary = &profiled.summary;
+    let folder = out.display().to_string();
+    let of_folder = |command: &str, more: &[&str]| {
+        let words = ["petal", command, &folder];
+        let words = words.iter().chain(more);
+        words.map(|&word| word.to_owned()).collect::<Vec<String>>()
+    };
+    let mut commands = Vec::new();
+    if summary.stopped.is_some() {
+        let end = summary.cycles.to_string();
+        let last = format!("{}..{end}", summary.cycles.saturating_sub(LAST_CYCLES));
+        commands.push((of_folder("trace", &["--cycles", &last]), "its last cycles"));
+        commands.push((of_folder("view", &[]), "how it came there"));
+        if let Some((args, _)) = design.filter(|(args, _)| args.fst.is_none() && args.vcd.is_none())
+            && !is_standard_input(&args.design.design)
+        {
+            let mut words = command("run", args);
+            words.extend(["--fst".to_owned(), format!("{}.fst", summary.design)]);
+            commands.push((words, "all signals"));
+        }
+        return commands;
+    }
+    if let Some((args, last)) = design {
+        if last.is_some_and(|last| !last.is_same && !last.is_partial) {
+            let words = ["petal", "compare", "--last", &folder];
+            let words = words.map(str::to_owned).to_vec();
+            commands.push((words, "what that changed"));
+        }
+        if !is_standard_input(&args.design.design) && summary.advice.is_none() {
+            commands.push((command("advise", args), "tries what could save"));
+        }
+    }
+    if profiled.metadata.front_end.has_lines() {
+        commands.push((of_folder("stats", &["lines"]), "the front end's lines"));
+    }
+    let costs = of_folder("annotate", &["--top", "10"]);
+    commands.push((costs, "what else costs"));
+    commands.push((of_folder("view", &[]), "the timeline"));
+    commands.truncate(NEXT);
+    commands
+}
+
+/// A command of the program that was run, with the options that it was compiled with.
+fn command(name: &str, args: &RunArgs) -> Vec<String> {
     let design = &args.design;
     let mut words = vec![
         "petal".to_owned(),
-        "advise".to_owned(),
+        name.to_owned(),
         design.design.display().to_string(),
     ];
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);

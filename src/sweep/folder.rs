@@ -10,6 +10,7 @@ use petal_sweep::{Row, Sweep};
 
 use super::dataset;
 use crate::print::print;
+use crate::screen::screen;
 
 /// What is in the folder of a sweep: what it is made of, its page, and folders with rows, profiles and what was generated.
 pub(super) const SWEEP: &str = "sweep.json";
@@ -68,7 +69,7 @@ pub(super) fn tell(
         any && !there && !is_optional
     });
     if !quiet {
-        print(&sweep.text(rows))?;
+        print(&sweep.text(rows, screen()))?;
         if let Some(out) = out {
             let page = out.join(PAGE);
             print(&format!("\n  {}   open in a browser\n", page.display()))?;

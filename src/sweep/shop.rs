@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use petal_files::Scratch;
 use petal_observe::Results;
-use petal_profile::{Error, Profile, folder, interrupt};
+use petal_profile::{Error, NO_DATA, Profile, folder, interrupt};
 use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
 use petal_visualize::outputs::SUMMARY;
 
@@ -302,12 +302,19 @@ impl Shop {
         let inputs = ready.inputs;
         Ok(
             match process::run(&mut command, self.limits(job), &self.guard, None)? {
-                Ok(_) => Row {
-                    name: job.name.clone(),
-                    inputs,
-                    error: None,
-                    figures: figures(&profile)?,
-                },
+                Ok(_) => {
+                    let profile = Profile::open(&profile)?;
+                    // Which data a run has, its name tells.
+                    let warnings = profile.summary.warnings.iter();
+                    let warnings = warnings.filter(|warning| !warning.starts_with(NO_DATA));
+                    Row {
+                        name: job.name.clone(),
+                        inputs,
+                        error: None,
+                        figures: figures(&profile)?,
+                        warnings: warnings.map(|warning| self.portable(warning)).collect(),
+                    }
+                }
                 Err(error) => Row::failed(job, inputs, self.portable(&error)),
             },
         )
@@ -351,8 +358,7 @@ pub fn overhead(kind: &str) -> String {
 }
 
 /// The figures of a profile.
-fn figures(profile: &Path) -> Result<BTreeMap<String, u64>, Error> {
-    let profile = Profile::open(profile)?;
+fn figures(profile: &Profile) -> Result<BTreeMap<String, u64>, Error> {
     let summary = &profile.summary;
     let mut figures = BTreeMap::from(
         [

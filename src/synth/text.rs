@@ -68,7 +68,10 @@ pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
         100.0 * synthesis.unattributed()
     );
     if area.rows.iter().any(|row| row.is_shared) {
-        let _ = writeln!(text, "  ~ a part is shared with others, and divided");
+        let _ = writeln!(
+            text,
+            "  ~ several share a part of it, which is divided in equal parts: without one of them, more or less may vanish"
+        );
     }
     if let Some(path) = &synthesis.critical_path {
         let _ = writeln!(text, "\nwhat limits the clock: {:.2} ns", path.delay_ns);

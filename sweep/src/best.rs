@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::row::{Row, Sweep};
-use petal_table::text::thousands;
+use petal_table::style::BOLD;
+use petal_table::text::{cut, printable};
+use petal_table::{Column, Screen, Table, Value};
 
 /// How many rows each list has on a terminal.
 const ROWS: usize = 20;
 
-/// How many bytes of an error are on a terminal.
+/// How much of an error or a warning is on a terminal.
 const TOLD: usize = 160;
 
 /// Runs that one compares with one another: one family of designs on one data set.
@@ -66,68 +68,82 @@ pub fn groups<'a>(sweep: &'a Sweep, rows: &'a [Row]) -> Vec<Group<'a>> {
     groups
 }
 
+/// What runs say, a line of each.
+fn messages<'a>(title: &str, what: &str, all: impl Iterator<Item = (&'a Row, &'a str)>) -> Table {
+    let names = [title, "passes", "data"].map(Column::text);
+    let columns = names.into_iter().chain([Column::prose(what)]);
+    let mut table = Table::new(columns.collect());
+    for (row, message) in all {
+        let mut cells = named(row);
+        cells.push(cut(message.lines().next().unwrap_or_default(), TOLD).into());
+        table.push(cells);
+    }
+    table
+}
+
 impl Sweep {
-    /// What a terminal shows of the rows.
-    pub fn text(&self, rows: &[Row]) -> String {
-        let mut text = String::new();
+    /// What a screen shows of the rows.
+    pub fn text(&self, rows: &[Row], screen: Screen) -> String {
         let failed: Vec<&Row> = rows.iter().filter(|row| row.error.is_some()).collect();
-        let _ = writeln!(
-            text,
-            "{}: {} runs, {} done, {} failed",
-            self.name,
+        let warned = rows.iter().filter(|row| !row.warnings.is_empty());
+        let warned = match warned.count() {
+            0 => String::new(),
+            count => format!(", {count} with warnings"),
+        };
+        let mut text = format!(
+            "{}: {} runs, {} done, {} failed{warned}\n",
+            screen.styled(BOLD, printable(&self.name)),
             rows.len(),
             rows.len() - failed.len(),
             failed.len()
         );
         let [first, second] = &self.pareto;
-        let figure = |row: &Row, name: &String| row.figures[name].to_string();
         let groups = groups(self, rows);
-        let line = |row: &Row| {
-            let name = &row.name;
-            let texts = [&name.design, &name.passes, &name.data].map(Clone::clone);
-            let mut cells = texts.to_vec();
-            cells.extend([figure(row, first), figure(row, second)]);
-            cells
+        let of_runs = |title: String| {
+            let texts = [title, "passes".to_owned(), "data".to_owned()].map(Column::text);
+            let figures = [first, second].map(Column::number);
+            Table::new(texts.into_iter().chain(figures).collect())
         };
-        self.matrix(&mut text, rows);
-        let head = |title: &str| {
-            let head = [title, "passes", "data", first, second];
-            head.map(str::to_owned).to_vec()
+        let push = |table: &mut Table, row: &Row| {
+            let mut cells = named(row);
+            cells.extend([first, second].map(|figure| row.figures[figure].into()));
+            table.push(cells);
         };
-        let best = groups.iter().filter_map(|group| group.front.first());
-        let best: Vec<_> = best.map(|row| line(row)).collect();
-        list(&mut text, &head(&format!("least {first}")), &best, 3);
-        let fronts = groups.iter().filter(|group| group.front.len() > 1);
-        let fronts: Vec<_> = fronts
-            .flat_map(|group| group.front.iter().map(|row| line(row)))
-            .collect();
-        let title = format!("Pareto front: {first} against {second}");
-        list(&mut text, &head(&title), &fronts, 3);
-        let failed: Vec<_> = failed
-            .iter()
-            .map(|row| {
-                let error = row.error.as_deref().unwrap_or_default();
-                let mut line = error.lines().next().unwrap_or_default().to_owned();
-                let end = (0..=TOLD.min(line.len()))
-                    .rev()
-                    .find(|at| line.is_char_boundary(*at));
-                if line.len() > TOLD {
-                    line.truncate(end.unwrap_or(0));
-                    line.push('…');
-                }
-                let name = &row.name;
-                vec![
-                    name.design.clone(),
-                    name.passes.clone(),
-                    name.data.clone(),
-                    line,
-                ]
-            })
-            .collect();
-        let head = ["failed", "passes", "data", "why"].map(str::to_owned);
-        list(&mut text, &head, &failed, 4);
+        if let Some(matrix) = self.matrix(rows) {
+            list(&mut text, &matrix, screen);
+        }
+        let mut best = of_runs(format!("least {first}"));
+        let shortest = groups.iter().filter_map(|group| group.front.first());
+        shortest.for_each(|row| push(&mut best, row));
+        list(&mut text, &best, screen);
+        let mut fronts = of_runs(format!("Pareto front: {first} against {second}"));
+        let several = groups.iter().filter(|group| group.front.len() > 1);
+        let of_fronts = several.flat_map(|group| &group.front);
+        of_fronts.for_each(|row| push(&mut fronts, row));
+        list(&mut text, &fronts, screen);
+        let failures = failed.into_iter().map(|row| {
+            let error = row.error.as_deref().unwrap_or_default();
+            (row, error)
+        });
+        list(&mut text, &messages("failed", "why", failures), screen);
+        let warnings = rows.iter().flat_map(|row| {
+            let of_row = row.warnings.iter();
+            of_row.map(move |warning| (row, warning.as_str()))
+        });
+        list(
+            &mut text,
+            &messages("warnings", "of what", warnings),
+            screen,
+        );
         text
     }
+}
+
+/// What a row is of.
+fn named(row: &Row) -> Vec<Value> {
+    let name = &row.name;
+    let texts = [&name.design, &name.passes, &name.data];
+    texts.map(|text| text.as_str().into()).to_vec()
 }
 
 /// A design and a data set, with the figure of each pipeline.
@@ -137,9 +153,9 @@ type MatrixLine<'a> = ((&'a str, &'a str), BTreeMap<&'a str, u64>);
 const COLUMNS: usize = 6;
 
 impl Sweep {
-    /// Adds the first figure of each design by pipeline, with how much it differs from that of `no-opt`, or of the first one: unless there is
-    /// but one pipeline, or a line would be too long.
-    fn matrix(&self, text: &mut String, rows: &[Row]) {
+    /// The first figure of each design by pipeline, with by how many percent it differs from that of `no-opt`, or of the first one; `None` if
+    /// there is but one pipeline, or a line would be too long.
+    fn matrix(&self, rows: &[Row]) -> Option<Table> {
         let first = &self.pareto[0];
         let mut pipelines: Vec<&str> = Vec::new();
         let mut lines: Vec<MatrixLine<'_>> = Vec::new();
@@ -159,36 +175,39 @@ impl Sweep {
             }
         }
         if !(2..=COLUMNS).contains(&pipelines.len()) {
-            return;
+            return None;
         }
         let is_stock = |passes: &&&str| **passes == "no-opt";
         let base = *pipelines.iter().find(is_stock).unwrap_or(&pipelines[0]);
+        let others = pipelines.iter().copied().filter(|&passes| passes != base);
+        let others: Vec<&str> = others.collect();
         let has_data = lines.iter().any(|((_, data), _)| *data != lines[0].0.1);
         let title = if has_data { "design, data" } else { "design" };
-        let mut head = vec![format!("{first}: {title}")];
-        head.extend(pipelines.iter().map(|&passes| {
-            let mark = if passes == base { " (=)" } else { "" };
-            format!("{passes}{mark}  ")
-        }));
-        let cells = lines.iter().map(|((design, data), figures)| {
+        let mut columns = vec![
+            Column::text(format!("{first}: {title}")),
+            Column::number(base),
+        ];
+        for &passes in &others {
+            columns.extend([Column::number(passes), Column::change("%")]);
+        }
+        let mut table = Table::new(columns);
+        for ((design, data), figures) in &lines {
             let name = if has_data {
                 format!("{design}, {data}")
             } else {
                 (*design).to_owned()
             };
-            let base = figures.get(base).copied();
-            let cells = pipelines.iter().map(|passes| {
-                let Some(&figure) = figures.get(passes) else {
-                    return "–".to_owned();
-                };
-                let percent = base.filter(|&base| base > 0 && base != figure);
-                let percent = percent.map(|base| format!("  {:>6} %", change(base, figure)));
-                format!("{}{:>11}", thousands(figure), percent.unwrap_or_default())
-            });
-            std::iter::once(name).chain(cells).collect::<Vec<String>>()
-        });
-        let cells: Vec<Vec<String>> = cells.collect();
-        list(text, &head, &cells, 1);
+            let figure = |passes| Value::or_unknown(figures.get(passes).copied());
+            let mut cells = vec![name.into(), figure(base)];
+            for passes in &others {
+                let pair = figures.get(base).zip(figures.get(passes));
+                let pair = pair.filter(|(was, is)| **was > 0 && was != is);
+                let percent = pair.map_or(Value::Empty, |(&was, &is)| change(was, is).into());
+                cells.extend([figure(passes), percent]);
+            }
+            table.push(cells);
+        }
+        Some(table)
     }
 }
 
@@ -198,30 +217,16 @@ fn change(from: u64, to: u64) -> String {
     format!("{:+.1}", (to as f64 / from as f64 - 1.0) * 100.0)
 }
 
-/// Adds a list, unless it is empty: texts to the left, figures to the right.
-fn list(text: &mut String, head: &[String], rows: &[Vec<String>], texts: usize) {
+/// Adds the first rows of a table, unless it is empty.
+fn list(text: &mut String, table: &Table, screen: Screen) {
+    let rows: Vec<usize> = (0..table.rows().len().min(ROWS)).collect();
     if rows.is_empty() {
         return;
     }
-    let shown = &rows[..rows.len().min(ROWS)];
-    let shown_rows = shown.iter().map(Vec::as_slice);
-    let lines: Vec<&[String]> = std::iter::once(head).chain(shown_rows).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
+    let columns: Vec<usize> = (0..table.columns().len()).collect();
     text.push('\n');
-    for line in &lines {
-        let mut told = String::from(" ");
-        for (column, cell) in line.iter().enumerate() {
-            let width = width(column).unwrap_or(0);
-            let is_figure = column >= texts;
-            let _ = if is_figure {
-                write!(told, " {cell:>width$} ")
-            } else {
-                write!(told, " {cell:<width$} ")
-            };
-        }
-        let _ = writeln!(text, "{}", told.trim_end());
-    }
-    if rows.len() > ROWS {
-        let _ = writeln!(text, "  … and {} more", rows.len() - ROWS);
+    text.push_str(&table.part(&rows, &columns).shown(screen, 2));
+    if table.rows().len() > ROWS {
+        let _ = writeln!(text, "  … and {} more", table.rows().len() - ROWS);
     }
 }

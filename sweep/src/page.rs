@@ -34,6 +34,7 @@ struct RowData<'a> {
     /// In the order of the figures.
     figures: Vec<Option<u64>>,
     error: Option<&'a str>,
+    warnings: &'a [String],
     /// The folder of the profile, as a URL.
     profile: Option<String>,
 }
@@ -69,6 +70,7 @@ impl Sweep {
                     .map(|name| row.figures.get(name).copied())
                     .collect(),
                 error: row.error.as_deref(),
+                warnings: &row.warnings,
                 profile: (run.profile && row.error.is_none())
                     .then(|| format!("profiles/{}", parts.join("/"))),
             })

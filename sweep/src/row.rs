@@ -119,6 +119,9 @@ pub struct Row {
     /// What was measured, by name: cycles, unless the name says something else.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, u64>,
+    /// What `summary.json` warns of, such as results that may be wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A row as its file has it.
@@ -138,6 +141,7 @@ impl Row {
             inputs,
             error: Some(error.into()),
             figures: BTreeMap::new(),
+            warnings: Vec::new(),
         }
     }
 

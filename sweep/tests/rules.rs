@@ -5,6 +5,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 use petal_sweep::{Inputs, Job, Row, Sweep, SweepFile, conflict, expand};
+use petal_table::Screen;
 
 fn jobs(text: &str) -> Vec<Job> {
     let file = SweepFile::parse(text).expect("the file makes sense");
@@ -106,7 +107,7 @@ fn of_rows_those_that_none_beats_are_the_front() {
           failed       passes  data     why
           gemm size=4  all     default  it never ends
     "#]]
-    .assert_eq(&sweep.text(&rows));
+    .assert_eq(&sweep.text(&rows, Screen::PLAIN));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::screen::{BETTER, DIM, WORSE};
+use crate::style::{BETTER, DIM, WORSE};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

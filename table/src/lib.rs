@@ -8,8 +8,9 @@
 pub mod arrow;
 mod column;
 mod columns;
-pub mod screen;
+mod screen;
 pub mod selection;
+pub mod style;
 pub mod table;
 pub mod terms;
 pub mod text;

@@ -1,12 +1,10 @@
-//! What a text may take on a screen: how wide it is, whether it shows more than ASCII, and colours.
+//! What a text may take on a screen: how wide it is, and whether it shows more than ASCII, and colours.
 
 use std::fmt::{Display, Write as _};
 
-use anstyle::{Ansi256Color, AnsiColor, Style};
-use petal_reconstruct::Overhead;
+use anstyle::Style;
+use textwrap::core::display_width;
 use textwrap::{Options, fill};
-
-use crate::Table;
 
 /// Where a text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,18 +27,6 @@ impl Screen {
         has_blocks: true,
         has_colors: false,
     };
-
-    /// A table in lines that begin with so many spaces.
-    pub fn table(self, table: &Table, indent: usize) -> String {
-        let room = if self.is_terminal {
-            self.width.saturating_sub(indent)
-        } else {
-            usize::MAX
-        };
-        let lines = table.text_on(self, room);
-        let lines = lines.lines().map(|line| format!("{:indent$}{line}\n", ""));
-        lines.collect()
-    }
 
     /// `text` in a style, if there are colours.
     pub fn styled(self, style: Style, text: impl Display) -> String {
@@ -76,6 +62,18 @@ impl Screen {
         }
     }
 
+    /// A line that is broken where it is wider than a terminal, anywhere if need be; what follows begins with so many spaces. Elsewhere
+    /// it stays one line.
+    pub fn folded(self, line: &str, indent: usize) -> String {
+        if !self.is_terminal || display_width(line) <= self.width {
+            return line.to_owned();
+        }
+        // Deep lines leave room for words.
+        let indent = " ".repeat(indent.min(self.width / 2));
+        let options = Options::new(self.width).subsequent_indent(&indent);
+        fill(line, options)
+    }
+
     /// `text` in lines that begin with so many spaces, broken between words.
     pub fn wrapped(self, text: &str, indent: usize) -> String {
         let indent = " ".repeat(indent);
@@ -85,39 +83,6 @@ impl Screen {
         let _ = writeln!(lines);
         lines
     }
-}
-
-/// What stands out.
-pub const BOLD: Style = Style::new().bold();
-/// What is secondary.
-pub const DIM: Style = Style::new().dimmed();
-/// What to do.
-pub const NEXT: Style = AnsiColor::Cyan.on_default();
-/// What got better.
-pub const BETTER: Style = AnsiColor::Green.on_default();
-/// What got worse.
-pub const WORSE: Style = AnsiColor::Red.on_default();
-
-/// The colours of the report, as a terminal has them: of computation, of conditions, and of a kind of overhead.
-pub const COMPUTATION: Style = of_palette(36);
-/// See [`COMPUTATION`].
-pub const CONDITIONS: Style = of_palette(74);
-
-/// See [`COMPUTATION`].
-pub fn style_of(kind: Overhead) -> Style {
-    of_palette(match kind {
-        Overhead::FsmUpdate => 166,
-        Overhead::ParDone => 175,
-        Overhead::FsmAndParDone => 131,
-        Overhead::StaticWait => 221,
-        Overhead::Barrier => 97,
-        Overhead::StartFinish => 244,
-        Overhead::Other => 240,
-    })
-}
-
-const fn of_palette(number: u8) -> Style {
-    Style::new().fg_color(Some(anstyle::Color::Ansi256(Ansi256Color(number))))
 }
 
 #[cfg(test)]
@@ -134,6 +99,21 @@ mod tests {
         assert_eq!(Screen::PLAIN.bar(7, 7, 3), "███");
         assert_eq!(Screen::PLAIN.bar(0, 0, 3), "");
         assert_eq!(ascii.bar(1, 2, 5), "###");
+    }
+
+    #[test]
+    fn lines_are_folded_on_terminals_alone() {
+        let narrow = Screen {
+            width: 12,
+            is_terminal: true,
+            ..Screen::PLAIN
+        };
+        let line = "  one two a_name_of_twenty_chars";
+        assert_eq!(
+            narrow.folded(line, 4),
+            "  one two\n    a_name_o\n    f_twenty\n    _chars"
+        );
+        assert_eq!(Screen::PLAIN.folded(line, 4), line);
     }
 
     #[test]

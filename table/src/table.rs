@@ -7,7 +7,7 @@ use petal_reconstruct::InstanceId;
 use serde_json::{Map, Value as Json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::screen::{BOLD, DIM};
+use crate::style::{BOLD, DIM};
 use crate::text::{cut, markdown};
 use crate::{Column, Screen, Value};
 
@@ -155,8 +155,14 @@ impl Table {
                 .map(|column| if column.is_number() { "---:" } else { "---" }.to_owned())
                 .collect(),
         );
-        for row in &self.rows {
-            line(row.iter().map(|value| markdown(&value.pretty())).collect());
+        let columns: Vec<Vec<String>> = (0..self.columns.len()).map(|at| self.values(at)).collect();
+        for row in 0..self.rows.len() {
+            line(
+                columns
+                    .iter()
+                    .map(|column| markdown(&column[row]))
+                    .collect(),
+            );
         }
         text
     }
@@ -181,10 +187,22 @@ impl Table {
         self.text_on(Screen::PLAIN, usize::MAX)
     }
 
+    /// Aligned columns as a screen shows them, in lines that begin with so many spaces.
+    pub fn shown(&self, screen: Screen, indent: usize) -> String {
+        let room = if screen.is_terminal {
+            screen.width.saturating_sub(indent)
+        } else {
+            usize::MAX
+        };
+        let lines = self.text_on(screen, room);
+        let lines = lines.lines().map(|line| format!("{:indent$}{line}\n", ""));
+        lines.collect()
+    }
+
     /// Aligned columns, `room` of the screen's wide. If they do not fit, columns of
     /// numbers that hold nothing but zeros are left out, prose is cut and then left out, and then columns from the right on. Names are
     /// whole, and last lines say what is left out.
-    pub fn text_on(&self, screen: Screen, room: usize) -> String {
+    fn text_on(&self, screen: Screen, room: usize) -> String {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let mut text = String::new();
         if self.width(&all) <= room {
@@ -225,11 +243,23 @@ impl Table {
         self.width(columns) - cut.sum::<usize>()
     }
 
+    /// The values of a column as people read them, all with decimals or none: with none where some are so large that they mean nothing, and
+    /// none is so small that they tell much.
+    fn values(&self, at: usize) -> Vec<String> {
+        let values = || self.rows.iter().map(|row| &row[at]);
+        let is_whole = values().any(Value::is_large) && !values().any(Value::is_small);
+        let pretty = if is_whole {
+            Value::pretty_whole
+        } else {
+            Value::pretty
+        };
+        values().map(pretty).collect()
+    }
+
     /// The cells of a column, heading first.
     fn cells(&self, at: usize) -> Vec<String> {
-        let rows = self.rows.iter().map(|row| row[at].pretty());
         std::iter::once(self.columns[at].heading().to_owned())
-            .chain(rows)
+            .chain(self.values(at))
             .collect()
     }
 
@@ -328,7 +358,7 @@ mod tests {
         expect![[r#"
             name          cycles       avg  other
             a                  7      0.50      0
-            long_name  1,234,567     1,234      0
+            long_name  1,234,567  1,234.50      0
             名前             999  1,000.00      1
         "#]]
         .assert_eq(&text);

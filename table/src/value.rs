@@ -23,8 +23,11 @@ pub enum Value {
     Unknown,
 }
 
-/// From here on numbers that are not whole are shown without decimals.
+/// From here on the decimals of a number mean nothing.
 const LARGE: f64 = 1000.0;
+
+/// Up to here they tell much of it.
+const SMALL: f64 = 10.0;
 
 impl Value {
     /// `part` of `whole` in per cent.
@@ -69,13 +72,29 @@ impl Value {
         match self {
             Self::Text(text) => printable(text).replace('\t', " "),
             Self::Count(count) => thousands(*count),
-            // Hundredths of so much mean nothing.
-            Self::Decimal(number) if number.abs() >= LARGE => grouped(&format!("{number:.0}")),
             Self::Decimal(_) | Self::Fraction(_) => grouped(&self.plain()),
             Self::Texts(_) => printable(&self.plain()).replace('\t', " "),
             Self::Empty => String::new(),
             Self::Unknown => "–".to_owned(),
         }
+    }
+
+    /// The same without decimals, if it is a number that has any.
+    pub(crate) fn pretty_whole(&self) -> String {
+        match self {
+            Self::Decimal(number) => grouped(&format!("{number:.0}")),
+            _ => self.pretty(),
+        }
+    }
+
+    /// Whether hundredths of it mean nothing.
+    pub(crate) fn is_large(&self) -> bool {
+        matches!(self, Self::Decimal(number) if number.abs() >= LARGE)
+    }
+
+    /// Whether it is more than nothing, and so small that it is told by its decimals.
+    pub(crate) fn is_small(&self) -> bool {
+        matches!(self, Self::Decimal(number) if number.fract() != 0.0 && number.abs() < SMALL)
     }
 
     /// Whether it is the figure that stands for none.

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect;
+use petal_program::CALYX_VERSION;
 use serde_json::Value;
 
 use crate::support::comparisons::{adds_up, both_builds_add_up, compare, rows};
@@ -24,6 +25,11 @@ fn everything_adds_up_for_both_builds_of_the_examples() {
 fn two_builds_as_text() {
     let design = example("while-comb.futil");
     let args = ["compare", &design, "--passes", "no-opt", "--passes", "all"];
+    let mut said = Workshop::empty().succeeds(&args);
+    if CALYX_VERSION != "0.7.1" {
+        // Upstream's `all` has two passes more.
+        said = said.replace("after with 16 passes", "after with 14 passes");
+    }
     expect![[r#"
         while-comb (no-opt) → while-comb (all)
 
@@ -62,7 +68,7 @@ fn two_builds_as_text() {
         cell   cycles  delta      %  busy  control  times active  what changed
         main  34 → 17    -17  -50.0    14   20 → 3             1
     "#]]
-    .assert_eq(&Workshop::empty().succeeds(&args));
+    .assert_eq(&said);
 }
 
 #[test]
@@ -88,6 +94,7 @@ fn two_designs_as_markdown() {
         | --- | ---: | ---: | --- |
         | main.if@L118 | 2 → 0 | -2 | FSM update 2 → 0 |
         | main.par@L118 | 1 → 0 | -1 | FSM and par-done update 1 → 0 |
+        | main.seq@L116 | 3 |  | FSM and par-done update 1 → 0, FSM update 2 → 3 |
 
         ### Statements
 
@@ -166,28 +173,28 @@ fn edits_of_the_source_are_told() {
         main.clear          8 → 0     -8  computation 8 → 0
         main.store          5 → 6     +1  computation 5 → 6
 
-        statement                 cycles  delta       %  overhead  delta  what changed                               source
-        main.while@L83         609 → 599    -10    -1.6     8 → 3     -5  edited, was while i_lt.out with more_rows  while i_lt.out
-        main.par@L86              16 → 0    -16  -100.0         0         vanished                                   par
-        main.clear@L86            16 → 0    -16  -100.0         0         vanished                                   clear
-        main.seq@L80           612 → 603     -9    -1.5         2                                                    seq
-        main.store@L81             0 → 1     +1     new         0         new                                        store
-        main.first_row@L82             1                        0                                                    first_row
-        main.seq@L84                 596                        8                                                    seq
-        main.first_column@L85          4                        0                                                    first_column
-        main.while@L86               580                       32                                                    while j_lt.out with more_columns
-        main.seq@L87                 528                       32                                                    seq
-        main.first_term@L88           16                        0                                                    first_term
-        main.while@L89               464                      128                                                    while k_lt.out with more_terms
-        main.seq@L90                 256                       64                                                    seq
-        main.multiply@L91            128                        0                                                    multiply
-        main.par@L92                  64                        0                                                    par
-        main.add_product@L92          64                        0                                                    add_product
-        main.next_term@L92            64                        0                                                    next_term
-        main.par@L95                  16                        0                                                    par
-        main.next_column@L95          16                        0                                                    next_column
-        main.store@L95                16                        0                                                    store
-        main.next_row@L98              4                        0                                                    next_row
+        statement                 cycles  delta       %  overhead  delta  what changed                              source
+        main.while@L83         609 → 599    -10    -1.6     8 → 3     -5  edited, was while i_lt.out with more_ro…  while i_lt.…
+        main.par@L86              16 → 0    -16  -100.0         0         vanished                                  par
+        main.clear@L86            16 → 0    -16  -100.0         0         vanished                                  clear
+        main.seq@L80           612 → 603     -9    -1.5         2                                                   seq
+        main.store@L81             0 → 1     +1     new         0         new                                       store
+        main.first_row@L82             1                        0                                                   first_row
+        main.seq@L84                 596                        8                                                   seq
+        main.first_column@L85          4                        0                                                   first_column
+        main.while@L86               580                       32                                                   while j_lt.…
+        main.seq@L87                 528                       32                                                   seq
+        main.first_term@L88           16                        0                                                   first_term
+        main.while@L89               464                      128                                                   while k_lt.…
+        main.seq@L90                 256                       64                                                   seq
+        main.multiply@L91            128                        0                                                   multiply
+        main.par@L92                  64                        0                                                   par
+        main.add_product@L92          64                        0                                                   add_product
+        main.next_term@L92            64                        0                                                   next_term
+        main.par@L95                  16                        0                                                   par
+        main.next_column@L95          16                        0                                                   next_column
+        main.store@L95                16                        0                                                   store
+        main.next_row@L98              4                        0                                                   next_row
 
         group               cycles  delta       %  times active  what changed
         main.clear          16 → 0    -16  -100.0        16 → 0  vanished

@@ -25,7 +25,25 @@ fn a_folder_instead_of_a_file() {
     fs::create_dir(workshop.path("folder.futil")).unwrap();
     tells(
         &workshop.fails(&["run", "folder.futil", "--out", "out"]),
-        &["folder.futil", "directory"],
+        &["folder.futil", "it is a directory"],
+    );
+    workshop.succeeds(&RUN);
+    tells(
+        &workshop.ends(1, &["run", "out"]),
+        &["out is the profile of a run", "petal stats out hotspots"],
+    );
+    tells(
+        &workshop.ends(1, &["stats", "design.futil"]),
+        &["design.futil is a file, and no profile"],
+    );
+}
+
+#[test]
+fn a_wrong_pass_gets_the_right_one() {
+    let workshop = Workshop::new();
+    tells(
+        &workshop.fails(&[&RUN[..], &["--passes", "noopt"]].concat()),
+        &["no pass or alias `noopt`; is it `no-opt`?"],
     );
 }
 

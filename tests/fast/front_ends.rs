@@ -1,5 +1,7 @@
 //! What comes from front ends as they are: designs on standard input, with positions, and their data.
 
+use std::fs;
+
 use expect_test::expect;
 use petal_metadata::Metadata;
 use petal_program::Library;
@@ -272,4 +274,45 @@ fn use_and_definition_are_both_named_by_every_output() {
     );
     let advice = workshop.succeeds(&["advise", &design, "--proved"]);
     tells(&advice, &["from variance.py:36, variance.py:21"]);
+}
+
+#[test]
+fn lines_of_mlir_are_shown_where_the_export_has_them() {
+    let workshop = Workshop::empty();
+    // A kernel of four operations in a loop, as CIRCT's front end has it.
+    workshop.write(
+        "weigh.mlir",
+        "func.func @weigh(%A: memref<4xi32>, %B: memref<4xi32>) {
+  scf.for %i = %c0 to %c4 step %c1 {
+    %a = memref.load %A[%i] : memref<4xi32>
+    %p = arith.muli %a, %c3 : i32
+    %b = memref.load %B[%i] : memref<4xi32>
+    memref.store %s, %B[%i] : memref<4xi32>
+  }
+}
+",
+    );
+    let export = root().join("tests/corpus/circt-weigh.futil");
+    let mut design = fs::read_to_string(export).unwrap();
+    for (group, id) in [("bb0_0", 0), ("bb0_1", 1), ("bb0_2", 2), ("bb0_3", 3)] {
+        let enable = format!("          {group};");
+        assert_eq!(design.matches(&enable).count(), 1, "{group}");
+        design = design.replace(&enable, &format!("          @pos{{{id}}} {group};"));
+    }
+    design += "sourceinfo #{\nFILES\n  0: weigh.mlir\nPOSITIONS\n  0: 0 3\n  1: 0 4\n  2: 0 5\n  3: 0 6\n}#\n";
+    workshop.write("weigh.futil", design);
+    let data = root().join("tests/corpus/circt-weigh.futil.data");
+    workshop.write("weigh.futil.data", fs::read(data).unwrap());
+    workshop.succeeds(&["run", "weigh.futil", "-q"]);
+    let lines = workshop.succeeds(&["stats", "petal-out/weigh", "lines", "--format", "csv"]);
+    // Four iterations: reads and writes take a cycle each, a multiplication four.
+    tells(
+        &lines,
+        &[
+            "weigh.mlir,3,%a = memref.load %A[%i] : memref<4xi32>,4,4,4.00,4,0,",
+            "weigh.mlir,4,\"%p = arith.muli %a, %c3 : i32\",4,16,16.00,16,0,",
+            "weigh.mlir,5,%b = memref.load %B[%i] : memref<4xi32>,4,4,4.00,4,0,",
+            "weigh.mlir,6,\"memref.store %s, %B[%i] : memref<4xi32>\",4,4,4.00,4,0,",
+        ],
+    );
 }

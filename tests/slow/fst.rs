@@ -26,6 +26,10 @@ int main(int argc, char **argv) {
 fn the_reader_of_gtkwave_sees_the_signals_of_the_vcd_file() {
     let verilator = succeeds(Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]));
     let sources = PathBuf::from(verilator.trim()).join("include/gtkwave");
+    if !sources.join("fstapi.c").is_file() {
+        eprintln!("not run: this Verilator has no reader of GTKWave");
+        return;
+    }
     let workshop = Workshop::empty();
     workshop.write("reader.c", READER);
     let files = ["fstapi.c", "fastlz.c", "lz4.c"].map(|file| sources.join(file));

@@ -27,8 +27,12 @@ fn versions_of_all_that_takes_part() {
     let cranelift = format!("embedded simulator: cranelift {}", locked.unwrap());
     assert_eq!(lines[2], cranelift);
     let verilator = succeeds(workshop.run("verilator").arg("--version"));
-    let verilator = verilator.split(' ').nth(1).unwrap();
-    assert_eq!(lines[3], format!("verilator: {verilator}"));
+    let told = lines[3].strip_prefix("verilator: ").unwrap();
+    match verilator.strip_prefix("Verilator ") {
+        Some(version) => assert_eq!(told, version.split(' ').next().unwrap()),
+        // A wheel for Python says no version but in its runtime.
+        None => assert!(told.starts_with("5."), "{told}"),
+    }
     let without = succeeds(workshop.command(&["--version"]).env("PATH", ""));
     assert!(without.ends_with("verilator: not installed\n"), "{without}");
 }

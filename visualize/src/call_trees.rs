@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::ledger::Class;
 use petal_table::Screen;
-use petal_table::screen::{BOLD, COMPUTATION, CONDITIONS, DIM, style_of};
+use petal_table::style::{BOLD, COMPUTATION, CONDITIONS, DIM, style_of};
 
 /// How call trees are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,14 +152,14 @@ impl<'a> CallTrees<'a> {
                     screen.styled(DIM, label)
                 }
             };
-            let _ = write!(text, "{indent}{label}");
+            let mut line = format!("{indent}{label}");
             if let Some(actual) = actual_path(self.metadata, &self.instances, node) {
-                let _ = write!(text, " = {actual}");
+                let _ = write!(line, " = {actual}");
             }
             let lines = FrontEndLines::new(self.metadata);
             let places = lines.places(&lines.frames(node, &self.instances));
             if !places.is_empty() {
-                text.push_str(&screen.styled(DIM, places));
+                line.push_str(&screen.styled(DIM, places));
             }
             if let Node::Cell {
                 instance,
@@ -172,8 +172,9 @@ impl<'a> CallTrees<'a> {
                 let style = style_of(charge.kind);
                 let charge = self.labels.charge(component, charge);
                 let charge = format!("<- {what}: {charge}");
-                let _ = write!(text, "  {}", screen.styled(style, charge));
+                let _ = write!(line, "  {}", screen.styled(style, charge));
             }
+            text.push_str(&screen.folded(&line, indent.len() + 4));
             text.push('\n');
         }
         text

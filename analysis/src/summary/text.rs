@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use petal_reconstruct::Overhead;
-use petal_table::screen::{BOLD, COMPUTATION, CONDITIONS, DIM, NEXT, style_of};
+use petal_table::style::{BOLD, COMPUTATION, CONDITIONS, DIM, NEXT, style_of};
 use petal_table::text::{cut, printable};
 use petal_table::{Column, Screen, Table, Value, thousands};
 
@@ -45,7 +45,7 @@ impl Summary {
         }
         if !self.groups.is_empty() {
             text.push('\n');
-            text.push_str(&screen.table(&groups, 2));
+            text.push_str(&groups.shown(screen, 2));
         }
         text
     }

@@ -83,7 +83,7 @@ impl Listing {
 
 pub(super) fn write(table: &Table, style: Style) -> String {
     match style {
-        Style::Text(screen) => screen.table(table, 0),
+        Style::Text(screen) => table.shown(screen, 0),
         Style::Markdown => table.markdown(),
     }
 }

@@ -31,6 +31,12 @@ impl OwnRow {
     pub fn change(&self) -> u64 {
         self.own.0.abs_diff(self.own.1)
     }
+
+    /// By how many thousandths of a cycle its parts changed, which may make up for one another.
+    pub fn shift(&self) -> u64 {
+        let parts = self.parts.values();
+        parts.map(|(was, is)| was.abs_diff(*is)).sum()
+    }
 }
 
 /// What stacks count for.
@@ -79,7 +85,10 @@ pub(super) fn own(
         }
     });
     let mut rows: Vec<OwnRow> = rows.collect();
-    rows.sort_by_key(|row| std::cmp::Reverse((row.change(), row.own.0.max(row.own.1))));
+    rows.sort_by_key(|row| {
+        let longer = row.own.0.max(row.own.1);
+        std::cmp::Reverse((row.change(), row.shift(), longer))
+    });
     rows
 }
 

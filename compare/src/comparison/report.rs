@@ -8,7 +8,7 @@ use super::Comparison;
 use super::listing::{Listing, Row, Style, write};
 use super::matching::Fate;
 use super::rows::{Change, Subject};
-use petal_table::screen::BOLD;
+use petal_table::style::BOLD;
 use petal_table::text::{markdown, printable, signed, thousands};
 use petal_table::{Column, Table, Value};
 
@@ -127,7 +127,7 @@ impl Comparison {
             Column::number("delta"),
             Column::prose("what changed"),
         ]);
-        for row in self.own.iter().filter(|row| row.change() > 0).take(CAUSES) {
+        for row in self.own.iter().filter(|row| row.shift() > 0).take(CAUSES) {
             let change = Change {
                 before: cycles(row.own.0),
                 after: cycles(row.own.1),

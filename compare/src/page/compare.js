@@ -84,7 +84,8 @@ function chooseName(name) {
   for (const row of document.querySelectorAll("#files tr[aria-current]")) row.removeAttribute("aria-current");
   if (!line) return;
   const file = /@(.+):L\d+/.exec(name)?.[1];
-  const table = [...document.querySelectorAll("#files table")].find(({ dataset }) => (file ? dataset.name.includes(file) : true));
+  const calyx = [...document.querySelectorAll("#files table[data-language='calyx']")];
+  const table = calyx.find(({ dataset }) => (file ? dataset.name.includes(file) : true));
   // The name is that of the run after, unless it is no more there.
   const isGone = data.own.some((row) => row.name === name && row.fate === "vanished");
   const row = table?.querySelector(`tr[data-${isGone ? "before" : "after"}="${line}"]`);
@@ -98,7 +99,7 @@ const sources = { choose: () => {} };
 
 /** The source with both costs beside each line. */
 function showSources() {
-  const tables = data.files.map(({ name, lines, costs: [was, is] }) => {
+  const tables = data.files.map(({ name, language: of, lines, costs: [was, is] }) => {
     const titles = ["cycles before", "after", "own before", "after", "change", "line", name];
     const rows = lines.map(([before, after, text]) => {
       const [old, now] = [was[before], is[after]];
@@ -120,16 +121,33 @@ function showSources() {
       );
     });
     const head = element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title)));
-    return element("table", { class: "source", "data-name": name }, element("thead", {}, head), element("tbody", {}, ...rows));
+    return element("table", { class: "source", "data-name": name, "data-language": of }, element("thead", {}, head), element("tbody", {}, ...rows));
   });
   byId("files").append(...tables);
   if (!tables.length) byId("files").append(element("p", { class: "hint" }, "A baseline has no source: compare folders of profiles, or programs, to see it here."));
   const bar = byId("source").firstElementChild;
-  const show = (nth) => tables.forEach((table, at) => (table.hidden = at !== nth));
-  if (tables.length < 2) return;
-  const choose = tabs(bar, "Files", data.files.map(({ name }) => name), show);
-  bar.append(bar.querySelector(".enlarge"));
-  sources.choose = (table) => choose(tables.indexOf(table));
+  const showTabs = (language) => {
+    bar.querySelector("[role='tablist']")?.remove();
+    const shown = tables.filter(({ dataset }) => language === "both" || dataset.language === language);
+    const show = (chosen) => tables.forEach((table) => (table.hidden = table !== chosen));
+    sources.choose = (table) => shown.includes(table) && show(table);
+    show(shown[0]);
+    if (shown.length < 2) return;
+    const choose = tabs(bar, "Files", shown.map(({ dataset }) => dataset.name), (nth) => show(shown[nth]));
+    bar.append(bar.querySelector(".enlarge"));
+    sources.choose = (table) => shown.includes(table) && choose(shown.indexOf(table));
+  };
+  const languages = new Set(data.files.map(({ language }) => language));
+  if (languages.size < 2) return showTabs("both");
+  const options = Object.entries({ both: "both", "front-end": "front end", calyx: "Calyx" });
+  const language = remembered.values.language ?? "both";
+  const select = element("select", {}, ...options.map(([value, name]) => element("option", { value, selected: value === language ? "" : undefined }, name)));
+  select.addEventListener("change", () => {
+    remembered.set("language", select.value);
+    showTabs(select.value);
+  });
+  bar.firstElementChild.after(element("label", {}, "Show ", select));
+  showTabs(language);
 }
 
 /** What the rows of each table are. */

@@ -97,7 +97,8 @@ function frameBox(at, depth, left, share) {
 /** A frame with its cycles in both runs. */
 function told(at) {
   const { label, before, after } = data.frames[at];
-  return `${label}: ${inCycles(before)} → ${inCycles(after)} cycles (${change(before, after)})`;
+  const name = onBox(label);
+  return `${name === label ? name : `${name} (overhead)`}: ${inCycles(before)} → ${inCycles(after)} cycles (${change(before, after)})`;
 }
 
 /** Where an arrow key leads to: up and down the tree, or to the next box of the same depth. */

@@ -97,7 +97,7 @@ pub(super) fn build(
         {
             let event = Text {
                 text: wanted.clone(),
-                at: of.when.at,
+                ..of.when.clone()
             };
             add(wanted.clone(), &event, None, false, builder)?;
         }

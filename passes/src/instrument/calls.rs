@@ -5,8 +5,9 @@ use calyx_ir as ir;
 use petal_metadata::ProbeKind;
 use petal_program::tree::called_group;
 
+use super::Instrumenter;
 use super::cells::add_probe;
-use super::{CallProbe, CalleeName, Instrumenter};
+use crate::probes::{CallProbe, CalleeName};
 use crate::references::{RefPort, References};
 
 impl Instrumenter<'_> {

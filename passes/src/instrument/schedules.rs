@@ -21,7 +21,7 @@ use petal_metadata::{ControlKind, ProbeKind, ProbeName, Schedule};
 use petal_program::source::SourceComponent;
 use petal_program::tree::{NodeKey, Slot, View, ViewMut};
 
-use super::{BranchProbe, Condition, Instrumenter};
+use crate::probes::{BranchProbe, ComponentProbes, Condition};
 
 /// Statements of the source, and which enables of the program now are at or below each.
 pub(super) struct Enables<'a> {
@@ -348,20 +348,20 @@ fn has_pauses(branch: View<'_>) -> bool {
     pauses
 }
 
-impl Instrumenter<'_> {
+impl ComponentProbes {
     /// Numbers every static program, and records its schedule and the latencies of its statements. `around` is the innermost
     /// dynamic statement around the node.
-    pub fn add_static_programs(
+    pub(super) fn add_static_programs(
         &mut self,
         mut node: ViewMut<'_>,
         around: Option<NodeKey>,
         enables: &mut Enables<'_>,
     ) {
         if matches!(node.view(), View::Static(_)) {
-            node.set_static_program(self.probes.static_programs.len());
+            node.set_static_program(self.static_programs.len());
             self.add_branch_probes(node.reborrow());
             let schedule = self.static_program(node.view(), around, enables);
-            self.probes.static_programs.push(schedule);
+            self.static_programs.push(schedule);
             return;
         }
         enables.passed += usize::from(enabled(node.view()).is_some());
@@ -426,11 +426,11 @@ impl Instrumenter<'_> {
         for (&key, extent) in timetable.extents.iter().filter(|(key, _)| is_whole(key)) {
             match extent {
                 Some((_, start, end)) if source.root != Some(key) || !is_dynamic => {
-                    self.probes.latencies.insert(key, end - start);
+                    self.latencies.insert(key, end - start);
                 }
                 Some(_) => {}
                 None => {
-                    self.probes.merged.insert(key);
+                    self.merged.insert(key);
                 }
             }
         }
@@ -453,20 +453,20 @@ impl Instrumenter<'_> {
         let condition = if inner.latency == 1 {
             Condition::Port(std::rc::Rc::clone(&inner.port))
         } else {
-            self.probes.latched += 1;
-            Condition::Latched(self.probes.latched - 1)
+            self.latched += 1;
+            Condition::Latched(self.latched - 1)
         };
         let branches = [(true, &inner.tbranch), (false, &inner.fbranch)];
         let paused = branches.map(|(branch, body)| (branch, has_pauses(View::Static(body))));
         for (branch, _) in paused.into_iter().filter(|(_, pauses)| *pauses) {
             let probe = ProbeName {
                 kind: ProbeKind::BR,
-                number: self.probes.count,
+                number: self.count,
             };
-            self.probes.count += 1;
+            self.count += 1;
             ViewMut::Static(control).set_branch_probe(branch, probe);
             let condition = condition.clone();
-            self.probes.branches.push(BranchProbe {
+            self.branches.push(BranchProbe {
                 probe,
                 condition,
                 branch,

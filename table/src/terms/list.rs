@@ -1,6 +1,46 @@
 //! The list of all terms.
 
-use super::{Scope, Term};
+/// A word, and what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term {
+    /// The word, as outputs spell it.
+    pub name: &'static str,
+    /// What it is a quantity of.
+    pub scope: Scope,
+    /// What it means, in a sentence or two.
+    pub meaning: &'static str,
+    /// Where one meets it.
+    pub example: &'static str,
+    /// The page of the guide that tells more, and the heading there: `overhead.md#hidden-control`.
+    pub page: &'static str,
+    /// How else outputs spell it: headings of columns, and keys in JSON.
+    pub also: &'static [&'static str],
+}
+
+/// What a term is a quantity of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole run.
+    Run,
+    /// A statement of the control program.
+    Statement,
+    /// A component cell.
+    Cell,
+    /// A group.
+    Group,
+    /// A line of a front end's files.
+    Line,
+    /// Anything that has a row in a table.
+    Row,
+    /// The program and what the compiler makes of it.
+    Program,
+    /// Two runs that are compared.
+    Comparison,
+    /// What `petal advise` and sweeps find.
+    Advice,
+    /// What a run was asked to observe.
+    Observation,
+}
 
 /// A term by its parts.
 const fn term(

@@ -105,7 +105,7 @@ function frameBox(node, first, depth, left, share, path) {
       "data-node": node,
       "aria-level": depth + 1,
       "aria-selected": links.some(stacks.isChosen),
-      "aria-label": `${stacks.name(node)}, ${kind}${by.length ? ` by ${by.join(", ")}` : ""}, ${shareText(flame.weights[node])}`,
+      "aria-label": `${onBox(stacks.name(node))}, ${kind}${by.length ? ` by ${by.join(", ")}` : ""}, ${shareText(flame.weights[node])}`,
     },
     kind === "overhead" && name ? element("span", {}, onBox(name)) : name,
   );

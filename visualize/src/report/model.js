@@ -9,7 +9,7 @@ const prose = (text) => text.split("`").map((part, at) => (at % 2 ? element("cod
 const fullName = ({ label, actual }) => (actual ? `${label} = ${actual}` : label);
 
 /** The column of a table that names its rows. */
-const keyColumn = (name) => ({ cells: "cell", groups: "group", control: "statement", hotspots: "statement", lines: "line" })[name];
+const keyColumn = (name) => ({ cells: "cell", groups: "group", control: "statement", hotspots: "statement", loops: "statement", lines: "line" })[name];
 
 /** Whether a row of a table is of something that was active, or is charged for something. */
 function isActive({ columns, rows }, row) {

@@ -49,7 +49,7 @@ function rowName(table, row) {
   const value = (title) => rows[row][columns.findIndex(([other]) => other === title)];
   if (name === "lines") return value("line") === null || value("line") === "" ? value("file") : `${value("file")}:${value("line")}`;
   const key = value(keyColumn(name));
-  return name === "groups" || name === "control" ? `${value("component")}.${key}` : key;
+  return ["groups", "control", "loops"].includes(name) ? `${value("component")}.${key}` : key;
 }
 
 /** Reads one part of an address; nothing if it names nothing. */

@@ -4,7 +4,7 @@
 const FIRST_COLUMNS = ["own", "cost", "cycles", "total cycles", "overhead", "SHARE", "times entered", "times active"];
 
 /** The order of the tables, and what of each is its cost: the column that the page adds is that in percent of the run. */
-const TABLES = { hotspots: "cost", lines: "own", control: "overhead", groups: "total cycles", cells: "cycles" };
+const TABLES = { hotspots: "cost", lines: "own", control: "overhead", loops: "cycles", groups: "total cycles", cells: "cycles" };
 
 const panels = new Map();
 const tablesView = { choose: () => {}, names: [] };
@@ -58,7 +58,7 @@ function columnsOf(table, at) {
   const index = (title) => columns.findIndex(([other]) => other === title);
   const key = keyColumn(name);
   const weight = index(TABLES[name]);
-  const named = { groups: ["component", key], control: ["component", key], lines: ["file", key] }[name] ?? [key];
+  const named = { groups: ["component", key], control: ["component", key], loops: ["component", key], lines: ["file", key] }[name] ?? [key];
   const shown = [{ title: key, value: (_row, nth) => rowName(at, nth), numeric: false }];
   const share = {
     title: name === "control" ? "overhead, % of run" : "% of run",

@@ -49,7 +49,7 @@ impl PageTable {
 /// The tables, with their rows by what they tell of.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    /// Those of cells, groups, control and hotspots, in this order; then that of the front end's lines, if there are any.
+    /// Those of cells, groups, control, hotspots and loops, in this order; then that of the front end's lines, if there are any.
     pub views: Vec<PageTable>,
     rows: HashMap<RowId, Vec<Row>>,
 }
@@ -64,6 +64,7 @@ impl Tables {
             ("groups", analysis.groups()),
             ("control", analysis.statements()),
             ("hotspots", analysis.hotspots_table()),
+            ("loops", analysis.loops()),
         ];
         let mut views = Vec::new();
         let mut rows: HashMap<RowId, Vec<Row>> = HashMap::new();

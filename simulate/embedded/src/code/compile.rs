@@ -19,8 +19,8 @@ use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use num_bigint::BigUint;
 use petal_reconstruct::Id as _;
 
+use super::helpers::{self, Arg, Call, Calls, Helper};
 use super::layout::{Layout, Wake, store, word, words};
-use super::native::{self, Arg, Call, Calls, Helper};
 use super::plan::{Plan, Sink};
 use crate::error::Error;
 use crate::graph::{Kind, NodeId};
@@ -63,11 +63,11 @@ pub(super) fn compile(plan: Plan<'_>) -> Result<Compiled, Error> {
         .finish(settings::Flags::new(flags))
         .map_err(failed)?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    native::provide(&mut builder);
+    helpers::provide(&mut builder);
     let mut module = JITModule::new(builder);
-    let signature = native::perform_signature(&module);
+    let signature = helpers::perform_signature(&module);
     let perform = module
-        .declare_function(native::PERFORM, Linkage::Import, &signature)
+        .declare_function(helpers::PERFORM, Linkage::Import, &signature)
         .map_err(failed)?;
     let compiler = Compiler {
         plan,
@@ -115,7 +115,7 @@ impl Compiler<'_> {
         &mut self,
         build: impl FnOnce(&mut FunctionCompiler<'_, '_>),
     ) -> Result<FuncId, Error> {
-        let signature: Signature = native::signature(&self.module);
+        let signature: Signature = helpers::signature(&self.module);
         let id = self
             .module
             .declare_anonymous_function(&signature)

@@ -1,5 +1,4 @@
-//! Where machine code and Rust meet: the helpers that the code calls for wide values, the memories that it
-//! reads by address, and calling it.
+//! Where Rust calls machine code: the memories that the code reads by address, and what is done in a cycle.
 //!
 //! What makes it sound: the code, what it holds addresses of, and the layout that it was compiled for are in one
 //! [`Code`], and live and end together. The words and memories that it works on are in [`Instance`], which are made by that
@@ -10,121 +9,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use cranelift_codegen::ir::{AbiParam, Signature, types};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Module};
+use cranelift_jit::JITModule;
+use cranelift_module::FuncId;
 use num_bigint::BigUint;
 use petal_reconstruct::{Change, Id as _};
 
 use super::compile;
 use super::edge::Checked;
+use super::helpers::Calls;
 use super::layout::{Layout, WordSpan, load, store, word, words};
 use super::memory::{Memory, Written};
 use super::plan::Plan;
 use crate::error::Error;
-use crate::graph::{Graph, Mem, MemId, NodeId, Op, RegId, WireId};
-
-#[derive(Debug)]
-pub(super) enum Arg {
-    /// The value's first word.
-    Words(usize),
-    Const(BigUint),
-}
-
-/// A call of a helper.
-#[derive(Debug)]
-pub(super) struct Call {
-    pub helper: Helper,
-    pub args: Vec<(Arg, u32)>,
-    /// The first word that the result goes to, and its width.
-    pub result: (usize, u32),
-}
-
-#[derive(Debug)]
-pub(super) enum Helper {
-    Op(Op),
-    /// The word with the address of the memory, and the number of the memory's words.
-    Read(usize, u64),
-}
-
-impl Call {
-    /// # Safety
-    /// `all` must be the words that the code was compiled for.
-    unsafe fn arg(&self, at: usize, all: *const u64) -> BigUint {
-        let (arg, width) = &self.args[at];
-        match arg {
-            // SAFETY: the layout has room for the value at this offset.
-            Arg::Words(first) => {
-                load(unsafe { std::slice::from_raw_parts(all.add(*first), words(*width)) })
-            }
-            Arg::Const(value) => value.clone(),
-        }
-    }
-}
-
-/// Does what `call` says. Returns whether the result is another one than before, 1 or 0.
-unsafe extern "C" fn perform(call: *const Call, all: *mut u64) -> u64 {
-    // SAFETY: the code holds addresses of calls that live as long as it does.
-    let call = unsafe { &*call };
-    // SAFETY: as asked for by `arg`.
-    let arg = |at: usize| unsafe { call.arg(at, all) };
-    let (first, width) = call.result;
-    let result = match &call.helper {
-        Helper::Op(op) => {
-            let args: Vec<(BigUint, u32)> = (0..call.args.len())
-                .map(|at| (arg(at), call.args[at].1))
-                .collect();
-            op.eval(width, &args)
-        }
-        Helper::Read(memory, size) => match u64::try_from(arg(0)) {
-            Ok(word) if word < *size => {
-                // SAFETY: the layout has a word for the address.
-                let memory = index(unsafe { *all.add(*memory) }) as *const u64;
-                let first = index(word) * words(width);
-                // SAFETY: the word is one of the memory's.
-                load(unsafe { std::slice::from_raw_parts(memory.add(first), words(width)) })
-            }
-            _ => BigUint::ZERO,
-        },
-    };
-    // SAFETY: the layout has room for the result.
-    let target = unsafe { std::slice::from_raw_parts_mut(all.add(first), words(width)) };
-    let differs = load(target) != result;
-    store(&result, width, target);
-    u64::from(differs)
-}
-
-/// Makes the helpers callable by name from a module that is made by `builder`.
-pub(super) fn provide(builder: &mut JITBuilder) {
-    builder.symbol(PERFORM, perform as *const u8);
-}
-
-/// The name of the function that all calls of helpers go to.
-pub(super) const PERFORM: &str = "perform";
-
-/// The signature of compiled functions: the address of all words.
-pub(super) fn signature(module: &JITModule) -> Signature {
-    let mut signature = module.make_signature();
-    let pointer = module.target_config().pointer_type();
-    signature.params = vec![AbiParam::new(pointer)];
-    signature
-}
-
-/// The signature of the helpers' function: the addresses of a call and of all words; whether the result is another one.
-pub(super) fn perform_signature(module: &JITModule) -> Signature {
-    let mut signature = module.make_signature();
-    let pointer = module.target_config().pointer_type();
-    signature.params = vec![AbiParam::new(pointer); 2];
-    signature.returns = vec![AbiParam::new(types::I64)];
-    signature
-}
-
-fn index(word: u64) -> usize {
-    usize::try_from(word).expect("what is in memory has an address there")
-}
-
-/// Calls at addresses that stay.
-pub(super) type Calls = Vec<Box<Call>>;
+use crate::graph::{Graph, Mem, MemId, NodeId, RegId, WireId};
 
 /// Takes the address of all words.
 type Function = unsafe extern "C" fn(*mut u64);
