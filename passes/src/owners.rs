@@ -10,7 +10,7 @@ use calyx_opt::passes::MergeAssign;
 use calyx_opt::traversal::Named as _;
 use petal_metadata::Metadata;
 
-use crate::instrument::Probes;
+use crate::probes::Probes;
 
 /// The groups that one assignment comes from, by name; empty if it is in none.
 pub type Groups = BTreeSet<String>;
