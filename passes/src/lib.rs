@@ -46,6 +46,7 @@ mod kept_state;
 mod marker;
 mod options;
 mod order;
+mod owners;
 mod papercuts;
 mod pipeline;
 mod plugin;
@@ -57,6 +58,7 @@ mod session;
 mod sharing;
 mod steps;
 mod structure;
+mod synthesis;
 mod triggers;
 mod verilog_names;
 mod well_formed;
@@ -72,3 +74,7 @@ pub use petal_program::{
 pub use pipeline::{ALL, NO_OPT, Pipeline, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};
 pub use structure::Structure;
+pub use synthesis::{
+    Cell as SynthesisCell, Component as SynthesisComponent, Groups, MemoryPlace, Synthesizable,
+    synthesizable,
+};

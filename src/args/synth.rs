@@ -1,0 +1,68 @@
+//! The arguments of `petal synth`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::design::DesignArgs;
+
+pub(super) const HELP: &str = "\
+Examples:
+  petal synth design.futil
+  petal synth design.futil --target ecp5 --seeds 5
+  petal synth design.futil --synth-memories inside --format json";
+
+/// A device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetArg {
+    /// Lattice iCE40 HX8K
+    Ice40,
+    /// Lattice ECP5-85k
+    Ecp5,
+}
+
+/// Where the external memories are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MemoriesArg {
+    /// Outside of the design, whose ports lead to them
+    Outside,
+    /// In the device
+    Inside,
+}
+
+/// How to print what was found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SynthFormat {
+    /// For the terminal
+    Text,
+    /// As `synthesis.json` has it
+    Json,
+}
+
+/// `petal synth`
+#[derive(Debug, Args)]
+pub struct SynthArgs {
+    #[command(flatten)]
+    pub design: DesignArgs,
+    /// The device
+    #[arg(long, value_enum, default_value = "ice40")]
+    pub target: TargetArg,
+    /// How often to place and route, each time with another seed: the clock is that in the middle
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub seeds: u64,
+    /// Where the `@external` memories are [default: outside, if the device has as many pins]
+    #[arg(long, value_enum)]
+    pub synth_memories: Option<MemoriesArg>,
+    /// How many tools to run at once [default: as many as there are processors]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// Where the results go; a profile of the same design there tells its cycles [default: petal-out/DESIGN]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How to print what was found out
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: SynthFormat,
+    /// Print only errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}

@@ -1,0 +1,233 @@
+//! What was found out about a design: `synthesis.json`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use petal_passes::{MemoryPlace, Synthesizable};
+use serde::{Deserialize, Serialize};
+
+use crate::area::{Area, Attribution, Figures, Kind, Row};
+use crate::error::Error;
+use crate::flow::{Mapped, Placed};
+use crate::names::Names;
+use crate::netlist::Netlist;
+use crate::timing::{Path, Report};
+use crate::tools::{Target, Tools};
+
+/// The area and the clock of a design.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Synthesis {
+    /// The version of this schema.
+    pub version: u32,
+    /// The device family: `ice40` or `ecp5`.
+    pub target: String,
+    /// The device, for people.
+    pub device: String,
+    /// What the tools say of their versions.
+    pub tools: Vec<String>,
+    /// Whether the external memories are inside.
+    pub has_memories: bool,
+    /// How many cells of each type yosys counts.
+    pub cells: BTreeMap<String, u64>,
+    /// The clock.
+    pub clock: Clock,
+    /// What is used of the device, as nextpnr counts it.
+    pub utilization: BTreeMap<String, u64>,
+    /// What the cells are for.
+    pub area: Area,
+    /// The path that limits the clock, with the seed in the middle.
+    pub critical_path: Option<Path>,
+    /// The cycles of the run in the same folder, if the design is the same.
+    pub cycles: Option<u64>,
+    /// Microseconds: the cycles times the period.
+    pub time_us: Option<f64>,
+}
+
+/// How fast a clock may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Clock {
+    /// In MHz, with the seed in the middle.
+    pub fmax_mhz: f64,
+    /// By seed.
+    pub seeds: BTreeMap<u64, f64>,
+}
+
+impl Clock {
+    /// The slowest and the fastest, in MHz.
+    pub fn range(&self) -> (f64, f64) {
+        let all = || self.seeds.values().copied();
+        (
+            all().fold(f64::INFINITY, f64::min),
+            all().fold(0.0, f64::max),
+        )
+    }
+}
+
+impl Synthesis {
+    /// Puts together what the tools say.
+    ///
+    /// # Errors
+    /// When petal can't read it, or the netlist has other cells than yosys counts.
+    pub fn new(
+        tools: &Tools,
+        target: Target,
+        design: &Synthesizable,
+        memories: MemoryPlace,
+        mapped: &Mapped,
+        placed: &[Placed],
+    ) -> Result<Self, Error> {
+        let netlist = Netlist::parse(&mapped.netlist, &design.top)?;
+        let mut counted: BTreeMap<String, u64> = BTreeMap::new();
+        for cell in &netlist.cells {
+            *counted.entry(cell.kind.clone()).or_default() += 1;
+        }
+        if counted != mapped.cells {
+            return Err(Error::unreadable(
+                "yosys",
+                format!(
+                    "the netlist has the cells {counted:?}, and `stat` counts {:?}",
+                    mapped.cells
+                ),
+            ));
+        }
+        let mut reports = Vec::new();
+        for placed in placed {
+            reports.push((placed.seed, Report::parse(&placed.report)?));
+        }
+        reports.sort_by(|(_, a), (_, b)| a.fmax().total_cmp(&b.fmax()));
+        // Of two in the middle, the slower one.
+        let Some((_, middle)) = reports.get(reports.len().saturating_sub(1) / 2) else {
+            return Err(Error::unreadable("nextpnr", "there is no report"));
+        };
+        let names = Names::new(design);
+        let mut attribution = Attribution::new(&names, &netlist);
+        let area = attribution.area();
+        let used = |value: &serde_json::Value| value["used"].as_u64();
+        let utilization = &middle.utilization;
+        Ok(Self {
+            version: 1,
+            target: target.name().to_owned(),
+            device: target.device().to_owned(),
+            tools: vec![tools.yosys.version.clone(), tools.nextpnr.version.clone()],
+            has_memories: memories == MemoryPlace::Inside,
+            cells: mapped.cells.clone(),
+            clock: Clock {
+                fmax_mhz: middle.fmax(),
+                seeds: reports
+                    .iter()
+                    .map(|(seed, report)| (*seed, report.fmax()))
+                    .collect(),
+            },
+            utilization: utilization
+                .iter()
+                .filter_map(|(of, value)| Some((of.clone(), used(value)?)))
+                .collect(),
+            area,
+            critical_path: middle.path(&netlist, &names, &mut attribution),
+            cycles: None,
+            time_us: None,
+        })
+    }
+
+    /// Takes in how many cycles the design runs.
+    #[expect(clippy::cast_precision_loss, reason = "a run has fewer cycles")]
+    pub fn set_cycles(&mut self, cycles: u64) {
+        self.cycles = Some(cycles);
+        self.time_us = Some(cycles as f64 / self.clock.fmax_mhz);
+    }
+
+    /// As a file.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(self).expect("it has plain keys");
+        text + "\n"
+    }
+
+    /// `area.csv`: a row for each part of the program.
+    pub fn area_csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let names = Figures::default().named().map(|(name, _)| name);
+        let mut head = vec![
+            "kind", "instance", "name", "detail", "file", "line", "shared",
+        ];
+        head.extend(names);
+        let mut write = |record: &[String]| {
+            // A vector takes all.
+            writer
+                .write_record(record)
+                .expect("every record is as long");
+        };
+        write(&head.iter().map(ToString::to_string).collect::<Vec<_>>());
+        for row in &self.area.rows {
+            let line = row.line.map(|line| line.to_string());
+            let mut record = vec![
+                row.kind.name().to_owned(),
+                row.instance.clone(),
+                row.name.clone(),
+                row.detail.clone(),
+                row.file.clone().unwrap_or_default(),
+                line.unwrap_or_default(),
+                if row.is_shared { "yes" } else { "no" }.to_owned(),
+            ];
+            record.extend(row.figures.named().map(|(_, figure)| number(figure)));
+            write(&record);
+        }
+        let bytes = writer.into_inner().expect("a vector takes all");
+        String::from_utf8(bytes).expect("it was text")
+    }
+
+    /// `flame-area.folded`: look-up tables, in hundredths, since several parts may share one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "no netlist is as large"
+    )]
+    pub fn folded(&self) -> String {
+        let mut text = String::new();
+        for row in &self.area.rows {
+            let weight = (row.figures.luts * 100.0).round() as u64;
+            if weight > 0 {
+                let mut frames: Vec<String> = row.instance.split('.').map(str::to_owned).collect();
+                frames.retain(|frame| !frame.is_empty());
+                if frames.is_empty() {
+                    frames.push("main".to_owned());
+                }
+                frames.push(row.kind.name().to_owned());
+                frames.push(row.label().replace(';', ","));
+                let _ = writeln!(text, "{} {weight}", frames.join(";"));
+            }
+        }
+        text
+    }
+
+    /// What of the look-up tables leads to nothing in the program, from 0 to 1.
+    pub fn unattributed(&self) -> f64 {
+        let rows = self
+            .area
+            .rows
+            .iter()
+            .filter(|row| row.kind == Kind::Unattributed);
+        let luts = rows.fold(0.0, |sum, row| sum + row.figures.luts);
+        if self.area.total.luts > 0.0 {
+            luts / self.area.total.luts
+        } else {
+            0.0
+        }
+    }
+}
+
+/// As tables have it: whole, or with hundredths.
+fn number(figure: f64) -> String {
+    let text = format!("{figure:.2}");
+    text.strip_suffix(".00").unwrap_or(&text).to_owned()
+}
+
+impl Row {
+    /// Its name with what tells it from others.
+    pub fn label(&self) -> String {
+        match (self.kind, self.detail.as_str()) {
+            (Kind::Cell, detail) => format!("{} ({detail})", self.name),
+            (Kind::Control, detail) if !detail.is_empty() => format!("{} of {detail}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+}
