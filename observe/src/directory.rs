@@ -52,7 +52,8 @@ impl Memory {
 
     /// Its sizes as Calyx writes indices: `[4][4]`.
     pub fn sizes(&self) -> String {
-        self.dims.iter().map(|dim| format!("[{dim}]")).collect()
+        let sizes: Vec<String> = self.dims.iter().map(u64::to_string).collect();
+        format!("[{}]", sizes.join("]["))
     }
 
     /// The indices of a word in row-major order, such as `[0][2]`; those of the first one where there is no such word.

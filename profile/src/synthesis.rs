@@ -41,7 +41,9 @@ pub fn synthesizable(
     let roots = SourceRoots::new(options.file(), &options.source_roots)?;
     let (texts, problems) = roots.read(parsed.front_end_files());
     parsed.set_front_end(texts);
-    problems.iter().for_each(|problem| reporter.note(problem));
+    for problem in &problems {
+        reporter.note(problem);
+    }
     let probed = parsed.program()?;
     let plain = Parsed::read(options.source.clone(), &library)?.program()?;
     let design = petal_passes::synthesizable(plain, probed, &pipeline, memories)?;

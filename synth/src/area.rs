@@ -249,7 +249,9 @@ impl<'a> Attribution<'a> {
         }
         let all: f64 = shares.values().sum();
         if all > 0.0 {
-            shares.values_mut().for_each(|share| *share /= all);
+            for share in shares.values_mut() {
+                *share /= all;
+            }
         } else {
             shares = Shares::from([(Part::Nothing, 1.0)]);
         }

@@ -78,10 +78,10 @@ impl Error {
         }
     }
 
-    pub(crate) fn unreadable(tool: &str, reason: impl ToString) -> Self {
+    pub(crate) fn unreadable(tool: &str, reason: impl Into<String>) -> Self {
         Self::Unreadable {
             tool: tool.to_owned(),
-            reason: reason.to_string(),
+            reason: reason.into(),
         }
     }
 

@@ -247,12 +247,9 @@ fn digest(parts: &[&str]) -> String {
         digest.update(part.len().to_le_bytes());
         digest.update(part);
     }
-    digest
-        .finalize()
-        .iter()
-        .take(12)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let mut text = format!("{:x}", digest.finalize());
+    text.truncate(24);
+    text
 }
 
 /// Reads the counts of `stat -json`.

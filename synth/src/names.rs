@@ -51,18 +51,18 @@ impl<'a> Names<'a> {
         };
         if let Some(main) = design.components.first() {
             // A wrapper that the compiler made is no part of the program.
-            names.add(String::new(), main.module.clone(), 0, &guards);
+            names.add("", &main.module, 0, &guards);
         }
         names
     }
 
-    fn add(&mut self, prefix: String, path: String, component: usize, guards: &[Guards]) {
+    fn add(&mut self, prefix: &str, path: &str, component: usize, guards: &[Guards]) {
         let of = &self.design.components[component];
         let at = self.instances.len();
         self.instances.push(Instance {
-            path: path.clone(),
+            path: path.to_owned(),
             component,
-            prefix: prefix.clone(),
+            prefix: prefix.to_owned(),
         });
         for (wire, groups) in &of.drivers {
             let source = Source::Wiring(at, groups.clone());
@@ -82,7 +82,7 @@ impl<'a> Names<'a> {
                     .position(|of| of.module == cell.prototype);
                 if let Some(inner) = inner {
                     let path = format!("{path}.{}", cell.name);
-                    self.add(format!("{name}."), path, inner, guards);
+                    self.add(&format!("{name}."), &path, inner, guards);
                 }
             } else {
                 self.cells.insert(name.clone(), (at, number));

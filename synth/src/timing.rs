@@ -73,8 +73,8 @@ struct RawStep {
 
 impl Report {
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let report: Self =
-            serde_json::from_str(text).map_err(|error| Error::unreadable("nextpnr", error))?;
+        let report: Self = serde_json::from_str(text)
+            .map_err(|error| Error::unreadable("nextpnr", error.to_string()))?;
         if report.fmax.is_empty() {
             return Err(Error::unreadable("nextpnr", "its report has no clock"));
         }
@@ -111,7 +111,8 @@ impl Report {
             let shares = netlist.bit(net).and_then(|bit| attribution.driver(bit));
             // What place and route put in belongs to what is before it.
             let Some(shares) = shares else { continue };
-            let mut step = step(names, shares.into_keys().collect());
+            let parts: Vec<Part> = shares.into_keys().collect();
+            let mut step = step(names, &parts);
             step.delay_ns = std::mem::take(&mut logic);
             match steps.last_mut() {
                 Some(last) if last.name == step.name && last.instance == step.instance => {
@@ -133,7 +134,7 @@ impl Report {
 /// How many names a step has at most.
 const NAMES: usize = 3;
 
-fn step(names: &Names<'_>, parts: Vec<Part>) -> Step {
+fn step(names: &Names<'_>, parts: &[Part]) -> Step {
     let rows: Vec<_> = parts.iter().map(|part| row(names, part)).collect();
     let first = &rows[0];
     let mut all: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
