@@ -48,10 +48,8 @@ enum File {
 
 /// The files with this name, or all; those of the front end first.
 fn chosen(metadata: &Metadata, name: Option<&str>) -> Result<Vec<File>, Error> {
-    let front_end = metadata.front_end.files.iter().enumerate();
-    let front_end = front_end.filter(|(_, file)| !file.is_calyx());
-    let front_end = front_end.map(|(at, file)| {
-        let id = FrontEndFileId::from_index(at);
+    let front_end = metadata.front_end.own_files();
+    let front_end = front_end.map(|(id, file)| {
         (
             File::FrontEnd(id),
             vec![petal_analysis::front_end_file(metadata, id), &file.path],

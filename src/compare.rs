@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use petal_analysis::front_end::front_end_file;
-use petal_analysis::{Analysis, Summary};
+use petal_analysis::{Analysis, Summary, front_end_file};
 use petal_compare::{
     Baseline, CheckpointFigures, Comparison, CounterFigures, Language, LatencyFigures, Source,
     Style, differential,
 };
 use petal_files::Scratch;
-use petal_metadata::{FrontEndFileId, Id as _};
 use petal_observe::Results;
 use petal_passes::Pipeline;
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
@@ -228,11 +226,10 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
         text: file.text.clone(),
         language: Language::Calyx,
     });
-    let front = metadata.front_end.files.iter().enumerate();
-    let front = front.filter(|(_, file)| !file.is_calyx());
-    let front = front.filter_map(|(at, file)| {
+    let front = metadata.front_end.own_files();
+    let front = front.filter_map(|(id, file)| {
         Some(Source {
-            name: front_end_file(metadata, FrontEndFileId::from_index(at)).to_owned(),
+            name: front_end_file(metadata, id).to_owned(),
             text: file.text.clone()?,
             language: Language::FrontEnd,
         })

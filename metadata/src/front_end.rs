@@ -71,7 +71,14 @@ impl FrontEnd {
 
     /// Whether there are places in files of a front end, and not only in the Calyx program's.
     pub fn has_lines(&self) -> bool {
-        self.files.iter().any(|file| !file.is_calyx())
+        self.own_files().next().is_some()
+    }
+
+    /// The files that are its own: none in Calyx.
+    pub fn own_files(&self) -> impl Iterator<Item = (FrontEndFileId, &FrontEndFile)> {
+        let files = self.files.iter().enumerate();
+        let files = files.map(|(at, file)| (FrontEndFileId::from_index(at), file));
+        files.filter(|(_, file)| !file.is_calyx())
     }
 
     /// The place `id`.

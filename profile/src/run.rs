@@ -165,7 +165,7 @@ pub fn run_in(
         waveform.finish()?;
     }
     Ok(Profiled {
-        metadata: metadata.clone(),
+        metadata,
         summary,
         memories,
         results,

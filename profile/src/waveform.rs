@@ -94,7 +94,7 @@ pub fn profile_waveform(
     interrupt::check()?;
     staging.commit(&outputs::of_runs())?;
     Ok(Profiled {
-        metadata: metadata.clone(),
+        metadata,
         summary,
         memories: String::new(),
         results,

@@ -1,4 +1,4 @@
-//! What a text may take on a screen: how wide it is, and whether it shows more than ASCII, and colours.
+//! What a text may take on a screen: how wide it is, and whether it shows colours and more than ASCII.
 
 use std::fmt::{Display, Write as _};
 

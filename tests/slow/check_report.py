@@ -447,7 +447,9 @@ def check_front(browser, name):
     frames = page.evaluate("[...document.querySelectorAll('#frames .frame')].map((box) => [Number(box.getAttribute('aria-level')), box.getAttribute('aria-label')])")
     found, path = {}, []
     for level, label in frames:
-        label, weight = re.fullmatch(r"(.*), (?:line|overhead), ([\d.,]+) cycles?, .*", label).groups()
+        label, kind, weight = re.fullmatch(r"(.*), (line|overhead), ([\d.,]+) cycles?, .*", label).groups()
+        # A box of overhead has its kind on it.
+        label = f"(overhead: {label})" if kind == "overhead" else label
         # Behind a colon is the text of the line.
         label = label if label.startswith("(") else re.sub(r"^(\S+:\d+ [^:]*): .*", r"\1", label)
         path = path[: level - 1] + [label.replace(";", "_")]

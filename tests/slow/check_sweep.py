@@ -55,7 +55,7 @@ def check_sweep(browser, root):
     pipelines = sorted({passes for _, passes in figures})
     for base in pipelines:
         page.locator("#base").select_option(base)
-        heads = [head.removesuffix(" (=)") for head in page.locator("#matrix thead th").all_inner_texts()]
+        heads = [head.strip().removesuffix(" (=)") for head in page.locator("#matrix thead th").all_inner_texts()]
         for line in page.locator("#matrix tbody tr").all():
             design = line.locator("th").inner_text()
             cells = dict(zip(heads[1:], line.locator("td").all_inner_texts()))

@@ -4,7 +4,7 @@
 const FIRST_COLUMNS = ["own", "cost", "cycles", "total cycles", "overhead", "SHARE", "times entered", "times active"];
 
 /** The order of the tables, and what of each is its cost: the column that the page adds is that in percent of the run. */
-const TABLES = { hotspots: "cost", lines: "own", control: "overhead", loops: "cycles", groups: "total cycles", cells: "cycles" };
+const TABLES = { hotspots: "cost", lines: "own", control: "overhead", groups: "total cycles", cells: "cycles", loops: "cycles" };
 
 const panels = new Map();
 const tablesView = { choose: () => {}, names: [] };
