@@ -30,7 +30,7 @@ pub use self::run::{RunArgs, SimulatorArg};
 pub use self::shown::{AgainArgs, TimelineArgs, TraceArgs, ViewerArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
 pub use self::sweep::SweepArgs;
-pub use self::synth::{MemoriesArg, SynthArgs, SynthFormat, TargetArg};
+pub use self::synth::{AlsoSynthArgs, MemoriesArg, SynthArgs, SynthFormat, TargetArg};
 pub use self::values::parse_size;
 
 use crate::versions;

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use petal_analysis::{Analysis, Summary, front_end_file};
 use petal_compare::{
     Baseline, CheckpointFigures, Comparison, CounterFigures, Language, LatencyFigures, Source,
-    Style, differential,
+    Style, SynthesisFigures, differential,
 };
 use petal_files::Scratch;
 use petal_observe::Results;
 use petal_passes::Pipeline;
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
+use petal_synth::{Figures, Synthesis};
 use petal_visualize::outputs::LAST;
 
 use crate::args::{BaselineArgs, CompareArgs, ComparisonArg};
@@ -19,6 +20,7 @@ use crate::messages;
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
+use crate::synth::{self, Wanted, synthesise};
 use crate::terminal::Terminal;
 
 /// `petal baseline`
@@ -173,11 +175,12 @@ fn check(args: &CompareArgs) -> Result<(), Error> {
         || !args.library.is_empty()
         || args.data.is_some()
         || args.max_memory.is_some()
-        || args.unverified;
+        || args.unverified
+        || args.also.synth.is_some();
     if compiles && programs == [false, false] {
         return Err(Error::usage(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
-             --extra-opt, --library, --data, --max-memory and --unverified",
+             --extra-opt, --library, --data, --max-memory, --unverified and --synth",
         ));
     }
     Ok(())
@@ -219,7 +222,8 @@ fn side(
 fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
     let analysis = analyse(&profile)?;
-    let baseline = of_run(&analysis, &profile.summary, profile.observations()?);
+    let mut baseline = of_run(&analysis, &profile.summary, profile.observations()?);
+    baseline.synthesis = synth::of_profile(dir, &profile).map(|of| synthesis_figures(&of));
     let metadata = &profile.metadata;
     let calyx = metadata.files.iter().map(|file| Source {
         name: file.name.clone(),
@@ -235,6 +239,38 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
         })
     });
     Ok((baseline, calyx.chain(front).collect()))
+}
+
+/// Area and clock, in whole numbers.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts of cells, and periods, are neither as large nor negative"
+)]
+pub fn synthesis_figures(synthesis: &Synthesis) -> SynthesisFigures {
+    let Figures {
+        luts,
+        ffs,
+        brams,
+        dsps,
+        carries,
+        ..
+    } = synthesis.area.total;
+    let clocks = synthesis.clock.seeds.values();
+    let mut periods_ps: Vec<u64> = clocks.map(|mhz| (1e6 / mhz).round() as u64).collect();
+    periods_ps.sort_unstable();
+    let whole = |cells: f64| cells.round() as u64;
+    SynthesisFigures {
+        device: synthesis.device.clone(),
+        has_memories: synthesis.has_memories,
+        tools: synthesis.tools.clone(),
+        luts: whole(luts),
+        ffs: whole(ffs),
+        brams: whole(brams),
+        dsps: whole(dsps),
+        carries: whole(carries),
+        periods_ps,
+    }
 }
 
 /// The baseline of a run, with what was observed in it.
@@ -335,8 +371,10 @@ fn of_program(
         max_memory: args.max_memory,
         ..Options::new(design)
     };
-    let Profiled { summary, .. } =
-        petal_profile::run_in(&options, &folder, places, &Terminal::default())?;
+    let wanted = Wanted::also(&args.also);
+    let tools = wanted.as_ref().map(Wanted::tools).transpose()?;
+    let terminal = Terminal::default();
+    let Profiled { summary, .. } = petal_profile::run_in(&options, &folder, places, &terminal)?;
     for warning in &summary.warnings {
         messages::note(format_args!("{}: {warning}", path.display()));
     }
@@ -345,6 +383,12 @@ fn of_program(
     }
     if let Some(early) = summary.early_end() {
         return Err(Error::new(format!("{}: {early}", path.display())));
+    }
+    if let Some((wanted, tools)) = wanted.zip(tools) {
+        let (name, places) = (options.name(), &mut Places::default());
+        let named = (&*name, &*folder);
+        let design = &options.design;
+        synthesise(&wanted, tools, design, named, places, &terminal)?;
     }
     of_folder(&folder)
 }

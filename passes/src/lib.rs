@@ -53,6 +53,7 @@ mod plugin;
 mod probes;
 mod rebuilt;
 mod references;
+mod removal;
 mod requirements;
 mod session;
 mod sharing;
@@ -73,8 +74,9 @@ pub use petal_program::{
 };
 pub use pipeline::{ALL, NO_OPT, Pipeline, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};
+pub use removal::GroupName;
 pub use structure::Structure;
 pub use synthesis::{
-    Cell as SynthesisCell, Component as SynthesisComponent, Groups, MemoryPlace, Synthesizable,
-    synthesizable,
+    Cell as SynthesisCell, Component as SynthesisComponent, Groups, Hardware, MemoryPlace,
+    Synthesizable, synthesizable, without,
 };

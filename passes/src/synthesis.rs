@@ -2,7 +2,7 @@
 //!
 //! Owns the way from the groups of the program to the names in that Verilog. Runs no tool of synthesis.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use calyx_ir as ir;
@@ -15,6 +15,7 @@ use crate::design::{self, Design};
 use crate::error::PassesError;
 use crate::owners::{Marks, Owners};
 use crate::pipeline::{self, Pipeline};
+use crate::removal::{self, GroupName};
 
 pub use crate::owners::Groups;
 
@@ -27,21 +28,30 @@ pub enum MemoryPlace {
     Inside,
 }
 
-/// A design for synthesis.
+/// A design as synthesis takes it.
 #[derive(Debug)]
-pub struct Synthesizable {
+pub struct Hardware {
     /// All of it, without what only simulation needs; the top module is `main`.
     pub verilog: String,
     /// The name of the top module.
     pub top: String,
     /// The bits of all ports of the top module.
     pub port_bits: u64,
+    /// The instances in the top module that are external memories.
+    pub memories: Vec<String>,
+}
+
+/// A design for synthesis, and what in the program it comes from.
+#[derive(Debug)]
+pub struct Synthesizable {
+    /// The design.
+    pub hardware: Hardware,
     /// What the program is; its groups are those that assignments come from.
     pub metadata: Metadata,
     /// The components, main first.
     pub components: Vec<Component>,
-    /// The instances in the top module that are external memories.
-    pub memories: Vec<String>,
+    /// The groups that can be left out of it, for [`without`].
+    pub removable: BTreeSet<GroupName>,
 }
 
 /// A component in the Verilog.
@@ -54,7 +64,7 @@ pub struct Component {
     /// Its instances of other modules.
     pub cells: Vec<Cell>,
     /// For each wire that assignments drive, the groups of each, in the order of the Verilog.
-    pub drivers: HashMap<String, Vec<Groups>>,
+    pub drivers: BTreeMap<String, Vec<Groups>>,
 }
 
 /// An instance of a module.
@@ -90,6 +100,7 @@ pub fn synthesizable(
     let (pipeline, _) = &pipeline.completed(&plain.ctx);
     let texts = Arc::new(std::mem::take(&mut probed.texts));
     let written = source_cells(&probed.ctx);
+    let removable = removal::removable(&plain.ctx);
     let mut found = None;
     let (with_probes, renamed) = pipeline::build(probed, pipeline, |ctx, path| {
         let mut marks = Marks::default();
@@ -122,25 +133,46 @@ pub fn synthesizable(
     if design.structure != with_probes.structure {
         return Ok(None);
     }
-    let external = design.memories.iter();
-    let external = external.map(|memory| memory.instance.clone()).collect();
     let components = known
         .into_iter()
         .zip(&design.program.components)
         .map(|(known, component)| known.component(component))
         .collect();
+    let components = main_first(components, design.program.entrypoint.as_ref());
     design.prepare_for_synthesis(memories)?;
     // The Verilog reads on its own: whoever reads twice may wait for itself.
     drop(reading);
-    let components = main_first(components, design.program.entrypoint.as_ref());
     Ok(Some(Synthesizable {
-        top: design.program.entrypoint.to_string(),
-        port_bits: design.port_bits(),
-        verilog: design.verilog()?,
+        hardware: design.hardware()?,
         metadata,
         components,
-        memories: external,
+        removable,
     }))
+}
+
+/// Compiles a design for synthesis as [`synthesizable`] does, but without one of its groups.
+///
+/// # Errors
+/// When the compiler refuses what is left.
+pub fn without(
+    mut plain: Program,
+    pipeline: &Pipeline,
+    memories: MemoryPlace,
+    group: &GroupName,
+) -> Result<Hardware, PassesError> {
+    let reading = petal_program::compiling();
+    let manager = pipeline::stock()?;
+    let (pipeline, _) = &pipeline.completed(&plain.ctx);
+    removal::remove(&mut plain.ctx, group);
+    let (mut design, _) = pipeline::build(plain, pipeline, |ctx, path| {
+        for pass in pipeline.passes() {
+            pipeline::run(&manager, ctx, path, pipeline, pass)?;
+        }
+        Ok(())
+    })?;
+    design.prepare_for_synthesis(memories)?;
+    drop(reading);
+    design.hardware()
 }
 
 fn main_first(mut components: Vec<Component>, main: &str) -> Vec<Component> {
@@ -193,7 +225,7 @@ impl Known {
 
     /// With the names of Verilog.
     fn component(self, component: &ir::Component) -> Component {
-        let mut drivers: HashMap<String, Vec<Groups>> = HashMap::new();
+        let mut drivers: BTreeMap<String, Vec<Groups>> = BTreeMap::new();
         for (assignment, groups) in component.continuous_assignments.iter().zip(self.groups) {
             let wire = wire(&assignment.dst.borrow());
             drivers.entry(wire).or_default().push(groups);
@@ -271,6 +303,16 @@ impl Design {
             })?;
         }
         Ok(())
+    }
+
+    fn hardware(&self) -> Result<Hardware, PassesError> {
+        let external = self.memories.iter();
+        Ok(Hardware {
+            verilog: self.verilog()?,
+            top: self.program.entrypoint.to_string(),
+            port_bits: self.port_bits(),
+            memories: external.map(|memory| memory.instance.clone()).collect(),
+        })
     }
 
     /// The bits of all ports of the top module.

@@ -1,6 +1,6 @@
 //! A design for synthesis: the one that a run of the same options profiles, without probes.
 
-use petal_passes::{MemoryPlace, Pipeline, Synthesizable};
+use petal_passes::{GroupName, Hardware, MemoryPlace, Pipeline, Synthesizable};
 use petal_program::{Library, Parsed};
 
 use crate::error::Error;
@@ -26,11 +26,7 @@ pub fn synthesizable(
     for file in Pipeline::files_of(&options.pass_options)? {
         places.writes("-x", &file)?;
     }
-    let pipeline = Pipeline::parse(&options.passes, &options.disabled_passes)?;
-    let mut pipeline = pipeline.with_options(&options.pass_options)?.verified();
-    if options.is_strict {
-        pipeline = pipeline.strict();
-    }
+    let pipeline = pipeline(options)?;
     let library = Library::new(&options.libraries)?;
     let _ending = interrupt::Ending::at_once([library.path()]);
     let _printing = reporter.passes_begin();
@@ -53,5 +49,34 @@ pub fn synthesizable(
             "the probes change how the design is built, so petal cannot tell what the parts of the netlist come from; please report this \
              with the design",
         )
+    })
+}
+
+/// Compiles the design of [`synthesizable`] without one of its groups.
+///
+/// # Errors
+/// When what is left can't be compiled.
+pub fn synthesizable_without(
+    options: &DesignOptions,
+    memories: MemoryPlace,
+    group: &GroupName,
+    reporter: &dyn Reporter,
+) -> Result<Hardware, Error> {
+    interrupt::check()?;
+    let pipeline = pipeline(options)?;
+    let library = Library::new(&options.libraries)?;
+    let _ending = interrupt::Ending::at_once([library.path()]);
+    let _printing = reporter.passes_begin();
+    let plain = Parsed::read(options.source.clone(), &library)?.program()?;
+    Ok(petal_passes::without(plain, &pipeline, memories, group)?)
+}
+
+fn pipeline(options: &DesignOptions) -> Result<Pipeline, Error> {
+    let pipeline = Pipeline::parse(&options.passes, &options.disabled_passes)?;
+    let pipeline = pipeline.with_options(&options.pass_options)?.verified();
+    Ok(if options.is_strict {
+        pipeline.strict()
+    } else {
+        pipeline
     })
 }

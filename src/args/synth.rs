@@ -1,4 +1,4 @@
-//! The arguments of `petal synth`.
+//! The arguments of `petal synth`, and of what else synthesises.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,11 @@ pub(super) const HELP: &str = "\
 Examples:
   petal synth design.futil
   petal synth design.futil --target ecp5 --seeds 5
+  petal synth design.futil --without read --without write
   petal synth design.futil --synth-memories inside --format json";
+
+/// How often to place and route.
+const SEEDS: u64 = 3;
 
 /// A device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,11 +52,17 @@ pub struct SynthArgs {
     #[arg(long, value_enum, default_value = "ice40")]
     pub target: TargetArg,
     /// How often to place and route, each time with another seed: the clock is that in the middle
-    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u64).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = SEEDS, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub seeds: u64,
     /// Where the `@external` memories are [default: outside, if the device has as many pins]
     #[arg(long, value_enum)]
     pub synth_memories: Option<MemoriesArg>,
+    /// Measure what vanishes without a group, by synthesising the design without it (may be repeated)
+    #[arg(long, value_name = "[COMPONENT.]GROUP")]
+    pub without: Vec<String>,
+    /// Measure it for each group that can be left out
+    #[arg(long, conflicts_with = "without")]
+    pub without_each: bool,
     /// How many tools to run at once [default: as many as there are processors]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
@@ -65,4 +75,18 @@ pub struct SynthArgs {
     /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// What other commands take to synthesise as well.
+#[derive(Debug, Clone, Args)]
+pub struct AlsoSynthArgs {
+    /// Tell area and clock, too, as `petal synth` does, on this device [default: ice40]
+    #[arg(long, value_enum, value_name = "DEVICE", num_args = 0..=1, require_equals = true, default_missing_value = "ice40")]
+    pub synth: Option<TargetArg>,
+    /// With `--synth`: how often to place and route, each time with another seed
+    #[arg(long, value_name = "N", default_value_t = SEEDS, requires = "synth", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub seeds: u64,
+    /// With `--synth`: where the `@external` memories are [default: outside, if the device has as many pins]
+    #[arg(long, value_enum, requires = "synth")]
+    pub synth_memories: Option<MemoriesArg>,
 }

@@ -21,6 +21,8 @@ use petal_visualize::outputs::SUMMARY;
 
 use super::folder::{GENERATED, PROFILES, ROWS};
 use super::process::{self, Guard, Limits};
+use crate::compare::synthesis_figures;
+use crate::synth;
 
 /// What the names of inputs begin with that commands print.
 pub const PRINTED: &str = "what the command of";
@@ -38,6 +40,8 @@ pub struct Shop {
     /// What commands printed, and what designs are made of.
     pub generated: Memo<Source, Result<Printed, String>>,
     pub designs: Memo<Source, Inputs>,
+    /// The versions of the tools of synthesis, by the option that asks for them.
+    pub tools: Memo<String, String>,
     /// Where texts are until they have their places, and how many were there. Without it, nothing is generated.
     pub scratch: Option<Scratch>,
     pub drafts: AtomicUsize,
@@ -303,7 +307,8 @@ impl Shop {
         Ok(
             match process::run(&mut command, self.limits(job), &self.guard, None)? {
                 Ok(_) => {
-                    let profile = Profile::open(&profile)?;
+                    let folder = profile;
+                    let profile = Profile::open(&folder)?;
                     // Which data a run has, its name tells.
                     let warnings = profile.summary.warnings.iter();
                     let warnings = warnings.filter(|warning| !warning.starts_with(NO_DATA));
@@ -311,7 +316,7 @@ impl Shop {
                         name: job.name.clone(),
                         inputs,
                         error: None,
-                        figures: figures(&profile)?,
+                        figures: figures(&profile, &folder)?,
                         warnings: warnings.map(|warning| self.portable(warning)).collect(),
                     }
                 }
@@ -357,8 +362,8 @@ pub fn overhead(kind: &str) -> String {
     format!("{}_cycles", kind.replace('-', "_"))
 }
 
-/// The figures of a profile.
-fn figures(profile: &Profile) -> Result<BTreeMap<String, u64>, Error> {
+/// The figures of the profile in a folder.
+fn figures(profile: &Profile, folder: &Path) -> Result<BTreeMap<String, u64>, Error> {
     let summary = &profile.summary;
     let mut figures = BTreeMap::from(
         [
@@ -374,6 +379,19 @@ fn figures(profile: &Profile) -> Result<BTreeMap<String, u64>, Error> {
     figures.extend(kinds.map(|(kind, cycles)| (overhead(kind), *cycles)));
     if let Some(hardware) = summary.hardware {
         figures.extend(hardware.figures().map(|(name, of)| (name.to_owned(), of)));
+    }
+    if let Some(synthesis) = synth::of_profile(folder, profile) {
+        let of = synthesis_figures(&synthesis);
+        let named = [
+            ("time_ns", of.time_ns(summary.cycles)),
+            ("period_ps", of.period_ps()),
+            ("luts", of.luts),
+            ("ffs", of.ffs),
+            ("brams", of.brams),
+            ("dsps", of.dsps),
+            ("carries", of.carries),
+        ];
+        figures.extend(named.map(|(name, figure)| (name.to_owned(), figure)));
     }
     let results = profile.observations()?;
     figures.extend(results.iter().flat_map(Results::figures));

@@ -3,23 +3,25 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use petal_synth::{Figures, Kind, Row, Synthesis};
+use petal_synth::{Figures, Kind, Row, Synthesis, Without};
 use petal_table::thousands;
 
 /// How many rows of the area are shown.
 const ROWS: usize = 10;
 
-/// The area and the clock, what takes most, and what limits the clock.
-pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
+/// How many groups are shown of which it was measured what vanishes without them.
+const GROUPS: usize = 20;
+
+/// The area, the clock and the time of the run.
+pub fn totals(synthesis: &Synthesis) -> String {
     let mut text = String::new();
-    let area = &synthesis.area;
     let memories = if synthesis.has_memories {
         "memories inside"
     } else {
         "memories outside"
     };
     let _ = writeln!(text, "{}, {memories}", synthesis.device);
-    let _ = writeln!(text, "  {}", figures(&area.total));
+    let _ = writeln!(text, "  {}", figures(&synthesis.area.total));
     let clock = &synthesis.clock;
     let (slowest, fastest) = clock.range();
     let seeds = clock.seeds.len();
@@ -32,6 +34,13 @@ pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
         let cycles = thousands(cycles);
         let _ = writeln!(text, "  {time:.3} µs for {cycles} cycles");
     }
+    text
+}
+
+/// The area and the clock, what takes most, and what limits the clock.
+pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
+    let mut text = totals(synthesis);
+    let area = &synthesis.area;
     let _ = writeln!(text, "\nwhat takes most");
     let width = area
         .rows
@@ -70,8 +79,12 @@ pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
     if area.rows.iter().any(|row| row.is_shared) {
         let _ = writeln!(
             text,
-            "  ~ several share a part of it, which is divided in equal parts: without one of them, more or less may vanish"
+            "  ~ has a part of what several share, divided in equal parts so that all adds up; it is not what vanishes without one of them,"
         );
+        let _ = writeln!(text, "    which `--without GROUP` measures");
+    }
+    if !synthesis.without.is_empty() {
+        text.push_str(&without(synthesis));
     }
     if let Some(path) = &synthesis.critical_path {
         let _ = writeln!(text, "\nwhat limits the clock: {:.2} ns", path.delay_ns);
@@ -94,6 +107,39 @@ pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", out.display());
+    text
+}
+
+/// What vanishes without each group that was left out.
+fn without(synthesis: &Synthesis) -> String {
+    let all = &synthesis.without;
+    let name = |of: &Without| format!("{}.{}", of.component, of.group);
+    let widths = all.iter().take(GROUPS).map(|of| name(of).chars().count());
+    let width = widths.max().unwrap_or_default().min(44);
+    let mut text =
+        "\nwhat the design has less without a group, and the statements that enable it\n"
+            .to_owned();
+    let _ = writeln!(text, "  {:<width$}{:>8}{:>8}{:>6}", "", "LUT", "FF", "DSP");
+    for of in all.iter().take(GROUPS) {
+        let line = of
+            .line
+            .map_or_else(String::new, |line| format!("  L{line}"));
+        let _ = writeln!(
+            text,
+            "  {:<width$}{:>8}{:>8}{:>6}{line}",
+            petal_table::text::shortened(&name(of), width),
+            format!("{:.0}", of.vanishes.luts),
+            format!("{:.0}", of.vanishes.ffs),
+            format!("{:.0}", of.vanishes.dsps)
+        );
+    }
+    if let Some(more @ 1..) = all.len().checked_sub(GROUPS) {
+        let _ = writeln!(text, "  and {more} more in synthesis.json");
+    }
+    let _ = writeln!(
+        text,
+        "  measured, each by itself: what only it uses goes with it, and so does what is constant then, so these do not add up"
+    );
     text
 }
 

@@ -4,7 +4,7 @@
 //! in equal parts. Every sum is that of the netlist.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Sub};
 
 use petal_metadata::labels::control_label;
 use petal_metadata::{CompiledKind, ControlId, Id as _, Metadata, Span};
@@ -48,6 +48,16 @@ impl Figures {
         figures
     }
 
+    /// All cells that yosys counts, by their types.
+    #[expect(clippy::cast_precision_loss, reason = "a device has fewer cells")]
+    pub(crate) fn counted(cells: &BTreeMap<String, u64>) -> Self {
+        let mut sum = Self::default();
+        for (kind, count) in cells {
+            sum += Self::of(kind, *count as f64);
+        }
+        sum
+    }
+
     /// With their names.
     pub fn named(&self) -> [(&'static str, f64); 6] {
         [
@@ -69,6 +79,21 @@ impl AddAssign for Figures {
         self.dsps += other.dsps;
         self.carries += other.carries;
         self.others += other.others;
+    }
+}
+
+impl Sub for Figures {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            luts: self.luts - other.luts,
+            ffs: self.ffs - other.ffs,
+            brams: self.brams - other.brams,
+            dsps: self.dsps - other.dsps,
+            carries: self.carries - other.carries,
+            others: self.others - other.others,
+        }
     }
 }
 
@@ -213,7 +238,8 @@ impl<'a> Attribution<'a> {
             }
         }
         let mut rows: Vec<Row> = rows.into_values().collect();
-        let size = |row: &Row| row.figures.luts + row.figures.ffs;
+        // To hundredths, as they are written: what is equal there stays in the order of names.
+        let size = |row: &Row| ((row.figures.luts + row.figures.ffs) * 100.0).round();
         rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
         Area { total, rows }
     }
@@ -395,16 +421,17 @@ pub(crate) fn row(names: &Names<'_>, part: &Part) -> Row {
             known.and_then(|known| known.span)
         }
     };
-    set_place(&mut row, metadata, span);
+    (row.file, row.line) = place(metadata, span);
     row
 }
 
-fn set_place(row: &mut Row, metadata: &Metadata, span: Option<Span>) {
-    if let Some(span) = span {
-        let file = metadata.files.get(span.file.index());
-        row.file = file.map(|file| file.name.clone());
-        row.line = Some(span.line);
-    }
+/// The file and the line.
+pub(crate) fn place(metadata: &Metadata, span: Option<Span>) -> (Option<String>, Option<u32>) {
+    let file = span.and_then(|span| metadata.files.get(span.file.index()));
+    (
+        file.map(|file| file.name.clone()),
+        span.map(|span| span.line),
+    )
 }
 
 /// The control statement whose state a register holds.

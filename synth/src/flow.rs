@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use petal_passes::{MemoryPlace, Synthesizable};
+use petal_passes::{Hardware, MemoryPlace};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -74,7 +74,33 @@ impl Flow {
     ///
     /// # Errors
     /// When it fails, or somebody asks to stop.
-    pub fn map(&self, design: &Synthesizable, memories: MemoryPlace) -> Result<Mapped, Error> {
+    pub fn map(&self, design: &Hardware, memories: MemoryPlace) -> Result<Mapped, Error> {
+        self.map_in(&self.folder, design, memories)
+    }
+
+    /// Runs yosys for each of several designs.
+    ///
+    /// # Errors
+    /// When it fails, or somebody asks to stop.
+    pub fn map_each(
+        &self,
+        designs: &[&Hardware],
+        memories: MemoryPlace,
+    ) -> Result<Vec<Mapped>, Error> {
+        let mapped = self.each(designs, |at, design| {
+            let folder = self.folder.join(format!("design-{at}"));
+            fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
+            self.map_in(&folder, design, memories)
+        });
+        mapped.into_iter().collect()
+    }
+
+    fn map_in(
+        &self,
+        folder: &Path,
+        design: &Hardware,
+        memories: MemoryPlace,
+    ) -> Result<Mapped, Error> {
         let script = self.script(design, memories);
         let yosys = &self.tools.yosys;
         let digest = digest(&[&design.verilog, &script, &yosys.version]);
@@ -83,19 +109,15 @@ impl Flow {
         let (netlist, stat) = if let (Some(netlist), Some(stat)) = (netlist, stat) {
             (netlist, stat)
         } else {
-            self.write("design.sv", &design.verilog)?;
-            self.write("synth.ys", &script)?;
+            write(&folder.join("design.sv"), &design.verilog)?;
+            write(&folder.join("synth.ys"), &script)?;
             let mut command = Command::new(&yosys.program);
-            command
-                .args(["-q", "-s", "synth.ys"])
-                .current_dir(&self.folder);
-            run(
-                &mut command,
-                "yosys",
-                &self.folder.join("yosys.log"),
-                &self.interrupt,
-            )?;
-            let made = (self.read("netlist.json")?, self.read("cells.json")?);
+            command.args(["-q", "-s", "synth.ys"]).current_dir(folder);
+            let log = folder.join("yosys.log");
+            run(&mut command, "yosys", &log, &self.interrupt)?;
+            let made = ["netlist.json", "cells.json"].map(|name| read(&folder.join(name)));
+            let [netlist, stat] = made;
+            let made = (netlist?, stat?);
             self.keep(&digest, "netlist.json", &made.0);
             self.keep(&digest, "cells.json", &made.1);
             made
@@ -111,27 +133,31 @@ impl Flow {
     /// # Errors
     /// When it fails, or somebody asks to stop.
     pub fn place(&self, mapped: &Mapped) -> Result<Vec<Placed>, Error> {
+        let placed = self.each(&self.seeds, |_, seed| self.place_one(mapped, *seed));
+        placed.into_iter().collect()
+    }
+
+    /// Does the same with all items, as many at a time as there may be tools; the results are in the order of the items.
+    fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
         let next = AtomicUsize::new(0);
-        let placed: Mutex<Vec<Result<Placed, Error>>> = Mutex::default();
+        let done: Mutex<BTreeMap<usize, R>> = Mutex::default();
         let work = || {
-            while let Some(&seed) = self.seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let result = self.place_one(mapped, seed);
-                placed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(result);
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(at) else { return };
+                let result = work(at, item);
+                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                done.insert(at, result);
             }
         };
         thread::scope(|scope| {
-            for _ in 1..self.jobs.get().min(self.seeds.len()) {
+            for _ in 1..self.jobs.get().min(items.len()) {
                 scope.spawn(work);
             }
             work();
         });
-        let placed = placed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut placed = placed.into_iter().collect::<Result<Vec<_>, _>>()?;
-        placed.sort_by_key(|placed| placed.seed);
-        Ok(placed)
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.into_values().collect()
     }
 
     fn place_one(&self, mapped: &Mapped, seed: u64) -> Result<Placed, Error> {
@@ -142,7 +168,10 @@ impl Flow {
         if let Some(report) = self.kept(&digest, &name) {
             return Ok(Placed { seed, report });
         }
-        self.write(&format!("netlist-{seed}.json"), &mapped.netlist)?;
+        write(
+            &self.folder.join(format!("netlist-{seed}.json")),
+            &mapped.netlist,
+        )?;
         let mut command = Command::new(&nextpnr.program);
         command
             .args(options)
@@ -161,13 +190,13 @@ impl Flow {
         command.current_dir(&self.folder);
         let log = self.folder.join(format!("nextpnr-{seed}.log"));
         run(&mut command, "nextpnr", &log, &self.interrupt)?;
-        let report = self.read(&name)?;
+        let report = read(&self.folder.join(&name))?;
         self.keep(&digest, &name, &report);
         Ok(Placed { seed, report })
     }
 
     /// What yosys is to do. It stops before it would give cells names of its own, which could be taken for the program's.
-    fn script(&self, design: &Synthesizable, memories: MemoryPlace) -> String {
+    fn script(&self, design: &Hardware, memories: MemoryPlace) -> String {
         let top = &design.top;
         let mut lines = vec!["read_verilog -sv design.sv".to_owned()];
         let kept = || {
@@ -196,16 +225,6 @@ impl Flow {
         lines.join("\n") + "\n"
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), Error> {
-        let path = self.folder.join(name);
-        fs::write(&path, text).map_err(Error::io("write", &path))
-    }
-
-    fn read(&self, name: &str) -> Result<String, Error> {
-        let path = self.folder.join(name);
-        fs::read_to_string(&path).map_err(Error::io("read", &path))
-    }
-
     fn kept(&self, digest: &str, name: &str) -> Option<String> {
         let cache = self.cache.as_ref()?;
         fs::read_to_string(cache.join(format!("synth-{digest}-{name}"))).ok()
@@ -223,6 +242,14 @@ impl Flow {
             let _ = fs::remove_file(whole);
         }
     }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(Error::io("write", path))
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(Error::io("read", path))
 }
 
 /// Removes what is kept in a cache.

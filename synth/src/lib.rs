@@ -16,6 +16,6 @@ mod tools;
 pub use area::{Area, Figures, Kind, Row};
 pub use error::Error;
 pub use flow::{Flow, Mapped, Placed, clean_cache};
-pub use synthesis::{Clock, Synthesis};
+pub use synthesis::{Clock, Synthesis, Without};
 pub use timing::{Path as CriticalPath, Step};
 pub use tools::{Target, Tool, Tools};

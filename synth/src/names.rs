@@ -2,7 +2,7 @@
 //!
 //! Owns the way back from the names of the Verilog, which the compiler's backend makes, to cells and groups. A name that it did not make stands for nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use petal_passes::{Groups, SynthesisComponent, Synthesizable};
 
@@ -31,9 +31,9 @@ pub(crate) enum Source {
 pub(crate) struct Names<'a> {
     pub design: &'a Synthesizable,
     pub instances: Vec<Instance>,
-    by_name: HashMap<String, Source>,
+    by_name: BTreeMap<String, Source>,
     /// Cells of primitives by the name of their module in the flat design.
-    cells: HashMap<String, (usize, usize)>,
+    cells: BTreeMap<String, (usize, usize)>,
 }
 
 impl<'a> Names<'a> {
@@ -41,13 +41,13 @@ impl<'a> Names<'a> {
         let guards: Vec<_> = design
             .components
             .iter()
-            .map(|of| guards(&design.verilog, of))
+            .map(|of| guards(&design.hardware.verilog, of))
             .collect();
         let mut names = Self {
             design,
             instances: Vec::new(),
-            by_name: HashMap::new(),
-            cells: HashMap::new(),
+            by_name: BTreeMap::new(),
+            cells: BTreeMap::new(),
         };
         if let Some(main) = design.components.first() {
             // A wrapper that the compiler made is no part of the program.
@@ -176,7 +176,7 @@ fn rank(source: &Source) -> (usize, Vec<Groups>) {
 }
 
 /// By the wire of a guard: the groups whose assignments it guards.
-type Guards = HashMap<String, Groups>;
+type Guards = BTreeMap<String, Groups>;
 
 /// Reads the guards of a component in the Verilog of the backend, which gives each a wire and each assignment a line.
 fn guards(verilog: &str, component: &SynthesisComponent) -> Guards {

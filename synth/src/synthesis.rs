@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use petal_passes::{MemoryPlace, Synthesizable};
+use petal_metadata::Metadata;
+use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use serde::{Deserialize, Serialize};
 
-use crate::area::{Area, Attribution, Figures, Kind, Row};
+use crate::area::{Area, Attribution, Figures, Kind, Row, place};
 use crate::error::Error;
 use crate::flow::{Mapped, Placed};
 use crate::names::Names;
@@ -14,11 +15,16 @@ use crate::netlist::Netlist;
 use crate::timing::{Path, Report};
 use crate::tools::{Target, Tools};
 
+/// The version of the schema.
+const VERSION: u32 = 1;
+
 /// The area and the clock of a design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Synthesis {
     /// The version of this schema.
     pub version: u32,
+    /// The fingerprint of the metadata: those of a profile of the same design have the same.
+    pub fingerprint: String,
     /// The device family: `ice40` or `ecp5`.
     pub target: String,
     /// The device, for people.
@@ -41,6 +47,26 @@ pub struct Synthesis {
     pub cycles: Option<u64>,
     /// Microseconds: the cycles times the period.
     pub time_us: Option<f64>,
+    /// What vanishes without a group, for those that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Without>,
+}
+
+/// What vanishes without a group: the design was synthesised again without its assignments and the statements that enable it. What only it
+/// used vanishes with it, and so does what yosys then finds to be constant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Without {
+    /// The component that has the group, in all its copies.
+    pub component: String,
+    /// The group.
+    pub group: String,
+    /// The file that it stands in.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The cells that the design has with it, and not without it; less than zero where it has more without it.
+    #[serde(flatten)]
+    pub vanishes: Figures,
 }
 
 /// How fast a clock may be.
@@ -76,7 +102,7 @@ impl Synthesis {
         mapped: &Mapped,
         placed: &[Placed],
     ) -> Result<Self, Error> {
-        let netlist = Netlist::parse(&mapped.netlist, &design.top)?;
+        let netlist = Netlist::parse(&mapped.netlist, &design.hardware.top)?;
         let mut counted: BTreeMap<String, u64> = BTreeMap::new();
         for cell in &netlist.cells {
             *counted.entry(cell.kind.clone()).or_default() += 1;
@@ -105,7 +131,8 @@ impl Synthesis {
         let used = |value: &serde_json::Value| value["used"].as_u64();
         let utilization = &middle.utilization;
         Ok(Self {
-            version: 1,
+            version: VERSION,
+            fingerprint: design.metadata.fingerprint.clone(),
             target: target.name().to_owned(),
             device: target.device().to_owned(),
             tools: vec![tools.yosys.version.clone(), tools.nextpnr.version.clone()],
@@ -126,6 +153,7 @@ impl Synthesis {
             critical_path: middle.path(&netlist, &names, &mut attribution),
             cycles: None,
             time_us: None,
+            without: Vec::new(),
         })
     }
 
@@ -134,6 +162,37 @@ impl Synthesis {
     pub fn set_cycles(&mut self, cycles: u64) {
         self.cycles = Some(cycles);
         self.time_us = Some(cycles as f64 / self.clock.fmax_mhz);
+    }
+
+    /// Takes in what yosys made of the design without a group.
+    pub fn set_without(&mut self, metadata: &Metadata, name: &GroupName, mapped: &Mapped) {
+        let components = metadata.components.iter();
+        let mut groups = components
+            .filter(|component| component.name == name.component)
+            .flat_map(|component| &component.groups);
+        let span = groups
+            .find(|group| group.name == name.group)
+            .and_then(|group| group.span);
+        let (file, line) = place(metadata, span);
+        self.without.push(Without {
+            component: name.component.clone(),
+            group: name.group.clone(),
+            file,
+            line,
+            vanishes: self.area.total - Figures::counted(&mapped.cells),
+        });
+        let size = |of: &Without| of.vanishes.luts + of.vanishes.ffs;
+        self.without.sort_by(|a, b| {
+            let names = (&a.component, &a.group).cmp(&(&b.component, &b.group));
+            size(b).total_cmp(&size(a)).then(names)
+        });
+    }
+
+    /// Reads a file of it; `None` if it is of another version, or of something else.
+    pub fn from_json(text: &str) -> Option<Self> {
+        let synthesis: Self = serde_json::from_str(text).ok()?;
+        let has_clock = !synthesis.clock.seeds.is_empty() && synthesis.clock.fmax_mhz > 0.0;
+        (synthesis.version == VERSION && has_clock).then_some(synthesis)
     }
 
     /// As a file.

@@ -25,7 +25,11 @@ fn compiled(design: &str) -> Synthesizable {
 
 fn synthesis(cells: &str) -> Result<Synthesis, petal_synth::Error> {
     let design = compiled("while-comb.futil");
-    let mapped = Mapped::new(recorded("while-comb.netlist.json"), cells, &design.top)?;
+    let mapped = Mapped::new(
+        recorded("while-comb.netlist.json"),
+        cells,
+        &design.hardware.top,
+    )?;
     let placed = [1, 2].map(|seed| Placed {
         seed,
         report: recorded(&format!("while-comb.report-{seed}.json")),

@@ -37,6 +37,18 @@ impl Comparison {
             }
         }
         text.push_str(&write(&self.totals(), style));
+        if let Some(synthesis) = &self.synthesis {
+            text.push_str(match style {
+                Style::Text(_) => "\n",
+                Style::Markdown => "\n### Area and time\n\n",
+            });
+            text.push_str(&write(&synthesis.table(), style));
+            let spread = synthesis.spread();
+            let _ = match style {
+                Style::Text(screen) => writeln!(text, "{}", screen.wrapped(&spread, 0)),
+                Style::Markdown => writeln!(text, "\n{}", markdown(&spread)),
+            };
+        }
         if let Some(causes) = self.causes() {
             text.push_str(match style {
                 Style::Text(_) => "\n",
