@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::tools::Target;
+
 /// How many lines of a tool's output an error repeats.
 const LINES: usize = 12;
 
@@ -41,6 +43,17 @@ pub enum Error {
         status: String,
         /// What it said.
         output: String,
+    },
+
+    /// The design is larger than the device.
+    #[error("the design does not fit in the {device} ({reason}): {hint}")]
+    TooLarge {
+        /// The device.
+        device: &'static str,
+        /// What nextpnr said.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
     },
 
     /// A tool wrote what petal can't read.
@@ -85,14 +98,27 @@ impl Error {
         }
     }
 
-    /// Whether the design has more ports than the device has pins.
-    pub fn is_too_many_pins(&self) -> bool {
-        let said = |output: &String| {
-            let output = output.to_lowercase();
-            (output.contains("io") && output.contains("unable to find a placement"))
-                || output.contains("unable to place") && output.contains("io")
+    /// The same; but where a tool found no place for all of a design on the device, that.
+    pub(crate) fn or_too_large(self, target: Target) -> Self {
+        let Self::Failed { output, .. } = &self else {
+            return self;
         };
-        matches!(self, Self::Failed { output, .. } if said(output))
+        let line = output.lines().find(|line| {
+            line.contains("no BELs remaining") || line.contains("Unable to find a placement")
+        });
+        let Some(line) = line else { return self };
+        Self::TooLarge {
+            device: target.device(),
+            reason: line.trim_start_matches("ERROR: ").trim().to_owned(),
+            hint: match target {
+                Target::Ice40 => {
+                    "try a larger one (ECP5-85k, `ecp5`), or leave its memories outside (`--synth-memories outside`)"
+                }
+                Target::Ecp5 => {
+                    "leave its memories outside (`--synth-memories outside`), or make it smaller"
+                }
+            },
+        }
     }
 }
 

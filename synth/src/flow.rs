@@ -189,7 +189,8 @@ impl Flow {
         };
         command.current_dir(&self.folder);
         let log = self.folder.join(format!("nextpnr-{seed}.log"));
-        run(&mut command, "nextpnr", &log, &self.interrupt)?;
+        run(&mut command, "nextpnr", &log, &self.interrupt)
+            .map_err(|error| error.or_too_large(self.target))?;
         let report = read(&self.folder.join(&name))?;
         self.keep(&digest, &name, &report);
         Ok(Placed { seed, report })

@@ -4,21 +4,26 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use expect_test::expect;
-use petal_passes::{MemoryPlace, Synthesizable};
+use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use petal_profile::{DesignOptions, Places};
 use petal_synth::{Figures, Kind, Mapped, Placed, Synthesis, Target, Tool, Tools};
 
 use crate::support::root;
-use crate::support::workshop::{Workshop, tells};
+use crate::support::workshop::{Workshop, example, tells};
 
 fn recorded(name: &str) -> String {
     fs::read_to_string(root().join("tests/fast/synth").join(name)).unwrap()
 }
 
 fn compiled(design: &str) -> Synthesizable {
-    let options = DesignOptions::new(root().join("calyx-examples").join(design).as_path());
+    synthesizable(&root().join("calyx-examples").join(design))
+}
+
+fn synthesizable(design: &Path) -> Synthesizable {
+    let options = DesignOptions::new(design);
     let mut places = Places::default();
     petal_profile::synthesizable(&options, MemoryPlace::Outside, &mut places, &()).unwrap()
 }
@@ -174,6 +179,147 @@ fn the_clock_is_that_of_the_seed_in_the_middle_and_its_path_adds_up() {
     );
     let passed: Vec<&str> = path.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(passed, ["value", "add, read, update", "add"]);
+}
+
+/// `while-comb` without its group `write`: by its text, and as petal leaves it out.
+#[test]
+fn a_group_is_left_out_as_if_its_text_were_deleted() {
+    let design = compiled("while-comb.futil");
+    let names: Vec<String> = design
+        .removable
+        .iter()
+        .map(|of| format!("{}.{}", of.component, of.group))
+        .collect();
+    // `cond` is the condition of a loop, and no statement.
+    assert_eq!(
+        names,
+        [
+            "main.incr",
+            "main.init",
+            "main.read",
+            "main.update",
+            "main.write"
+        ]
+    );
+    let path = root().join("calyx-examples/while-comb.futil");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once("    group write {").unwrap();
+    let (_, after) = rest.split_once("    }\n").unwrap();
+    let edited = format!("{before}{after}").replace(" write;", "");
+    assert!(!edited.contains("write;"), "{edited}");
+    let workshop = Workshop::empty();
+    workshop.write("edited.futil", &edited);
+    let edited = synthesizable(&workshop.path("edited.futil"));
+    let without = petal_profile::synthesizable_without(
+        &DesignOptions::new(path.as_path()),
+        MemoryPlace::Outside,
+        &group("write"),
+        &(),
+    );
+    let without = without.unwrap();
+    assert_eq!(without.verilog, edited.hardware.verilog);
+    assert_ne!(without.verilog, design.hardware.verilog);
+}
+
+#[test]
+fn a_group_that_another_one_runs_is_not_left_out() {
+    let design = compiled("structural-enable.futil");
+    let text = fs::read_to_string(root().join("calyx-examples/structural-enable.futil")).unwrap();
+    for of in &design.removable {
+        let named = format!("{}[go]", of.group);
+        assert!(!text.contains(&named), "{of:?}");
+    }
+    assert!(text.contains("[go]"), "{text}");
+}
+
+fn group(name: &str) -> GroupName {
+    GroupName {
+        component: "main".to_owned(),
+        group: name.to_owned(),
+    }
+}
+
+#[test]
+fn what_vanishes_without_a_group_is_the_difference_of_two_counts() {
+    let (design, mut synthesis) = (
+        compiled("while-comb.futil"),
+        synthesis(&recorded("while-comb.cells.json")).unwrap(),
+    );
+    let cells = recorded("while-comb.without-write.cells.json");
+    let netlist = String::new();
+    let mapped = Mapped::new(netlist, &cells, &design.hardware.top).unwrap();
+    synthesis.set_without(&design.metadata, &group("write"), &mapped);
+    let [without] = &synthesis.without[..] else {
+        panic!("{:?}", synthesis.without);
+    };
+    let (with, less) = (counted(&recorded("while-comb.cells.json")), counted(&cells));
+    for (name, figure) in without.vanishes.named() {
+        let expected = with.get(name).zip(less.get(name));
+        let expected = expected.map_or(0.0, |(with, less)| with - less);
+        assert!((figure - expected).abs() < 1e-6, "{name}: {figure}");
+    }
+    assert_eq!((without.group.as_str(), without.line), ("write", Some(38)));
+    assert_eq!(
+        Synthesis::from_json(&synthesis.to_json()).as_ref(),
+        Some(&synthesis)
+    );
+}
+
+#[test]
+fn a_comparison_has_area_and_time_where_they_are_of_the_same_design() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    workshop.succeeds(&["run", &design, "--out", "out", "-q"]);
+    let mut synthesis = synthesis(&recorded("while-comb.cells.json")).unwrap();
+    workshop.write("out/synthesis.json", &synthesis.to_json());
+    workshop.succeeds(&["baseline", "out", "--out", "base.json"]);
+    let compared = workshop.succeeds(&["compare", "base.json", "out"]);
+    tells(
+        &compared,
+        &[
+            "iCE40 HX8K  before  after  delta  %\n",
+            "LUT            144    144\n",
+            "time, µs     0.122  0.122\n",
+            "place and route: ",
+        ],
+    );
+    let limits = ["compare", "base.json", "out", "--fail-above", "time=2%"];
+    workshop.succeeds(&limits);
+    // More cells than before.
+    synthesis.area.total.luts += 8.0;
+    workshop.write("out/synthesis.json", &synthesis.to_json());
+    let limits = ["compare", "base.json", "out", "--fail-above", "luts=5%"];
+    let said = workshop.ends(1, &limits);
+    tells(
+        &said,
+        &["luts is 152, 144 before: +8 (+5.6 %) is above the limit of 5%"],
+    );
+    // After an edit, they are of another design.
+    synthesis.fingerprint = "0".to_owned();
+    workshop.write("out/synthesis.json", &synthesis.to_json());
+    let compared = workshop.succeeds(&["compare", "base.json", "out"]);
+    assert!(!compared.contains("LUT"), "{compared}");
+    let said = workshop.ends(1, &limits);
+    tells(&said, &["no run has an observation `luts` to limit"]);
+}
+
+#[test]
+fn a_sweep_takes_a_device_and_seeds_for_it() {
+    let jobs = |text: &str| {
+        let file = petal_sweep::SweepFile::parse(text).unwrap();
+        petal_sweep::expand(&file, root()).map_err(|problem| problem.to_string())
+    };
+    let design = "[[design]]\nfiles = \"calyx-examples/while-comb.futil\"\n";
+    let job = &jobs(&format!("synth = \"ecp5\"\nseeds = 5\n{design}")).unwrap()[0];
+    assert_eq!(job.options[1..], ["--synth=ecp5", "--seeds=5"]);
+    let problem = jobs(&format!("seeds = 5\n{design}")).unwrap_err();
+    assert_eq!(
+        problem,
+        "`seeds` are of place and route: name a device with `synth`, too"
+    );
+    let unknown = petal_sweep::SweepFile::parse(&format!("synth = \"virtex\"\n{design}"));
+    let told = unknown.unwrap_err();
+    assert!(told.contains("ice40") && told.contains("ecp5"), "{told}");
 }
 
 #[test]

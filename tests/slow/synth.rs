@@ -42,3 +42,65 @@ fn area_adds_up_and_time_is_cycles_times_the_period() {
         assert_eq!(synthesis["clock"]["seeds"].as_object().unwrap().len(), 3);
     }
 }
+
+/// What `--without` measures is what an edit by hand saves, and a run, a comparison and a sweep tell the same figures.
+#[test]
+fn what_vanishes_is_what_an_edit_saves() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    let seeds = ["--seeds", "1", "-q"];
+    let json = |path: &str| -> Value { serde_json::from_str(&workshop.read(path)).unwrap() };
+    let synth = |more: &[&str]| {
+        workshop.succeeds(&[&["synth"], more, &seeds].concat());
+    };
+    synth(&[&design, "--without-each", "--out", "with"]);
+    let with = json("with/synthesis.json");
+    let text = std::fs::read_to_string(&design).unwrap();
+    let groups = with["without"].as_array().unwrap();
+    assert_eq!(groups.len(), 5, "{groups:?}");
+    for of in groups {
+        let name = of["group"].as_str().unwrap();
+        let (before, rest) = text.split_once(&format!("    group {name} {{")).unwrap();
+        let (_, after) = rest.split_once("    }\n").unwrap();
+        let (wires, control) = after.split_once("control {").unwrap();
+        let control = control.replace(&format!(" {name};"), "");
+        workshop.write(
+            "edited.futil",
+            &format!("{before}{wires}control {{{control}"),
+        );
+        synth(&["edited.futil", "--out", "less"]);
+        let less = json("less/synthesis.json");
+        for figure in ["luts", "ffs", "carries"] {
+            let of_total = |of: &Value| of["area"]["total"][figure].as_f64().unwrap();
+            let saved = of_total(&with) - of_total(&less);
+            assert_eq!(of[figure].as_f64(), Some(saved), "{name}: {figure}");
+        }
+    }
+}
+
+#[test]
+fn runs_comparisons_and_sweeps_tell_area_and_time() {
+    let workshop = Workshop::empty();
+    let [comb, reg] = ["while-comb", "while-reg"].map(|name| example(&format!("{name}.futil")));
+    let ran = workshop.succeeds(&["run", &comb, "--synth", "--out", "comb"]);
+    let synthesis: Value = serde_json::from_str(&workshop.read("comb/synthesis.json")).unwrap();
+    let luts = synthesis["area"]["total"]["luts"].as_f64().unwrap();
+    let time = synthesis["time_us"].as_f64().unwrap();
+    assert!(ran.contains(&format!("  {luts:.0} LUT, ")), "{ran}");
+    assert!(ran.contains(&format!("  {time:.3} µs for ")), "{ran}");
+    let format = ["--synth", "--format", "json"];
+    let compared = workshop.succeeds(&[&["compare", "comb", &reg], &format[..]].concat());
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    let changed = &compared["synthesis"];
+    assert_eq!(changed["luts"]["before"].as_f64(), Some(luts));
+    let sweep = format!(
+        "synth = \"ice40\"\npareto = [\"time_ns\", \"luts\"]\n[[design]]\nfiles = \"{reg}\"\n"
+    );
+    workshop.write("s.toml", &sweep);
+    workshop.succeeds(&["sweep", "s.toml", "--out", "sweep", "-q"]);
+    let row = workshop.read("sweep/rows/while-reg/all/default/row.json");
+    let row: Value = serde_json::from_str(&row).unwrap();
+    for figure in ["luts", "ffs", "carries", "period_ps", "time_ns"] {
+        assert_eq!(row["figures"][figure], changed[figure]["after"], "{figure}");
+    }
+}

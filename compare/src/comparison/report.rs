@@ -44,10 +44,10 @@ impl Comparison {
             });
             text.push_str(&write(&synthesis.table(), style));
             let spread = synthesis.spread();
-            let _ = match style {
-                Style::Text(screen) => writeln!(text, "{}", screen.wrapped(&spread, 0)),
-                Style::Markdown => writeln!(text, "\n{}", markdown(&spread)),
-            };
+            text.push_str(&match style {
+                Style::Text(screen) => screen.wrapped(&spread, 0),
+                Style::Markdown => format!("\n{}\n", markdown(&spread)),
+            });
         }
         if let Some(causes) = self.causes() {
             text.push_str(match style {
