@@ -20,6 +20,7 @@ use self::shop::Shop;
 use crate::args::{AdviceArg, AdviseArgs};
 use crate::design;
 use crate::messages;
+use crate::outcome::strict;
 use crate::print::print;
 use crate::run::Last;
 use crate::screen::screen;
@@ -79,7 +80,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
         summary.warnings.iter().for_each(messages::warning);
     }
     if args.design.strict && !summary.warnings.is_empty() {
-        return Err(crate::run::strict(&summary, args.quiet));
+        return Err(strict(&summary, args.quiet));
     }
     let file = match path.file_name() {
         Some(file) if !design::is_standard_input(path) => file.to_owned(),

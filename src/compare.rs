@@ -2,21 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use petal_analysis::{Analysis, Summary, front_end_file};
-use petal_compare::{
-    Baseline, CheckpointFigures, Comparison, CounterFigures, Language, LatencyFigures, Source,
-    Style, SynthesisFigures, differential,
-};
+use petal_analysis::front_end_file;
+use petal_compare::{Baseline, Comparison, Language, Source, Style, differential};
 use petal_files::Scratch;
-use petal_observe::Results;
 use petal_passes::Pipeline;
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, folder};
-use petal_synth::{Figures, Synthesis};
 use petal_visualize::outputs::LAST;
 
 use crate::args::{BaselineArgs, CompareArgs, ComparisonArg};
+use crate::baseline::of_run;
 use crate::design;
 use crate::messages;
+use crate::outcome::strict;
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
@@ -223,7 +220,7 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
     let analysis = analyse(&profile)?;
     let mut baseline = of_run(&analysis, &profile.summary, profile.observations()?);
-    baseline.synthesis = synth::of_profile(dir, &profile).map(|of| synthesis_figures(&of));
+    baseline.synthesis = synth::of_profile(dir, &profile).map(|of| synth::figures(&of));
     let metadata = &profile.metadata;
     let calyx = metadata.files.iter().map(|file| Source {
         name: file.name.clone(),
@@ -239,82 +236,6 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
         })
     });
     Ok((baseline, calyx.chain(front).collect()))
-}
-
-/// Area and clock, in whole numbers.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "counts of cells, and periods, are neither as large nor negative"
-)]
-pub fn synthesis_figures(synthesis: &Synthesis) -> SynthesisFigures {
-    let Figures {
-        luts,
-        ffs,
-        brams,
-        dsps,
-        carries,
-        ..
-    } = synthesis.area.total;
-    let clocks = synthesis.clock.seeds.values();
-    let mut periods_ps: Vec<u64> = clocks.map(|mhz| (1e6 / mhz).round() as u64).collect();
-    periods_ps.sort_unstable();
-    let whole = |cells: f64| cells.round() as u64;
-    SynthesisFigures {
-        device: synthesis.device.clone(),
-        has_memories: synthesis.has_memories,
-        tools: synthesis.tools.clone(),
-        luts: whole(luts),
-        ffs: whole(ffs),
-        brams: whole(brams),
-        dsps: whole(dsps),
-        carries: whole(carries),
-        periods_ps,
-    }
-}
-
-/// The baseline of a run, with what was observed in it.
-pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<Results>) -> Baseline {
-    let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
-    if let Some(results) = results {
-        add_observations(&mut baseline, results);
-    }
-    baseline
-}
-
-/// Adds what was observed in a run.
-fn add_observations(baseline: &mut Baseline, results: Results) {
-    // What happens in one cycle has an order only by name.
-    let mut stamps = results.stamps();
-    stamps.sort_by_key(|&(cycle, at)| (cycle, &results.checkpoints[at].name));
-    baseline.stamps = stamps.into_iter().map(|(_, at)| at).collect();
-    let checkpoints = results.checkpoints.into_iter();
-    baseline.checkpoints = checkpoints
-        .map(|of| CheckpointFigures {
-            name: of.name,
-            stamps: of.cycles.len() as u64,
-            median_distance: of.median_distance,
-        })
-        .collect();
-    let latencies = results.latencies.into_iter();
-    baseline.latencies = latencies
-        .map(|of| LatencyFigures {
-            name: of.name,
-            count: of.count,
-            median: of.median,
-            p99: of.p99,
-            max: of.max,
-            over_shortest: of.over_shortest,
-            histogram: of.histogram,
-        })
-        .collect();
-    let counters = results.counters.into_iter();
-    baseline.counters = counters
-        .map(|of| CounterFigures {
-            name: of.name,
-            total: of.total,
-        })
-        .collect();
 }
 
 /// The options of those passes that run on a side; the other side may be compiled otherwise.
@@ -379,7 +300,7 @@ fn of_program(
         messages::note(format_args!("{}: {warning}", path.display()));
     }
     if args.strict && !summary.warnings.is_empty() {
-        return Err(crate::run::strict(&summary, false));
+        return Err(strict(&summary, false));
     }
     if let Some(early) = summary.early_end() {
         return Err(Error::new(format!("{}: {early}", path.display())));

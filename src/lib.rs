@@ -19,6 +19,7 @@
 mod advise;
 mod annotate;
 mod args;
+mod baseline;
 mod cache;
 mod call;
 mod compare;
@@ -34,6 +35,7 @@ mod instrument;
 mod interrupt;
 mod live;
 mod messages;
+mod outcome;
 mod part;
 mod perform;
 mod print;

@@ -5,7 +5,8 @@ use petal_profile::{Error, Places, Profiled, WaveformOptions, profile_waveform};
 use crate::args::ReconstructArgs;
 use crate::events;
 use crate::messages;
-use crate::run::{judge, report, warn};
+use crate::outcome::{judge, warn};
+use crate::run::report;
 use crate::terminal::Terminal;
 
 /// `petal reconstruct`: profiles a waveform.

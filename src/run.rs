@@ -8,8 +8,8 @@ use petal_profile::{Error, Places};
 
 pub use self::last::Last;
 use self::on_change::on_change;
+pub use self::once::report;
 use self::once::{Shown, folder, once};
-pub use self::once::{judge, report, strict, warn};
 use crate::args::{RunArgs, SimulatorArg};
 use crate::design::is_standard_input;
 use crate::export;

@@ -3,10 +3,12 @@
 //! What runs there are and how they are shown, `petal_sweep` tells; the folder of a sweep is in `folder`, one run is in `shop`, what it depends on in `inputs`.
 
 mod dataset;
+mod figures;
 mod folder;
 mod inputs;
 mod merge;
 mod process;
+mod publish;
 mod shop;
 
 use std::fmt::Write as _;
@@ -20,8 +22,9 @@ use petal_files::Scratch;
 use petal_profile::{Error, Places, interrupt};
 use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
 
-use self::folder::{SWEEP, check_free, publish, tell, write};
+use self::folder::{SWEEP, check_free, write};
 use self::process::Guard;
+use self::publish::{publish, tell};
 use self::shop::{Memo, Shop};
 use crate::args::{SweepArgs, parse_size};
 use crate::design;

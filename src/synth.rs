@@ -1,5 +1,6 @@
 //! `petal synth`: what a design costs in area and time.
 
+mod figures;
 mod flow;
 mod picture;
 mod text;
@@ -8,6 +9,7 @@ use std::path::Path;
 
 use petal_profile::{Error, Places};
 
+pub use self::figures::figures;
 use self::flow::{Groups, target};
 pub use self::flow::{Wanted, of_profile, synthesise};
 pub use self::text::totals;

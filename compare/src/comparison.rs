@@ -12,7 +12,6 @@ mod own;
 mod related;
 mod report;
 mod rows;
-mod statements;
 mod synthesis;
 mod verdict;
 
@@ -29,7 +28,7 @@ pub use flame::differential;
 pub(crate) use flame::{Both, both};
 pub use listing::Style;
 pub use matching::Fate;
-use matching::Match;
+use matching::{Match, statements};
 pub use observations::{CheckpointRow, CounterRow, LatencyRow, Measure, Observations, Order, Runs};
 pub use own::OwnRow;
 pub(crate) use own::of_statements;

@@ -6,9 +6,9 @@ use petal_metadata::Metadata;
 
 use crate::activity::Subject;
 use crate::checker::Checker;
+use crate::collector::Collector;
 use crate::directory::Directory;
 use crate::expression::Expression;
-use crate::kinds::Collector;
 use crate::problem::{Problem, Refused};
 use crate::program::Program;
 use crate::syntax;

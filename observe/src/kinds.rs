@@ -12,17 +12,16 @@ mod watch;
 mod window;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use petal_reconstruct::{Marks, Signal};
 use petal_table::Track;
 use serde::{Deserialize, Serialize};
 
 use crate::builder::Builder;
-use crate::look::Look;
+use crate::collector::Outlet;
 use crate::problem::Refused;
 use crate::tables::ResultTable;
 use crate::text::Text;
-use crate::work::Work;
 
 pub use crate::blame::Blame;
 pub use checkpoint::{Checkpoint, CheckpointRequest, Interval};
@@ -67,65 +66,6 @@ pub struct Request {
     pub windows: Vec<WindowRequest>,
 }
 
-/// What is collected for an observation while a run goes by.
-pub(crate) trait Collector: Send {
-    /// Its kind, as in a request.
-    fn kind(&self) -> &'static str;
-
-    /// What it is called.
-    fn name(&self) -> &str;
-
-    /// The kind and the name by which others know it, which no other may have; `None` if nobody does.
-    fn known_as(&self) -> Option<(&'static str, &str)> {
-        Some((self.kind(), self.name()))
-    }
-
-    /// The nodes that it looks at.
-    fn nodes(&self) -> Vec<usize>;
-
-    /// How many results it has.
-    fn kept(&self) -> usize;
-
-    /// Looks at a cycle in which a node has changed, or that it asked for. Returns whether it wants the next one, too.
-    fn look(&mut self, look: &mut Look<'_, '_>) -> bool;
-
-    /// Adds what it found in a run that is over.
-    fn finish(self: Box<Self>, run: &Finished<'_>, results: &mut Results);
-
-    /// The median distance of what happens now and then, in cycles.
-    fn median_distance(&self) -> Option<u64> {
-        None
-    }
-
-    /// Hears the words of memories before the run, each with its index in row-major order: all others are 0 then.
-    fn start_with(&mut self, _words: &dyn Fn(&Signal) -> Vec<(u64, u64)>) {}
-
-    /// From which cycle on it needs to know what was active.
-    fn needs_since(&self) -> Option<u64> {
-        None
-    }
-
-    /// Keeps what it needs of the cycles before this one, which are about to be forgotten.
-    fn keep(&mut self, _before: u64, _work: &Work) {}
-
-    /// How many cycles before the one that decides it a part of the run that it keeps begins at most; `None` if it keeps none.
-    fn keeps(&self) -> Option<u64> {
-        None
-    }
-
-    /// Tells at once what it keeps.
-    fn mark(&mut self, _marks: &Marks) {}
-}
-
-/// A run that is over.
-pub(crate) struct Finished<'a> {
-    pub cycles: u64,
-    pub sample: Option<u64>,
-    pub work: &'a Work,
-    /// The median distances of what happens now and then, by name.
-    pub medians: Vec<(String, Option<u64>)>,
-}
-
 impl Request {
     /// Reads a file.
     ///
@@ -163,16 +103,51 @@ impl Request {
         self.windows.extend(other.windows);
     }
 
-    /// Makes all ready.
-    pub(crate) fn build(&self, builder: &mut Builder<'_>) -> Result<(), Box<Refused>> {
-        checkpoint::build(&self.checkpoints, builder)?;
-        latency::build(&self.latencies, builder)?;
-        watch::build(&self.watches, builder)?;
-        rule::build(&self.never, false, builder)?;
-        rule::build(&self.always, true, builder)?;
-        counter::build(&self.counters, self.sample, builder)?;
-        derived::build(&self.derived, self.sample, builder)?;
-        window::build(&self.windows, builder)
+    /// Makes all ready. What is found will be left there.
+    pub(crate) fn build(&self, builder: &mut Builder<'_>) -> Result<Outlets, Box<Refused>> {
+        let outlets = Outlets::default();
+        checkpoint::build(&self.checkpoints, &outlets.checkpoints, builder)?;
+        latency::build(&self.latencies, &outlets.latencies, builder)?;
+        watch::build(&self.watches, &outlets.watches, builder)?;
+        rule::build(&self.never, false, &outlets.rules, builder)?;
+        rule::build(&self.always, true, &outlets.rules, builder)?;
+        let counters = &outlets.counters;
+        counter::build(&self.counters, self.sample, counters, builder)?;
+        let derived = (&outlets.derived, counters);
+        derived::build(&self.derived, self.sample, derived, builder)?;
+        window::build(&self.windows, &outlets.windows, builder)?;
+        Ok(outlets)
+    }
+}
+
+/// Where the kinds leave what they found.
+#[derive(Default)]
+pub(crate) struct Outlets {
+    checkpoints: Outlet<Checkpoint>,
+    latencies: Outlet<Latency>,
+    watches: Outlet<Watch>,
+    rules: Outlet<Rule>,
+    counters: Outlet<Counter>,
+    derived: Outlet<Derived>,
+    windows: Outlet<Window>,
+}
+
+impl Outlets {
+    /// The results of a run of so many cycles.
+    pub fn results(&self, cycles: u64, sample: Option<u64>, stopped_by: Option<String>) -> Results {
+        Results {
+            version: VERSION,
+            cycles,
+            stopped_by,
+            checkpoints: self.checkpoints.take(),
+            latencies: self.latencies.take(),
+            watches: self.watches.take(),
+            rules: self.rules.take(),
+            counters: self.counters.take(),
+            derived: self.derived.take(),
+            windows: self.windows.take(),
+            sample,
+        }
     }
 }
 
@@ -211,10 +186,20 @@ pub struct Results {
 }
 
 impl Results {
-    /// The first cycle of each sample of the counters.
-    fn starts(&self) -> impl Iterator<Item = u64> {
-        let sample = self.sample.unwrap_or(1);
-        (0..).map(move |at| at * sample)
+    /// All stamps in one order, that of time: what happens in one cycle stands in the order of the request. Each row has the
+    /// number of its checkpoint there.
+    pub fn stamps(&self) -> Vec<(u64, usize)> {
+        checkpoint::stamps(&self.checkpoints)
+    }
+
+    /// How many cycles rules were broken in.
+    pub fn violations(&self) -> u64 {
+        rule::broken(&self.rules)
+    }
+
+    /// The cycles that windows keep, ascending and disjoint; empty if there are no windows.
+    pub fn kept(&self) -> Vec<Range<u64>> {
+        window::kept(&self.windows)
     }
 
     /// As JSON.
@@ -230,13 +215,13 @@ impl Results {
     /// All tables, also those without rows.
     pub fn tables(&self) -> Vec<ResultTable<'_>> {
         let tables = [
-            checkpoint::tables(self),
+            checkpoint::tables(&self.checkpoints),
             latency::tables(&self.latencies),
             watch::tables(&self.watches),
-            rule::tables(self),
-            counter::tables(self),
+            rule::tables(&self.rules),
+            counter::tables(&self.counters, self.sample, self.cycles),
             derived::tables(&self.derived),
-            window::tables(self),
+            window::tables(&self.windows, self.cycles),
         ];
         tables.into_iter().flatten().collect()
     }
@@ -245,12 +230,12 @@ impl Results {
     pub fn tracks(&self) -> Vec<Track> {
         let tracks = [
             window::tracks(&self.windows),
-            checkpoint::tracks(self),
+            checkpoint::tracks(&self.checkpoints),
             latency::tracks(&self.latencies),
             rule::tracks(&self.rules),
             watch::tracks(&self.watches),
-            counter::tracks(self),
-            derived::tracks(self),
+            counter::tracks(&self.counters, self.sample),
+            derived::tracks(&self.derived, self.sample),
         ];
         tracks.into_iter().flatten().collect()
     }

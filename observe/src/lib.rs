@@ -9,6 +9,7 @@ mod activity;
 mod blame;
 mod builder;
 mod checker;
+mod collector;
 mod countable;
 mod directory;
 mod expression;

@@ -5,8 +5,9 @@ use petal_reconstruct::{Change, Cycle, Event, Held, Next, Observer, Signal, Tree
 
 use crate::activity::Activities;
 use crate::builder::Builder;
+use crate::collector::{Collector, Finished};
 use crate::directory::Directory;
-use crate::kinds::{Collector, Finished, Request, Results, VERSION};
+use crate::kinds::{Outlets, Request, Results};
 use crate::look::{Look, Told};
 use crate::problem::Refused;
 use crate::program::Program;
@@ -19,6 +20,7 @@ pub struct Observations<'a> {
     activities: Activities<'a>,
     trees: Trees<'a>,
     collectors: Vec<Box<dyn Collector>>,
+    outlets: Outlets,
     /// The collectors that look at each node.
     lookers: Vec<Vec<usize>>,
     /// Those that look at the next cycle that comes, and whether each is among them.
@@ -54,7 +56,7 @@ impl<'a> Observations<'a> {
         request: &Request,
     ) -> Result<Self, Box<Refused>> {
         let mut builder = Builder::new(metadata, directory);
-        request.build(&mut builder)?;
+        let outlets = request.build(&mut builder)?;
         let stop = match &request.stop_on {
             Some(stop) => {
                 let event = builder.event(stop)?;
@@ -85,6 +87,7 @@ impl<'a> Observations<'a> {
             stop,
             lookers,
             collectors,
+            outlets,
             program,
             sample: request.sample,
             is_done: false,
@@ -247,13 +250,6 @@ impl<'a> Observations<'a> {
     pub fn finish(mut self, cycles: u64, is_done: bool) -> Results {
         self.is_done = is_done;
         self.go_on(Cycle::from_cycles(cycles), None, &[]);
-        let mut results = Results {
-            version: VERSION,
-            cycles,
-            stopped_by: self.stopped_by,
-            sample: self.sample,
-            ..Results::default()
-        };
         let stamped = self
             .collectors
             .iter()
@@ -267,9 +263,9 @@ impl<'a> Observations<'a> {
                 .collect(),
         };
         for collector in self.collectors {
-            collector.finish(&run, &mut results);
+            collector.finish(&run);
         }
-        results
+        self.outlets.results(cycles, self.sample, self.stopped_by)
     }
 }
 

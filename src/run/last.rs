@@ -9,7 +9,8 @@ use petal_profile::folder::Staging;
 use petal_profile::{Before, Error};
 use petal_visualize::outputs::LAST;
 
-use crate::{compare, synth};
+use crate::baseline::of_run;
+use crate::synth;
 
 /// The difference between a run and the one whose profile was in `out` before; `None` if there was none, or nothing is to be said.
 pub struct Last {
@@ -49,9 +50,9 @@ impl Last {
         };
         if !is_same {
             let analysis = profile.analyse(ControlView::Source)?;
-            let mut baseline = compare::of_run(&analysis, &profile.summary, results);
+            let mut baseline = of_run(&analysis, &profile.summary, results);
             let synthesis = synth::of_profile(out, &profile);
-            baseline.synthesis = synthesis.map(|of| compare::synthesis_figures(&of));
+            baseline.synthesis = synthesis.map(|of| synth::figures(&of));
             let staging = Staging::new(out)?;
             staging.write(LAST, baseline.to_json())?;
             staging.commit(&[LAST])?;

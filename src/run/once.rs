@@ -3,19 +3,18 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use petal_analysis::Summary;
-use petal_observe::Results;
-use petal_profile::{Error, Places, Profiled, observations};
+use petal_profile::{Error, Places, Profiled};
 use petal_table::style::BOLD;
 use petal_table::text::printable;
 use petal_table::thousands;
 
 use super::last::Last;
-use crate::args::{ObserveArgs, RunArgs};
+use crate::args::RunArgs;
 use crate::design::is_standard_input;
 use crate::events;
 use crate::export;
 use crate::messages;
+use crate::outcome::{judge, strict, warn};
 use crate::print::print;
 use crate::progress::Stage;
 use crate::screen::{next, screen};
@@ -148,34 +147,6 @@ fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
             "the advice in {out} was of the program before this change, and is gone: `{advise}` looks again"
         ));
     }
-}
-
-/// Fails, or warns, if a rule was broken.
-pub fn judge(results: Option<&Results>, args: &ObserveArgs, quiet: bool) -> Result<(), Error> {
-    let broken = results.map(observations::broken_rules).unwrap_or_default();
-    if args.fail_on_violation && !broken.is_empty() {
-        return Err(Error::new(broken.join("\n")));
-    }
-    if !quiet {
-        broken.iter().for_each(messages::warning);
-    }
-    Ok(())
-}
-
-pub fn warn(summary: &Summary, quiet: bool) {
-    if !quiet {
-        summary.warnings.iter().for_each(messages::warning);
-    }
-}
-
-/// The failure of a run with warnings that may have none. They are told already, unless nothing is.
-pub fn strict(summary: &Summary, quiet: bool) -> Error {
-    let told = if quiet { &summary.warnings[..] } else { &[] };
-    let first = "the run has warnings, and `--strict` makes them errors".to_owned();
-    Error::new(
-        told.iter()
-            .fold(first, |text, warning| format!("{text}\n  {warning}")),
-    )
 }
 
 /// Prints what a run gave; `design` is what it was run of, if petal compiled it, and the run of it before.

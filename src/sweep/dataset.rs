@@ -16,7 +16,7 @@ pub use self::files::write;
 /// Writes nothing, and leaves nothing of a petal that could: it would be of other rows.
 #[cfg(not(feature = "tables"))]
 pub fn write(_: &Sweep, _: &[Row], out: &Path) -> Result<(), Error> {
-    super::shop::remove(&out.join(RUNS))
+    super::folder::remove(&out.join(RUNS))
 }
 
 #[cfg(feature = "tables")]
@@ -32,7 +32,8 @@ mod files {
     use petal_sweep::encoded;
 
     use super::{Error, Path, RUNS, Row, Sweep};
-    use crate::sweep::shop::{overhead, remove};
+    use crate::sweep::figures::overhead;
+    use crate::sweep::folder::remove;
 
     /// Writes the dataset in place of an earlier one.
     pub fn write(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Error> {

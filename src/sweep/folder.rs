@@ -1,4 +1,4 @@
-//! The folder of a sweep: what is in it, and what shows all rows.
+//! The folder of a sweep: what its files are called, and what may be done with it.
 
 use std::fs;
 use std::io;
@@ -6,11 +6,6 @@ use std::path::Path;
 
 use petal_files::is_scratch;
 use petal_profile::{Error, folder};
-use petal_sweep::{Row, Sweep};
-
-use super::dataset;
-use crate::print::print;
-use crate::screen::screen;
 
 /// What is in the folder of a sweep: what it is made of, its page, and folders with rows, profiles and what was generated.
 pub(super) const SWEEP: &str = "sweep.json";
@@ -19,8 +14,8 @@ pub(super) const ROWS: &str = "rows";
 pub(super) const PROFILES: &str = "profiles";
 pub(super) const GENERATED: &str = "generated";
 
-/// What the names of figures begin with that are observed.
-const OBSERVED: [&str; 4] = ["count:", "checkpoint:", "latency:", "broken:"];
+/// The file of a row, in a folder of its own that is locked while somebody is at the run.
+pub(super) const ROW: &str = "row.json";
 
 /// Fails unless the folder is not there, empty, or has the file or folder `mark`, which all have that hold such a thing.
 pub fn check_free(out: &Path, mark: &str, what: &str) -> Result<(), Error> {
@@ -49,46 +44,12 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Error> {
     folder::write_whole(path, text.as_bytes())
 }
 
-/// Writes what shows all rows.
-pub(super) fn publish(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Error> {
-    dataset::write(sweep, rows, out)?;
-    write(&out.join(PAGE), &sweep.html(rows))
-}
-
-/// Tells what the runs gave; fails if some gave nothing.
-pub(super) fn tell(
-    sweep: &Sweep,
-    rows: &[Row],
-    out: Option<&Path>,
-    quiet: bool,
-) -> Result<(), Error> {
-    let missing = sweep.pareto.iter().find(|name| {
-        let is_optional = OBSERVED.iter().any(|prefix| name.starts_with(prefix));
-        let there = rows.iter().any(|row| row.figures.contains_key(*name));
-        let any = rows.iter().any(|row| row.error.is_none());
-        any && !there && !is_optional
-    });
-    if !quiet {
-        print(&sweep.text(rows, screen()))?;
-        if let Some(out) = out {
-            let page = out.join(PAGE);
-            print(&format!("\n  {}   open in a browser\n", page.display()))?;
+/// Removes a folder, if it is there.
+pub(super) fn remove(dir: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io("remove", dir)(error))
         }
-    }
-    if let Some(name) = missing {
-        return Err(Error::new(format!(
-            "`pareto` names the figure `{name}`, which no run has; there is {}",
-            Sweep::figures(rows).join(", ")
-        )));
-    }
-    let failed = rows.iter().filter(|row| row.error.is_some()).count();
-    match failed {
-        0 => Ok(()),
-        1 => Err(Error::new(
-            "one run failed; the same command tries it again",
-        )),
-        failed => Err(Error::new(format!(
-            "{failed} runs failed; the same command tries them again"
-        ))),
+        _ => Ok(()),
     }
 }

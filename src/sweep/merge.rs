@@ -8,8 +8,8 @@ use petal_profile::{Error, folder, interrupt};
 use petal_sweep::{Row, Run, Sweep, VERSION, conflict};
 use petal_visualize::outputs::SUMMARY;
 
-use super::folder::{GENERATED, PROFILES, ROWS, SWEEP, check_free, publish, tell, write};
-use super::shop::{ROW, remove};
+use super::folder::{GENERATED, PROFILES, ROW, ROWS, SWEEP, check_free, remove, write};
+use super::publish::{publish, tell};
 use crate::args::SweepArgs;
 use crate::messages;
 

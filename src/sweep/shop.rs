@@ -14,15 +14,13 @@ use std::thread;
 use std::time::Duration;
 
 use petal_files::Scratch;
-use petal_observe::Results;
 use petal_profile::{Error, NO_DATA, Profile, folder, interrupt};
 use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
 use petal_visualize::outputs::SUMMARY;
 
-use super::folder::{GENERATED, PROFILES, ROWS};
+use super::figures::figures;
+use super::folder::{GENERATED, PROFILES, ROW, ROWS, remove};
 use super::process::{self, Guard, Limits};
-use crate::compare::synthesis_figures;
-use crate::synth;
 
 /// What the names of inputs begin with that commands print.
 pub const PRINTED: &str = "what the command of";
@@ -326,9 +324,6 @@ impl Shop {
     }
 }
 
-/// The file of a row, in a folder of its own that is locked while somebody is at the run.
-pub const ROW: &str = "row.json";
-
 /// Whether there is nothing in a file. In a large one there is something.
 fn is_blank(path: &Path) -> bool {
     let is_small = fs::metadata(path).is_ok_and(|file| file.len() < 4096);
@@ -345,55 +340,4 @@ fn kept_data(job: &Job) -> PathBuf {
     let dir = Path::new(GENERATED).join("data");
     let dir = dir.join(encoded(&job.name.design));
     dir.join(format!("{}.json", encoded(&job.name.data)))
-}
-
-/// Removes a folder, if it is there.
-pub fn remove(dir: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::io("remove", dir)(error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What the cycles of a kind of overhead are called as a figure.
-pub fn overhead(kind: &str) -> String {
-    format!("{}_cycles", kind.replace('-', "_"))
-}
-
-/// The figures of the profile in a folder.
-fn figures(profile: &Profile, folder: &Path) -> Result<BTreeMap<String, u64>, Error> {
-    let summary = &profile.summary;
-    let mut figures = BTreeMap::from(
-        [
-            ("cycles", summary.cycles),
-            ("useful_cycles", summary.useful_cycles),
-            ("computation_cycles", summary.computation_cycles),
-            ("condition_cycles", summary.condition_cycles),
-            ("overhead_cycles", summary.overhead_cycles),
-        ]
-        .map(|(name, cycles)| (name.to_owned(), cycles)),
-    );
-    let kinds = summary.overhead.iter();
-    figures.extend(kinds.map(|(kind, cycles)| (overhead(kind), *cycles)));
-    if let Some(hardware) = summary.hardware {
-        figures.extend(hardware.figures().map(|(name, of)| (name.to_owned(), of)));
-    }
-    if let Some(synthesis) = synth::of_profile(folder, profile) {
-        let of = synthesis_figures(&synthesis);
-        let named = [
-            ("time_ns", of.time_ns(summary.cycles)),
-            ("period_ps", of.period_ps()),
-            ("luts", of.luts),
-            ("ffs", of.ffs),
-            ("brams", of.brams),
-            ("dsps", of.dsps),
-            ("carries", of.carries),
-        ];
-        figures.extend(named.map(|(name, figure)| (name.to_owned(), figure)));
-    }
-    let results = profile.observations()?;
-    figures.extend(results.iter().flat_map(Results::figures));
-    Ok(figures)
 }

@@ -290,7 +290,7 @@ impl<'a> Attribution<'a> {
         let mut wiring = None;
         for bit in cell.outputs() {
             let names = self.netlist.names.get(&bit).into_iter().flatten();
-            match self.names.source(names.map(|(name, _)| name.as_str())) {
+            match self.names.source(names.map(String::as_str)) {
                 Some(source @ Source::Cell(..)) => return Some(source),
                 Some(source) => wiring = wiring.or(Some(source)),
                 None => {}

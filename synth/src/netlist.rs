@@ -17,10 +17,10 @@ pub(crate) type Bit = Option<u64>;
 #[derive(Debug, Default)]
 pub(crate) struct Netlist {
     pub cells: Vec<Cell>,
-    /// The names of each bit, with the number of the bit in each.
-    pub names: HashMap<u64, Vec<(String, usize)>>,
-    /// By name: its bits.
-    pub nets: HashMap<String, Vec<Bit>>,
+    /// The names of each bit, without its number in them.
+    pub names: HashMap<u64, Vec<String>>,
+    /// By name: the number of its first bit, which may be less than zero, and its bits.
+    nets: HashMap<String, (i64, Vec<Bit>)>,
 }
 
 /// A cell of the device.
@@ -57,7 +57,7 @@ struct RawCell {
 struct RawNet {
     bits: Vec<Value>,
     #[serde(default)]
-    offset: usize,
+    offset: i64,
 }
 
 impl Netlist {
@@ -74,13 +74,10 @@ impl Netlist {
         let mut netlist = Self::default();
         for (name, net) in module.netnames {
             let bits: Vec<Bit> = net.bits.iter().map(Value::as_u64).collect();
-            for (at, bit) in bits.iter().enumerate() {
-                if let Some(bit) = bit {
-                    let names = netlist.names.entry(*bit).or_default();
-                    names.push((name.clone(), at + net.offset));
-                }
+            for bit in bits.iter().flatten() {
+                netlist.names.entry(*bit).or_default().push(name.clone());
             }
-            netlist.nets.insert(name, bits);
+            netlist.nets.insert(name, (net.offset, bits));
         }
         for cell in module.cells.into_values() {
             let is_output = |port: &str| {
@@ -105,12 +102,13 @@ impl Netlist {
 
     /// The bit that a name such as `fsm_out[1]` or `done` is, if it is one.
     pub fn bit(&self, name: &str) -> Bit {
-        if let Some(bits) = self.nets.get(name) {
+        if let Some((_, bits)) = self.nets.get(name) {
             return *bits.first()?;
         }
         let (net, at) = name.strip_suffix(']')?.rsplit_once('[')?;
-        let at: usize = at.parse().ok()?;
-        *self.nets.get(net)?.get(at)?
+        let at: i64 = at.parse().ok()?;
+        let (first, bits) = self.nets.get(net)?;
+        *bits.get(usize::try_from(at.checked_sub(*first)?).ok()?)?
     }
 }
 
@@ -118,5 +116,29 @@ impl Cell {
     pub fn outputs(&self) -> impl Iterator<Item = u64> + '_ {
         let outputs = self.ports.iter().filter(|(_, is_output, _)| *is_output);
         outputs.flat_map(|(_, _, bits)| bits.iter().copied().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_numbered_from_the_offset_of_their_net() {
+        let text = r#"{"modules": {"main": {"netnames": {
+            "plain": {"bits": [2, 3]}, "up": {"bits": [3, "0", 5], "offset": 1}, "down": {"bits": [7, 8], "offset": -1}
+        }}}}"#;
+        let netlist = Netlist::parse(text, "main").unwrap();
+        let bits = |names: [&str; 3]| names.map(|name| netlist.bit(name));
+        assert_eq!(
+            bits(["plain[0]", "plain[1]", "plain[2]"]),
+            [Some(2), Some(3), None]
+        );
+        assert_eq!(bits(["up[1]", "up[2]", "up[3]"]), [Some(3), None, Some(5)]);
+        assert_eq!(
+            bits(["down[-1]", "down[0]", "down[1]"]),
+            [Some(7), Some(8), None]
+        );
+        assert_eq!(netlist.names[&3], ["plain", "up"]);
     }
 }

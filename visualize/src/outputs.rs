@@ -160,7 +160,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.cells().csv().into())), of_front_end: false },
     Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.groups().csv().into())), of_front_end: false },
     Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.statements().csv().into())), of_front_end: false },
-    Output { name: "stats/loops.csv", about: "table per loop: how often it goes round, [how long its iterations take, and what for](docs/guide/while.md#how-long-is-an-iteration)", make: Make::Analysis(|run, _| Ok(run.analysis.loops().csv().into())), of_front_end: false },
+    Output { name: "stats/loops.csv", about: "table per loop: how often it goes round, [how long its iterations take, and what for](docs/guide/while.md#why-does-my-loop-take-15-cycles-an-iteration)", make: Make::Analysis(|run, _| Ok(run.analysis.loops().csv().into())), of_front_end: false },
     Output { name: "stats/lines.csv", about: "table per line of the front end's files", make: Make::Analysis(|run, _| Ok(run.analysis.lines().csv().into())), of_front_end: true },
     Output { name: "stats/hotspots.csv", about: "the statements that cost cycles, [and why](docs/guide/overhead.md#why-it-costs-that)", make: Make::Analysis(|run, _| Ok(run.analysis.hotspots_table().csv().into())), of_front_end: false },
     Output { name: OBSERVATIONS, about: OBSERVED, make: Make::Observed, of_front_end: false },

@@ -8,8 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::matching::{self, Match};
-use super::statements;
+use super::matching::{self, Match, statements};
 use crate::baseline::{Baseline, Frame};
 use petal_table::text::{amount, thousands};
 use petal_visualize::picture::{self, Picture};

@@ -1,6 +1,8 @@
-//! Which cells and groups of two runs are the same ones, and the means to tell it of statements. What
+//! Which cells and groups of two runs are the same ones, and the means to tell it of statements, which `statements` does. What
 //! can't be told apart is never guessed: it is taken together, or has vanished from the one run and is
 //! new in the other.
+
+pub(super) mod statements;
 
 use std::collections::{BTreeMap, BTreeSet};
 

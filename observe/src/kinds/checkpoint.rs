@@ -6,9 +6,9 @@ use petal_metadata::{CellId, CellKind, ControlId, Id as _, labels};
 use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Collector, Finished, Results};
 use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::builder::Builder;
+use crate::collector::{Collector, Finished, Outlet};
 use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::Refused;
@@ -72,24 +72,25 @@ struct CheckpointCollector {
     when: String,
     node: usize,
     interval: Option<Interval>,
-    /// Whether it is asked for by itself, and not only for the interval of others.
-    is_listed: bool,
     /// Whether it happens when the run is over, if that comes to its end: something that is active ends then.
     ends_with_run: bool,
     cycles: Vec<u64>,
+    /// Where it is left, unless it is asked for only for the interval of others.
+    outlet: Option<Outlet<Checkpoint>>,
 }
 
 /// Makes checkpoints ready: those that are asked for, those that the source marks, and what only intervals need.
 pub(super) fn build(
     requests: &[CheckpointRequest],
+    outlet: &Outlet<Checkpoint>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     let name = |of: &CheckpointRequest| of.when.name(of.name.as_ref());
     for of in requests {
         let (interval, when) = (of.interval.clone(), &of.when);
-        add(name(of), when, interval, true, builder)?;
+        add(name(of), when, interval, Some(outlet), builder)?;
     }
-    add_marked(builder);
+    add_marked(outlet, builder);
     let names: Vec<String> = requests.iter().map(name).collect();
     for of in requests {
         if let Some(Interval::Of(wanted)) = &of.interval
@@ -99,7 +100,7 @@ pub(super) fn build(
                 text: wanted.clone(),
                 ..of.when.clone()
             };
-            add(wanted.clone(), &event, None, false, builder)?;
+            add(wanted.clone(), &event, None, None, builder)?;
         }
     }
     Ok(())
@@ -109,7 +110,7 @@ fn add(
     name: String,
     when: &Text,
     interval: Option<Interval>,
-    is_listed: bool,
+    outlet: Option<&Outlet<Checkpoint>>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     let event = builder.event(when)?;
@@ -119,15 +120,15 @@ fn add(
         when: when.text.clone(),
         node,
         interval,
-        is_listed,
         ends_with_run: event.is_end(),
         cycles: Vec::new(),
+        outlet: outlet.cloned(),
     });
     Ok(())
 }
 
 /// Adds the checkpoints that the source marks, in every instance that has them.
-fn add_marked(builder: &mut Builder<'_>) {
+fn add_marked(outlet: &Outlet<Checkpoint>, builder: &mut Builder<'_>) {
     let mut waiting = vec![(builder.metadata.main, Vec::new(), String::new())];
     while let Some((id, holder, path)) = waiting.pop() {
         let component = builder.metadata.component(id);
@@ -146,9 +147,9 @@ fn add_marked(builder: &mut Builder<'_>) {
                 when: format!("@checkpoint({number}) {label}"),
                 node,
                 interval: None,
-                is_listed: true,
                 ends_with_run: false,
                 cycles: Vec::new(),
+                outlet: Some(outlet.clone()),
             });
         }
         // Those that share hardware, too: each is active for itself.
@@ -173,7 +174,7 @@ impl Collector for CheckpointCollector {
 
     /// Those that the source marks may have one number.
     fn known_as(&self) -> Option<(&'static str, &str)> {
-        let is_known = self.is_listed && !self.when.starts_with('@');
+        let is_known = self.outlet.is_some() && !self.when.starts_with('@');
         is_known.then_some((self.kind(), &self.name))
     }
 
@@ -203,15 +204,15 @@ impl Collector for CheckpointCollector {
         quantile(&distances, 1, 2)
     }
 
-    fn finish(self: Box<Self>, run: &Finished<'_>, results: &mut Results) {
-        if !self.is_listed {
+    fn finish(self: Box<Self>, run: &Finished<'_>) {
+        let Some(outlet) = &self.outlet else {
             return;
-        }
+        };
         let median_of = |name: &str| {
             let known = run.medians.iter().find(|(of, _)| of == name);
             known.and_then(|(_, median)| *median)
         };
-        results.checkpoints.push(Checkpoint {
+        outlet.leave(Checkpoint {
             median_distance: self.median_distance(),
             interval: match self.interval {
                 None => None,
@@ -225,21 +226,18 @@ impl Collector for CheckpointCollector {
     }
 }
 
-impl Results {
-    /// All stamps in one order, that of time: what happens in one cycle stands in the order of the request. Each row has the
-    /// number of its checkpoint there.
-    pub fn stamps(&self) -> Vec<(u64, usize)> {
-        let all = self.checkpoints.iter().enumerate();
-        let mut stamps: Vec<(u64, usize)> = all
-            .flat_map(|(at, of)| of.cycles.iter().map(move |&cycle| (cycle, at)))
-            .collect();
-        stamps.sort_unstable();
-        stamps
-    }
+/// All stamps in the order of time, each with the number of its checkpoint.
+pub(super) fn stamps(all: &[Checkpoint]) -> Vec<(u64, usize)> {
+    let all = all.iter().enumerate();
+    let mut stamps: Vec<(u64, usize)> = all
+        .flat_map(|(at, of)| of.cycles.iter().map(move |&cycle| (cycle, at)))
+        .collect();
+    stamps.sort_unstable();
+    stamps
 }
 
 /// Their table.
-pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
+pub(super) fn tables(all: &[Checkpoint]) -> Vec<ResultTable<'_>> {
     struct Row<'a> {
         i: u64,
         name: &'a str,
@@ -274,29 +272,29 @@ pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
         })
         .titled("(t(i)-t(i-1))/II")
         .optional();
-    let stamps = results.stamps();
+    let stamps = stamps(all);
     let first = stamps.first().map_or(0, |&(cycle, _)| cycle);
     let title = format!("checkpoints: {} stamps, none lost", stamps.len());
     let mut before = first;
     let rows = (0..).zip(stamps).map(move |(i, (cycle, at))| Row {
         i,
-        name: &results.checkpoints[at].name,
+        name: &all[at].name,
         cycle,
         from_first: cycle - first,
         distance: cycle - std::mem::replace(&mut before, cycle),
-        interval: results.checkpoints[at].interval,
+        interval: all[at].interval,
     });
     vec![ResultTable::new("checkpoints", title, columns, rows)]
 }
 
 /// Their tracks. Arrows lead through the events of several checkpoints in their order.
-pub(super) fn tracks(results: &Results) -> Vec<Track> {
-    let mut stamps = vec![Vec::new(); results.checkpoints.len()];
+pub(super) fn tracks(all: &[Checkpoint]) -> Vec<Track> {
+    let mut stamps = vec![Vec::new(); all.len()];
     let has_order = stamps.len() > 1;
-    for (order, (cycle, at)) in (0..).zip(results.stamps()) {
+    for (order, (cycle, at)) in (0..).zip(self::stamps(all)) {
         stamps[at].push((cycle, has_order.then_some(order)));
     }
-    let all = results.checkpoints.iter().zip(stamps);
+    let all = all.iter().zip(stamps);
     all.map(|(of, stamps)| Track {
         name: of.name.clone(),
         content: TrackContent::Instants(stamps),

@@ -3,8 +3,8 @@
 use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Collector, Finished, Results};
 use crate::builder::{Builder, refuse};
+use crate::collector::{Collector, Finished, Outlet};
 use crate::countable::{Countable, countable, matching};
 use crate::look::Look;
 use crate::problem::Refused;
@@ -61,12 +61,14 @@ struct CounterCollector {
     /// How many cycles a sample has.
     sample: Option<u64>,
     samples: Vec<u64>,
+    outlet: Outlet<Counter>,
 }
 
 /// Makes counters ready.
 pub(super) fn build(
     requests: &[CounterRequest],
     sample: Option<u64>,
+    outlet: &Outlet<Counter>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     if sample == Some(0) {
@@ -75,7 +77,7 @@ pub(super) fn build(
     }
     for of in requests {
         for counter in named(of, builder)? {
-            add(counter, &of.value, sample, builder)?;
+            add(counter, &of.value, sample, outlet, builder)?;
         }
     }
     Ok(())
@@ -128,6 +130,7 @@ pub(super) fn add(
     of: Counted,
     asked: &Text,
     sample: Option<u64>,
+    outlet: &Outlet<Counter>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     let mut nodes = Vec::new();
@@ -159,6 +162,7 @@ pub(super) fn add(
         total: 0,
         sample,
         samples: Vec::new(),
+        outlet: outlet.clone(),
     });
     Ok(())
 }
@@ -223,8 +227,8 @@ impl Collector for CounterCollector {
         false
     }
 
-    fn finish(self: Box<Self>, run: &Finished<'_>, results: &mut Results) {
-        results.counters.push(Counter {
+    fn finish(self: Box<Self>, run: &Finished<'_>) {
+        self.outlet.leave(Counter {
             per_cycle: ratio(self.total, run.cycles),
             name: self.name,
             value: self.value,
@@ -235,8 +239,11 @@ impl Collector for CounterCollector {
 }
 
 /// Their tables.
-pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
-    vec![counter_table(&results.counters), sample_table(results)]
+pub(super) fn tables(all: &[Counter], sample: Option<u64>, cycles: u64) -> Vec<ResultTable<'_>> {
+    vec![
+        counter_table(all),
+        sample_table(all, sample.unwrap_or(1), cycles),
+    ]
 }
 
 fn counter_table(all: &[Counter]) -> ResultTable<'_> {
@@ -248,7 +255,7 @@ fn counter_table(all: &[Counter]) -> ResultTable<'_> {
     ResultTable::new("counters", "counters", columns, all.iter())
 }
 
-fn sample_table(results: &Results) -> ResultTable<'_> {
+fn sample_table(all: &[Counter], each: u64, cycles: u64) -> ResultTable<'_> {
     struct Row<'a> {
         counter: &'a str,
         start: u64,
@@ -260,13 +267,12 @@ fn sample_table(results: &Results) -> ResultTable<'_> {
         .number("start", |row| row.start.into())
         .number("cycles", |row| row.cycles.into())
         .bits("sum", |row| row.sum.into());
-    let each = results.sample.unwrap_or(1);
-    let rows = results.counters.iter().flat_map(move |of| {
-        let samples = (0..).map(move |at| at * each).zip(&of.samples);
+    let rows = all.iter().flat_map(move |of| {
+        let samples = starts(each).zip(&of.samples);
         samples.map(move |(start, &sum)| Row {
             counter: &of.name,
             start,
-            cycles: each.min(results.cycles.saturating_sub(start)),
+            cycles: each.min(cycles.saturating_sub(start)),
             sum,
         })
     });
@@ -275,9 +281,9 @@ fn sample_table(results: &Results) -> ResultTable<'_> {
 
 /// Their tracks.
 #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
-pub(super) fn tracks(results: &Results) -> Vec<Track> {
-    let tracks = results.counters.iter().map(|of| {
-        let samples = results.starts().zip(&of.samples);
+pub(super) fn tracks(all: &[Counter], sample: Option<u64>) -> Vec<Track> {
+    let tracks = all.iter().map(|of| {
+        let samples = starts(sample.unwrap_or(1)).zip(&of.samples);
         let values = samples.map(|(cycle, &sum)| (cycle, sum as f64));
         Track {
             name: of.name.clone(),
@@ -285,6 +291,11 @@ pub(super) fn tracks(results: &Results) -> Vec<Track> {
         }
     });
     tracks.collect()
+}
+
+/// The first cycle of each sample of so many cycles.
+pub(super) fn starts(sample: u64) -> impl Iterator<Item = u64> {
+    (0..).map(move |at| at * sample)
 }
 
 /// What a run is compared by.

@@ -5,9 +5,9 @@
 use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
-use super::counter::{self, Counted};
-use super::{Collector, Finished, Results};
+use super::counter::{self, Counted, Counter};
 use crate::builder::Builder;
+use crate::collector::{Collector, Finished, Outlet};
 use crate::countable::countable;
 use crate::look::Look;
 use crate::problem::{Problem, Refused};
@@ -55,22 +55,30 @@ struct DerivedCollector {
     name: String,
     text: String,
     formula: Formula,
+    /// Where the counters are left, before it is computed.
+    counters: Outlet<Counter>,
+    outlet: Outlet<Derived>,
 }
 
 /// Makes figures ready, and the counters of the design that they need and nobody asked for.
 pub(super) fn build(
     requests: &[DerivedRequest],
     sample: Option<u64>,
+    outlets: (&Outlet<Derived>, &Outlet<Counter>),
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
-    requests.iter().try_for_each(|of| add(of, sample, builder))
+    requests
+        .iter()
+        .try_for_each(|of| add(of, sample, outlets, builder))
 }
 
 fn add(
     of: &DerivedRequest,
     sample: Option<u64>,
+    outlets: (&Outlet<Derived>, &Outlet<Counter>),
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
+    let (derived, counted) = outlets;
     let counters = countable(builder.metadata, builder.directory);
     let mut names = counter::counters(builder)
         .map(|of| of.name().to_owned())
@@ -96,12 +104,14 @@ fn add(
         })
     })?;
     for counter in more {
-        counter::add(counter, &of.formula, sample, builder)?;
+        counter::add(counter, &of.formula, sample, counted, builder)?;
     }
     builder.collect(DerivedCollector {
         name: of.formula.name(of.name.as_ref()),
         text: of.formula.text.clone(),
         formula: parsed,
+        counters: counted.clone(),
+        outlet: derived.clone(),
     });
     Ok(())
 }
@@ -202,13 +212,16 @@ impl Collector for DerivedCollector {
         false
     }
 
-    fn finish(self: Box<Self>, run: &Finished<'_>, results: &mut Results) {
+    fn finish(self: Box<Self>, run: &Finished<'_>) {
         let Self {
             name,
             text,
             formula,
+            counters,
+            outlet,
         } = &*self;
-        let of = |name: &str| results.counters.iter().find(|counter| counter.name == name);
+        let counters = counters.left();
+        let of = |name: &str| counters.iter().find(|counter| counter.name == name);
         let total = |name: &str| of(name).map_or(0, |counter| counter.total);
         let samples = run.sample.into_iter().flat_map(|sample| {
             let all = usize::try_from(run.cycles.div_ceil(sample)).unwrap_or(0);
@@ -225,7 +238,7 @@ impl Collector for DerivedCollector {
             value: formula.value(run.cycles, &total),
             samples: samples.collect(),
         };
-        results.derived.push(derived);
+        outlet.leave(derived);
     }
 }
 
@@ -241,9 +254,9 @@ pub(super) fn tables(all: &[Derived]) -> Vec<ResultTable<'_>> {
 }
 
 /// Their tracks.
-pub(super) fn tracks(results: &Results) -> Vec<Track> {
-    let tracks = results.derived.iter().map(|of| {
-        let samples = results.starts().zip(&of.samples);
+pub(super) fn tracks(all: &[Derived], sample: Option<u64>) -> Vec<Track> {
+    let tracks = all.iter().map(|of| {
+        let samples = counter::starts(sample.unwrap_or(1)).zip(&of.samples);
         let values = samples.filter_map(|(cycle, value)| Some((cycle, (*value)?)));
         Track {
             name: of.name.clone(),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use petal_table::{Columns, Track, TrackContent};
 use serde::{Deserialize, Serialize};
 
-use super::{Collector, Finished, Results};
+use crate::collector::{Collector, Finished, Outlet};
 use open::Open;
 
 use crate::activity::{Aspect, Subject, SubjectKind};
@@ -108,6 +108,7 @@ struct LatencyCollector {
     /// Its number among the latencies.
     number: usize,
     found: Found,
+    outlet: Outlet<Latency>,
 }
 
 /// What a latency has found so far.
@@ -144,12 +145,17 @@ impl Shortest {
 /// Makes latencies ready.
 pub(super) fn build(
     requests: &[LatencyRequest],
+    outlet: &Outlet<Latency>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
-    requests.iter().try_for_each(|of| add(of, builder))
+    requests.iter().try_for_each(|of| add(of, outlet, builder))
 }
 
-fn add(of: &LatencyRequest, builder: &mut Builder<'_>) -> Result<(), Box<Refused>> {
+fn add(
+    of: &LatencyRequest,
+    outlet: &Outlet<Latency>,
+    builder: &mut Builder<'_>,
+) -> Result<(), Box<Refused>> {
     let event = |checker: &Checker<'_>, syntax: &Syntax| checker.event(syntax);
     let (from, to, is_handshake) = match &of.to {
         Some(to) => (builder.event(&of.from)?, builder.event(to)?, false),
@@ -185,6 +191,7 @@ fn add(of: &LatencyRequest, builder: &mut Builder<'_>) -> Result<(), Box<Refused
         is_handshake,
         number: builder.own.len(),
         found: Found::default(),
+        outlet: outlet.clone(),
     };
     builder.own.push(match (&from, &to) {
         (Expression::Subject(from, _), Expression::Subject(to, _)) => {
@@ -296,7 +303,7 @@ impl Collector for LatencyCollector {
         }
     }
 
-    fn finish(mut self: Box<Self>, run: &Finished<'_>, results: &mut Results) {
+    fn finish(mut self: Box<Self>, run: &Finished<'_>) {
         self.found.leave_unfinished(run.work);
         let Found {
             open,
@@ -316,7 +323,7 @@ impl Collector for LatencyCollector {
         });
         let is_stall = |shape: usize| run.work.is_stall(shape, self.number);
         let stall = cycles.iter().filter(|(shape, _)| is_stall(**shape));
-        results.latencies.push(Latency {
+        self.outlet.leave(Latency {
             name: self.name,
             when: self.when,
             count,

@@ -4,8 +4,8 @@ use petal_reconstruct::Signal;
 use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
-use super::{Collector, Finished, Results};
 use crate::builder::Builder;
+use crate::collector::{Collector, Finished, Outlet};
 use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::Refused;
@@ -82,12 +82,14 @@ struct RuleCollector {
     violations: Vec<Violation>,
     /// Whether the last violation goes on.
     is_broken: bool,
+    outlet: Outlet<Rule>,
 }
 
 /// Makes rules ready.
 pub(super) fn build(
     requests: &[RuleRequest],
     always: bool,
+    outlet: &Outlet<Rule>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     for of in requests {
@@ -110,6 +112,7 @@ pub(super) fn build(
             written: None,
             violations: Vec::new(),
             is_broken: false,
+            outlet: outlet.clone(),
         });
     }
     Ok(())
@@ -182,8 +185,8 @@ impl Collector for RuleCollector {
         self.follow_writes(look)
     }
 
-    fn finish(self: Box<Self>, _run: &Finished<'_>, results: &mut Results) {
-        results.rules.push(Rule {
+    fn finish(self: Box<Self>, _run: &Finished<'_>) {
+        self.outlet.leave(Rule {
             name: self.name,
             when: self.when,
             always: self.always,
@@ -193,15 +196,13 @@ impl Collector for RuleCollector {
     }
 }
 
-impl Results {
-    /// How many cycles rules were broken in.
-    pub fn violations(&self) -> u64 {
-        self.rules.iter().map(|rule| rule.cycles).sum()
-    }
+/// How many cycles rules were broken in.
+pub(super) fn broken(all: &[Rule]) -> u64 {
+    all.iter().map(|rule| rule.cycles).sum()
 }
 
 /// Their table.
-pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
+pub(super) fn tables(all: &[Rule]) -> Vec<ResultTable<'_>> {
     type Row<'a> = (&'a str, &'a Violation);
     let columns = Columns::default()
         .text("rule", |(name, _): &Row<'_>| (*name).into())
@@ -216,11 +217,11 @@ pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
             Value::Texts(by.unwrap_or_default())
         })
         .texts("active", |(_, of)| Value::Texts(of.active.clone()));
-    let title = match results.violations() {
+    let title = match broken(all) {
         1 => "rules broken in 1 cycle".to_owned(),
         cycles => format!("rules broken in {} cycles", thousands(cycles)),
     };
-    let rows = results.rules.iter();
+    let rows = all.iter();
     let rows = rows.flat_map(|of| of.violations.iter().map(|at| (of.name.as_str(), at)));
     vec![ResultTable::new("violations", title, columns, rows)]
 }

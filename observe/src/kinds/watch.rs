@@ -6,8 +6,8 @@ use petal_reconstruct::Signal;
 use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Collector, Finished, Results};
 use crate::builder::{Builder, refuse};
+use crate::collector::{Collector, Finished, Outlet};
 use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::Refused;
@@ -92,11 +92,13 @@ struct WatchCollector {
     known: HashMap<u64, u64>,
     /// Whether the others are known to be 0.
     is_known: bool,
+    outlet: Outlet<Watch>,
 }
 
 /// Makes watchpoints ready.
 pub(super) fn build(
     requests: &[WatchRequest],
+    outlet: &Outlet<Watch>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     for of in requests {
@@ -109,6 +111,7 @@ pub(super) fn build(
             changes: Vec::new(),
             known: HashMap::new(),
             is_known: false,
+            outlet: outlet.clone(),
         });
     }
     Ok(())
@@ -231,8 +234,8 @@ impl Collector for WatchCollector {
         }
     }
 
-    fn finish(self: Box<Self>, _run: &Finished<'_>, results: &mut Results) {
-        results.watches.push(Watch {
+    fn finish(self: Box<Self>, _run: &Finished<'_>) {
+        self.outlet.leave(Watch {
             name: self.name,
             value: self.value,
             is_written: matches!(self.what, Watched::Written { .. }),

@@ -7,9 +7,9 @@ use petal_table::{Columns, Track, TrackContent};
 use serde::{Deserialize, Serialize};
 
 use super::latency::alone;
-use super::{Collector, Finished, Results};
 use crate::builder::{Builder, refuse};
 use crate::checker::Checker;
+use crate::collector::{Collector, Finished, Outlet};
 use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::{Problem, Refused};
@@ -69,6 +69,7 @@ struct WindowCollector {
     parts: Vec<(u64, u64)>,
     /// Who hears at once what is kept.
     marks: Option<Marks>,
+    outlet: Outlet<Window>,
 }
 
 /// An end of a window.
@@ -92,12 +93,17 @@ impl Edge {
 /// Makes windows ready.
 pub(super) fn build(
     requests: &[WindowRequest],
+    outlet: &Outlet<Window>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
-    requests.iter().try_for_each(|of| add(of, builder))
+    requests.iter().try_for_each(|of| add(of, outlet, builder))
 }
 
-fn add(of: &WindowRequest, builder: &mut Builder<'_>) -> Result<(), Box<Refused>> {
+fn add(
+    of: &WindowRequest,
+    outlet: &Outlet<Window>,
+    builder: &mut Builder<'_>,
+) -> Result<(), Box<Refused>> {
     let text = match &of.to {
         Some(to) => format!("{}..{}", of.from.text, to.text),
         None => of.from.text.clone(),
@@ -137,6 +143,7 @@ fn add(of: &WindowRequest, builder: &mut Builder<'_>) -> Result<(), Box<Refused>
         open: None,
         parts: Vec::new(),
         marks: None,
+        outlet: outlet.clone(),
     };
     builder.collect(window);
     Ok(())
@@ -248,7 +255,7 @@ impl Collector for WindowCollector {
     }
 
     /// One that has begun and did not end is kept up to the end of the run.
-    fn finish(mut self: Box<Self>, run: &Finished<'_>, results: &mut Results) {
+    fn finish(mut self: Box<Self>, run: &Finished<'_>) {
         let state = match (self.open, self.parts.is_empty()) {
             (Some(_), _) => "sample",
             (None, true) => "reset",
@@ -257,7 +264,7 @@ impl Collector for WindowCollector {
         let open = self.open.filter(|start| *start < run.cycles);
         self.parts
             .extend(open.map(|start| (start, run.cycles - start)));
-        results.windows.push(Window {
+        self.outlet.leave(Window {
             name: self.name,
             when: self.when,
             state: state.to_owned(),
@@ -266,27 +273,25 @@ impl Collector for WindowCollector {
     }
 }
 
-impl Results {
-    /// The cycles that windows keep, ascending and disjoint; empty if there are no windows.
-    pub fn kept(&self) -> Vec<Range<u64>> {
-        let parts = self.windows.iter().flat_map(|window| &window.parts);
-        let mut parts: Vec<Range<u64>> = parts
-            .map(|&(start, cycles)| start..start + cycles)
-            .collect();
-        parts.sort_unstable_by_key(|part| part.start);
-        let mut kept: Vec<Range<u64>> = Vec::new();
-        for part in parts {
-            match kept.last_mut().filter(|last| part.start <= last.end) {
-                Some(last) => last.end = last.end.max(part.end),
-                None => kept.push(part),
-            }
+/// The cycles that windows keep, ascending and disjoint.
+pub(super) fn kept(all: &[Window]) -> Vec<Range<u64>> {
+    let parts = all.iter().flat_map(|window| &window.parts);
+    let mut parts: Vec<Range<u64>> = parts
+        .map(|&(start, cycles)| start..start + cycles)
+        .collect();
+    parts.sort_unstable_by_key(|part| part.start);
+    let mut kept: Vec<Range<u64>> = Vec::new();
+    for part in parts {
+        match kept.last_mut().filter(|last| part.start <= last.end) {
+            Some(last) => last.end = last.end.max(part.end),
+            None => kept.push(part),
         }
-        kept
     }
+    kept
 }
 
 /// Their table.
-pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
+pub(super) fn tables(all: &[Window], cycles: u64) -> Vec<ResultTable<'_>> {
     struct Row<'a> {
         window: &'a Window,
         /// `None` of one that never began, which has a row, too.
@@ -309,19 +314,10 @@ pub(super) fn tables(results: &Results) -> Vec<ResultTable<'_>> {
             };
             state.into()
         });
-    let windows: usize = results
-        .windows
-        .iter()
-        .map(|window| window.parts.len())
-        .sum();
-    let kept: u64 = results
-        .kept()
-        .iter()
-        .map(|part| part.end - part.start)
-        .sum();
-    let of = results.cycles;
-    let title = format!("windows: {windows}, which keep {kept} of {of} cycles");
-    let rows = results.windows.iter().flat_map(|window| {
+    let windows: usize = all.iter().map(|window| window.parts.len()).sum();
+    let kept: u64 = kept(all).iter().map(|part| part.end - part.start).sum();
+    let title = format!("windows: {windows}, which keep {kept} of {cycles} cycles");
+    let rows = all.iter().flat_map(|window| {
         let parts = window.parts.iter().enumerate();
         let parts = parts.map(move |(at, &part)| Row {
             window,

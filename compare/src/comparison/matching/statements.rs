@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::matching::{Fate, Match, Matching};
+use super::{Fate, Match, Matching};
 use crate::baseline::{Baseline, FileIdentity, StatementFigures};
 use petal_analysis::sources::rename;
 
@@ -16,7 +16,7 @@ use petal_analysis::sources::rename;
 /// their numbers, and then by the only one with its text and line. Then, as long as that finds any: the only block
 /// with the same children; the only one with its text under the same parent; the only one with its
 /// text in the component; the only one of its kind under the same parent.
-pub(super) fn statements(before: &Baseline, after: &Baseline, groups: &[Match]) -> Vec<Match> {
+pub(crate) fn statements(before: &Baseline, after: &Baseline, groups: &[Match]) -> Vec<Match> {
     let texts = Texts::new(before, after, groups);
     let (from, to) = (&before.statements, &after.statements);
     let mut matching = Matching::new(from.len(), to.len());
