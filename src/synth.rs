@@ -10,7 +10,7 @@ use std::path::Path;
 use petal_profile::{Error, Places};
 
 pub use self::figures::figures;
-use self::flow::{Groups, target};
+use self::flow::{Groups, read, target};
 pub use self::flow::{Wanted, of_profile, synthesise};
 pub use self::text::totals;
 use crate::args::{SynthArgs, SynthFormat};
@@ -37,16 +37,14 @@ pub fn synth(args: &SynthArgs) -> Result<(), Error> {
         },
     };
     let terminal = Terminal::new(args.quiet);
-    let tools = wanted.tools()?;
     let options = args.design.options()?;
-    let synthesis = synthesise(
-        &wanted,
-        tools,
-        &options,
-        (&name, &out),
-        &mut places,
-        &terminal,
-    )?;
+    let named = (&*name, &*out);
+    let synthesis = if args.read.is_empty() {
+        let tools = wanted.tools()?;
+        synthesise(&wanted, tools, &options, named, &mut places, &terminal)?
+    } else {
+        read(&args.read, &options, named, &mut places, &terminal)?
+    };
     match args.format {
         SynthFormat::Json => print(&synthesis.to_json()),
         SynthFormat::Text if args.quiet => Ok(()),

@@ -11,7 +11,8 @@ Examples:
   petal synth design.futil
   petal synth design.futil --target ecp5 --seeds 5
   petal synth design.futil --without read --without write
-  petal synth design.futil --synth-memories inside --format json";
+  petal synth design.futil --synth-memories inside --format json
+  petal synth design.futil --read vivado.json";
 
 /// How often to place and route.
 const SEEDS: u64 = 3;
@@ -63,6 +64,10 @@ pub struct SynthArgs {
     /// Measure it for each group that can be left out
     #[arg(long, conflicts_with = "without")]
     pub without_each: bool,
+    /// Run no tools, and read area and clock of the design from this report: what fud2 makes of Vivado's (`synth-verilog-to-util-json`), what
+    /// yosys writes by `stat -json`, what nextpnr does by `--report` (may be repeated: area once, the clock of several seeds)
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["without", "without_each", "synth_memories"])]
+    pub read: Vec<PathBuf>,
     /// How many tools to run at once [default: as many as there are processors]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -13,7 +14,7 @@ use petal_metadata::{nearest, question};
 use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use petal_profile::folder::{Draft, SYNTHESIS};
 use petal_profile::{DesignOptions, Error, Places, Profile, Reporter as _, cache, interrupt};
-use petal_synth::{Flow, Synthesis, Target, Tools};
+use petal_synth::{Flow, ReportFile, Synthesis, Target, Tools};
 
 use super::picture;
 use crate::args::{AlsoSynthArgs, MemoriesArg, TargetArg};
@@ -145,6 +146,36 @@ pub fn synthesise(
     Ok(synthesis)
 }
 
+/// Takes area and clock of the design `name` from reports that others made, and writes them into the folder `out`.
+pub fn read(
+    reports: &[PathBuf],
+    options: &DesignOptions,
+    (name, out): (&str, &Path),
+    places: &mut Places,
+    terminal: &Terminal,
+) -> Result<Synthesis, Error> {
+    let mut files = Vec::new();
+    for path in reports {
+        places.reads("the report", path)?;
+        files.push(ReportFile {
+            name: path.display().to_string(),
+            text: petal_files::read_to_string(path).map_err(Error::io("read", path))?,
+        });
+    }
+    let compiling = terminal.stage("compiling");
+    let outside = MemoryPlace::Outside;
+    let design = petal_profile::synthesizable(options, outside, places, terminal)?;
+    drop(compiling);
+    let fingerprint = &design.metadata.fingerprint;
+    let synthesis = Synthesis::of_reports(fingerprint, &design.hardware.top, &files);
+    let mut synthesis = synthesis.map_err(from)?;
+    if let Some(cycles) = cycles(out, &design) {
+        synthesis.set_cycles(cycles);
+    }
+    write(out, name, &synthesis)?;
+    Ok(synthesis)
+}
+
 impl Groups {
     /// Those of a design, by what they are called there.
     fn of(&self, design: &Synthesizable) -> Result<BTreeSet<GroupName>, Error> {
@@ -225,13 +256,24 @@ pub fn of_profile(dir: &Path, profile: &Profile) -> Option<Synthesis> {
 fn write(out: &Path, name: &str, synthesis: &Synthesis) -> Result<(), Error> {
     let stats = out.join("stats");
     fs::create_dir_all(&stats).map_err(Error::io("create the folder", &stats))?;
-    let svg = picture::svg(name, synthesis).map_err(Error::io("render", Path::new(PICTURE)))?;
-    let files = [
-        (AREA, synthesis.area_csv().into_bytes()),
-        (STACKS, synthesis.folded().into_bytes()),
-        (PICTURE, svg),
-        (SYNTHESIS, synthesis.to_json().into_bytes()),
-    ];
+    let mut files = vec![(SYNTHESIS, synthesis.to_json().into_bytes())];
+    let of_parts = [AREA, STACKS, PICTURE];
+    if synthesis.area.rows.is_empty() {
+        // Nothing is known of the parts, and what was known is of other figures.
+        for path in of_parts.map(|name| out.join(name)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(Error::io("remove", &path)(error));
+                }
+                _ => {}
+            }
+        }
+    } else {
+        let render = Error::io("render", Path::new(PICTURE));
+        let svg = picture::svg(name, synthesis).map_err(render)?;
+        let texts = [synthesis.area_csv(), synthesis.folded()].map(String::into_bytes);
+        files.extend(of_parts.into_iter().zip(texts.into_iter().chain([svg])));
+    }
     let drafts = files
         .iter()
         .map(|(name, content)| Draft::of(&out.join(name), content));

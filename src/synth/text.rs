@@ -15,18 +15,19 @@ const GROUPS: usize = 20;
 /// The area, the clock and the time of the run.
 pub fn totals(synthesis: &Synthesis) -> String {
     let mut text = String::new();
-    let memories = if synthesis.has_memories {
-        "memories inside"
-    } else {
-        "memories outside"
+    // What others' reports are of, they do not tell.
+    let memories = match (synthesis.area.rows.is_empty(), synthesis.has_memories) {
+        (true, _) => "",
+        (false, true) => ", memories inside",
+        (false, false) => ", memories outside",
     };
-    let _ = writeln!(text, "{}, {memories}", synthesis.device);
+    let _ = writeln!(text, "{}{memories}", synthesis.device);
     let _ = writeln!(text, "  {}", figures(&synthesis.area.total));
     let clock = &synthesis.clock;
     let (slowest, fastest) = clock.range();
     let seeds = clock.seeds.len();
     let spread = match seeds {
-        1 => "1 seed: others may differ".to_owned(),
+        1 => "one place and route: others may differ".to_owned(),
         _ => format!("{slowest:.1} to {fastest:.1} in {seeds} seeds"),
     };
     let _ = writeln!(text, "  {:.1} MHz ({spread})", clock.fmax_mhz);
@@ -40,6 +41,10 @@ pub fn totals(synthesis: &Synthesis) -> String {
 /// The area and the clock, what takes most, and what limits the clock.
 pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
     let mut text = totals(synthesis);
+    if synthesis.area.rows.is_empty() {
+        let _ = writeln!(text, "\n{}", out.display());
+        return text;
+    }
     let area = &synthesis.area;
     let _ = writeln!(text, "\nwhat takes most");
     let width = area

@@ -65,6 +65,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A report that others made is of no use.
+    #[error("{name}: {reason}")]
+    Report {
+        /// The files.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+
     /// Somebody asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -53,7 +53,7 @@ impl Mapped {
     /// When petal can't read the latter.
     pub fn new(netlist: String, stat: &str, top: &str) -> Result<Self, Error> {
         Ok(Self {
-            cells: cells(stat, top)?,
+            cells: count_cells(stat, top)?,
             netlist,
             digest: String::new(),
         })
@@ -281,7 +281,7 @@ fn digest(parts: &[&str]) -> String {
 }
 
 /// Reads the counts of `stat -json`.
-fn cells(stat: &str, top: &str) -> Result<BTreeMap<String, u64>, Error> {
+pub(crate) fn count_cells(stat: &str, top: &str) -> Result<BTreeMap<String, u64>, Error> {
     let unreadable = |reason: &str| Error::unreadable("yosys", reason);
     // Some versions say more around it.
     let json = stat

@@ -25,7 +25,7 @@ pub struct Synthesis {
     pub version: u32,
     /// The fingerprint of the metadata: those of a profile of the same design have the same.
     pub fingerprint: String,
-    /// The device family: `ice40` or `ecp5`.
+    /// The device family: `ice40` or `ecp5`; `reports` if others' reports were read.
     pub target: String,
     /// The device, for people.
     pub device: String,
@@ -131,7 +131,6 @@ impl Synthesis {
         let used = |value: &serde_json::Value| value["used"].as_u64();
         let utilization = &middle.utilization;
         Ok(Self {
-            version: VERSION,
             fingerprint: design.metadata.fingerprint.clone(),
             target: target.name().to_owned(),
             device: target.device().to_owned(),
@@ -151,10 +150,31 @@ impl Synthesis {
                 .collect(),
             area,
             critical_path: middle.path(&netlist, &names, &mut attribution),
+            ..Self::empty()
+        })
+    }
+
+    /// One that tells nothing yet.
+    pub(crate) fn empty() -> Self {
+        Self {
+            version: VERSION,
+            fingerprint: String::new(),
+            target: String::new(),
+            device: String::new(),
+            tools: Vec::new(),
+            has_memories: false,
+            cells: BTreeMap::new(),
+            clock: Clock {
+                fmax_mhz: 0.0,
+                seeds: BTreeMap::new(),
+            },
+            utilization: BTreeMap::new(),
+            area: Area::default(),
+            critical_path: None,
             cycles: None,
             time_us: None,
             without: Vec::new(),
-        })
+        }
     }
 
     /// Takes in how many cycles the design runs.

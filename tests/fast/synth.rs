@@ -299,7 +299,7 @@ fn a_comparison_has_area_and_time_where_they_are_of_the_same_design() {
     workshop.write("out/synthesis.json", &synthesis.to_json());
     let compared = workshop.succeeds(&["compare", "base.json", "out"]);
     assert!(!compared.contains("LUT"), "{compared}");
-    let said = workshop.ends(1, &limits);
+    let said = workshop.ends(2, &limits);
     tells(&said, &["no run has an observation `luts` to limit"]);
 }
 
