@@ -62,7 +62,8 @@ impl Counts {
         Figures {
             luts: self.lut.max(0.0),
             ffs: self.registers.max(0.0),
-            brams: self.brams.max(0.0),
+            // A tile is two blocks of 18 Kb, which one may use alone.
+            brams: 2.0 * self.brams.max(0.0),
             dsps: self.dsp.max(0.0),
             carries: self.carry8.max(0.0),
             others: muxes.into_iter().map(|count| count.max(0.0)).sum(),
@@ -207,7 +208,7 @@ mod tests {
         assert!((period - 3.89).abs() < 1e-9, "{period}");
         let total = synthesis.area.total;
         assert_eq!((total.luts, total.ffs, total.dsps), (779.0, 534.0, 4.0));
-        assert_eq!((total.brams, total.carries, total.others), (0.5, 0.0, 3.0));
+        assert_eq!((total.brams, total.carries, total.others), (1.0, 0.0, 3.0));
         assert_eq!(Synthesis::from_json(&synthesis.to_json()), Some(synthesis));
         // It is not: the clock has to wait for the last signal.
         let missed = read(&[&vivado(0, -0.11)]).unwrap();

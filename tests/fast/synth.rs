@@ -12,7 +12,7 @@ use petal_profile::{DesignOptions, Places};
 use petal_synth::{Figures, Kind, Mapped, Placed, Synthesis, Target, Tool, Tools};
 
 use crate::support::root;
-use crate::support::workshop::{Workshop, example, tells};
+use crate::support::workshop::{Workshop, example, succeeds, tells};
 
 fn recorded(name: &str) -> String {
     fs::read_to_string(root().join("tests/fast/synth").join(name)).unwrap()
@@ -301,6 +301,80 @@ fn a_comparison_has_area_and_time_where_they_are_of_the_same_design() {
     assert!(!compared.contains("LUT"), "{compared}");
     let said = workshop.ends(2, &limits);
     tells(&said, &["no run has an observation `luts` to limit"]);
+}
+
+/// What is on lines and what is on none is all that yosys counts.
+#[test]
+fn annotate_has_area_beside_each_line() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    workshop.succeeds(&["run", &design, "--out", "out", "-q"]);
+    let plain = workshop.succeeds(&["annotate", "out"]);
+    let synthesis = synthesis(&recorded("while-comb.cells.json")).unwrap();
+    workshop.write("out/synthesis.json", &synthesis.to_json());
+    let annotated = workshop.succeeds(&["annotate", "out"]);
+    assert!(!plain.contains("LUT") && annotated.contains("  LUT  FF |"));
+    let lines: Vec<&str> = annotated
+        .lines()
+        .filter(|line| line.contains('|'))
+        .map(|line| &line[..line.find('|').unwrap()])
+        .collect();
+    // The columns end where their headings do.
+    let end = |title: &str| lines[0].find(title).unwrap() + title.len();
+    let column = |from: usize, to: usize| -> f64 {
+        let cells = lines[1..].iter().map(|line| line[from..to].trim());
+        let cells = cells.map(|cell| cell.trim_start_matches('~'));
+        cells.filter_map(|cell| cell.parse::<f64>().ok()).sum()
+    };
+    let (luts, ffs) = (
+        column(end("overhead"), end("LUT")),
+        column(end("LUT"), end("FF")),
+    );
+    expect!["16 of 144 LUT and 5 of 45 FF are of no line"].assert_eq(
+        annotated
+            .lines()
+            .rev()
+            .nth(1)
+            .unwrap()
+            .split(';')
+            .next()
+            .unwrap(),
+    );
+    // Each line is rounded.
+    assert!((luts - (144.0 - 16.0)).abs() <= 5.0, "{luts}");
+    assert!((ffs - (45.0 - 5.0)).abs() < 1e-9, "{ffs}");
+}
+
+#[test]
+fn reports_of_other_tools_are_read_without_any_tool() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    workshop.succeeds(&["run", &design, "--out", "out", "-q"]);
+    let counts = r#""lut": 779, "dsp": 0, "brams": 0, "registers": 534, "carry8": 5, "f7_muxes": 0, "f8_muxes": 0, "f9_muxes": -1"#;
+    workshop.write(
+        "vivado.json",
+        format!(
+            r#"{{"synth": null, "impl": {{"summary": {{{counts}}}}}, "meet_timing": 1, "worst_slack": 0.2, "period": 4.0}}"#
+        ),
+    );
+    let read = ["synth", &design, "--read", "vivado.json", "--out", "out"];
+    let mut command = workshop.command(&read);
+    let said = succeeds(command.env("PATH", workshop.path("nowhere")));
+    expect![[r#"
+        Vivado, by reports
+          779 LUT, 534 FF, 5 carry
+          250.0 MHz (one place and route: others may differ)
+          0.068 µs for 17 cycles
+
+        out
+    "#]]
+    .assert_eq(&said);
+    assert!(!workshop.path("out/stats/area.csv").exists());
+    let compared = workshop.succeeds(&["compare", "out", "out", "--format", "json"]);
+    let compared: serde_json::Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(compared["synthesis"]["time_ns"]["after"], 68);
+    // Nothing of it is left on lines.
+    assert!(!workshop.succeeds(&["annotate", "out"]).contains("LUT"));
 }
 
 #[test]
