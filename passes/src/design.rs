@@ -99,8 +99,9 @@ impl Design {
     /// The whole design as `SystemVerilog`, primitives included; the top module is `main`.
     ///
     /// # Errors
-    /// When the compiler's backend refuses the design, or the temporary folder can't be written.
+    /// When the compiler's backend refuses the design, when Verilog of its primitives is missing, or the temporary folder can't be written.
     pub fn verilog(&self) -> Result<String, PassesError> {
+        self.includes.complete()?;
         let _reading = petal_program::compiling();
         verilog(&self.program, &self.path, self.library.path())
     }

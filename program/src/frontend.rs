@@ -13,7 +13,7 @@ use petal_files::Scratch;
 
 use crate::error::ProgramError;
 use crate::guard::guarded;
-use crate::includes::Includes;
+use crate::includes::{Includes, is_float};
 use crate::library::Library;
 use crate::parse::parse_text;
 use crate::positions;
@@ -362,7 +362,10 @@ impl Parsed {
             .split_last()
             .expect("the last one is its own");
         let externs = self.workspace.lib.extern_paths().into_iter();
-        let externs = externs.filter(|path| !path.starts_with(own)).cloned();
+        // petal's own files need nothing, but for those that stand for wrappers around HardFloat.
+        let externs = externs
+            .filter(|path| !path.starts_with(own) || is_float(path))
+            .cloned();
         self.includes = Includes::of(&externs.collect::<Vec<_>>(), of_user)?;
         self.files.extend(self.includes.files.iter().cloned());
         self.files.retain(|file| !file.starts_with(own));

@@ -26,13 +26,37 @@ pub struct Includes {
     pub modules: Vec<PathBuf>,
     /// All files that are read, each once: those that are included, and those with modules.
     pub files: Vec<PathBuf>,
+    /// What nobody has, though the Verilog needs it.
+    pub(crate) missing: Option<Missing>,
+}
+
+/// A part of `HardFloat`, and where it is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Missing {
+    pub path: PathBuf,
+    pub line: usize,
+    pub name: String,
 }
 
 impl Includes {
+    /// That nothing is missing.
+    ///
+    /// # Errors
+    /// When `HardFloat` is needed and missing. petal's own simulator does without.
+    pub fn complete(&self) -> Result<(), ProgramError> {
+        self.missing.as_ref().map_or(Ok(()), |missing| {
+            Err(ProgramError::HardFloat {
+                path: missing.path.clone(),
+                line: missing.line,
+                name: missing.name.clone(),
+            })
+        })
+    }
+
     /// What the Verilog in the files `externs` needs. `libraries` are the user's folders.
     ///
     /// # Errors
-    /// When `HardFloat` is needed and missing, and when a file can't be read.
+    /// When a file can't be read.
     pub(crate) fn of(externs: &[PathBuf], libraries: &[PathBuf]) -> Result<Self, ProgramError> {
         let mut texts = Vec::new();
         for path in externs {
@@ -56,16 +80,15 @@ impl Includes {
         let mut places = folders.iter().cloned().chain(of_library);
         let hardfloat =
             places.find_map(|folder| Some(folder.join(HARDFLOAT)).filter(|at| at.is_dir()));
+        let mut missing = None;
         if hardfloat.is_none() {
             let mut texts = texts.iter();
             let needing = texts.find_map(|(path, text)| Some((path, converts(path, text)?)));
-            if let Some((path, line)) = needing {
-                return Err(ProgramError::HardFloat {
-                    path: path.clone(),
-                    line,
-                    name: CONVERSION.to_owned(),
-                });
-            }
+            missing = needing.map(|(path, line)| Missing {
+                path: path.clone(),
+                line,
+                name: CONVERSION.to_owned(),
+            });
         }
         let hardfloat: Vec<PathBuf> = hardfloat
             .into_iter()
@@ -75,6 +98,7 @@ impl Includes {
         folders.extend(hardfloat.iter().cloned());
         let mut includes = Self {
             folders,
+            missing,
             ..Self::default()
         };
         let mut files = BTreeSet::new();
@@ -98,7 +122,7 @@ impl Includes {
 
     /// Adds all that these texts include to `files`.
     fn follow(
-        &self,
+        &mut self,
         mut texts: Vec<(PathBuf, String)>,
         files: &mut BTreeSet<PathBuf>,
     ) -> Result<(), ProgramError> {
@@ -111,8 +135,8 @@ impl Includes {
                         texts.push((file, text));
                     }
                     None if name.contains("HardFloat") => {
-                        return Err(ProgramError::HardFloat {
-                            path,
+                        self.missing.get_or_insert_with(|| Missing {
+                            path: path.clone(),
                             line,
                             name: name.to_owned(),
                         });
@@ -126,15 +150,18 @@ impl Includes {
     }
 }
 
+/// Whether a file is in the folder of floating-point primitives.
+pub(crate) fn is_float(path: &Path) -> bool {
+    let folder = path.parent();
+    folder.is_some_and(|folder| folder.ends_with("float"))
+}
+
 /// The module of `HardFloat` that those primitives give their operands to.
 const CONVERSION: &str = "fNToRecFN";
 
 /// The line, counted from 1, in which a primitive that includes nothing names that module.
 fn converts(path: &Path, text: &str) -> Option<usize> {
-    let is_float = path
-        .parent()
-        .is_some_and(|folder| folder.ends_with("float"));
-    if !is_float || included(text).next().is_some() || text.contains("module fNToRecFN") {
+    if !is_float(path) || included(text).next().is_some() || text.contains("module fNToRecFN") {
         return None;
     }
     let at = text.lines().position(|line| line.contains(CONVERSION))?;

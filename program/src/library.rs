@@ -22,6 +22,25 @@ const FILES: [(&str, &str); 2] = [
     ),
 ];
 
+/// Floating-point primitives, of which the standard library lacks the Verilog, too.
+const FLOATS: [(&str, &str); 6] = [
+    ("addFN", include_str!("../library/float/addFN.futil")),
+    ("mulFN", include_str!("../library/float/mulFN.futil")),
+    (
+        "compareFN",
+        include_str!("../library/float/compareFN.futil"),
+    ),
+    (
+        "divSqrtFN",
+        include_str!("../library/float/divSqrtFN.futil"),
+    ),
+    ("fpToInt", include_str!("../library/float/fpToInt.futil")),
+    ("intToFp", include_str!("../library/float/intToFp.futil")),
+];
+
+/// What stands for the Verilog of each.
+const STAND_IN: &str = include_str!("../library/float/stand-in.sv");
+
 /// Primitives that older standard libraries lack: the file that newer ones have each in, its name and its text.
 const PRIMITIVES: [(&str, &str, &str); 3] = [
     (
@@ -65,8 +84,16 @@ impl Library {
             real.push(folder.canonicalize().map_err(failed(folder))?);
             link(folder, dir.path())?;
         }
+        // Both spellings mean the same files, unless a folder of the user's comes before them.
+        let tops = if folders.is_empty() {
+            let primitives = dir.path().join("primitives");
+            std::os::unix::fs::symlink(".", &primitives).map_err(failed(&primitives))?;
+            &[""][..]
+        } else {
+            &["", "primitives"]
+        };
         for (name, text) in &files() {
-            for top in ["", "primitives"] {
+            for top in tops {
                 let file = dir.path().join(top).join(name);
                 if file.exists() {
                     continue;
@@ -140,6 +167,10 @@ pub fn files() -> BTreeMap<String, String> {
                 .replace("@interval(1) ", "");
             files.entry(name.replace("seq", "dyn")).or_insert(text);
         }
+    }
+    for (name, text) in FLOATS {
+        files.insert(format!("float/{name}.futil"), text.to_owned());
+        files.insert(format!("float/{name}.sv"), STAND_IN.to_owned());
     }
     files.insert("tcam.futil".to_owned(), tcam::text());
     files

@@ -1,6 +1,7 @@
 //! The commands of the README and the guide work, and print what the pages show.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use petal_program::CALYX_VERSION;
@@ -78,6 +79,11 @@ fn check(page: &str) -> Vec<String> {
             .arg("-r")
             .args([&examples, workshop.dir.path()]),
     );
+    fs::create_dir_all(workshop.path("tests/corpus")).unwrap();
+    for file in ["circt-weigh.futil", "circt-weigh.futil.data"] {
+        let file = Path::new("tests/corpus").join(file);
+        fs::copy(root().join(&file), workshop.dir.path().join(&file)).unwrap();
+    }
     let run = |text: &str| succeeds(&mut workshop.bash(&commands(text)));
     // The output of the last commands.
     let mut output: Option<String> = None;

@@ -4,6 +4,7 @@
 //! Equal values are one node, and what is constant is computed here. Nodes are numbered so that
 //! operands come before the nodes that use them.
 
+mod float;
 mod op;
 
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use std::collections::HashMap;
 use num_bigint::BigUint;
 use petal_reconstruct::{Id as _, ids};
 
+pub(crate) use self::float::{FloatOp, Format};
 pub(crate) use self::op::Op;
 use self::op::ones;
 
@@ -61,6 +63,7 @@ impl Node {
             Kind::Read(_, address) => std::slice::from_ref(address),
             Kind::Op(op, operands) => match op {
                 Op::Mux => operands,
+                Op::Float(op, _) => &operands[..op.operands()],
                 Op::Not | Op::Slice(_) | Op::Pad | Op::SignExtend => &operands[..1],
                 _ => &operands[..2],
             },

@@ -45,6 +45,7 @@ mod elaborate;
 mod error;
 mod exclusion;
 mod graph;
+mod hardfloat;
 mod machine;
 mod observed;
 mod primitives;

@@ -8,6 +8,7 @@
 mod binary_operators;
 mod core;
 mod division;
+mod float;
 mod math;
 mod memories;
 mod pipelined;
@@ -27,5 +28,6 @@ impl Cell<'_> {
             .or_else(|| memories::unit(self, graph))
             .or_else(|| pipelined::unit(self, graph))
             .or_else(|| sync::unit(self, graph))
+            .or_else(|| float::unit(self, graph))
     }
 }

@@ -15,6 +15,7 @@ use calyx_ir::{self as ir, RRC};
 use calyx_stdlib::{COMPILE_LIB, KNOWN_LIBS};
 use petal_reconstruct::{Id as _, ids};
 
+use crate::hardfloat;
 use crate::verilog::Modules;
 
 ids! {
@@ -483,6 +484,9 @@ impl<'a> Library<'a> {
         let Some(&path) = self.externs.get(&primitive) else {
             return Definition::Other("nobody defines it".to_owned());
         };
+        if hardfloat::is_known(primitive.as_ref(), path) {
+            return Definition::Standard;
+        }
         let modules = self.modules.entry(path).or_insert_with(|| {
             let text = std::fs::read_to_string(path);
             text.map_or_else(|_| Modules::default(), |text| Modules::of([text.as_str()]))

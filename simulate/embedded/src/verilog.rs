@@ -57,7 +57,7 @@ impl Modules {
 }
 
 /// What two texts are equal by: words, numbers and strings, operators, and all other characters for themselves.
-fn tokens(text: &str) -> Vec<String> {
+pub(crate) fn tokens(text: &str) -> Vec<String> {
     let of_word = |c: char| c.is_alphanumeric() || "_$`'".contains(c);
     let of_operator = |c: char| "<>=&|~^!*+-:?%/".contains(c);
     let mut tokens = Vec::new();

@@ -56,6 +56,20 @@ unsafe extern "C" fn perform(call: *const Call, all: *mut u64) -> u64 {
     // SAFETY: as asked for by `arg`.
     let arg = |at: usize| unsafe { call.arg(at, all) };
     let (first, width) = call.result;
+    if let Helper::Op(Op::Float(op, format)) = call.helper {
+        let mut words = [0; 3];
+        for (word, (arg, _)) in words.iter_mut().zip(&call.args) {
+            *word = match arg {
+                // SAFETY: the layout has room for the value at this offset.
+                Arg::Words(first) => unsafe { *all.add(*first) },
+                Arg::Const(value) => value.iter_u64_digits().next().unwrap_or(0),
+            };
+        }
+        // SAFETY: the layout has room for the result, which has one word.
+        let target = unsafe { &mut *all.add(first) };
+        let before = std::mem::replace(target, op.eval(format, width, &words));
+        return u64::from(before != *target);
+    }
     let result = match &call.helper {
         Helper::Op(op) => {
             let args: Vec<(BigUint, u32)> = (0..call.args.len())

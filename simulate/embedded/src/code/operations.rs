@@ -73,6 +73,8 @@ impl FunctionCompiler<'_, '_> {
                 let high = self.builder.ins().ishl_imm(a, i64::from(widths[1]));
                 self.builder.ins().bor(high, b)
             }
+            // Always by a helper.
+            Op::Float(..) => unreachable!("floating point is computed by helpers"),
             Op::NotSqrt => {
                 let builder = &mut self.builder;
                 let root = builder.ins().fcvt_from_uint(types::F64, b);

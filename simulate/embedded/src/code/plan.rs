@@ -10,7 +10,7 @@ use petal_reconstruct::Id as _;
 use super::layout::{Layout, MemoryWrite, More, Register, Wake, WordSpan, word, words};
 use super::partition;
 use super::probes::{Probed, ProbedWord, Probes, Slots};
-use crate::graph::{Graph, Kind, NodeId, RegId};
+use crate::graph::{Graph, Kind, NodeId, Op, RegId};
 
 /// A word's offset in a table that is to be small.
 fn offset(word: usize) -> u32 {
@@ -277,8 +277,11 @@ impl<'a> Plan<'a> {
     pub fn needs_help(&self, node: NodeId) -> bool {
         let graph = self.graph;
         let operands = graph.node(node).operands();
+        let is_float = matches!(graph.node(node).kind, Kind::Op(Op::Float(..), _));
         is_computed(graph, node)
-            && (graph.width(node) > 64 || operands.iter().any(|&id| graph.width(id) > 64))
+            && (is_float
+                || graph.width(node) > 64
+                || operands.iter().any(|&id| graph.width(id) > 64))
     }
 
     /// What happens to a node.

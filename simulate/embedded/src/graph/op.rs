@@ -2,6 +2,8 @@
 
 use num_bigint::{BigInt, BigUint, Sign};
 
+use super::float::{FloatOp, Format};
+
 /// An operation. Operands and result are unsigned numbers of a width each; the arithmetic is that
 /// of Verilog, modulo 2^width of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,6 +44,7 @@ pub(crate) enum Op {
     /// Whether the first operand differs from the floor of the square root of the second, both
     /// taken as floating point numbers.
     NotSqrt,
+    Float(FloatOp, Format),
 }
 
 impl Op {
@@ -73,6 +76,7 @@ impl Op {
             | Self::Lt
             | Self::SLt
             | Self::NotSqrt
+            | Self::Float(..)
             | Self::Slice(_)
             | Self::SignExtend
             | Self::Cat => &[],
@@ -114,6 +118,12 @@ impl Op {
             Self::Pad => a.clone(),
             Self::SignExtend => unsigned(&signed(0), width),
             Self::Cat => (a << args[1].1) | &args[1].0,
+            Self::Float(op, format) => {
+                let words = args.iter();
+                let words = words.map(|(value, _)| value.iter_u64_digits().next().unwrap_or(0));
+                let words: Vec<u64> = words.collect();
+                op.eval(format, width, &words).into()
+            }
             Self::NotSqrt => bit((float(a) - float(&args[1].0).sqrt().floor()).abs() > 0.0),
         };
         result & ones(width)
