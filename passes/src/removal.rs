@@ -47,7 +47,9 @@ fn enables(control: &ir::Control, found: &mut BTreeSet<ir::Id>) {
             found.insert(enable.group.borrow().name());
         }
         ir::Control::Seq(ir::Seq { stmts, .. }) | ir::Control::Par(ir::Par { stmts, .. }) => {
-            stmts.iter().for_each(|of| enables(of, found));
+            for of in stmts {
+                enables(of, found);
+            }
         }
         ir::Control::If(of) => {
             enables(&of.tbranch, found);
@@ -104,7 +106,9 @@ fn remove_enables(control: &mut ir::Control, group: ir::Id) {
     match control {
         ir::Control::Seq(ir::Seq { stmts, .. }) | ir::Control::Par(ir::Par { stmts, .. }) => {
             stmts.retain(|of| !is_enable(of));
-            stmts.iter_mut().for_each(|of| remove_enables(of, group));
+            for of in stmts {
+                remove_enables(of, group);
+            }
         }
         ir::Control::If(of) => {
             remove_enables(&mut of.tbranch, group);

@@ -271,7 +271,7 @@ fn a_comparison_has_area_and_time_where_they_are_of_the_same_design() {
     let design = example("while-comb.futil");
     workshop.succeeds(&["run", &design, "--out", "out", "-q"]);
     let mut synthesis = synthesis(&recorded("while-comb.cells.json")).unwrap();
-    workshop.write("out/synthesis.json", &synthesis.to_json());
+    workshop.write("out/synthesis.json", synthesis.to_json());
     workshop.succeeds(&["baseline", "out", "--out", "base.json"]);
     let compared = workshop.succeeds(&["compare", "base.json", "out"]);
     tells(
@@ -287,7 +287,7 @@ fn a_comparison_has_area_and_time_where_they_are_of_the_same_design() {
     workshop.succeeds(&limits);
     // More cells than before.
     synthesis.area.total.luts += 8.0;
-    workshop.write("out/synthesis.json", &synthesis.to_json());
+    workshop.write("out/synthesis.json", synthesis.to_json());
     let limits = ["compare", "base.json", "out", "--fail-above", "luts=5%"];
     let said = workshop.ends(1, &limits);
     tells(
@@ -296,7 +296,7 @@ fn a_comparison_has_area_and_time_where_they_are_of_the_same_design() {
     );
     // After an edit, they are of another design.
     synthesis.fingerprint = "0".to_owned();
-    workshop.write("out/synthesis.json", &synthesis.to_json());
+    workshop.write("out/synthesis.json", synthesis.to_json());
     let compared = workshop.succeeds(&["compare", "base.json", "out"]);
     assert!(!compared.contains("LUT"), "{compared}");
     let said = workshop.ends(2, &limits);
@@ -311,7 +311,7 @@ fn annotate_has_area_beside_each_line() {
     workshop.succeeds(&["run", &design, "--out", "out", "-q"]);
     let plain = workshop.succeeds(&["annotate", "out"]);
     let synthesis = synthesis(&recorded("while-comb.cells.json")).unwrap();
-    workshop.write("out/synthesis.json", &synthesis.to_json());
+    workshop.write("out/synthesis.json", synthesis.to_json());
     let annotated = workshop.succeeds(&["annotate", "out"]);
     assert!(!plain.contains("LUT") && annotated.contains("  LUT  FF |"));
     let lines: Vec<&str> = annotated

@@ -44,10 +44,12 @@ impl Comparison {
             });
             text.push_str(&write(&synthesis.table(), style));
             let spread = synthesis.spread();
-            text.push_str(&match style {
-                Style::Text(screen) => screen.wrapped(&spread, 0),
-                Style::Markdown => format!("\n{}\n", markdown(&spread)),
-            });
+            match style {
+                Style::Text(screen) => text.push_str(&screen.wrapped(&spread, 0)),
+                Style::Markdown => {
+                    let _ = writeln!(text, "\n{}", markdown(&spread));
+                }
+            }
         }
         if let Some(causes) = self.causes() {
             text.push_str(match style {
