@@ -153,10 +153,11 @@ pub fn doctor() -> Result<(), Error> {
         ));
     }
     interrupt::check()?;
-    findings.push(tool_finding("yosys", YOSYS, Tools::yosys()));
-    let ice40 = Tools::nextpnr(Target::Ice40);
+    findings.push(tool_finding("yosys", YOSYS, Tools::yosys().ok()));
+    let nextpnr = |target| Tools::nextpnr(target).ok().flatten();
+    let ice40 = nextpnr(Target::Ice40);
     findings.push(tool_finding("nextpnr for iCE40", ICE40, ice40));
-    let ecp5 = Tools::nextpnr(Target::Ecp5);
+    let ecp5 = nextpnr(Target::Ecp5);
     findings.push(tool_finding("nextpnr for ECP5", ECP5, ecp5));
     findings.push(cache_finding());
     findings.push(browser_finding());
@@ -250,10 +251,10 @@ fn verilator_run(cycles: Result<u64, Error>, embedded: Option<&u64>) -> Finding 
 }
 
 /// A tool of synthesis.
-fn tool_finding(what: &'static str, need: Need, tool: Result<Tool, petal_synth::Error>) -> Finding {
+fn tool_finding(what: &'static str, need: Need, tool: Option<Tool>) -> Finding {
     let (state, detail) = match tool {
-        Ok(tool) => (Health::Works, format!("{}: {}", tool.program, tool.version)),
-        Err(_) => (Health::Missing, "it is not on PATH".to_owned()),
+        Some(tool) => (Health::Works, format!("{}: {}", tool.program, tool.version)),
+        None => (Health::Missing, "it is not on PATH".to_owned()),
     };
     Finding {
         what,

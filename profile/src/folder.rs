@@ -118,7 +118,7 @@ pub fn is_profile(dir: &Path) -> bool {
         let text = petal_files::read(&dir.join(name)).ok()?;
         serde_json::from_slice::<Json>(&text).ok()
     };
-    if json(SYNTHESIS).is_some_and(|of| of["clock"]["fmax_mhz"].is_number()) {
+    if json(SYNTHESIS).is_some_and(|of| of["area"]["total"]["luts"].is_number()) {
         return true;
     }
     let summary = || json(SUMMARY);

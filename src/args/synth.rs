@@ -24,6 +24,8 @@ pub enum TargetArg {
     Ice40,
     /// Lattice ECP5-85k
     Ecp5,
+    /// Xilinx 7 series: an estimate of the area by yosys alone, without a clock
+    Xilinx,
 }
 
 /// Where the external memories are.

@@ -33,9 +33,13 @@ pub(super) fn figures(profile: &Profile, folder: &Path) -> Result<BTreeMap<Strin
     }
     if let Some(synthesis) = synth::of_profile(folder, profile) {
         let of = synth::figures(&synthesis);
-        let named = [
+        let clock = [
             ("time_ns", of.time_ns(summary.cycles)),
             ("period_ps", of.period_ps()),
+        ];
+        let clock = clock.into_iter();
+        figures.extend(clock.filter_map(|(name, figure)| Some((name.to_owned(), figure?))));
+        let named = [
             ("luts", of.luts),
             ("ffs", of.ffs),
             ("brams", of.brams),

@@ -17,7 +17,8 @@ fn versions(device: &str) -> String {
     let target = Target::ALL.into_iter().find(|of| of.name() == device);
     let tools = target.and_then(|target| Tools::find(target).ok());
     tools.map_or_else(String::new, |of| {
-        format!("{}, {}", of.yosys.version, of.nextpnr.version)
+        let nextpnr = of.nextpnr.map(|tool| tool.version).unwrap_or_default();
+        format!("{}, {nextpnr}", of.yosys.version)
     })
 }
 

@@ -18,7 +18,7 @@ pub fn figures(synthesis: &Synthesis) -> SynthesisFigures {
         carries,
         ..
     } = synthesis.area.total;
-    let clocks = synthesis.clock.seeds.values();
+    let clocks = synthesis.clock.iter().flat_map(|of| of.seeds.values());
     let mut periods_ps: Vec<u64> = clocks.map(|mhz| (1e6 / mhz).round() as u64).collect();
     periods_ps.sort_unstable();
     let whole = |cells: f64| cells.round() as u64;

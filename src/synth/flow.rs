@@ -72,6 +72,7 @@ pub fn target(of: TargetArg) -> Target {
     match of {
         TargetArg::Ice40 => Target::Ice40,
         TargetArg::Ecp5 => Target::Ecp5,
+        TargetArg::Xilinx => Target::Xilinx,
     }
 }
 
@@ -218,10 +219,11 @@ fn compiled(
         Some(MemoriesArg::Inside) => compile(MemoryPlace::Inside),
         None => {
             let outside = compile(MemoryPlace::Outside)?;
-            let (bits, pins) = (outside.0.hardware.port_bits, wanted.target.pins());
-            if bits <= pins || outside.0.hardware.memories.is_empty() {
+            let bits = outside.0.hardware.port_bits;
+            let pins = wanted.target.pins().filter(|&pins| pins < bits);
+            let Some(pins) = pins.filter(|_| !outside.0.hardware.memories.is_empty()) else {
                 return Ok(outside);
-            }
+            };
             terminal.note(&format!(
                 "with its memories outside, the design has {bits} ports, and the {} has {pins} pins: they are inside, and a part of its area",
                 wanted.target.device(),

@@ -23,14 +23,20 @@ pub fn totals(synthesis: &Synthesis) -> String {
     };
     let _ = writeln!(text, "{}{memories}", synthesis.device);
     let _ = writeln!(text, "  {}", figures(&synthesis.area.total));
-    let clock = &synthesis.clock;
-    let (slowest, fastest) = clock.range();
-    let seeds = clock.seeds.len();
-    let spread = match seeds {
-        1 => "one place and route: others may differ".to_owned(),
-        _ => format!("{slowest:.1} to {fastest:.1} in {seeds} seeds"),
-    };
-    let _ = writeln!(text, "  {:.1} MHz ({spread})", clock.fmax_mhz);
+    if let Some(clock) = &synthesis.clock {
+        let (slowest, fastest) = clock.range();
+        let seeds = clock.seeds.len();
+        let spread = match seeds {
+            1 => "one place and route: others may differ".to_owned(),
+            _ => format!("{slowest:.1} to {fastest:.1} in {seeds} seeds"),
+        };
+        let _ = writeln!(text, "  {:.1} MHz ({spread})", clock.fmax_mhz);
+    } else {
+        let _ = writeln!(
+            text,
+            "  an estimate by yosys alone: without place and route, nobody knows the clock"
+        );
+    }
     if let (Some(cycles), Some(time)) = (synthesis.cycles, synthesis.time_us) {
         let cycles = thousands(cycles);
         let _ = writeln!(text, "  {time:.3} µs for {cycles} cycles");

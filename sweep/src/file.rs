@@ -76,6 +76,8 @@ pub enum Device {
     Ice40,
     /// Lattice ECP5-85k.
     Ecp5,
+    /// Xilinx 7 series, an estimate.
+    Xilinx,
 }
 
 impl Device {
@@ -84,6 +86,7 @@ impl Device {
         match self {
             Self::Ice40 => "ice40",
             Self::Ecp5 => "ecp5",
+            Self::Xilinx => "xilinx",
         }
     }
 }

@@ -35,11 +35,11 @@ impl Figures {
     pub fn of(kind: &str, count: f64) -> Self {
         let mut figures = Self::default();
         let figure = match kind {
-            "SB_LUT4" | "LUT4" => &mut figures.luts,
-            "SB_CARRY" | "CCU2C" => &mut figures.carries,
-            "TRELLIS_FF" => &mut figures.ffs,
-            "DP16KD" | "PDPW16KD" => &mut figures.brams,
-            "SB_MAC16" | "MULT18X18D" | "MULT9X9D" => &mut figures.dsps,
+            "SB_LUT4" | "LUT1" | "LUT2" | "LUT3" | "LUT4" | "LUT5" | "LUT6" => &mut figures.luts,
+            "SB_CARRY" | "CCU2C" | "CARRY4" => &mut figures.carries,
+            "TRELLIS_FF" | "FDRE" | "FDSE" | "FDCE" | "FDPE" => &mut figures.ffs,
+            "DP16KD" | "PDPW16KD" | "RAMB18E1" | "RAMB36E1" => &mut figures.brams,
+            "SB_MAC16" | "MULT18X18D" | "MULT9X9D" | "DSP48E1" => &mut figures.dsps,
             kind if kind.starts_with("SB_DFF") => &mut figures.ffs,
             kind if kind.starts_with("SB_RAM40_4K") => &mut figures.brams,
             _ => &mut figures.others,

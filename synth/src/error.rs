@@ -123,9 +123,7 @@ impl Error {
                 Target::Ice40 => {
                     "try a larger one (ECP5-85k, `ecp5`), or leave its memories outside (`--synth-memories outside`)"
                 }
-                Target::Ecp5 => {
-                    "leave its memories outside (`--synth-memories outside`), or make it smaller"
-                }
+                _ => "leave its memories outside (`--synth-memories outside`), or make it smaller",
             },
         }
     }

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
 use crate::process::run;
-use crate::tools::{Target, Tools};
+use crate::tools::{Target, Tool, Tools};
 
 /// How to synthesise a design.
 #[derive(Debug, Clone)]
@@ -128,12 +128,16 @@ impl Flow {
         })
     }
 
-    /// Runs nextpnr for each seed.
+    /// Runs nextpnr for each seed, if there is one for the target.
     ///
     /// # Errors
     /// When it fails, or somebody asks to stop.
     pub fn place(&self, mapped: &Mapped) -> Result<Vec<Placed>, Error> {
-        let placed = self.each(&self.seeds, |_, seed| self.place_one(mapped, *seed));
+        let Some(nextpnr) = &self.tools.nextpnr else {
+            return Ok(Vec::new());
+        };
+        let place = |_, seed: &u64| self.place_one(nextpnr, mapped, *seed);
+        let placed = self.each(&self.seeds, place);
         placed.into_iter().collect()
     }
 
@@ -160,8 +164,7 @@ impl Flow {
         done.into_values().collect()
     }
 
-    fn place_one(&self, mapped: &Mapped, seed: u64) -> Result<Placed, Error> {
-        let nextpnr = &self.tools.nextpnr;
+    fn place_one(&self, nextpnr: &Tool, mapped: &Mapped, seed: u64) -> Result<Placed, Error> {
         let options = self.target.device_options();
         let digest = digest(&[&mapped.digest, &options.join(" "), &nextpnr.version]);
         let name = format!("report-{seed}.json");
@@ -183,10 +186,6 @@ impl Flow {
             &name,
             "--timing-allow-fail",
         ]);
-        match self.target {
-            Target::Ice40 => command.arg("--pcf-allow-unconstrained"),
-            Target::Ecp5 => command.arg("--lpf-allow-unconstrained"),
-        };
         command.current_dir(&self.folder);
         let log = self.folder.join(format!("nextpnr-{seed}.log"));
         run(&mut command, "nextpnr", &log, &self.interrupt)

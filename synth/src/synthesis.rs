@@ -25,7 +25,7 @@ pub struct Synthesis {
     pub version: u32,
     /// The fingerprint of the metadata: those of a profile of the same design have the same.
     pub fingerprint: String,
-    /// The device family: `ice40` or `ecp5`; `reports` if others' reports were read.
+    /// The device family: `ice40`, `ecp5` or `xilinx`; `reports` if others' reports were read.
     pub target: String,
     /// The device, for people.
     pub device: String,
@@ -35,8 +35,8 @@ pub struct Synthesis {
     pub has_memories: bool,
     /// How many cells of each type yosys counts.
     pub cells: BTreeMap<String, u64>,
-    /// The clock.
-    pub clock: Clock,
+    /// The clock; `None` without place and route: then the area is an estimate.
+    pub clock: Option<Clock>,
     /// What is used of the device, as nextpnr counts it.
     pub utilization: BTreeMap<String, u64>,
     /// What the cells are for.
@@ -122,34 +122,38 @@ impl Synthesis {
         }
         reports.sort_by(|(_, a), (_, b)| a.fmax().total_cmp(&b.fmax()));
         // Of two in the middle, the slower one.
-        let Some((_, middle)) = reports.get(reports.len().saturating_sub(1) / 2) else {
+        let middle = reports.get(reports.len().saturating_sub(1) / 2);
+        if middle.is_none() && tools.nextpnr.is_some() {
             return Err(Error::unreadable("nextpnr", "there is no report"));
-        };
+        }
+        let middle = middle.map(|(_, report)| report);
         let names = Names::new(design);
         let mut attribution = Attribution::new(&names, &netlist);
         let area = attribution.area();
         let used = |value: &serde_json::Value| value["used"].as_u64();
-        let utilization = &middle.utilization;
+        let utilization = middle.into_iter().flat_map(|report| &report.utilization);
+        let versions = [Some(&tools.yosys), tools.nextpnr.as_ref()];
+        let versions = versions.into_iter().flatten();
         Ok(Self {
             fingerprint: design.metadata.fingerprint.clone(),
             target: target.name().to_owned(),
             device: target.device().to_owned(),
-            tools: vec![tools.yosys.version.clone(), tools.nextpnr.version.clone()],
+            tools: versions.map(|tool| tool.version.clone()).collect(),
             has_memories: memories == MemoryPlace::Inside,
             cells: mapped.cells.clone(),
-            clock: Clock {
+            clock: middle.map(|middle| Clock {
                 fmax_mhz: middle.fmax(),
                 seeds: reports
                     .iter()
                     .map(|(seed, report)| (*seed, report.fmax()))
                     .collect(),
-            },
+            }),
             utilization: utilization
-                .iter()
                 .filter_map(|(of, value)| Some((of.clone(), used(value)?)))
                 .collect(),
             area,
-            critical_path: middle.path(&netlist, &names, &mut attribution),
+            critical_path: middle
+                .and_then(|middle| middle.path(&netlist, &names, &mut attribution)),
             ..Self::empty()
         })
     }
@@ -164,10 +168,7 @@ impl Synthesis {
             tools: Vec::new(),
             has_memories: false,
             cells: BTreeMap::new(),
-            clock: Clock {
-                fmax_mhz: 0.0,
-                seeds: BTreeMap::new(),
-            },
+            clock: None,
             utilization: BTreeMap::new(),
             area: Area::default(),
             critical_path: None,
@@ -181,7 +182,8 @@ impl Synthesis {
     #[expect(clippy::cast_precision_loss, reason = "a run has fewer cycles")]
     pub fn set_cycles(&mut self, cycles: u64) {
         self.cycles = Some(cycles);
-        self.time_us = Some(cycles as f64 / self.clock.fmax_mhz);
+        let clock = self.clock.as_ref();
+        self.time_us = clock.map(|clock| cycles as f64 / clock.fmax_mhz);
     }
 
     /// Takes in what yosys made of the design without a group.
@@ -211,8 +213,9 @@ impl Synthesis {
     /// Reads a file of it; `None` if it is of another version, or of something else.
     pub fn from_json(text: &str) -> Option<Self> {
         let synthesis: Self = serde_json::from_str(text).ok()?;
-        let has_clock = !synthesis.clock.seeds.is_empty() && synthesis.clock.fmax_mhz > 0.0;
-        (synthesis.version == VERSION && has_clock).then_some(synthesis)
+        let is_clock = |clock: &Clock| !clock.seeds.is_empty() && clock.fmax_mhz > 0.0;
+        let is_whole = synthesis.clock.as_ref().is_none_or(is_clock);
+        (synthesis.version == VERSION && is_whole).then_some(synthesis)
     }
 
     /// As a file.

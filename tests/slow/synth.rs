@@ -46,6 +46,28 @@ fn area_adds_up_and_time_is_cycles_times_the_period() {
     }
 }
 
+#[test]
+fn an_estimate_for_xilinx_has_no_clock_and_adds_up() {
+    let workshop = Workshop::empty();
+    let design = example("static.futil");
+    workshop.succeeds(&["run", &design, "--out", "out", "-q"]);
+    let said = workshop.succeeds(&["synth", &design, "--target", "xilinx", "--out", "out"]);
+    assert!(said.contains("an estimate by yosys alone"), "{said}");
+    assert!(!said.contains("MHz") && !said.contains("µs"), "{said}");
+    let synthesis: Value = serde_json::from_str(&workshop.read("out/synthesis.json")).unwrap();
+    assert!(synthesis["clock"].is_null() && synthesis["time_us"].is_null());
+    let counts = synthesis["cells"].as_object().unwrap();
+    for (figure, kind) in [("luts", "LUT"), ("ffs", "FD"), ("carries", "CARRY4")] {
+        let counts = counts.iter().filter(|(of, _)| of.starts_with(kind));
+        let counted: f64 = counts.map(|(_, count)| count.as_f64().unwrap()).sum();
+        let sum = sum(&synthesis, figure);
+        assert!(
+            counted > 0.0 && (sum - counted).abs() < 1e-6,
+            "{sum} {figure}, not {counted}"
+        );
+    }
+}
+
 /// What `--without` measures is what an edit by hand saves, and a run, a comparison and a sweep tell the same figures.
 #[test]
 fn what_vanishes_is_what_an_edit_saves() {

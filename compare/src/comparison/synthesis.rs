@@ -24,12 +24,12 @@ pub struct SynthesisChange {
     pub dsps: Change,
     /// Cells of carry chains.
     pub carries: Change,
-    /// The period of the clock with the seed in the middle, in picoseconds.
-    pub period_ps: Change,
-    /// The time of the run with that period, in nanoseconds; `None` if one of the runs ended early.
+    /// The period of the clock with the seed in the middle, in picoseconds; `None` without place and route.
+    pub period_ps: Option<Change>,
+    /// The time of the run with that period, in nanoseconds; `None` also if one of the runs ended early.
     pub time_ns: Option<Change>,
-    /// How many seeds there are, and the shortest and longest period with any of them, in picoseconds: before and after.
-    pub seeds: [Seeds; 2],
+    /// How much the period depends on place and route: before and after.
+    pub seeds: Option<[Seeds; 2]>,
     /// Whether some seed before gives the period of some seed after: then which clock is faster may be chance.
     pub is_within_spread: bool,
 }
@@ -71,14 +71,12 @@ impl SynthesisChange {
             after: of(is),
         };
         let is_whole = before.stopped.is_none() && after.stopped.is_none();
-        let seeds = [was, is].map(|of| {
-            let (shortest_ps, longest_ps) = of.range_ps();
-            Seeds {
-                count: of.periods_ps.len(),
-                shortest_ps,
-                longest_ps,
-            }
-        });
+        let pair = |before: Option<u64>, after: Option<u64>| {
+            let (before, after) = before.zip(after)?;
+            Some(Change { before, after })
+        };
+        let seeds = Seeds::of(was).zip(Seeds::of(is));
+        let seeds = seeds.map(|(before, after)| [before, after]);
         Ok(Some(Self {
             device: is.device.clone(),
             luts: change(|of| of.luts),
@@ -86,13 +84,12 @@ impl SynthesisChange {
             brams: change(|of| of.brams),
             dsps: change(|of| of.dsps),
             carries: change(|of| of.carries),
-            period_ps: change(SynthesisFigures::period_ps),
-            time_ns: is_whole.then(|| Change {
-                before: was.time_ns(before.cycles),
-                after: is.time_ns(after.cycles),
+            period_ps: pair(was.period_ps(), is.period_ps()),
+            time_ns: pair(was.time_ns(before.cycles), is.time_ns(after.cycles))
+                .filter(|_| is_whole),
+            is_within_spread: seeds.is_some_and(|[before, after]| {
+                before.shortest_ps <= after.longest_ps && after.shortest_ps <= before.longest_ps
             }),
-            is_within_spread: seeds[0].shortest_ps <= seeds[1].longest_ps
-                && seeds[1].shortest_ps <= seeds[0].longest_ps,
             seeds,
         }))
     }
@@ -105,7 +102,7 @@ impl SynthesisChange {
             ("brams", Some(self.brams)),
             ("dsps", Some(self.dsps)),
             ("carries", Some(self.carries)),
-            ("period", Some(self.period_ps)),
+            ("period", self.period_ps),
             ("time", self.time_ns),
         ]
         .into_iter()
@@ -143,10 +140,7 @@ impl SynthesisChange {
                 change.percent_text(),
             ]);
         }
-        let clocks = [
-            ("period, ns", Some(self.period_ps)),
-            ("time, µs", self.time_ns),
-        ];
+        let clocks = [("period, ns", self.period_ps), ("time, µs", self.time_ns)];
         for (name, change) in clocks {
             let Some(change) = change else { continue };
             let delta = match change.delta() {
@@ -170,23 +164,37 @@ impl SynthesisChange {
 
     /// How sure the clock is, in a sentence.
     pub(super) fn spread(&self) -> String {
-        let [before, after] = self.seeds.map(|seeds| {
-            let range = format!(
-                "{} to {} ns",
-                thousandths(seeds.shortest_ps),
-                thousandths(seeds.longest_ps)
-            );
-            match seeds.count {
-                1 => format!("{} ns with one seed", thousandths(seeds.shortest_ps)),
-                count => format!("{range} with {count} seeds"),
-            }
-        });
-        let chance = if self.is_within_spread && self.period_ps.delta() != 0 {
+        let Some(seeds) = self.seeds else {
+            return "an estimate by yosys alone: without place and route, nobody knows the clock"
+                .to_owned();
+        };
+        let [before, after] = seeds.map(Seeds::text);
+        let is_other = self.period_ps.is_some_and(|period| period.delta() != 0);
+        let chance = if self.is_within_spread && is_other {
             "; the two overlap, so which clock is faster may be chance"
         } else {
             ""
         };
         format!("place and route: {before} before, {after} after{chance}")
+    }
+}
+
+impl Seeds {
+    fn of(figures: &SynthesisFigures) -> Option<Self> {
+        Some(Self {
+            count: figures.periods_ps.len(),
+            shortest_ps: *figures.periods_ps.first()?,
+            longest_ps: *figures.periods_ps.last()?,
+        })
+    }
+
+    fn text(self) -> String {
+        let [shortest, longest] = [self.shortest_ps, self.longest_ps].map(thousandths);
+        match self.count {
+            1 => format!("{shortest} ns with one seed"),
+            count if shortest == longest => format!("{shortest} ns with each of {count} seeds"),
+            count => format!("{shortest} to {longest} ns with {count} seeds"),
+        }
     }
 }
 
@@ -251,6 +259,30 @@ mod tests {
         let bound: Bound = "luts=5%".parse().unwrap();
         let problem = comparison.judge(&[bound]).unwrap_err();
         assert!(problem.contains("`luts`"), "{problem}");
+    }
+
+    #[test]
+    fn without_place_and_route_there_is_no_time() {
+        let estimate = |luts: u64| {
+            baseline_with(json!({
+                "cycles": 9, "useful": 9,
+                "synthesis": {"device": "d", "has_memories": false, "luts": luts, "ffs": 1, "brams": 0, "dsps": 0, "carries": 0},
+            }))
+        };
+        let comparison = Comparison::new(&estimate(1459), &estimate(1311));
+        let change = comparison.synthesis.as_ref().unwrap();
+        assert_eq!(
+            (change.period_ps, change.time_ns, change.seeds),
+            (None, None, None)
+        );
+        assert!(change.spread().starts_with("an estimate by yosys alone"));
+        assert_eq!(change.luts.delta(), -148);
+        let bound: Bound = "time=2%".parse().unwrap();
+        let problem = comparison.judge(&[bound]).unwrap_err();
+        assert!(
+            problem.contains("no run has an observation `time` to limit"),
+            "{problem}"
+        );
     }
 
     #[test]
