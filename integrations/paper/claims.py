@@ -3,8 +3,8 @@
 
     python3 integrations/paper/claims.py CHECKOUT > docs/paper.md
 
-CHECKOUT is a clone of the artifact, calyxir/calyx-profiler-eval. `--library DIR` names a folder with Calyx's `primitives` in which HardFloat
-is, for the neural network, and `--dahlia PROGRAM` the Dahlia compiler; what needs them is left out without them, and the page says so.
+CHECKOUT is a clone of the artifact, calyxir/calyx-profiler-eval. `--dahlia PROGRAM` names the Dahlia compiler; what needs it is left out without it, and the page
+says so.
 """
 
 import argparse
@@ -66,7 +66,6 @@ class Artifact:
     def __init__(self, options, folder):
         self.studies = Path(options.checkout) / "case-studies"
         self.petal = options.petal
-        self.libraries = [part for name in options.library for part in ("-l", name)]
         self.dahlia = options.dahlia
         self.folder = folder
         self.profiles = {}
@@ -87,12 +86,10 @@ class Artifact:
             made = [*self.dahlia.split(), str(source), "-b", "calyx", "--lower", "-l", "error"]
             lowered.write_text(subprocess.run(made, check=True, capture_output=True, text=True).stdout)
             source = lowered
-        elif "ffnn" in design and not self.libraries:
-            return None, None, "needs HardFloat (`--library`)"
         out = self.folder / f"profile-{len(self.profiles)}"
         command = [self.petal, "run", "-q", str(source), "--data", str(self.studies / data), "--out", str(out)]
         start = time.monotonic()
-        run = subprocess.run([*command, *self.libraries, *options], capture_output=True, text=True)
+        run = subprocess.run([*command, *options], capture_output=True, text=True)
         seconds = time.monotonic() - start
         if run.returncode:
             return None, None, run.stderr.strip().splitlines()[0]
@@ -229,7 +226,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkout", help="a clone of calyxir/calyx-profiler-eval")
     parser.add_argument("--petal", default=shutil.which("petal") or "petal", help="the petal to use")
-    parser.add_argument("--library", action="append", default=[], help="a folder with primitives in which HardFloat is")
     parser.add_argument("--dahlia", help="the Dahlia compiler")
     parser.add_argument("--times", action="store_true", help="tell how long profiles take, too: of an optimised petal on a quiet machine")
     options = parser.parse_args()

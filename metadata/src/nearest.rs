@@ -20,7 +20,10 @@ pub fn nearest_of<W: AsRef<str>, N: AsRef<str>>(pairs: impl IntoIterator<Item = 
         let [a, b] = [word.as_ref(), name.as_ref()].map(str::to_lowercase);
         (strsim::jaro_winkler(&a, &b), name)
     };
-    let mut near: Vec<(f64, N)> = pairs.into_iter().map(likeness).collect();
+    // What is there by this very name is not what is missing.
+    let others = pairs.into_iter();
+    let others = others.filter(|(word, name)| word.as_ref() != name.as_ref());
+    let mut near: Vec<(f64, N)> = others.map(likeness).collect();
     near.retain(|(near, _)| *near > NEAR);
     near.sort_by(|(a, one), (b, other)| {
         let by_name = || Ord::cmp(one.as_ref(), other.as_ref());
@@ -65,5 +68,6 @@ mod tests {
             Some("is it `overhead` or `override`?")
         );
         assert_eq!(ask("zzz"), None);
+        assert_eq!(ask("min"), None);
     }
 }

@@ -85,10 +85,9 @@ impl Library {
             link(folder, dir.path())?;
         }
         // Both spellings mean the same files, unless a folder of the user's comes before them.
-        let tops = if folders.is_empty() {
-            let primitives = dir.path().join("primitives");
-            std::os::unix::fs::symlink(".", &primitives).map_err(failed(&primitives))?;
-            &[""][..]
+        let is_own = folders.is_empty();
+        let tops = if is_own {
+            &["primitives"][..]
         } else {
             &["", "primitives"]
         };
@@ -101,6 +100,15 @@ impl Library {
                 let parent = file.parent().unwrap_or(dir.path());
                 std::fs::create_dir_all(parent).map_err(failed(parent))?;
                 std::fs::write(&file, text).map_err(failed(&file))?;
+            }
+        }
+        if is_own {
+            let primitives = dir.path().join("primitives");
+            for entry in std::fs::read_dir(&primitives).map_err(failed(&primitives))? {
+                let name = entry.map_err(failed(&primitives))?.file_name();
+                let link = dir.path().join(&name);
+                let target = Path::new("primitives").join(name);
+                std::os::unix::fs::symlink(target, &link).map_err(failed(&link))?;
             }
         }
         real.push(dir.path().canonicalize().map_err(failed(dir.path()))?);

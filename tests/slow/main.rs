@@ -13,6 +13,7 @@ mod floats;
 mod fst;
 mod fud2;
 mod habits;
+mod hardfloat;
 mod interrupts;
 mod kills;
 mod limits;

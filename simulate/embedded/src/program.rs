@@ -4,7 +4,8 @@
 //! in types of its own. Also decides which primitives are the standard library's, because only for those
 //! is the meaning of a name certain. Does not unfold instances and computes no values.
 
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -379,10 +380,9 @@ fn is_data(port: &ir::Port) -> bool {
 struct Library<'a> {
     bodies: HashMap<ir::Id, &'a str>,
     externs: HashMap<ir::Id, &'a Path>,
-    /// The modules of extern files.
-    modules: HashMap<&'a Path, Modules>,
-    /// Those of the standard library.
-    standard: Modules,
+    files: HashMap<&'a Path, Verilog>,
+    /// The modules of the standard library, once something has to be compared with them.
+    standard: OnceCell<Modules>,
     definitions: HashMap<ir::Id, Definition>,
 }
 
@@ -421,13 +421,51 @@ const INLINE: [(&str, &str); 9] = [
     ),
 ];
 
+/// What is known of an extern file.
+enum Verilog {
+    /// One of the standard library's, as it is.
+    Standard(String),
+    Other(Modules),
+}
+
+impl Verilog {
+    fn of(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        if verilog().any(|known| *known == *text) {
+            Self::Standard(text)
+        } else {
+            Self::Other(Modules::of([text.as_str()]))
+        }
+    }
+}
+
+/// Whether a text of the standard library's has this module.
+fn has_module(text: &str, name: &str) -> bool {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut modules = text.match_indices("module ");
+    modules.any(|(at, word)| {
+        let rest = text[at + word.len()..].trim_start();
+        let rest = rest.strip_prefix(name);
+        rest.is_some_and(|rest| !rest.starts_with(of_word))
+    })
+}
+
 /// The modules of the standard library, and those of `memories/dyn.futil`, which newer ones have.
 fn standard() -> Modules {
-    let verilog = KNOWN_LIBS.iter().map(|(_, [_, (_, verilog)])| *verilog);
-    // A memory without a fixed latency is defined as a sequential one.
-    let verilog = verilog.flat_map(|text| [text.to_owned(), text.replace("seq_mem", "dyn_mem")]);
-    let verilog: Vec<String> = verilog.collect();
-    Modules::of(verilog.iter().map(String::as_str))
+    let verilog: Vec<_> = verilog().collect();
+    Modules::of(verilog.iter().map(|text| &**text))
+}
+
+/// The Verilog of these files.
+fn verilog() -> impl Iterator<Item = Cow<'static, str>> {
+    let files = KNOWN_LIBS.iter();
+    files.flat_map(|(name, [_, (_, verilog)])| {
+        // A memory without a fixed latency is defined as a sequential one.
+        let dynamic = (*name == "seq_memories").then(|| verilog.replace("seq_mem", "dyn_mem"));
+        [Cow::Borrowed(*verilog)]
+            .into_iter()
+            .chain(dynamic.map(Cow::Owned))
+    })
 }
 
 impl<'a> Library<'a> {
@@ -435,8 +473,8 @@ impl<'a> Library<'a> {
         let mut library = Self {
             bodies: HashMap::new(),
             externs: HashMap::new(),
-            modules: HashMap::new(),
-            standard: standard(),
+            files: HashMap::new(),
+            standard: OnceCell::new(),
             definitions: HashMap::new(),
         };
         for info in lib.prim_infos() {
@@ -487,17 +525,18 @@ impl<'a> Library<'a> {
         if hardfloat::is_known(primitive.as_ref(), path) {
             return Definition::Standard;
         }
-        let modules = self.modules.entry(path).or_insert_with(|| {
-            let text = std::fs::read_to_string(path);
-            text.map_or_else(|_| Modules::default(), |text| Modules::of([text.as_str()]))
-        });
-        if modules.same(&self.standard, primitive.as_ref()) {
+        let file = self.files.entry(path).or_insert_with(|| Verilog::of(path));
+        let is_standard = match file {
+            Verilog::Standard(text) => has_module(text, primitive.as_ref()),
+            Verilog::Other(modules) => {
+                modules.same(self.standard.get_or_init(standard), primitive.as_ref())
+            }
+        };
+        if is_standard {
             Definition::Standard
         } else {
-            {
-                let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-                Definition::Other(format!("it is Verilog from {}", path.display()))
-            }
+            let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            Definition::Other(format!("it is Verilog from {}", path.display()))
         }
     }
 }

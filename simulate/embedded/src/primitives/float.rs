@@ -17,6 +17,8 @@ pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
     match cell.primitive {
         "std_addFN" => {
             has_width("numWidth")?;
+            // Of others HardFloat's adder shifts the smaller operand too little, and its sums are wrong.
+            (sig.next_power_of_two() >= sig + 3).then_some(())?;
             Some(computed(graph, format, FloatOp::Add))
         }
         "std_mulFN" => {
