@@ -44,7 +44,7 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
         if files.len() > 1 {
             let _ = writeln!(text, "{name}");
         }
-        text.push_str(&listing(&lines, cycles, &margins));
+        text.push_str(&listing(&lines, cycles, &margins, screen()));
     }
     if let Some(synthesis) = &synthesis {
         text.push_str(&screen().wrapped(&of_no_line(&synthesis.area), 0));

@@ -5,7 +5,7 @@ use petal_compare::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures}
 use petal_observe::Results;
 
 /// The baseline of a run, with what was observed in it.
-pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<Results>) -> Baseline {
+pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<&Results>) -> Baseline {
     let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
     if let Some(results) = results {
         add_observations(&mut baseline, results);
@@ -14,35 +14,35 @@ pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<Result
 }
 
 /// Adds what was observed in a run.
-fn add_observations(baseline: &mut Baseline, results: Results) {
+fn add_observations(baseline: &mut Baseline, results: &Results) {
     // What happens in one cycle has an order only by name.
     let mut stamps = results.stamps();
     stamps.sort_by_key(|&(cycle, at)| (cycle, &results.checkpoints[at].name));
     baseline.stamps = stamps.into_iter().map(|(_, at)| at).collect();
-    let checkpoints = results.checkpoints.into_iter();
+    let checkpoints = results.checkpoints.iter();
     baseline.checkpoints = checkpoints
         .map(|of| CheckpointFigures {
-            name: of.name,
+            name: of.name.clone(),
             stamps: of.cycles.len() as u64,
             median_distance: of.median_distance,
         })
         .collect();
-    let latencies = results.latencies.into_iter();
+    let latencies = results.latencies.iter();
     baseline.latencies = latencies
         .map(|of| LatencyFigures {
-            name: of.name,
+            name: of.name.clone(),
             count: of.count,
             median: of.median,
             p99: of.p99,
             max: of.max,
             over_shortest: of.over_shortest,
-            histogram: of.histogram,
+            histogram: of.histogram.clone(),
         })
         .collect();
-    let counters = results.counters.into_iter();
+    let counters = results.counters.iter();
     baseline.counters = counters
         .map(|of| CounterFigures {
-            name: of.name,
+            name: of.name.clone(),
             total: of.total,
         })
         .collect();

@@ -219,7 +219,8 @@ fn side(
 fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
     let analysis = analyse(&profile)?;
-    let mut baseline = of_run(&analysis, &profile.summary, profile.observations()?);
+    let results = profile.observations()?;
+    let mut baseline = of_run(&analysis, &profile.summary, results.as_ref());
     baseline.synthesis = synth::of_profile(dir, &profile).map(|of| synth::figures(&of));
     let metadata = &profile.metadata;
     let calyx = metadata.files.iter().map(|file| Source {

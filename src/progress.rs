@@ -124,7 +124,7 @@ impl Stage {
         match expected.checked_sub(cycles).filter(|_| pace > 0) {
             Some(rest) if expected > 0 => {
                 let left = HumanDuration(Duration::from_secs(rest.div_ceil(pace)));
-                format!(", {left:#} left if it is as long as before")
+                format!(", about {left:#} left")
             }
             _ => String::new(),
         }

@@ -8,8 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nix::unistd::{dup, dup2_stdout};
+use petal_analysis::{Analysis, Summary};
+use petal_observe::Results;
 use petal_profile::{Error, Reporter, Stage};
 
+use crate::baseline::of_run;
 use crate::progress;
 use crate::{events, messages, streams};
 
@@ -49,6 +52,15 @@ impl Reporter for Terminal {
         if !self.quiet {
             messages::plain(text);
         }
+    }
+
+    fn figures(
+        &self,
+        analysis: &Analysis<'_>,
+        summary: &Summary,
+        results: Option<&Results>,
+    ) -> Option<String> {
+        Some(of_run(analysis, summary, results).to_json())
     }
 
     fn stage(&self, name: &'static str) -> Box<dyn Stage + '_> {

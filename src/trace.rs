@@ -87,11 +87,12 @@ fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Err
     let other = lengths.iter().filter(|(other, _)| **other != cycles);
     let other = other.min_by_key(|(_, alike)| alike.first);
     let begin = |what: &str, cycles: u64, first: u64| {
-        format!(
-            "\n{what}: cycles {}..{}\n\n",
+        let line = format!(
+            "{what}: cycles {}..{}",
             thousands(first),
             thousands(first + cycles)
-        )
+        );
+        format!("\n{}\n\n", screen().folded(&line, 2))
     };
     let all: u64 = lengths.values().map(|alike| alike.count).sum();
     let like_it = format!(

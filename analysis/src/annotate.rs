@@ -9,6 +9,7 @@ use petal_metadata::{ControlId, FileId, Id, Metadata, Span};
 use crate::activations::Activations;
 use crate::elements::ElementKind;
 use crate::ledger::Ledger;
+use petal_table::Screen;
 use petal_table::text::{printable, thousands};
 
 /// Overhead of this share of the run stands out.
@@ -36,6 +37,9 @@ pub struct Cost {
     /// Overhead of the run that is charged to the statements that begin on the line.
     pub overhead: u64,
 }
+
+/// Code is not folded into fewer columns.
+const LEAST_CODE: usize = 16;
 
 /// The lines of a source file. Over all files, `overhead` adds up to what the ledger charges to
 /// statements.
@@ -108,8 +112,8 @@ pub struct Margin {
 }
 
 /// The lines of a source file with their costs in the margin, for a terminal: lines with much overhead stand
-/// out by colour. The run took `cycles` cycles. `margins` come after the columns of the run.
-pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin]) -> String {
+/// out by colour, and code that is wider is folded. The run took `cycles` cycles. `margins` come after the columns of the run.
+pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Screen) -> String {
     let mut text = String::new();
     let costs = || lines.iter().filter_map(|line| line.cost);
     let width = |of: fn(Cost) -> u64, title: &str| {
@@ -136,6 +140,11 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin]) -> String {
         more(&|margin| margin.title),
         ""
     );
+    let beside = active + 2 + 8 + 2 + lost + more(&|_| "").chars().count();
+    let code = Screen {
+        width: screen.width.saturating_sub(beside + 3 + number + 3),
+        ..screen
+    };
     for line in lines {
         let margin = match line.cost {
             None => format!("{:active$}  {:8}  {:lost$}", "", "", ""),
@@ -152,13 +161,22 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin]) -> String {
             }
         };
         let style = line.cost.map_or(Style::new(), |cost| style(cost, cycles));
-        let _ = writeln!(
+        let shown = printable(line.text);
+        let folded = if code.width < LEAST_CODE {
+            shown
+        } else {
+            let indent = shown.len() - shown.trim_start().len();
+            code.folded(&shown, indent + 4)
+        };
+        let _ = write!(
             text,
-            "{style}{margin}{style:#}{} | {:>number$} | {}",
+            "{style}{margin}{style:#}{} | {:>number$} | ",
             more(&|margin| margin.lines.get(&line.number).map_or("", String::as_str)),
-            line.number,
-            printable(line.text)
+            line.number
         );
+        let next = format!("\n{:beside$} | {:number$} | ", "", "");
+        text.push_str(&folded.replace('\n', &next));
+        text.push('\n');
     }
     text
 }

@@ -170,6 +170,23 @@ impl<'a> FrontEndLines<'a> {
         }
     }
 
+    /// The line where a primitive's cell is made; of a `ref` cell, where that is made which it stands for.
+    pub fn of_primitive(&self, node: Node, instances: &[Instance]) -> Option<FrontEndLine> {
+        let Node::Primitive {
+            component,
+            cell,
+            actual,
+        } = node
+        else {
+            return None;
+        };
+        let (component, cell) = match actual {
+            Some((holder, cell)) => (instances[holder.index()].component, cell),
+            None => (component, cell),
+        };
+        self.line(&self.metadata.component(component).cell(cell).positions)
+    }
+
     fn of_cell(
         &self,
         instance: InstanceId,

@@ -185,8 +185,13 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
         }
         match only.len() {
             0 => {}
-            1..=PASSES => notes.push(format!("compiled only {which} with {}", only.join(", "))),
-            more => notes.push(format!("compiled only {which} with {more} passes")),
+            1..=PASSES => notes.push(format!(
+                "only the run {which} was compiled with {}",
+                only.join(", ")
+            )),
+            more => notes.push(format!(
+                "only the run {which} was compiled with {more} passes"
+            )),
         }
     }
     notes

@@ -1,11 +1,12 @@
 //! Whether the tables of a metadata file fit together, so that readers may index them freely.
 
 use crate::front_end::FrontEnd;
-use crate::ids::{ComponentId, Id, PositionId};
+use crate::ids::{CellId, ComponentId, Id, PositionId};
 use crate::schedule::Schedule;
 use crate::schema::compiled::CompiledKind;
 use crate::schema::runs::Callee;
 use crate::schema::{Binding, Cell, CellKind, Component, ControlNode, Metadata, Span};
+use crate::variables::{MAX_DEPTH, MAX_PARTS, Variable};
 
 /// How many signals all instances of a design may have, and how many groups one may call.
 const MAX_SIGNALS: u64 = 1 << 22;
@@ -244,7 +245,9 @@ impl Metadata {
         if self.main.index() >= self.components.len() {
             return Err("the main component is missing".to_owned());
         }
-        let FrontEnd { files, positions } = &self.front_end;
+        let FrontEnd {
+            files, positions, ..
+        } = &self.front_end;
         for (at, position) in positions.iter().enumerate() {
             if position.file.index() >= files.len() {
                 return Err(format!(
@@ -264,7 +267,61 @@ impl Metadata {
             }
             .run()?;
         }
+        self.check_variables()?;
         self.check_sizes()
+    }
+
+    /// That variables, and what holds them, lead to something, and to a register or memory in the end.
+    fn check_variables(&self) -> Result<(), String> {
+        let FrontEnd {
+            positions,
+            variables,
+            holders,
+            variable_sets,
+            ..
+        } = &self.front_end;
+        let mut sets = positions.iter().filter_map(|of| of.variables);
+        if let Some(set) = sets.find(|&set| set as usize >= variable_sets.len()) {
+            return Err(format!("a position has variables {set}, which are missing"));
+        }
+        let mut named = variable_sets.iter().flatten();
+        if let Some(id) = named.find(|id| id.index() >= variables.len()) {
+            return Err(format!("variable {} is missing", id.index()));
+        }
+        for Variable {
+            name, of, parts, ..
+        } in variables
+        {
+            if of.depth() > MAX_DEPTH || of.size() > MAX_PARTS {
+                return Err(format!("variable `{name}` has too many parts"));
+            }
+            let mut held = parts.iter().map(|part| part.holder.index());
+            if held.any(|holder| holder >= holders.len()) {
+                return Err(format!("what holds variable `{name}` is missing"));
+            }
+        }
+        for (at, holder) in holders.iter().enumerate() {
+            if !self.leads_to_primitive(&holder.cells) {
+                return Err(format!("holder {at} of variables is no register or memory"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether these cells lead from main to one of a primitive.
+    fn leads_to_primitive(&self, cells: &[CellId]) -> bool {
+        let mut component = Some(self.main);
+        for id in cells {
+            let holder = component.and_then(|of| self.components.get(of.index()));
+            let Some(cell) = holder.and_then(|of| of.cells.get(id.index())) else {
+                return false;
+            };
+            component = match cell.kind {
+                CellKind::Component(of) => Some(of),
+                CellKind::Primitive(_) => None,
+            };
+        }
+        component.is_none()
     }
 
     /// A component that contains itself would have endlessly many instances; and components that

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{FrontEndFileId, Id as _, PositionId};
+use crate::ids::{FrontEndFileId, Id as _, PositionId, VariableId};
+use crate::variables::{Holder, Variable};
 
 /// The files of a front end, and the places in them that the design's statements come from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,15 @@ pub struct FrontEnd {
     pub files: Vec<FrontEndFile>,
     /// The places.
     pub positions: Vec<Position>,
+    /// Its variables, once for each place where one may lie.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<Variable>,
+    /// What holds them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holders: Vec<Holder>,
+    /// The variables that hold at places, once for each set of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variable_sets: Vec<Vec<VariableId>>,
 }
 
 /// A file of a front end.
@@ -61,6 +71,9 @@ pub struct Position {
     pub line: u32,
     /// Last line, counted from 1.
     pub end_line: u32,
+    /// The variables that hold there: an index into [`FrontEnd::variable_sets`]; `None` if that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<u32>,
 }
 
 impl FrontEnd {
@@ -91,6 +104,17 @@ impl FrontEnd {
     pub fn front(&self, positions: &[PositionId]) -> Option<Position> {
         let mut positions = positions.iter().map(|&id| self.position(id));
         positions.find(|position| !self.file(position.file).is_calyx())
+    }
+
+    /// The variable `id`.
+    pub fn variable(&self, id: VariableId) -> &Variable {
+        &self.variables[id.index()]
+    }
+
+    /// The variables that hold at a place.
+    pub fn variables_at(&self, position: Position) -> &[VariableId] {
+        let set = position.variables.map(|set| set as usize);
+        set.map_or(&[], |set| &self.variable_sets[set])
     }
 
     /// The file `id`.

@@ -56,6 +56,14 @@ ids! {
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]
     pub PositionId,
+    /// A variable of a front end, in [`crate::FrontEnd::variables`].
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub VariableId,
+    /// What holds variables, in [`crate::FrontEnd::holders`].
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    pub HolderId,
     /// A component, in [`crate::Metadata::components`].
     #[derive(Serialize, Deserialize)]
     #[serde(transparent)]

@@ -14,13 +14,14 @@ mod nearest;
 mod probe;
 mod schedule;
 mod schema;
+mod variables;
 
 pub use dependences::{Contention, Sequence, Step};
 pub use file::{MetadataError, VERSION};
 pub use front_end::{FrontEnd, FrontEndFile, Position, is_calyx};
 pub use ids::{
     CallId, CellId, CompiledId, ComponentId, ControlId, FileId, FrontEndFileId, GroupId,
-    GroupRunId, Id, PositionId, RegisterId, ThreadId,
+    GroupRunId, HolderId, Id, PositionId, RegisterId, ThreadId, VariableId,
 };
 pub use nearest::{nearest, nearest_of, question};
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
@@ -33,3 +34,4 @@ pub use schema::{
     Binding, Cell, CellKind, Component, ControlKind, ControlNode, Group, GroupKind, Metadata,
     Origin, SourceFile, Span, Thread,
 };
+pub use variables::{Holder, MAX_DEPTH, MAX_PARTS, Part, Type, Variable};

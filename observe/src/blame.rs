@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use petal_table::Columns;
+use petal_table::{Column, Columns};
 use serde::{Deserialize, Serialize};
 
 use crate::tables::ResultTable;
@@ -36,7 +36,9 @@ impl Blame {
             .number("cycles", |(_, blame)| blame.cycles.into())
             .number("in_parallel", |(_, blame)| blame.in_parallel.into())
             .titled("in parallel")
-            .prose("active", |(_, blame)| blame.active.as_str().into());
+            .with(Column::prose("active").folding(), |(_, blame)| {
+                blame.active.as_str().into()
+            });
         let rows = latencies.flat_map(|(name, all)| all.iter().map(move |blame| (name, blame)));
         let title = "over the shortest, by what had more cycles";
         ResultTable::new("blame", title, columns, rows)

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use petal_metadata::Metadata;
+use petal_metadata::{Metadata, VariableId};
 
 use crate::activity::Subject;
 use crate::checker::Checker;
@@ -22,6 +22,8 @@ pub(crate) struct Builder<'a> {
     pub collectors: Vec<Box<dyn Collector>>,
     /// Of each latency, what is active as long as it is about its own work.
     pub own: Vec<Subject>,
+    /// The variables of the front end that are watched.
+    pub watched_variables: HashSet<VariableId>,
 }
 
 impl<'a> Builder<'a> {
@@ -33,6 +35,7 @@ impl<'a> Builder<'a> {
             program: Program::default(),
             collectors: Vec::new(),
             own: Vec::new(),
+            watched_variables: HashSet::new(),
         }
     }
 

@@ -23,6 +23,11 @@ pub(crate) trait Collector: Send {
     /// The nodes that it looks at.
     fn nodes(&self) -> Vec<usize>;
 
+    /// Whether it looks whenever the call tree is another one, too.
+    fn follows_trees(&self) -> bool {
+        false
+    }
+
     /// How many results it has.
     fn kept(&self) -> usize;
 

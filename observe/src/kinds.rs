@@ -22,6 +22,7 @@ use crate::collector::Outlet;
 use crate::problem::Refused;
 use crate::tables::ResultTable;
 use crate::text::Text;
+use crate::variables::{self, Variables};
 
 pub use crate::blame::Blame;
 pub use checkpoint::{Checkpoint, CheckpointRequest, Interval};
@@ -116,6 +117,7 @@ impl Request {
         let derived = (&outlets.derived, counters);
         derived::build(&self.derived, self.sample, derived, builder)?;
         window::build(&self.windows, &outlets.windows, builder)?;
+        variables::build(&outlets.variables, builder);
         Ok(outlets)
     }
 }
@@ -130,6 +132,7 @@ pub(crate) struct Outlets {
     counters: Outlet<Counter>,
     derived: Outlet<Derived>,
     windows: Outlet<Window>,
+    variables: Outlet<Variables>,
 }
 
 impl Outlets {
@@ -146,6 +149,7 @@ impl Outlets {
             counters: self.counters.take(),
             derived: self.derived.take(),
             windows: self.windows.take(),
+            variables: self.variables.take().pop(),
             sample,
         }
     }
@@ -183,6 +187,9 @@ pub struct Results {
     /// How many cycles each sample of a counter has, if there are samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
+    /// The values of the front end's variables, if it tells of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<Variables>,
 }
 
 impl Results {
@@ -222,6 +229,7 @@ impl Results {
             counter::tables(&self.counters, self.sample, self.cycles),
             derived::tables(&self.derived),
             window::tables(&self.windows, self.cycles),
+            variables::tables(self.variables.as_ref()),
         ];
         tables.into_iter().flatten().collect()
     }
@@ -236,6 +244,7 @@ impl Results {
             watch::tracks(&self.watches),
             counter::tracks(&self.counters, self.sample),
             derived::tracks(&self.derived, self.sample),
+            variables::tracks(self.variables.as_ref()),
         ];
         tracks.into_iter().flatten().collect()
     }

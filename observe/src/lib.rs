@@ -26,6 +26,7 @@ mod syntax;
 mod tables;
 mod text;
 mod trees;
+mod variables;
 mod watched;
 mod work;
 
@@ -41,3 +42,4 @@ pub use observations::Observations;
 pub use problem::{Problem, Refused};
 pub use tables::{Forms, ResultTable};
 pub use text::Text;
+pub use variables::{VariableValues, Variables};

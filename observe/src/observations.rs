@@ -12,6 +12,7 @@ use crate::look::{Look, Told};
 use crate::problem::Refused;
 use crate::program::Program;
 use crate::trees::Trees;
+use crate::variables;
 use crate::work::Work;
 
 /// Observations of one run.
@@ -23,6 +24,9 @@ pub struct Observations<'a> {
     outlets: Outlets,
     /// The collectors that look at each node.
     lookers: Vec<Vec<usize>>,
+    /// Those that look whenever the call tree is another one, and the latest one.
+    followers: Vec<usize>,
+    latest: Option<TreeId>,
     /// Those that look at the next cycle that comes, and whether each is among them.
     waiting: Vec<usize>,
     is_waiting: Vec<bool>,
@@ -86,6 +90,10 @@ impl<'a> Observations<'a> {
             is_waiting: vec![true; collectors.len()],
             stop,
             lookers,
+            followers: (0..collectors.len())
+                .filter(|&at| collectors[at].follows_trees())
+                .collect(),
+            latest: None,
             collectors,
             outlets,
             program,
@@ -142,16 +150,21 @@ impl<'a> Observations<'a> {
         Some(held)
     }
 
-    /// Whether a design has checkpoints that its source marks.
-    pub fn are_marked(metadata: &Metadata) -> bool {
+    /// Whether there is something to observe in a design that nobody asks for: checkpoints that its source marks, or variables of its
+    /// front end.
+    pub fn are_of_design(metadata: &Metadata) -> bool {
         let nodes = metadata.components.iter().flat_map(|of| &of.control);
-        nodes.into_iter().any(|node| node.checkpoint.is_some())
+        let has_marks = nodes.into_iter().any(|node| node.checkpoint.is_some());
+        has_marks || !metadata.front_end.variables.is_empty()
     }
 
     /// What is observed, by number: its kind, as in a request, and its name. Of what has no values of its own, such as a latency,
     /// nothing is told.
     pub fn list(&self) -> Vec<(&'static str, &str)> {
-        let all = self.collectors.iter().map(|of| (of.kind(), of.name()));
+        // The variables come last, and have values only in the end.
+        let all = self.collectors.iter();
+        let all = all.filter(|of| of.kind() != variables::KIND);
+        let all = all.map(|of| (of.kind(), of.name()));
         let stop = self.stop.iter().map(|_| ("stop-on", ""));
         all.chain(stop).collect()
     }
@@ -185,6 +198,14 @@ impl<'a> Observations<'a> {
         let mut looking = std::mem::take(&mut self.waiting);
         for &node in program.changed() {
             for &looker in &self.lookers[node] {
+                if !std::mem::replace(&mut self.is_waiting[looker], true) {
+                    looking.push(looker);
+                }
+            }
+        }
+        if self.latest != tree {
+            self.latest = tree;
+            for &looker in &self.followers {
                 if !std::mem::replace(&mut self.is_waiting[looker], true) {
                     looking.push(looker);
                 }

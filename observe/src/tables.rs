@@ -25,22 +25,26 @@ pub enum Forms {
     FileAndShown,
     /// A table of databases alone.
     Database,
+    /// A file alone.
+    File,
+    /// It is shown, and no more.
+    Shown,
 }
 
 impl Forms {
     /// Whether it has a file.
     pub fn has_file(self) -> bool {
-        self != Self::Database
+        !matches!(self, Self::Database | Self::Shown)
     }
 
     /// Whether it is shown.
     pub fn is_shown(self) -> bool {
-        matches!(self, Self::All | Self::FileAndShown)
+        matches!(self, Self::All | Self::FileAndShown | Self::Shown)
     }
 
     /// Whether databases have it.
     pub fn is_of_databases(self) -> bool {
-        self != Self::FileAndShown
+        !matches!(self, Self::FileAndShown | Self::File | Self::Shown)
     }
 }
 

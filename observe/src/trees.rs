@@ -1,10 +1,12 @@
 //! The call trees of a run, and how their parts are written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use petal_metadata::{CellId, Id as _, Metadata};
+use petal_metadata::{CellId, Id as _, Metadata, VariableId};
 use petal_reconstruct::{
-    CallTree, FrameLabels, Instance, InstanceId, Node, NodeId, Signal, TreeId,
+    CallTree, FrameLabels, Instance, InstanceId, LiveVariables, Node, NodeId, Signal, TreeId,
+    cells_to,
 };
 
 /// The call trees of a run.
@@ -14,6 +16,10 @@ pub(crate) struct Trees<'a> {
     list: Vec<CallTree>,
     active: HashMap<TreeId, Vec<String>>,
     writers: HashMap<(TreeId, Signal), Vec<String>>,
+    /// The front end's variables that hold.
+    live: HashMap<TreeId, Arc<[VariableId]>>,
+    /// Whether what holds variables, by its number, is written as that.
+    own_writes: HashMap<(TreeId, usize), bool>,
 }
 
 impl<'a> Trees<'a> {
@@ -24,6 +30,8 @@ impl<'a> Trees<'a> {
             list: Vec::new(),
             active: HashMap::new(),
             writers: HashMap::new(),
+            live: HashMap::new(),
+            own_writes: HashMap::new(),
         }
     }
 
@@ -55,22 +63,8 @@ impl<'a> Trees<'a> {
         let key = (tree, cell.clone());
         let writers = self.writers.entry(key).or_insert_with(|| {
             let tree = &trees[tree.index()];
-            let mut writers: Vec<String> = tree
-                .with_holders()
-                .zip(tree.nodes())
-                .filter(|((_, node, holder), _)| match node {
-                    Node::Primitive {
-                        cell: id, actual, ..
-                    } => {
-                        let (holder, id) = match actual {
-                            Some((holder, id)) => (Some(*holder), *id),
-                            None => (*holder, *id),
-                        };
-                        holder.is_some_and(|of| is_hardware(metadata, instances, (of, id), cell))
-                    }
-                    _ => false,
-                })
-                .filter_map(|(_, (id, _))| tree.parent(id))
+            let mut writers: Vec<String> = drives(metadata, tree, cell, instances)
+                .filter_map(|(id, ..)| tree.parent(id))
                 .map(|id| path(labels, tree, id, instances))
                 .collect();
             writers.dedup();
@@ -78,6 +72,65 @@ impl<'a> Trees<'a> {
         });
         writers.clone()
     }
+
+    /// The variables of the front end that hold in a tree, ascending.
+    pub fn live(&mut self, tree: TreeId, instances: &[Instance]) -> Arc<[VariableId]> {
+        let (trees, metadata) = (&self.list, self.metadata);
+        let live = self.live.entry(tree).or_insert_with(|| {
+            let variables = LiveVariables::of_design(metadata);
+            let live = variables.map(|of| of.of(&trees[tree.index()], instances));
+            live.unwrap_or_default().into()
+        });
+        Arc::clone(live)
+    }
+
+    /// Whether the register `cell`, which holds variables as the holder `number` of the metadata and does the work of other
+    /// registers, too, is written in a tree as that holder, and as no other.
+    pub fn is_own_write(
+        &mut self,
+        tree: TreeId,
+        number: usize,
+        cell: &Signal,
+        instances: &[Instance],
+    ) -> bool {
+        let (trees, metadata) = (&self.list, self.metadata);
+        *self.own_writes.entry((tree, number)).or_insert_with(|| {
+            let own = &metadata.front_end.holders[number].cells;
+            let tree = &trees[tree.index()];
+            let mut writes = drives(metadata, tree, cell, instances)
+                .map(|(_, of, id)| {
+                    let mut cells = cells_to(of, instances);
+                    cells.push(id);
+                    cells == *own
+                })
+                .peekable();
+            writes.peek().is_some() && writes.all(|is_own| is_own)
+        })
+    }
+}
+
+/// The nodes of a tree that drive a register or memory, each with the instance and the cell that it is in the source.
+fn drives<'a>(
+    metadata: &'a Metadata,
+    tree: &'a CallTree,
+    cell: &'a Signal,
+    instances: &'a [Instance],
+) -> impl Iterator<Item = (NodeId, InstanceId, CellId)> + 'a {
+    let nodes = tree.with_holders().zip(tree.nodes());
+    nodes.filter_map(move |((_, node, holder), (at, _))| {
+        let Node::Primitive {
+            cell: id, actual, ..
+        } = node
+        else {
+            return None;
+        };
+        let (holder, id) = match actual {
+            Some((holder, id)) => (Some(holder), id),
+            None => (holder, id),
+        };
+        let holder = holder?;
+        is_hardware(metadata, instances, (holder, id), cell).then_some((at, holder, id))
+    })
 }
 
 /// Whether a cell of an instance is this one in the hardware.

@@ -1,6 +1,7 @@
 //! Assembles the metadata once the program is compiled.
 
 mod cells;
+mod variables;
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,6 +35,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
         .map(|(index, component)| (component.name, ComponentId::from_index(index)))
         .collect();
     let lacking = without_cells(session, &recorded);
+    let held = variables::held(session);
     let mut components = Vec::new();
     for component in &recorded {
         let no_compiled = Compiled::default();
@@ -42,6 +44,7 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
             ids: &ids,
             record: &session.components[&component.name],
             lacks_cells: lacking.contains(&component.name),
+            held: held.get(&component.name).map_or(&[], Vec::as_slice),
             references: &session.references,
             dependences: session.dependences.get(&component.name),
             probes: probes.components.get(&component.name)?,
@@ -71,6 +74,9 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
             .find(|cell| cell.borrow().type_name() == Some(main))?;
         scope.push(cell.borrow().name().to_string());
     }
+    let main_id = ids.get(&main).copied()?;
+    let mut front_end = session.files.front_end.clone();
+    variables::add(&mut front_end, ctx, session, main_id, &components);
     Some(Metadata {
         version: VERSION,
         petal: env!("CARGO_PKG_VERSION").to_owned(),
@@ -80,10 +86,10 @@ pub(crate) fn metadata(ctx: &ir::Context, session: &Session) -> Option<Metadata>
         verified: false,
         pipeline: session.pipeline.clone(),
         files: session.files.table(root.map(|span| span.file)),
-        front_end: session.files.front_end.clone(),
+        front_end,
         prefix: probes.prefix.clone(),
         scope,
-        main: ids.get(&main).copied()?,
+        main: main_id,
         components,
     })
 }
@@ -112,6 +118,8 @@ struct Assembler<'a> {
     ids: &'a HashMap<ir::Id, ComponentId>,
     record: &'a ComponentRecord,
     lacks_cells: bool,
+    /// The cells that hold variables of the front end.
+    held: &'a [ir::Id],
     /// Of every component.
     references: &'a HashMap<ir::Id, References>,
     dependences: Option<&'a Dependences>,
@@ -168,6 +176,9 @@ impl Assembler<'_> {
             })
             .collect();
         self.add_instances();
+        for &cell in self.held {
+            self.cell(cell, self.record.sharing.lives_in(cell));
+        }
         let continuous = self.continuous();
         let control = order
             .iter()

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use petal_analysis::Summary;
 use petal_metadata::Metadata;
 use petal_observe::Results;
-use petal_visualize::outputs::{MEMORIES, SUMMARY};
+use petal_visualize::outputs::{FIGURES, MEMORIES, SUMMARY};
 
 use crate::profile::Profile;
 
@@ -18,6 +18,8 @@ pub struct Before {
     pub profile: Profile,
     /// What was observed in it.
     pub results: Option<Results>,
+    /// What was kept of its figures, if anything was.
+    pub figures: Option<Vec<u8>>,
     /// When it was written.
     pub written: Option<SystemTime>,
     /// Whether the run after it is the same: of the same program, compiled alike, with the same cycles and memories.
@@ -34,6 +36,7 @@ impl Before {
         let profile = Profile::open(dir).ok()?;
         Some(Self {
             results: profile.observations().ok()?,
+            figures: petal_files::read(&dir.join(FIGURES)).ok(),
             memories: petal_files::read(&dir.join(MEMORIES)).unwrap_or_default(),
             profile,
             written,

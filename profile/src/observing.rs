@@ -53,13 +53,13 @@ impl Observing {
         Ok(observing)
     }
 
-    /// Makes the observations ready; `None` if nothing is asked for.
+    /// Makes the observations ready; `None` if there are none.
     pub fn of<'a>(
         &self,
         metadata: &'a Metadata,
         directory: impl FnOnce() -> Directory,
     ) -> Result<Option<Observations<'a>>, Error> {
-        if self.request.is_empty() && !Observations::are_marked(metadata) {
+        if self.request.is_empty() && !Observations::are_of_design(metadata) {
             return Ok(None);
         }
         let observations = Observations::new(metadata, &directory(), &self.request);

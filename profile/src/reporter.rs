@@ -5,7 +5,9 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::Arc;
 
+use petal_analysis::{Analysis, Summary};
 use petal_metadata::Metadata;
+use petal_observe::Results;
 use petal_reconstruct::Node;
 
 use crate::error::Error;
@@ -36,6 +38,17 @@ pub trait Reporter: Sync {
     /// Passes begin, which print to standard output if an option tells them to; they end when the last copy of the result is dropped.
     fn passes_begin(&self) -> Arc<dyn Any + Send + Sync> {
         Arc::new(())
+    }
+
+    /// What is kept of the figures of a run that was read, for when another one takes its place: see [`Before`](crate::Before).
+    fn figures(
+        &self,
+        analysis: &Analysis<'_>,
+        summary: &Summary,
+        results: Option<&Results>,
+    ) -> Option<String> {
+        let _ = (analysis, summary, results);
+        None
     }
 
     /// Where to tell of the run while it goes on, as lines of JSON. Errors of the writer are [`Unwritten`](crate::Unwritten)s.

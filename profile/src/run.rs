@@ -7,14 +7,14 @@ mod verilator;
 use std::path::Path;
 use std::sync::Arc;
 
-use petal_analysis::{Analysis, Hardware, Summary};
+use petal_analysis::{Analysis, ControlView, Hardware, Summary};
 use petal_metadata::Metadata;
 use petal_observe::{Observations, Results};
 use petal_passes::Design;
 use petal_program::Drivers;
 use petal_reconstruct::Reconstruction;
 use petal_visualize::Frames;
-use petal_visualize::outputs::{MEMORIES, METADATA, Rendering};
+use petal_visualize::outputs::{FIGURES, MEMORIES, METADATA, Rendering};
 
 use crate::before::Before;
 use crate::compile::{self, Compiled};
@@ -149,6 +149,7 @@ pub fn run_in(
     };
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     write(&job.staging, job.metadata, &analysis, &summary)?;
+    job.write_figures(&analysis, &summary, results.as_ref())?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
         job.keep(results)?;
@@ -259,6 +260,22 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    /// Writes what a later run is compared with: figures of the program as it is written.
+    fn write_figures(
+        &self,
+        analysis: &Analysis<'_>,
+        summary: &Summary,
+        results: Option<&Results>,
+    ) -> Result<(), Error> {
+        if self.options.control != ControlView::Source {
+            return Ok(());
+        }
+        match self.reporter.figures(analysis, summary, results) {
+            Some(figures) => self.staging.write(FIGURES, figures),
+            None => Ok(()),
+        }
+    }
+
     fn output<'s>(&'s self, stage: &'s dyn Stage) -> Output<'a, 's> {
         Output {
             staging: &self.staging,

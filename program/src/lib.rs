@@ -55,6 +55,7 @@ pub use includes::Includes;
 pub use library::Library;
 pub use positions::{compiling, parsing};
 pub use refusal::nearest;
+pub use source_info::variables::{Location, SourceVariable};
 pub use syntax::lexer;
 pub use written::Written;
 

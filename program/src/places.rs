@@ -9,11 +9,13 @@ use std::sync::Arc;
 use calyx_ir as ir;
 use calyx_utils::WithPos as _;
 use petal_metadata::{
-    FileId, FrontEnd, FrontEndFile, Id as _, Position, PositionId, SourceFile, Span,
+    FileId, FrontEnd, FrontEndFile, Id as _, Position, PositionId, SourceFile, Span, VariableId,
 };
 
 use crate::frontend::Texts;
 use crate::source_info;
+use crate::source_info::Positions;
+use crate::source_info::variables::SourceVariable;
 
 /// Where something is written.
 #[derive(Debug, Clone, Default)]
@@ -38,9 +40,15 @@ pub struct Files {
     /// Of the program, as far as they were read already.
     texts: Arc<Texts>,
     calyx: Vec<File>,
-    /// Those of the front end, with what is written in them.
+    /// Those of the front end, with what is written in them. Its variables are those of [`Self::variables`], and still to be found in
+    /// the compiled program.
     pub front_end: FrontEnd,
+    /// The variables of the front end, once for each place where one may lie.
+    pub variables: Vec<SourceVariable>,
     positions: HashMap<Position, PositionId>,
+    variable_ids: HashMap<SourceVariable, VariableId>,
+    /// By the Calyx file, and by their id there.
+    variable_sets: HashMap<(String, u64), u32>,
 }
 
 /// A Calyx file that something is written in.
@@ -59,7 +67,10 @@ impl Files {
             texts,
             calyx: Vec::new(),
             front_end: FrontEnd::default(),
+            variables: Vec::new(),
             positions: HashMap::new(),
+            variable_ids: HashMap::new(),
+            variable_sets: HashMap::new(),
         }
     }
 
@@ -121,7 +132,8 @@ impl Files {
             return Vec::new();
         };
         let (path, start, _) = position.get_location();
-        let Some(text) = self.texts.calyx.get(path) else {
+        let texts = Arc::clone(&self.texts);
+        let Some(text) = texts.calyx.get(path) else {
             return Vec::new();
         };
         let of_sets = text.of_sets.get(&start).into_iter().flatten();
@@ -130,17 +142,64 @@ impl Files {
         let of_attribute = of_attribute.and_then(|id| text.positions.of_attribute(id));
         let mut ids = Vec::new();
         for place in of_sets.chain(of_attribute) {
-            let id = intern(
-                &mut self.front_end,
-                &mut self.positions,
-                &self.texts.front_end,
-                place,
-            );
+            let set = place
+                .variables
+                .map(|set| self.variable_set(path, set, &text.positions));
+            let id = self.intern(place, set);
             if !ids.contains(&id) {
                 ids.push(id);
             }
         }
         ids
+    }
+
+    /// The id of a place in the tables of the metadata.
+    fn intern(
+        &mut self,
+        place: &source_info::SourcePosition,
+        variables: Option<u32>,
+    ) -> PositionId {
+        let front_end = &mut self.front_end;
+        let mut files = front_end.files.iter();
+        let file = files.position(|file| file.path == place.file);
+        let file = file.unwrap_or_else(|| {
+            front_end.files.push(FrontEndFile {
+                path: place.file.clone(),
+                text: self.texts.front_end.get(&place.file).cloned(),
+            });
+            front_end.files.len() - 1
+        });
+        let position = Position {
+            file: petal_metadata::FrontEndFileId::from_index(file),
+            line: place.line,
+            end_line: place.end_line,
+            variables,
+        };
+        *self.positions.entry(position).or_insert_with(|| {
+            front_end.positions.push(position);
+            PositionId::from_index(front_end.positions.len() - 1)
+        })
+    }
+
+    /// The number of a set of variables of the Calyx file `path` in the tables of the metadata.
+    fn variable_set(&mut self, path: &str, set: u64, positions: &Positions) -> u32 {
+        let sets = &mut self.front_end.variable_sets;
+        let next = u32::try_from(sets.len()).unwrap_or(u32::MAX);
+        let key = (path.to_owned(), set);
+        let number = *self.variable_sets.entry(key).or_insert(next);
+        if number == next {
+            let variables = positions.variables.sets.get(&set).into_iter().flatten();
+            let ids = variables.map(|variable| {
+                let next = VariableId::from_index(self.variables.len());
+                let id = *self.variable_ids.entry(variable.clone()).or_insert(next);
+                if id == next {
+                    self.variables.push(variable.clone());
+                }
+                id
+            });
+            sets.push(ids.collect());
+        }
+        number
     }
 
     /// The table of files. `root` is the one that holds the entry point.
@@ -157,33 +216,4 @@ impl Files {
             })
             .collect()
     }
-}
-
-/// The id of a place in the tables of the metadata.
-fn intern(
-    front_end: &mut FrontEnd,
-    known: &mut HashMap<Position, PositionId>,
-    texts: &HashMap<String, String>,
-    place: &source_info::SourcePosition,
-) -> PositionId {
-    let file = front_end
-        .files
-        .iter()
-        .position(|file| file.path == place.file);
-    let file = file.unwrap_or_else(|| {
-        front_end.files.push(FrontEndFile {
-            path: place.file.clone(),
-            text: texts.get(&place.file).cloned(),
-        });
-        front_end.files.len() - 1
-    });
-    let position = Position {
-        file: petal_metadata::FrontEndFileId::from_index(file),
-        line: place.line,
-        end_line: place.end_line,
-    };
-    *known.entry(position).or_insert_with(|| {
-        front_end.positions.push(position);
-        PositionId::from_index(front_end.positions.len() - 1)
-    })
 }

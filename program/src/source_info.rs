@@ -1,11 +1,16 @@
 //! The places in the files of a front end that a Calyx file names for its statements.
 //!
 //! Owns the tables `sourceinfo #{ … }#` and the older `metadata #{ … }#`, and how a position id leads
-//! through them to a file and lines. Knows neither how positions are attached to statements nor the
+//! through them to a file and lines, and to the variables that hold there. Knows neither how positions are attached to statements nor the
 //! files of the front end.
+
+mod types;
+pub mod variables;
 
 use std::collections::HashMap;
 use std::ops::Range;
+
+use self::variables::Variables;
 
 /// A place in a front end's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +21,8 @@ pub(crate) struct SourcePosition {
     pub line: u32,
     /// The last line, counted from 1.
     pub end_line: u32,
+    /// The id of the set of variables that hold there.
+    pub variables: Option<u64>,
 }
 
 /// What is wrong with a table, and where.
@@ -34,6 +41,8 @@ pub(crate) struct Positions {
     current: HashMap<u64, SourcePosition>,
     /// By the ids that `@pos(1)` has: the older table.
     older: HashMap<u64, SourcePosition>,
+    /// The variables that hold at them.
+    pub variables: Variables,
 }
 
 impl Positions {
@@ -46,11 +55,12 @@ impl Positions {
     ) -> (Self, Vec<Flaw>) {
         let mut reader = Reader::default();
         for table in source_info {
-            lines(text, table).for_each(|(at, line)| reader.line(at, line));
+            reader.table(text, table);
         }
         let Reader {
             files,
             positions,
+            variables,
             mut flaws,
             ..
         } = reader;
@@ -67,13 +77,19 @@ impl Positions {
                 file: path.clone(),
                 line,
                 end_line,
+                variables: variables.of_positions.get(&id).copied(),
             };
             current.insert(id, place);
         }
         let older = metadata.map(|table| lines(text, table).filter_map(|(_, line)| older(line)));
         let older = older.into_iter().flatten().collect();
         flaws.sort_by_key(|flaw| flaw.at);
-        (Self { current, older }, flaws)
+        let positions = Self {
+            current,
+            older,
+            variables,
+        };
+        (positions, flaws)
     }
 
     /// The paths of the files that places are in.
@@ -93,10 +109,15 @@ impl Positions {
     }
 }
 
-/// The lines of a table that are not empty, with their offsets in the file.
+/// The lines of a table that are not empty, without comments, with their offsets in the file.
 fn lines<'a>(text: &'a str, table: &Range<usize>) -> impl Iterator<Item = (usize, &'a str)> {
     let begin = text.as_ptr() as usize;
-    let lines = text[table.clone()].lines().map(str::trim);
+    let lines = text[table.clone()].lines();
+    let lines = lines.map(|line| {
+        let mut comments = line.match_indices("//").map(|(at, _)| &line[..at]);
+        let begins = |before: &&str| before.is_empty() || before.ends_with(char::is_whitespace);
+        comments.find(begins).unwrap_or(line).trim()
+    });
     lines
         .filter(|line| !line.is_empty())
         .map(move |line| (line.as_ptr() as usize - begin, line))
@@ -125,6 +146,7 @@ fn older(line: &str) -> Option<(u64, SourcePosition)> {
             file: file.to_owned(),
             line: number,
             end_line: number,
+            variables: None,
         };
         (id, place)
     })
@@ -136,6 +158,7 @@ struct Reader {
     files: HashMap<u64, String>,
     /// Of each id the offset, the file, and the first and last line.
     positions: HashMap<u64, (usize, u64, u32, u32)>,
+    variables: Variables,
     flaws: Vec<Flaw>,
 }
 
@@ -143,19 +166,36 @@ struct Reader {
 enum Section {
     Files,
     Positions,
-    /// What has nothing to do with positions, such as `MEMORY_LOCATIONS`.
+    /// Before the first table.
     #[default]
-    Other,
+    None,
 }
 
 impl Reader {
-    fn line(&mut self, at: usize, line: &str) {
+    fn table(&mut self, text: &str, table: &Range<usize>) {
+        self.section = Section::None;
+        for (at, line) in lines(text, table) {
+            if !self.line(at, line) {
+                match Variables::read(text, at, table.end) {
+                    Ok(variables) => self.variables = variables,
+                    Err(Flaw { at, message }) => self.flaws.push(Flaw {
+                        at,
+                        message: format!("{message}; no variable is shown"),
+                    }),
+                }
+                return;
+            }
+        }
+    }
+
+    /// Reads a line of `FILES` or `POSITIONS`; `false` if it begins another table.
+    fn line(&mut self, at: usize, line: &str) -> bool {
         if line.starts_with(|c: char| c.is_ascii_alphabetic()) {
             let end = line.find(char::is_whitespace).unwrap_or(line.len());
             self.section = match line[..end].to_ascii_uppercase().as_str() {
                 "FILES" => Section::Files,
                 "POSITIONS" => Section::Positions,
-                _ => Section::Other,
+                _ => return false,
             };
             let rest = line[end..].trim_start();
             if !rest.is_empty() {
@@ -164,13 +204,14 @@ impl Reader {
         } else {
             self.entry(at, line);
         }
+        true
     }
 
     fn entry(&mut self, at: usize, line: &str) {
         let entry = line.split_once(':');
         let entry = entry.and_then(|(id, rest)| Some((id.trim().parse().ok()?, rest.trim())));
         let (form, done) = match self.section {
-            Section::Other => return,
+            Section::None => return,
             Section::Files => ("a file, `ID: PATH`", self.file(entry)),
             Section::Positions => (
                 "a position, `ID: FILE LINE` or `ID: FILE LINE:ENDLINE`",

@@ -53,6 +53,7 @@ mod sampler;
 mod signals;
 mod source;
 mod value;
+mod variables;
 mod vcd_source;
 pub mod violations;
 mod wanted;
@@ -75,6 +76,7 @@ pub use observer::{Next, Observer};
 pub use signals::{Signal, SignalTable, SlotId};
 pub use source::{Change, ProbeSource, SourceError};
 pub use value::{Value, ValueOp};
+pub use variables::{LiveVariables, cells_to};
 pub use vcd_source::{VcdHeader, VcdSource};
 
 pub use petal_metadata::{Id, ids};

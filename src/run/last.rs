@@ -36,6 +36,7 @@ impl Last {
         let Before {
             profile,
             results,
+            figures,
             written,
             is_same,
             ..
@@ -49,12 +50,19 @@ impl Last {
             written,
         };
         if !is_same {
-            let analysis = profile.analyse(ControlView::Source)?;
-            let mut baseline = of_run(&analysis, &profile.summary, results);
             let synthesis = synth::of_profile(out, &profile);
-            baseline.synthesis = synthesis.map(|of| synth::figures(&of));
+            let figures = match figures.filter(|_| synthesis.is_none()) {
+                Some(figures) => figures,
+                // The run before was synthesised, shown as it is compiled, or by an earlier petal.
+                None => {
+                    let analysis = profile.analyse(ControlView::Source)?;
+                    let mut baseline = of_run(&analysis, &profile.summary, results.as_ref());
+                    baseline.synthesis = synthesis.map(|of| synth::figures(&of));
+                    baseline.to_json().into()
+                }
+            };
             let staging = Staging::new(out)?;
-            staging.write(LAST, baseline.to_json())?;
+            staging.write(LAST, figures)?;
             staging.commit(&[LAST])?;
         }
         Ok(last)

@@ -71,7 +71,7 @@ pub fn groups<'a>(sweep: &'a Sweep, rows: &'a [Row]) -> Vec<Group<'a>> {
 /// What runs say, a line of each.
 fn messages<'a>(title: &str, what: &str, all: impl Iterator<Item = (&'a Row, &'a str)>) -> Table {
     let names = [title, "passes", "data"].map(Column::text);
-    let columns = names.into_iter().chain([Column::prose(what)]);
+    let columns = names.into_iter().chain([Column::prose(what).folding()]);
     let mut table = Table::new(columns.collect());
     for (row, message) in all {
         let mut cells = named(row);
@@ -182,23 +182,18 @@ impl Sweep {
         let others = pipelines.iter().copied().filter(|&passes| passes != base);
         let others: Vec<&str> = others.collect();
         let has_data = lines.iter().any(|((_, data), _)| *data != lines[0].0.1);
-        let title = if has_data { "design, data" } else { "design" };
-        let mut columns = vec![
-            Column::text(format!("{first}: {title}")),
-            Column::number(base),
-        ];
+        let mut columns = vec![Column::text(format!("{first}: design"))];
+        columns.extend(has_data.then(|| Column::text("data")));
+        columns.push(Column::number(base));
         for &passes in &others {
             columns.extend([Column::number(passes), Column::change("%")]);
         }
         let mut table = Table::new(columns);
         for ((design, data), figures) in &lines {
-            let name = if has_data {
-                format!("{design}, {data}")
-            } else {
-                (*design).to_owned()
-            };
             let figure = |passes| Value::or_unknown(figures.get(passes).copied());
-            let mut cells = vec![name.into(), figure(base)];
+            let mut cells: Vec<Value> = vec![(*design).into()];
+            cells.extend(has_data.then(|| (*data).into()));
+            cells.push(figure(base));
             for passes in &others {
                 let pair = figures.get(base).zip(figures.get(passes));
                 let pair = pair.filter(|(was, is)| **was > 0 && was != is);

@@ -19,6 +19,15 @@ pub enum Kind {
     Decimal,
 }
 
+/// What happens to prose where there is no room for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prose {
+    /// Its end is left out.
+    Cut,
+    /// It goes on in more lines.
+    Folded,
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
@@ -30,8 +39,8 @@ pub struct Column {
     pub kind: Kind,
     /// Whether a row may have nothing in it.
     pub is_optional: bool,
-    /// Whether it holds prose, which is cut where there is no room for it; names never are.
-    pub is_prose: bool,
+    /// What happens to the prose that it holds where there is no room for it; `None` of names, which stay whole.
+    pub prose: Option<Prose>,
     /// Whether it holds changes of a cost, with their sign: less is better.
     pub is_change: bool,
 }
@@ -44,7 +53,7 @@ impl Column {
             title: None,
             kind,
             is_optional: false,
-            is_prose: kind == Kind::Texts,
+            prose: (kind == Kind::Texts).then_some(Prose::Cut),
             is_change: false,
         }
     }
@@ -62,8 +71,17 @@ impl Column {
     /// A column of prose.
     pub fn prose(name: impl Into<String>) -> Self {
         Self {
-            is_prose: true,
+            prose: Some(Prose::Cut),
             ..Self::text(name)
+        }
+    }
+
+    /// The same column, whose prose is folded where there is no room for it: all of it matters.
+    #[must_use]
+    pub fn folding(self) -> Self {
+        Self {
+            prose: Some(Prose::Folded),
+            ..self
         }
     }
 
@@ -85,7 +103,7 @@ impl Column {
         match cell.chars().next() {
             Some('-') if self.is_change => Some(BETTER),
             Some('+') if self.is_change => Some(WORSE),
-            _ if self.is_prose => Some(DIM),
+            _ if self.prose == Some(Prose::Cut) => Some(DIM),
             _ => None,
         }
     }

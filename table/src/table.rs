@@ -1,14 +1,14 @@
 //! A table with names, and the ways to write it.
 
+mod layout;
+
 use std::fmt::Write as _;
 
 use petal_metadata::{ComponentId, ControlId, GroupId};
 use petal_reconstruct::InstanceId;
 use serde_json::{Map, Value as Json};
-use unicode_width::UnicodeWidthStr;
 
-use crate::style::{BOLD, DIM};
-use crate::text::{cut, markdown};
+use crate::text::markdown;
 use crate::{Column, Screen, Value};
 
 /// What a row tells of.
@@ -22,8 +22,6 @@ pub enum RowId {
     Statement(ComponentId, ControlId),
 }
 
-/// Texts of at least this many columns are not shortened further.
-const SHORTEST: usize = 12;
 /// What a spreadsheet takes for the begin of a formula, or skips before looking for one (OWASP, *CSV
 /// Injection*).
 const FORMULA: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
@@ -198,130 +196,6 @@ impl Table {
         let lines = lines.lines().map(|line| format!("{:indent$}{line}\n", ""));
         lines.collect()
     }
-
-    /// Aligned columns, `room` of the screen's wide. If they do not fit, columns of
-    /// numbers that hold nothing but zeros are left out, prose is cut and then left out, and then columns from the right on. Names are
-    /// whole, and last lines say what is left out.
-    fn text_on(&self, screen: Screen, room: usize) -> String {
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        let mut text = String::new();
-        if self.width(&all) <= room {
-            self.write_text(&mut text, &all, screen, room);
-            return text;
-        }
-        let (mut shown, zeros): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
-            !self.columns[at].is_number() || self.rows.iter().any(|row| !row[at].is_nothing())
-        });
-        let mut no_room = Vec::new();
-        while self.least_width(&shown) > room && shown.len() > 1 {
-            let prose = shown.iter().rposition(|&at| self.columns[at].is_prose);
-            let last = prose.filter(|&last| last > 0).unwrap_or(shown.len() - 1);
-            no_room.insert(0, shown.remove(last));
-        }
-        self.write_text(&mut text, &shown, screen, room);
-        for (why, columns) in [("0 in all rows", zeros), ("no room for", no_room)] {
-            if !columns.is_empty() {
-                let names = columns.iter().map(|&at| self.columns[at].heading());
-                let names: Vec<&str> = names.collect();
-                let told = format!("{why}: {}", names.join(", "));
-                let told = Screen {
-                    width: room,
-                    ..screen
-                }
-                .wrapped(&told, 0);
-                text.push_str(&screen.styled_lines(DIM, &told));
-            }
-        }
-        text
-    }
-
-    /// How wide these columns are side by side once prose is cut, and long names at the beginning have a line of their own.
-    fn least_width(&self, columns: &[usize]) -> usize {
-        let gives = |&(nth, &at): &(usize, &usize)| nth == 0 || self.columns[at].is_prose;
-        let cut = columns.iter().enumerate().filter(gives);
-        let cut = cut.map(|(_, &at)| widest(&self.cells(at)).saturating_sub(SHORTEST));
-        self.width(columns) - cut.sum::<usize>()
-    }
-
-    /// The values of a column as people read them, all with decimals or none: with none where some are so large that they mean nothing, and
-    /// none is so small that they tell much.
-    fn values(&self, at: usize) -> Vec<String> {
-        let values = || self.rows.iter().map(|row| &row[at]);
-        let is_whole = values().any(Value::is_large) && !values().any(Value::is_small);
-        let pretty = if is_whole {
-            Value::pretty_whole
-        } else {
-            Value::pretty
-        };
-        values().map(pretty).collect()
-    }
-
-    /// The cells of a column, heading first.
-    fn cells(&self, at: usize) -> Vec<String> {
-        std::iter::once(self.columns[at].heading().to_owned())
-            .chain(self.values(at))
-            .collect()
-    }
-
-    /// How wide these columns are side by side.
-    fn width(&self, columns: &[usize]) -> usize {
-        let widths = columns.iter().map(|&at| widest(&self.cells(at)));
-        widths.sum::<usize>() + GAP.len() * columns.len().saturating_sub(1)
-    }
-
-    /// Writes these columns side by side, with prose cut to get to `room` columns. If that is not enough, names at the beginning of a line that
-    /// are too long for the figures behind them have a line of their own.
-    fn write_text(&self, text: &mut String, columns: &[usize], screen: Screen, room: usize) {
-        let mut cells: Vec<Vec<String>> = columns.iter().map(|&at| self.cells(at)).collect();
-        let mut excess = self.width(columns).saturating_sub(room);
-        for (cells, &at) in cells.iter_mut().zip(columns).rev() {
-            let width = widest(cells);
-            let shorter = width.saturating_sub(excess).max(SHORTEST);
-            if self.columns[at].is_prose && shorter < width {
-                for cell in cells.iter_mut() {
-                    *cell = cut(cell, shorter);
-                }
-                excess -= width - shorter;
-            }
-        }
-        let mut widths: Vec<usize> = cells.iter().map(|cells| widest(cells)).collect();
-        if let Some(names) = widths.first_mut() {
-            *names = names.saturating_sub(excess).max(SHORTEST.min(*names));
-        }
-        for row in 0..=self.rows.len() {
-            let mut line = String::new();
-            for ((cells, &at), width) in cells.iter().zip(columns).zip(&widths) {
-                let (cell, column) = (&cells[row], &self.columns[at]);
-                if cell.width() > *width {
-                    let _ = write!(line, "{cell}\n{:width$}{GAP}", "");
-                    continue;
-                }
-                let space = " ".repeat(width - cell.width());
-                let style = match row {
-                    0 => Some(BOLD),
-                    _ => column.style(cell),
-                };
-                let cell = match style.filter(|_| !cell.is_empty()) {
-                    Some(style) => screen.styled(style, cell),
-                    None => cell.clone(),
-                };
-                let _ = if column.is_number() {
-                    write!(line, "{space}{cell}{GAP}")
-                } else {
-                    write!(line, "{cell}{space}{GAP}")
-                };
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-    }
-}
-
-/// Between two columns of text.
-const GAP: &str = "  ";
-
-fn widest(cells: &[String]) -> usize {
-    cells.iter().map(|cell| cell.width()).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -362,41 +236,6 @@ mod tests {
             名前             999  1,000.00      1
         "#]]
         .assert_eq(&text);
-    }
-
-    #[test]
-    fn a_narrow_terminal_gets_shorter_names_and_no_columns_of_zeros() {
-        let table = table(vec![
-            ("a", 7, 0.5, 0),
-            ("the_first_of_the_two_very_long_names", 1_234_567, 1.0, 0),
-            ("the_first_of_the_two_very_long_other", 1_234_567, 1.0, 0),
-        ]);
-        expect![[r#"
-            name                                     cycles   avg  other
-            a                                             7  0.50      0
-            the_first_of_the_two_very_long_names  1,234,567  1.00      0
-            the_first_of_the_two_very_long_other  1,234,567  1.00      0
-        "#]]
-        .assert_eq(&table.text_on(Screen::PLAIN, 100));
-        expect![[r#"
-            name                        cycles   avg
-            a                                7  0.50
-            the_first_of_the_two_very_long_names
-                                     1,234,567  1.00
-            the_first_of_the_two_very_long_other
-                                     1,234,567  1.00
-            0 in all rows: other
-        "#]]
-        .assert_eq(&table.text_on(Screen::PLAIN, 40));
-        expect![[r#"
-            name
-            a
-            the_first_of_the_two_very_long_names
-            the_first_of_the_two_very_long_other
-            0 in all rows: other
-            no room for: cycles, avg
-        "#]]
-        .assert_eq(&table.text_on(Screen::PLAIN, 3));
     }
 
     #[test]

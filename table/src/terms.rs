@@ -56,8 +56,8 @@ impl Scope {
 }
 
 impl Term {
-    /// The term that outputs call `word`: by its name, as a column's heading (`busy %`, `control: barrier`) or as a
-    /// key in JSON (`useful_cycles`), in any case.
+    /// The term that outputs call `word`: by its name, as a column's heading (`busy %`, `control: barrier`, `cycles before`) or as a
+    /// key in JSON (`useful_cycles`, `fsm_update_cycles`), in any case.
     pub fn find(word: &str) -> Option<&'static Self> {
         let whole = word.trim();
         let word = match whole.trim_end_matches('%').trim_end() {
@@ -67,7 +67,15 @@ impl Term {
         let is = |name: &str| name.eq_ignore_ascii_case(word);
         let mut all = TERMS.iter();
         all.find(|term| is(term.name) || term.also.iter().any(|also| is(also)))
-            .or_else(|| Self::find(word.split_once(": ")?.0))
+            .or_else(|| Self::find(word.split_once([':', ',']).map(|(word, _)| word)?))
+            .or_else(|| {
+                Self::find(
+                    word.strip_suffix(" before")
+                        .or_else(|| word.strip_suffix(" after"))?,
+                )
+            })
+            .or_else(|| Self::find(word.strip_prefix("least ")?))
+            .or_else(|| Self::find(&word.strip_suffix("_cycles")?.replace('_', "-")))
     }
 
     /// The names of the terms that `word` may stand for, the likeliest first; none if nothing is near.

@@ -35,10 +35,10 @@ pub fn amount(part: u128, whole: u128) -> String {
     }
 }
 
-/// `part / whole` as `12.34 %`.
+/// `part / whole` as `12.3 %`.
 pub fn share(part: u128, whole: u128) -> String {
-    let parts = (part * 10_000 + whole / 2) / whole.max(1);
-    format!("{}.{:02} %", parts / 100, parts % 100)
+    let parts = (part * 1000 + whole / 2) / whole.max(1);
+    format!("{}.{} %", parts / 10, parts % 10)
 }
 
 /// `text` without what would change a terminal: control characters other than tabs are shown as

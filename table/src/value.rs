@@ -11,6 +11,8 @@ pub enum Value {
     Text(String),
     /// A whole number.
     Count(u64),
+    /// A whole number that may be negative.
+    Signed(i64),
     /// A number with two decimals.
     Decimal(f64),
     /// A number with four decimals.
@@ -60,6 +62,7 @@ impl Value {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
+            Self::Signed(number) => number.to_string(),
             Self::Decimal(number) => format!("{number:.2}"),
             Self::Fraction(number) => format!("{number:.4}"),
             Self::Texts(texts) => texts.join(" | "),
@@ -72,7 +75,7 @@ impl Value {
         match self {
             Self::Text(text) => printable(text).replace('\t', " "),
             Self::Count(count) => thousands(*count),
-            Self::Decimal(_) | Self::Fraction(_) => grouped(&self.plain()),
+            Self::Signed(_) | Self::Decimal(_) | Self::Fraction(_) => grouped(&self.plain()),
             Self::Texts(_) => printable(&self.plain()).replace('\t', " "),
             Self::Empty => String::new(),
             Self::Unknown => "–".to_owned(),
@@ -107,6 +110,7 @@ impl Value {
         match self {
             Self::Text(text) => Json::from(text.as_str()),
             Self::Count(count) => Json::from(*count),
+            Self::Signed(number) => Json::from(*number),
             Self::Decimal(number) => Json::from((number * 100.0).round() / 100.0),
             Self::Fraction(number) => Json::from((number * 10_000.0).round() / 10_000.0),
             Self::Texts(texts) => Json::from(texts.as_slice()),

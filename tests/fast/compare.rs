@@ -33,9 +33,9 @@ fn two_builds_as_text() {
     expect![[r#"
         while-comb (no-opt) → while-comb (all)
 
-        note: compiled only before with compile-sync
+        note: only the run before was compiled with compile-sync
 
-        note: compiled only after with 14 passes
+        note: only the run after was compiled with 14 passes
 
         run                        before  after  delta       %
         cycles                         34     17    -17   -50.0

@@ -48,5 +48,6 @@ mod synth;
 mod tables;
 mod terms;
 mod trees;
+mod variables;
 mod views;
 mod waveform;

@@ -158,6 +158,11 @@ fn shared(path: &str) -> String {
     }
 }
 
+/// A design with variables of a front end, one of which can't be seen.
+fn with_variables() -> String {
+    crate::variables::DESIGN.replace("3: main.rp", "3: main.gone")
+}
+
 #[test]
 fn the_documented_fields_of_the_metadata_are_those_written() {
     let mut written = BTreeSet::new();
@@ -169,12 +174,17 @@ fn the_documented_fields_of_the_metadata_are_those_written() {
         DESIGN.replace("{ put; put; }", "{ @checkpoint(1) put; put; }"),
     );
     let marked = workshop.path("marked.futil");
-    for design in [examples(), of_corpus.to_vec(), vec![marked]].concat() {
+    workshop.write("variables.futil", with_variables());
+    let variables = workshop.path("variables.futil");
+    for design in [examples(), of_corpus.to_vec(), vec![marked, variables]].concat() {
         let (_, metadata) = instrument(&design, "all");
         let metadata = serde_json::from_str(&metadata.to_json()).unwrap();
         fields(&metadata, "", &mut written);
     }
     // What they name depends on the value.
+    written.retain(|path| !path.contains(".variables[].type."));
+    // Registers are shared by random programs: `variables/random.rs`.
+    written.insert("front_end.holders[].is_shared".to_owned());
     let of_values = [
         ".kind.component",
         ".kind.primitive",
@@ -236,13 +246,32 @@ fn the_documented_fields_of_observations_are_those_written() {
         serde_json::from_str(&workshop.read(&format!("out/{OBSERVATIONS}"))).unwrap();
     let mut written = BTreeSet::new();
     fields(&results, "", &mut written);
+    workshop.write("variables.futil", with_variables());
+    workshop.succeeds(&[
+        "run",
+        "variables.futil",
+        "-q",
+        "--out",
+        "variables",
+        "--watch",
+        "a",
+    ]);
+    let of_variables = workshop.read(&format!("variables/{OBSERVATIONS}"));
+    fields(
+        &serde_json::from_str(&of_variables).unwrap(),
+        "",
+        &mut written,
+    );
+    // Of runs with very many of them.
+    written.extend(["variables.until", "variables.left_out"].map(str::to_owned));
     assert_eq!(documented("## `observations.json`, version 2"), written);
     // Each table that there is something in is there, and no other.
     let listed = OUTPUTS
         .iter()
         .filter(|output| matches!(output.make, Make::Observed));
     let listed: BTreeSet<&str> = listed.map(|output| output.name).collect();
-    let files = workshop.files("out");
+    let mut files = workshop.files("out");
+    files.extend(workshop.files("variables"));
     let there: BTreeSet<&str> = files
         .keys()
         .filter_map(|path| path.to_str())

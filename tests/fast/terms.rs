@@ -126,8 +126,116 @@ fn words() -> BTreeSet<String> {
         words.extend([&item["kind"], &item["class"]].map(|word| word.as_str().unwrap().to_owned()));
     }
     keys(&advice["hardware"], &mut words);
+    words.extend(of_sweeps(&workshop));
+    words.extend(of_pages(&workshop));
     // Names of primitives are the design's.
     words.retain(|word| !word.contains('(') || word.contains('/'));
+    words
+}
+
+/// The headings of a sweep: those of its text, but for the names of pipelines, and the figures of its page.
+fn of_sweeps(workshop: &Workshop) -> BTreeSet<String> {
+    let [first, second] = ["while-comb.futil", "while-par.futil"].map(example);
+    let sweep = format!(
+        "passes = [\"all\", \"no-opt\"]\ndata = [{{ name = \"given\", file = \"{{design}}.data\" }}, {{ name = \"again\", file = \"{{design}}.data\" }}]\n\
+         [[design]]\nfiles = {first:?}\n[[design]]\nfiles = {second:?}\n"
+    );
+    workshop.write("sweep.toml", sweep);
+    let printed = workshop.succeeds(&["sweep", "sweep.toml", "--out", "swept"]);
+    let tables = printed.split("\n\n").skip(1);
+    let mut words: BTreeSet<String> = tables
+        .filter(|table| table.lines().count() > 1)
+        .flat_map(|table| headings(table.lines().next().unwrap_or_default()))
+        .filter(|word| !["all", "no-opt"].contains(&&**word))
+        .collect();
+    assert!(words.len() > 5, "{words:?}");
+    let data = data_of(&workshop.read("swept/sweep.html"));
+    let figures = data["figures"].as_array().unwrap().iter();
+    words.extend(figures.map(|figure| figure.as_str().unwrap().to_owned()));
+    words
+}
+
+/// The data of a page.
+fn data_of(page: &str) -> Value {
+    let data = between(page, "id=\"data\">", "</script>");
+    serde_json::from_str(data[0]).unwrap()
+}
+
+/// What stands between two texts, wherever it does.
+fn between<'t>(text: &'t str, open: &str, close: &str) -> Vec<&'t str> {
+    let parts = text.split(open).skip(1);
+    parts.filter_map(|part| part.split(close).next()).collect()
+}
+
+/// The headings on all pages, and what stands in the boxes of a graph. Those that need no explanation are left out.
+fn of_pages(workshop: &Workshop) -> BTreeSet<String> {
+    const PLAIN: [&str; 7] = [
+        "Keys and mouse",
+        "Source",
+        "Tables",
+        "All runs",
+        "Two figures of each run",
+        "line",
+        "Observations",
+    ];
+    let design = example("while-comb.futil");
+    workshop.succeeds(&["run", &design, "--out", "paged"]);
+    workshop.succeeds(&["graph", "paged", "--out", "graph.html"]);
+    workshop.succeeds(&["graph", "paged", "--out", "graph.svg"]);
+    let other = example("while-par.futil");
+    workshop.succeeds(&["compare", &design, &other, "--html", "compare.html"]);
+    let mut words = BTreeSet::new();
+    for page in [
+        "paged/report.html",
+        "compare.html",
+        "swept/sweep.html",
+        "graph.html",
+    ] {
+        let page = workshop.read(page);
+        let parts = [
+            between(&page, "element(\"h2\", {}, \"", "\""),
+            between(&page, "element(\"h3\", {}, \"", "\""),
+            between(&page, "<h2>", "</h2>"),
+            between(&page, "title: \"", "\""),
+            between(
+                &page,
+                "role=\"tabpanel\" tabindex=\"-1\" aria-label=\"",
+                "\"",
+            ),
+            between(&page, "role=\"tabpanel\" aria-label=\"", "\""),
+        ];
+        words.extend(parts.into_iter().flatten().map(str::to_owned));
+        let titles = between(&page, "const titles = [\"", "\", name]").into_iter();
+        words.extend(
+            titles
+                .flat_map(|titles| titles.split("\", \""))
+                .map(str::to_owned),
+        );
+        if let Some(tables) = data_of(&page)["tables"].as_array() {
+            let columns = tables
+                .iter()
+                .flat_map(|table| table["columns"].as_array().unwrap());
+            words.extend(columns.map(|column| column[0].as_str().unwrap().to_owned()));
+        }
+    }
+    let compared = between(&workshop.read("compare.html"), "const ROWS = {", "}").join("");
+    words.extend(
+        between(&compared, ": \"", "\"")
+            .into_iter()
+            .map(str::to_owned),
+    );
+    assert!(words.len() > 30, "{words:?}");
+    // In the boxes of a graph, words stand before their numbers.
+    let graph = workshop.read("graph.svg");
+    let texts = between(&graph, "<text", "</text>").into_iter();
+    let told = texts.filter_map(|text| text.rsplit('>').next()?.split_once(' '));
+    let counted = told.filter(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
+    // The heading is of the run.
+    let counted = counted.filter(|(word, _)| !word.ends_with(':'));
+    let counted: BTreeSet<String> = counted.map(|(word, _)| word.to_owned()).collect();
+    assert!(counted.contains("critical"), "{counted:?}");
+    words.extend(counted);
+    words.retain(|word| !PLAIN.contains(&&**word) && !word.contains("${") && !word.is_empty());
     words
 }
 

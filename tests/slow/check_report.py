@@ -205,7 +205,7 @@ def check_frames(browser, name):
     page.wait_for_function("document.querySelector('#matched').textContent.startsWith('Matched')")
     same("found in flame.svg", page.locator("#matched").text_content(), "Matched: 33.3%")
     title = page.locator("#frames g", has_text="if@L119 eq_1.out").first.locator("title").text_content()
-    same("title", title, "if@L119 eq_1.out (3 cycles of the run, 33.33 %; active in 3 cycles, entered 1 times; if eq_1.out)")
+    same("title", title, "if@L119 eq_1.out (3 cycles of the run, 33.3 %; active in 3 cycles, entered 1 times; if eq_1.out)")
     tops = [page.locator("#frames g", has_text=name).first.locator("rect").first.bounding_box()["y"] for name in ["seq@L116", "run_s1"]]
     check(tops[0] < tops[1], "flame.svg grows upwards, and the report's flame graph downwards")
     page.locator("#frames g", has_text="run_s1").first.click()

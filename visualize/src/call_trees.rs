@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use petal_metadata::{Id, Metadata, RunRole};
+use petal_metadata::{Id, Metadata, RunRole, VariableId};
 use petal_reconstruct::{
-    Activity, CallTree, Cycle, Event, FrameLabels, Gap, Instance, InstanceId, Node, Run,
-    actual_path, with_continuous,
+    Activity, CallTree, Cycle, Event, FrameLabels, Gap, Instance, InstanceId, LiveVariables, Node,
+    Run, actual_path, cells_to, with_continuous,
 };
 use serde_json::{Value as Json, json};
 
@@ -135,7 +135,10 @@ impl<'a> CallTrees<'a> {
         screen: Screen,
     ) -> String {
         let mut text = format!("{}\n", screen.styled(BOLD, title(cycles)));
-        for (depth, node) in tree.preorder() {
+        let live = LiveVariables::of_design(self.metadata);
+        let live = live.map(|live| live.of(tree, &self.instances));
+        let live = live.unwrap_or_default();
+        for (depth, node, holder) in tree.with_holders() {
             let indent = "  ".repeat(depth + 1);
             let label = self.labels.label(node, &self.instances);
             let label = match node {
@@ -157,7 +160,15 @@ impl<'a> CallTrees<'a> {
                 let _ = write!(line, " = {actual}");
             }
             let lines = FrontEndLines::new(self.metadata);
-            let places = lines.places(&lines.frames(node, &self.instances));
+            let variables = self.variables(&live, node, holder);
+            if !variables.is_empty() {
+                let _ = write!(line, " holds {}", variables.join(", "));
+            }
+            let made = lines.of_primitive(node, &self.instances);
+            let places = match lines.list(made.into_iter()) {
+                Some(made) => format!(" {{{made}}}"),
+                None => lines.places(&lines.frames(node, &self.instances)),
+            };
             if !places.is_empty() {
                 line.push_str(&screen.styled(DIM, places));
             }
@@ -178,6 +189,30 @@ impl<'a> CallTrees<'a> {
             text.push('\n');
         }
         text
+    }
+
+    /// The names of those of the variables `live` that a primitive of the component cell `holder` holds.
+    fn variables(&self, live: &[VariableId], node: Node, holder: Option<InstanceId>) -> Vec<&str> {
+        let ((
+            Node::Primitive {
+                actual: Some((holder, cell)),
+                ..
+            },
+            _,
+        )
+        | (Node::Primitive { cell, .. }, Some(holder))) = (node, holder)
+        else {
+            return Vec::new();
+        };
+        let mut path = cells_to(holder, &self.instances);
+        path.push(cell);
+        let front_end = &self.metadata.front_end;
+        let live = live.iter().map(|&id| front_end.variable(id));
+        let held = live.filter(|variable| {
+            let mut holders = variable.parts.iter().map(|part| part.holder.index());
+            holders.any(|at| front_end.holders[at].cells == path)
+        });
+        held.map(|variable| &*variable.name).collect()
     }
 
     fn json(

@@ -28,6 +28,8 @@ pub const OBSERVATIONS: &str = "observations.json";
 pub const OBSERVATION_TABLES: &str = "observations";
 /// The folder with the tables for databases.
 pub const TABLES_FOLDER: &str = "tables";
+/// The baseline of the run.
+pub const FIGURES: &str = "figures.json";
 /// The baseline of the run before.
 pub const LAST: &str = "last.json";
 /// The native timeline.
@@ -173,6 +175,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "observations/derived.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/samples.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/windows.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/variables.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "tables/runs.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/statements.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/loops.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
@@ -195,6 +198,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
     Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },
     Output { name: TRACE, about: READ_AGAIN, make: Make::Run, of_front_end: false },
+    Output { name: FIGURES, about: "the [baseline](docs/ci.md) of the run, which becomes `last.json`", make: Make::Run, of_front_end: false },
     Output { name: LAST, about: "the [baseline](docs/ci.md) of the run before, for `petal compare --last`; kept while nothing changes", make: Make::Before, of_front_end: false },
 ];
 

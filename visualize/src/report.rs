@@ -67,7 +67,10 @@ struct Data<'a> {
     /// What `petal advise` found.
     advice: Option<&'a serde_json::Value>,
     /// What was observed.
-    observations: Option<&'a serde_json::Value>,
+    observations: Option<serde_json::Value>,
+    /// What its front end's variables hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variables: Option<serde_json::Value>,
     tables: &'a [PageTable],
     /// The lines of the front end that frames stand for.
     lines: &'a [LineOfFrame],
@@ -142,6 +145,8 @@ impl Report<'_, '_> {
         let profile = analysis.profile();
         let tables = Tables::new(analysis);
         let (frames, trees) = Frames::new(metadata, &tables, profile, analysis.shown());
+        let (observations, variables) = self.observed();
+        let has_variables = variables.is_some();
         let whole = trees.as_deref().zip(analysis.order().runs());
         let data = Data {
             design: &self.summary.design,
@@ -167,7 +172,8 @@ impl Report<'_, '_> {
                 .collect(),
             hotspots: self.hotspots(&tables),
             advice: self.summary.advice.as_ref(),
-            observations: self.summary.observations.as_ref(),
+            observations,
+            variables,
             tables: &tables.views,
             lines: &frames.lines,
             frames: &frames.list,
@@ -176,7 +182,21 @@ impl Report<'_, '_> {
             bins: whole.is_none().then(|| analysis.order().bins()),
         };
         let (trees, runs) = whole.unwrap_or_default();
-        page::write(self.summary, &data, trees, runs)
+        page::write(self.summary, &data, trees, runs, has_variables)
+    }
+
+    /// What was observed, if there is something to show of it, and the front end's variables, which have a place of their own.
+    fn observed(&self) -> (Option<serde_json::Value>, Option<serde_json::Value>) {
+        let Some(mut observed) = self.summary.observations.clone() else {
+            return (None, None);
+        };
+        let all = observed.as_object_mut();
+        let Some(variables) = all.and_then(|all| all.remove("variables")) else {
+            return (Some(observed), None);
+        };
+        let tables = observed["tables"].as_array();
+        let is_shown = tables.is_some_and(|tables| !tables.is_empty());
+        (is_shown.then_some(observed), Some(variables))
     }
 
     /// The most expensive of each kind.

@@ -119,7 +119,7 @@ impl Graph {
         let common = Common::of(before, after);
         let mut graph = Self::default();
         for (stack, cycles) in stacks(after) {
-            let names = stack.iter().map(|frame| (label(after, frame), false));
+            let names = shown(after, &stack).map(|frame| (label(after, frame), false));
             graph.add(
                 names,
                 Cycles {
@@ -129,7 +129,7 @@ impl Graph {
             );
         }
         for (stack, cycles) in stacks(before) {
-            let names = stack.iter().map(|frame| match common.after(frame) {
+            let names = shown(before, &stack).map(|frame| match common.after(frame) {
                 Some(frame) => (label(after, &frame).to_owned(), false),
                 None => (label(before, frame).to_owned(), true),
             });
@@ -293,6 +293,18 @@ fn pairs(matches: &[Match]) -> BTreeMap<usize, usize> {
         Some((*from, *to))
     });
     pairs.collect()
+}
+
+/// The frames of a stack without the groups that the compiler made for an `invoke`: which number they have hangs on the passes, so that
+/// all below would be of one run alone.
+fn shown<'a>(run: &'a Baseline, stack: &'a [Frame]) -> impl Iterator<Item = &'a Frame> {
+    let is_invoke = |frame: &Frame| matches!(frame, Frame::Statement(at) if run.statements[*at].label.starts_with("invoke@"));
+    let is_made =
+        |frame: &Frame| matches!(frame, Frame::Label(label) if label.ends_with(" (compiler)"));
+    let frames = stack.iter().enumerate();
+    frames
+        .filter(move |&(at, frame)| at == 0 || !is_made(frame) || !is_invoke(&stack[at - 1]))
+        .map(|(_, frame)| frame)
 }
 
 /// The stacks of a run, with the cycles in which their last frame was a leaf.

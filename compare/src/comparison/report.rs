@@ -51,12 +51,19 @@ impl Comparison {
                 }
             }
         }
-        if let Some(causes) = self.causes() {
+        if let Some((causes, hidden)) = self.causes(all) {
             text.push_str(match style {
                 Style::Text(_) => "\n",
                 Style::Markdown => "\n### Changed by themselves\n\n",
             });
             text.push_str(&write(&causes, style));
+            if let Some(hidden) = hidden {
+                let before = match style {
+                    Style::Text(_) => "",
+                    Style::Markdown => "\n",
+                };
+                let _ = writeln!(text, "{before}{hidden}");
+            }
         }
         let observed = [
             self.observations.latency_rows(),
@@ -132,16 +139,19 @@ impl Comparison {
         table
     }
 
-    /// What changed most by itself, without what is inside: the causes of what the other tables tell. `None` if nothing did.
-    fn causes(&self) -> Option<Table> {
+    /// What changed most by itself, without what is inside: the causes of what the other tables tell, and what is said of those that are
+    /// left out. `None` if nothing did.
+    fn causes(&self, all: bool) -> Option<(Table, Option<String>)> {
         let cycles = |thousandths: u64| (thousandths + 500) / 1000;
         let mut table = Table::new(vec![
             Column::text("changed by itself"),
             Column::number("cycles"),
-            Column::number("delta"),
-            Column::prose("what changed"),
+            Column::change("delta"),
+            Column::prose("what changed").folding(),
         ]);
-        for row in self.own.iter().filter(|row| row.shift() > 0).take(CAUSES) {
+        let changed = || self.own.iter().filter(|row| row.shift() > 0);
+        let shown = if all { usize::MAX } else { CAUSES };
+        for row in changed().take(shown) {
             let change = Change {
                 before: cycles(row.own.0),
                 after: cycles(row.own.1),
@@ -160,7 +170,12 @@ impl Comparison {
                 parts.collect::<Vec<String>>().join(", ").into(),
             ]);
         }
-        (!table.rows().is_empty()).then_some(table)
+        let hidden = match changed().count().saturating_sub(shown) {
+            0 => None,
+            1 => Some("1 smaller one (`--all` shows it)".to_owned()),
+            more => Some(format!("{more} smaller ones (`--all` shows them)")),
+        };
+        (!table.rows().is_empty()).then_some((table, hidden))
     }
 
     fn statement_rows(&self) -> Listing {
@@ -183,7 +198,7 @@ impl Comparison {
             }
         });
         let mut columns = columns("statement", &["overhead", "delta"]);
-        columns.push(Column::prose("what changed"));
+        columns.push(Column::prose("what changed").folding());
         columns.push(Column::prose("source"));
         if has_front_end {
             columns.push(Column::prose("front end"));
@@ -213,7 +228,7 @@ impl Comparison {
             }
         });
         let mut columns = columns("group", &["times active"]);
-        columns.push(Column::prose("what changed"));
+        columns.push(Column::prose("what changed").folding());
         Listing::new(["group", "groups"], columns, rows)
     }
 
@@ -232,7 +247,7 @@ impl Comparison {
             }
         });
         let mut columns = columns("cell", &["busy", "control", "times active"]);
-        columns.push(Column::prose("what changed"));
+        columns.push(Column::prose("what changed").folding());
         Listing::new(["component cell", "component cells"], columns, rows)
     }
 }

@@ -17,7 +17,7 @@ function showHead() {
       element("div", {}, element("dt", {}, name), element("dd", {}, `${count(change.before)} → ${count(change.after)} `, element("span", { class: direction(change.before, change.after) }, changeText(change)))),
     );
   figure("cycles", comparison.cycles);
-  for (const note of comparison.notes.filter((note) => !note.startsWith("compiled only "))) byId("notes").append(element("p", { class: "note" }, note));
+  for (const note of comparison.notes.filter((note) => !note.startsWith("only the run "))) byId("notes").append(element("p", { class: "note" }, note));
   const longest = Math.max(1, comparison.cycles.before, comparison.cycles.after);
   for (const side of SIDES) {
     const parts = data.classes.map(([name, paint, change]) => {
@@ -76,7 +76,7 @@ function showChanges() {
 
 /** Chooses a statement by its name, `main.while@L12`, or its label in a flame graph: its row, and its line of the source. */
 function chooseName(name) {
-  for (const row of document.querySelectorAll(".change")) {
+  for (const row of document.querySelectorAll(".change, #table tbody tr")) {
     if (row.dataset.name === name || row.dataset.name.endsWith(`.${name}`)) row.setAttribute("aria-current", "true");
     else row.removeAttribute("aria-current");
   }
@@ -151,13 +151,13 @@ function showSources() {
 }
 
 /** What the rows of each table are. */
-const ROWS = { "own changes": "statement or group", statements: "statement", groups: "group", cells: "cell" };
+const ROWS = { "own changes": "changed by itself", statements: "statement", groups: "group", cells: "cell" };
 
 /** The tables: name, cycles, and one more figure of each row that changed. */
 const TABLES = {
   "own changes": {
     rows: data.own.map((row) => ({ ...row, cycles: { before: row.own[0] / 1000, after: row.own[1] / 1000 } })),
-    columns: [["what", ({ parts }) => Object.keys(parts).join(", ")], ["source", ({ source }) => source]],
+    columns: [["what changed", ({ parts }) => Object.keys(parts).join(", ")], ["source", ({ source }) => source]],
   },
   statements: { rows: comparison.statements, more: "overhead", columns: [["source", ({ source }) => source], ["front end", ({ front_end }) => front_end ?? ""]] },
   groups: { rows: comparison.groups, more: "times", columns: [["now", ({ now }) => now.join(", ")], ["no longer", ({ no_longer }) => no_longer.join(", ")]] },
@@ -165,6 +165,14 @@ const TABLES = {
 };
 
 function showTables() {
+  byId("table").addEventListener("keydown", (event) => {
+    const row = event.target.closest("tbody tr");
+    const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    if (!row || (!step && event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    if (step) moveFocus(byId("table").tBodies[0], row[step]);
+    else chooseName(row.dataset.name);
+  });
   const names = Object.keys(TABLES);
   tabs(byId("tables").firstElementChild, "Tables", names, (nth) => showTable(names[nth], "change", false));
 }
@@ -172,10 +180,14 @@ function showTables() {
 /** A table, sorted by a column: what changed most first, unless asked otherwise. */
 function showTable(name, by, ascending) {
   const { rows, more, columns } = TABLES[name];
+  // All of a table's figures have decimals, or none has.
+  const isWhole = rows.every(({ cycles }) => Number.isInteger(cycles.before) && Number.isInteger(cycles.after));
+  const written = (number) => (number === 0 ? "" : (isWhole ? integer : decimal).format(number));
+  const difference = ({ before, after }) => (before === after ? "" : `${after > before ? "+" : "−"}${written(Math.abs(after - before))}`);
   const figures = (title, of) => [
-    { title: `${title} before`, value: (row) => of(row).before, write: count },
-    { title: `${title} after`, value: (row) => of(row).after, write: count },
-    { title: title === "cycles" ? "change" : `${title}, change`, value: (row) => Math.abs(of(row).after - of(row).before), shown: (row) => signed(Math.round((of(row).after - of(row).before) * 100) / 100), of },
+    { title: `${title} before`, value: (row) => of(row).before, shown: (row) => written(of(row).before) },
+    { title: `${title} after`, value: (row) => of(row).after, shown: (row) => written(of(row).after) },
+    { title: title === "cycles" ? "change" : `${title}, change`, value: (row) => Math.abs(of(row).after - of(row).before), shown: (row) => difference(of(row)), of },
   ];
   const all = [
     { title: ROWS[name], value: (row) => row.name },
@@ -190,23 +202,23 @@ function showTable(name, by, ascending) {
     const [x, y] = [column.value(a), column.value(b)];
     return (ascending ? 1 : -1) * (typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true }));
   });
-  const head = told.map(({ title, write, shown }) => {
+  const head = told.map(({ title, shown }) => {
     const isBy = title === column.title;
     const sort = isBy ? (ascending ? "ascending" : "descending") : undefined;
     const again = () => {
       showTable(name, title, isBy && !ascending);
       byId("table").querySelector("th[aria-sort] button").focus();
     };
-    return element("th", { scope: "col", class: write || shown ? "number" : undefined, "aria-sort": sort }, element("button", { type: "button", onclick: again }, title));
+    return element("th", { scope: "col", class: shown ? "number" : undefined, "aria-sort": sort }, element("button", { type: "button", onclick: again }, title));
   });
-  const lines = order.map((row) =>
+  const lines = order.map((row, at) =>
     element(
       "tr",
-      { onclick: () => chooseName(row.name) },
-      ...told.map(({ value, write, shown, of }, nth) => {
-        const text = shown ? shown(row) : write ? write(value(row)) : value(row);
+      { tabindex: at ? "-1" : "0", "data-name": row.name, onclick: () => chooseName(row.name) },
+      ...told.map(({ value, shown, of }, nth) => {
+        const text = shown ? shown(row) : value(row);
         const kind = of ? direction(of(row).before, of(row).after) : undefined;
-        return element(nth ? "td" : "th", { scope: nth ? undefined : "row", class: [write || shown ? "number" : "", kind ?? ""].join(" ").trim() || undefined }, text === "0" ? "" : text);
+        return element(nth ? "td" : "th", { scope: nth ? undefined : "row", class: [shown ? "number" : "", kind ?? ""].join(" ").trim() || undefined }, text);
       }),
     ),
   );

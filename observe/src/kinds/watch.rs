@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use petal_reconstruct::Signal;
-use petal_table::{Columns, Track, TrackContent, Value};
+use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
 use crate::builder::{Builder, refuse};
@@ -14,6 +14,7 @@ use crate::problem::Refused;
 use crate::syntax;
 use crate::tables::{ResultTable, or_empty};
 use crate::text::Text;
+use crate::variables;
 use crate::watched::{Watchable, register_writes, watchable, writes};
 
 /// A watchpoint: a register, a memory, some of its words, or any expression.
@@ -102,7 +103,32 @@ pub(super) fn build(
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     for of in requests {
-        let what = watched(&of.value, builder)?;
+        let what = match watched(&of.value, builder) {
+            Ok(what) => what,
+            // What is no name of the Calyx program may be one of its front end.
+            Err(refused) => {
+                let variables = variables::named(builder.metadata, of.value.text.trim());
+                if variables.is_empty() {
+                    return Err(refused);
+                }
+                let front_end = &builder.metadata.front_end;
+                let mut hidden = variables.iter().map(|&id| &front_end.variable(id).hidden);
+                if let Some(why) = hidden
+                    .clone()
+                    .flatten()
+                    .next()
+                    .filter(|_| hidden.all(Option::is_some))
+                {
+                    let name = &of.value.text;
+                    return refuse(
+                        &of.value,
+                        &format!("the variable `{name}` can't be seen: {why}"),
+                    );
+                }
+                builder.watched_variables.extend(variables);
+                continue;
+            }
+        };
         builder.collect(WatchCollector {
             name: of.value.name(of.name.as_ref()),
             value: of.value.text.clone(),
@@ -259,7 +285,7 @@ pub(super) fn tables(all: &[Watch]) -> Vec<ResultTable<'_>> {
     let changes: usize = all.iter().map(|watch| watch.changes.len()).sum();
     let rows = all.iter();
     let rows = rows.flat_map(|of| of.changes.iter().map(|change| (of.name.as_str(), change)));
-    let title = format!("changes: {changes}");
+    let title = format!("changes: {}", thousands(changes as u64));
     vec![ResultTable::new("changes", title, columns, rows)]
 }
 

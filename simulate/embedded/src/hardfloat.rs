@@ -1,4 +1,4 @@
-//! Calyx's wrappers around Berkeley HardFloat: whether a file is one of those that the embedded simulator computes by itself.
+//! Calyx's wrappers around Berkeley `HardFloat`: whether a file is one of those that the embedded simulator computes by itself.
 //!
 //! Owns the digests of the files. White space and comments don't count; whatever else is different goes to a simulator of Verilog.
 
@@ -21,7 +21,7 @@ const WRAPPERS: [(&str, &str); 6] = [
 /// What stands for all of them in petal's library.
 const STAND_IN: &str = "0227c9a05284366f";
 
-/// What they are made of in HardFloat's release 1, in its folder beside them.
+/// What they are made of in `HardFloat`'s release 1, in its folder beside them.
 const SOURCES: [(&str, &str); 15] = [
     ("HardFloat_consts.vi", "8d472f4424e94fe6"),
     ("HardFloat_localFuncs.vi", "5974547dd0b9e5c5"),
@@ -61,10 +61,6 @@ pub(crate) fn is_known(primitive: &str, file: &Path) -> bool {
 fn digest(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let digest = Sha256::digest(tokens(&text).join("\n"));
-    Some(
-        digest[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-    )
+    let (first, _) = digest.split_first_chunk()?;
+    Some(format!("{:016x}", u64::from_be_bytes(*first)))
 }

@@ -141,22 +141,22 @@ const told = (row) =>
   [`${row.design}${row.error ? " (failed)" : ""}`, `passes ${row.passes}`, `data ${row.data}`, ...data.figures.slice(0, 8).map((name, at) => (row.figures[at] === null ? "" : `${name} ${count(row.figures[at])}`)).filter(Boolean)].join("\n");
 const report = (row) => (row.profile ? `${row.profile}/report.html` : undefined);
 
-/** The names of designs beside their points: one for each place of a design, if there is room. */
-function names(points, most) {
+/** The names of designs beside their points, if there is room: once for points of a design that are near one another. */
+function names(points, [least, highest, most, lowest]) {
   const taken = points.map(({ left, top }) => [left - 5, top - 5, left + 5, top + 5]);
   const isFree = (box) => taken.every(([left, top, right, bottom]) => box[2] < left || box[0] > right || box[3] < top || box[1] > bottom);
-  const named = new Set();
-  return points.flatMap(({ row, left, top, place }) => {
+  const named = new Map();
+  return points.flatMap(({ row, left, top }) => {
     const name = row.design.length > 26 ? `${row.design.slice(0, 25)}…` : row.design;
-    const near = JSON.stringify([row.design, place]);
-    if (named.has(near)) return [];
+    if (!named.has(row.design)) named.set(row.design, []);
+    if (named.get(row.design).some(([x, y]) => Math.hypot(x - left, y - top) < 80)) return [];
     const width = name.length * 6.4;
     const spots = [[8, 4], [8, -8], [8, 16], [-8 - width, 4], [-8 - width, -8], [-width / 2, -10], [-width / 2, 20], [14, 30], [14, -24]];
-    const spot = spots.find(([dx, dy]) => left + dx > 0 && left + dx + width < most && isFree([left + dx, top + dy - 10, left + dx + width, top + dy + 1]));
+    const spot = spots.find(([dx, dy]) => left + dx > least && left + dx + width < most && top + dy - 10 > highest && top + dy < lowest && isFree([left + dx, top + dy - 10, left + dx + width, top + dy + 1]));
     if (!spot) return [];
     const [dx, dy] = spot;
     taken.push([left + dx, top + dy - 10, left + dx + width, top + dy + 1]);
-    named.add(near);
+    named.get(row.design).push([left, top]);
     return [svg("text", { class: "name", x: left + dx, y: top + dy }, name)];
   });
 }
@@ -188,7 +188,10 @@ function matrix(rows) {
 
 /** All points, the fronts as lines where there are few enough to tell them apart. */
 function draw(rows) {
-  const [width, height] = [860, 460];
+  // As wide as there is room, so that its texts are as large as those of the page.
+  const room = byId("main").clientWidth;
+  const width = Math.max(340, Math.min(860, room > 700 ? room - 190 : room - 2));
+  const height = Math.min(460, width);
   const [left, right, top, bottom] = [72, 16, 14, 48];
   const points = rows.map((row) => ({ row, x: valueIn(row, state.x), y: valueIn(row, state.y) })).filter(({ x, y }) => typeof x === "number" && typeof y === "number");
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${state.y} over ${state.x}` });
@@ -200,6 +203,7 @@ function draw(rows) {
   const range = (axis) => [Math.min(...points.map((point) => point[axis])), Math.max(...points.map((point) => point[axis]))];
   const x = scale(range("x"), [left, width - right], state.log);
   const y = scale(range("y"), [height - bottom, top], state.log);
+  const size = points.length > 100 ? 3.4 : 4.5;
   for (const tick of x.ticks) {
     picture.append(svg("line", { class: "grid", x1: x.at(tick), x2: x.at(tick), y1: top, y2: height - bottom }), svg("text", { x: x.at(tick), y: height - bottom + 17, "text-anchor": "middle" }, short(tick)));
   }
@@ -221,31 +225,31 @@ function draw(rows) {
   const shown = new Set();
   // Those that are best lie on top.
   points.sort((a, b) => best.has(a.row) - best.has(b.row));
-  // Points in one place stand side by side around it: none hides another.
+  // Points in one place stand side by side around it, as seeds of a sunflower do: none hides another.
   const places = new Map();
   for (const point of points) {
     [point.left, point.top] = [x.at(point.x), y.at(point.y)];
     const key = `${Math.round(point.left / 6)} ${Math.round(point.top / 6)}`;
     if (!places.has(key)) places.set(key, []);
     places.get(key).push(point);
-    point.place = key;
   }
   for (const together of places.values()) {
     if (together.length === 1) continue;
-    const radius = Math.min(40, 3.2 * together.length + 2);
-    const [{ left: cx, top: cy }] = together;
+    const radius = 1.3 * size * Math.sqrt(together.length) + size;
+    const inside = (at, least, most) => Math.max(least + radius, Math.min(most - radius, at));
+    const [cx, cy] = [inside(together[0].left, left, width - right), inside(together[0].top, top, height - bottom)];
     picture.append(svg("circle", { class: "together", cx, cy, r: radius }));
     together.forEach((point, nth) => {
       point.together = together.length;
-      const angle = (nth / together.length) * 2 * Math.PI;
-      point.left += radius * Math.cos(angle);
-      point.top += radius * Math.sin(angle);
+      const [angle, distance] = [nth * Math.PI * (3 - Math.sqrt(5)), 1.3 * size * Math.sqrt(nth)];
+      point.left = cx + distance * Math.cos(angle);
+      point.top = cy + distance * Math.sin(angle);
     });
   }
   for (const point of points) {
     const category = categories.indexOf(String(valueIn(point.row, state.color)));
     shown.add(category);
-    const node = mark(category, point.left, point.top, best.has(point.row) ? 6 : 4.5);
+    const node = mark(category, point.left, point.top, best.has(point.row) ? size + 1 : size);
     const text = point.together ? `${told(point.row)}\n(one of ${point.together} runs with about these figures)` : told(point.row);
     node.append(svg("title", {}, text));
     const href = report(point.row);
@@ -255,7 +259,7 @@ function draw(rows) {
     holder.onmouseleave = () => point.row.line?.classList.remove("pointed");
     picture.append(holder);
   }
-  picture.append(...names(points, width - right));
+  picture.append(...names(points, [left, top, width - right, height - bottom]));
   const legend = [...shown].sort((a, b) => a - b).map((at) => element("li", {}, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, mark(at, 7, 7)), categories[at]));
   return [picture, legend];
 }
@@ -290,11 +294,19 @@ function table(rows) {
   byId("more").textContent = `All ${count(sorted.length)} rows`;
 }
 
-function show() {
+function wantedRows() {
   const wanted = filters(state.filter);
-  const rows = data.rows.filter((row) => wanted.every((is) => is(row)));
+  return data.rows.filter((row) => wanted.every((is) => is(row)));
+}
+
+function show() {
+  const rows = wantedRows();
   matrix(rows);
   table(rows);
+  showPicture(rows);
+}
+
+function showPicture(rows) {
   const [picture, legend] = draw(rows);
   byId("picture").replaceChildren(picture, element("ul", { class: "legend", "aria-label": state.color }, ...legend));
 }
@@ -321,11 +333,17 @@ byId("main").append(
   element("div", { class: "controls" }, select("base", "Compared with", PIPELINES), element("span", { class: "hint" }, "bold: the least of its row")),
   element("div", { class: "box", tabindex: "0", role: "region", "aria-label": `${MAIN} by design and pipeline` }, element("table", { id: "matrix" })),
   element("h2", {}, "Two figures of each run"),
-  element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; on a ring: runs with about the same figures; a point opens its report")),
+  element("div", { class: "controls" }, select("x", "Across", measures), select("y", "Up", measures), select("color", "Colour", TEXTS), element("label", {}, log, " logarithmic"), element("span", { class: "hint" }, "with an outline: not beaten in both by any run of the same designs and data; in a circle: runs with about the same figures; a point opens its report")),
   element("div", { id: "picture", class: "picture" }),
   element("h2", {}, "All runs"),
   element("div", { class: "controls" }, more),
   element("div", { class: "box" }, element("table", { id: "table" })),
 );
 show();
+let drawn = byId("main").clientWidth;
+new ResizeObserver(() => {
+  if (byId("main").clientWidth === drawn) return;
+  drawn = byId("main").clientWidth;
+  showPicture(wantedRows());
+}).observe(byId("main"));
 showTheme(() => {});

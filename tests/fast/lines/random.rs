@@ -55,8 +55,10 @@ fn position_at_random(metadata: &mut Metadata, numbers: &mut Numbers) {
                 file: FrontEndFileId::from_index(at % 3),
                 line: u32::try_from(at / 3).unwrap() + 1,
                 end_line: u32::try_from(at / 3).unwrap() + 1,
+                variables: None,
             })
             .collect(),
+        ..FrontEnd::default()
     };
     let mut some = || {
         let count = numbers.below(3);

@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::ControlGraph;
 use super::detail::Detail;
 use super::shown::Shown;
-use super::svg::DARK;
 use crate::page::Page;
 use petal_table::text::thousands;
 
@@ -16,24 +15,19 @@ const SCRIPT: &str = concat!(include_str!("page/graph.js"));
 /// What the script of the page gets: images as texts, which it makes nodes of that no browser runs.
 #[derive(Serialize)]
 struct Data {
-    /// The image, of a large graph that of the critical path alone.
-    image: String,
+    /// The image, of a large graph that of the critical path alone, and what it leaves out.
+    image: (String, Option<String>),
     /// The image with more than the critical path, if the first is of that alone.
-    all: Option<String>,
+    all: Option<(String, Option<String>)>,
 }
 
 impl ControlGraph {
     /// The text of the page.
     pub fn html(&self) -> String {
-        // The page has looks of its own, and its policy takes none of an image.
-        let image = |detail| {
-            self.svg(detail)
-                .replacen(&format!("<style>{DARK}</style>"), "", 1)
-        };
         let is_alone = Shown::is_alone(self, Detail::Fitting);
         let data = Data {
-            image: image(Detail::Fitting),
-            all: is_alone.then(|| image(Detail::All)),
+            image: self.svg_of_page(Detail::Fitting),
+            all: is_alone.then(|| self.svg_of_page(Detail::All)),
         };
         let page = Page {
             kind: "graph",

@@ -19,7 +19,7 @@ const PLAIN: &str = "#8b93a0";
 /// Of what was never reached.
 const UNREACHED: &str = "0.45";
 /// How it looks where all is dark.
-pub(super) const DARK: &str = "@media (prefers-color-scheme: dark) { .paper { fill: #16181c } .panel { fill: #1f2228; stroke: #3a3f48 } \
+const DARK: &str = "@media (prefers-color-scheme: dark) { .paper { fill: #16181c } .panel { fill: #1f2228; stroke: #3a3f48 } \
                     text { fill: #e6e8ec } .step text { fill: #1b1f24 } text.critical { fill: #ff9e8f } }";
 /// Around the picture, and for the text above it.
 const BORDER: f64 = 16.0;
@@ -31,16 +31,31 @@ impl ControlGraph {
     /// The graph as an image, with as much of it as `detail` says.
     pub fn svg(&self, detail: Detail) -> String {
         let mut image = Vec::new();
-        let drawn = self.draw(detail, &mut image);
+        let drawn = self.draw(&Shown::of(self, detail), true, &mut image);
         debug_assert!(drawn.is_ok(), "there is memory");
         String::from_utf8_lossy(&image).into_owned()
     }
 
-    fn draw(&self, detail: Detail, out: impl Write) -> io::Result<()> {
+    /// The image for a page, which has heading, legend and looks of its own, and what it leaves out.
+    pub(super) fn svg_of_page(&self, detail: Detail) -> (String, Option<String>) {
+        let mut image = Vec::new();
         let shown = Shown::of(self, detail);
-        let layout = layout(self, &shown);
-        let width = layout.width.max(NARROWEST) + 2.0 * BORDER;
-        let height = layout.height + ABOVE + 2.0 * BORDER;
+        let drawn = self.draw(&shown, false, &mut image);
+        debug_assert!(drawn.is_ok(), "there is memory");
+        let image = String::from_utf8_lossy(&image).into_owned();
+        (image, self.left_out(&shown).map(|left_out| left_out + "."))
+    }
+
+    /// Draws what is shown; `alone` says that nothing else tells what it is.
+    fn draw(&self, shown: &Shown, alone: bool, out: impl Write) -> io::Result<()> {
+        let layout = layout(self, shown);
+        let (above, narrowest) = if alone {
+            (ABOVE, NARROWEST)
+        } else {
+            (0.0, 0.0)
+        };
+        let width = layout.width.max(narrowest) + 2.0 * BORDER;
+        let height = layout.height + above + 2.0 * BORDER;
         let mut writer = Writer::new(out);
         writer
             .create_element("svg")
@@ -57,8 +72,10 @@ impl ControlGraph {
                 ("fill", "#1b1f24"),
             ])
             .write_inner_content(|writer| {
-                let style = writer.create_element("style");
-                style.write_text_content(BytesText::new(DARK))?;
+                if alone {
+                    let style = writer.create_element("style");
+                    style.write_text_content(BytesText::new(DARK))?;
+                }
                 markers(writer)?;
                 rect(
                     writer,
@@ -70,8 +87,10 @@ impl ControlGraph {
                     },
                     &[("fill", "#ffffff"), ("class", "paper")],
                 )?;
-                self.heading(writer, &shown)?;
-                let place = format!("translate({} {})", number(BORDER), number(BORDER + ABOVE));
+                if alone {
+                    self.heading(writer, shown)?;
+                }
+                let place = format!("translate({} {})", number(BORDER), number(BORDER + above));
                 let group = writer.create_element("g");
                 group
                     .with_attribute(("transform", &*place))
@@ -85,19 +104,26 @@ impl ControlGraph {
         let title = format!("{}: {} cycles", self.design, thousands(self.cycles));
         text(writer, (BORDER, 26.0), &title, &[("font-size", "15")])?;
         legend(writer)?;
-        let left_out = self.statements.len() - shown.sites.len();
-        if left_out > 0 {
-            let cycles = self.cycles_of(|site| !shown.sites.contains(&site));
-            let note = format!(
-                "{} of {} statements and cells are not shown, with {} cycles of the critical path: `--all` shows more, `--cell` one cell, DOT all.",
-                thousands(left_out as u64),
-                thousands(self.statements.len() as u64),
-                thousands(cycles),
-            );
+        if let Some(left_out) = self.left_out(shown) {
+            let note = format!("{left_out}: `--all` shows more, `--cell` one cell, DOT all.");
             let look = [("fill", CRITICAL), ("class", "critical")];
             text(writer, (BORDER, 82.0), &note, &look)?;
         }
         Ok(())
+    }
+
+    /// What is not shown, in words, if anything.
+    fn left_out(&self, shown: &Shown) -> Option<String> {
+        let left_out = self.statements.len() - shown.sites.len();
+        let cycles = self.cycles_of(|site| !shown.sites.contains(&site));
+        (left_out > 0).then(|| {
+            format!(
+                "{} of {} statements and cells are not shown, with {} cycles of the critical path",
+                thousands(left_out as u64),
+                thousands(self.statements.len() as u64),
+                thousands(cycles),
+            )
+        })
     }
 
     fn cycles_of(&self, wanted: impl Fn(super::Site) -> bool) -> u64 {

@@ -334,7 +334,11 @@ impl<'a> Frames<'a> {
         if id == next {
             let (spans, rows) = self.origin(node);
             let lines = FrontEndLines::new(self.metadata).frames(node, self.instances);
-            let places = Self::places(self.metadata, &lines, spans);
+            let mut places = Self::places(self.metadata, &lines, spans);
+            let made = FrontEndLines::new(self.metadata).of_primitive(node, self.instances);
+            if let Some(made) = made.and_then(|line| written_line(self.metadata, line)) {
+                places.insert(0, made);
+            }
             let lines = if self.metadata.front_end.files.is_empty() {
                 Vec::new()
             } else {

@@ -15,7 +15,7 @@ function showObservations({ tables, histograms, samples }) {
     const head = header.map((name, column) => element("th", { scope: "col", class: classOf[column] }, name));
     const line = (row) => element("tr", {}, ...row.map((cell, column) => element("td", { class: classOf[column] }, ...linked(header[column], cell))));
     const rest = rows.length < all ? `; the first ${count(rows.length)} of ${count(all)} rows, all are in the folder observations` : "";
-    const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows.map(line)));
+    const table = element("table", { tabindex: "0" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows.map(line)));
     return element("section", {}, element("h3", {}, title + rest), element("div", { class: "measured" }, table, element("div", { class: "measured" }, ...beside(title))));
   });
   byId("observations").append(element("h2", {}, "Observations"), ...sections, element("div", { class: "measured" }, ...Object.values(pictures).flat()));

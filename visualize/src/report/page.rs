@@ -24,13 +24,23 @@ const SCRIPT: &str = concat!(
     include_str!("main.js"),
 );
 
+/// What follows if the design has variables of a front end.
+const VARIABLES: &str = include_str!("variables.js");
+
 /// The page with this data, and trees and runs as they were packed.
-pub(crate) fn write(summary: &Summary, data: &impl Serialize, trees: &[u8], runs: &[u8]) -> String {
+pub(crate) fn write(
+    summary: &Summary,
+    data: &impl Serialize,
+    trees: &[u8],
+    runs: &[u8],
+    has_variables: bool,
+) -> String {
+    let script = format!("{SCRIPT}{VARIABLES}");
     let page = Page {
         kind: "report",
         body: BODY,
         style: STYLE,
-        script: SCRIPT,
+        script: if has_variables { &script } else { SCRIPT },
     };
     let texts = [
         ("design", &*summary.design),

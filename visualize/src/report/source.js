@@ -97,13 +97,9 @@ function sourceTable(file, at, { known, costs, cells, most }) {
     const hint = nth < titles.length - 1 ? explained(title.replace(" %", "")) : {};
     return element("th", { scope: "col", ...hint }, title);
   });
-  const table = element("table", { class: "source", "data-file": at }, element("thead", {}, element("tr", {}, ...head)), body);
-  // Where the columns stay while the code scrolls.
-  widths.reduce((left, width, column) => {
-    table.style.setProperty(`--left-${column}`, `calc(${left}ch + ${column * 16}px)`);
-    table.style.setProperty(`--width-${column}`, `calc(${width}ch + 16px)`);
-    return left + width;
-  }, 0);
+  const table = element("table", { class: "source", "data-file": at, "data-numbers": widths.length }, element("thead", {}, element("tr", {}, ...head)), body);
+  // From which follows where the columns stay while the code scrolls.
+  widths.forEach((width, column) => table.style.setProperty(`--width-${column}`, `calc(${width}ch + 16px)`));
   return table;
 }
 

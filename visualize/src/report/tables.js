@@ -1,7 +1,10 @@
 // The tables, one in sight at a time: sorted by a click on a heading, filtered by a text.
 
 /** What matters most, after the name: these columns come first. */
-const FIRST_COLUMNS = ["own", "cost", "cycles", "total cycles", "overhead", "SHARE", "times entered", "times active"];
+const FIRST_COLUMNS = ["own", "cost", "cycles", "total cycles", "overhead", "SHARE", "iterations", "shortest iteration", "average iteration", "longest iteration", "times entered", "times active"];
+
+/** What the name, or the source beside the table, tells as well: these come last. */
+const LAST_COLUMNS = ["file", "line", "front end"];
 
 /** The order of the tables, and what of each is its cost: the column that the page adds is that in percent of the run. */
 const TABLES = { hotspots: "cost", lines: "own", control: "overhead", groups: "total cycles", cells: "cycles", loops: "cycles" };
@@ -69,8 +72,10 @@ function columnsOf(table, at) {
   };
   const others = columns.map(([title, numeric], column) => ({ title, value: (row) => row[column], numeric }));
   const rest = others.filter(({ title }) => !named.includes(title) && title !== "% of run");
-  const first = FIRST_COLUMNS.flatMap((title) => (title === "SHARE" ? [share] : rest.filter((column) => column.title === title)));
-  shown.push(...first, ...rest.filter((column) => !first.includes(column)));
+  const titled = (title) => rest.filter((column) => column.title === title);
+  const first = FIRST_COLUMNS.flatMap((title) => (title === "SHARE" ? [share] : titled(title)));
+  const last = LAST_COLUMNS.flatMap(titled);
+  shown.push(...first, ...rest.filter((column) => !first.includes(column) && !last.includes(column)), ...last);
   const told = ({ value }) => table.rows.some((row, nth) => ![null, 0, ""].includes(value(row, nth)));
   const important = (column) => column === shown[0] || column === share || ["cycles", "overhead", "cost"].includes(column.title);
   return { shown: shown.filter((column) => important(column) || told(column)), all: shown.length };

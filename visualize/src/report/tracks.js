@@ -160,13 +160,9 @@ function drawRow(context, { node, nodes, depth }, top, covered, step, outer) {
     context.fillStyle = color("var(--chosen)");
     context.fillRect(0, top, outer, ROW_HEIGHT);
   }
-  context.save();
-  context.beginPath();
-  context.rect(0, top, timeline.gutter - 6, ROW_HEIGHT);
-  context.clip();
   context.fillStyle = color("var(--text)");
-  context.fillText(label, 4 + depth * timeline.indent, top + ROW_HEIGHT / 2);
-  context.restore();
+  const left = 4 + depth * timeline.indent;
+  context.fillText(fitted(context, label, timeline.gutter - 6 - left), left, top + ROW_HEIGHT / 2);
   context.fillStyle = fillOf(paintOf(node));
   for (let column = 0; column < covered.length; ) {
     const share = covered[column];
@@ -177,6 +173,18 @@ function drawRow(context, { node, nodes, depth }, top, covered, step, outer) {
     column = end;
   }
   context.globalAlpha = 1;
+}
+
+/** As much of a text as there is room for. */
+function fitted(context, text, room) {
+  if (context.measureText(text).width <= room) return text;
+  let [least, most] = [0, text.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= room) least = middle;
+    else most = middle - 1;
+  }
+  return `${text.slice(0, least)}…`;
 }
 
 /** The area that a drag selected. */

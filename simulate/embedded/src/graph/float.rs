@@ -1,6 +1,8 @@
-//! Binary floating point of any format up to 64 bits, as Berkeley HardFloat (release 1, in its RISC-V variant) computes it.
+//! Binary floating point of any format up to 64 bits, as Berkeley `HardFloat` (release 1, in its RISC-V variant) computes it.
 //!
 //! Owns rounding, sums, products, comparisons and conversions. A NaN that comes out is always the same one.
+
+use std::cmp::Ordering;
 
 /// A format: the bits of its exponent, and those of its significand, the hidden one among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,7 +71,7 @@ impl FloatOp {
             Self::Mul => format.mul(of(0), of(1), args[2]),
             Self::Compare => compare(of(0), of(1), args[2] != 0),
             Self::ToInt => to_int(of(0), format, width),
-            Self::FromInt(bits) => format.from_int(args[0], bits, args[1] != 0),
+            Self::FromInt(bits) => format.integer(args[0], bits, args[1] != 0),
             Self::Begin => begin(of(0), of(1), args[2] != 0),
             Self::Exponent => {
                 let exp = match args[2] {
@@ -273,7 +275,7 @@ impl Format {
         if sig == 0 {
             return self.zero(sign);
         }
-        let highest = 127 - sig.leading_zeros();
+        let highest = sig.ilog2();
         // With the highest bit as the integer bit that counts one.
         let one = self.places() + 1;
         let sig = if highest <= one {
@@ -319,9 +321,9 @@ impl Format {
             return self.nearest(large.sign, whole + aligned, last, mode);
         }
         let sign = match whole.cmp(&aligned) {
-            std::cmp::Ordering::Greater => large.sign,
-            std::cmp::Ordering::Less => small.sign,
-            std::cmp::Ordering::Equal => mode == mode::DOWN,
+            Ordering::Greater => large.sign,
+            Ordering::Less => small.sign,
+            Ordering::Equal => mode == mode::DOWN,
         };
         self.nearest(sign, whole.abs_diff(aligned), last, mode)
     }
@@ -329,8 +331,10 @@ impl Format {
     fn mul(self, left: Number, right: Number, mode: u64) -> u64 {
         let sign = left.sign != right.sign;
         match (left.kind, right.kind) {
-            (Kind::Nan { .. }, _) | (_, Kind::Nan { .. }) => self.nan(),
-            (Kind::Infinite, Kind::Zero) | (Kind::Zero, Kind::Infinite) => self.nan(),
+            (Kind::Nan { .. }, _)
+            | (_, Kind::Nan { .. })
+            | (Kind::Infinite, Kind::Zero)
+            | (Kind::Zero, Kind::Infinite) => self.nan(),
             (Kind::Infinite, _) | (_, Kind::Infinite) => self.infinite(sign),
             (Kind::Zero, _) | (_, Kind::Zero) => self.zero(sign),
             (Kind::Finite, Kind::Finite) => {
@@ -341,7 +345,7 @@ impl Format {
         }
     }
 
-    fn from_int(self, value: u64, bits: u8, is_signed: bool) -> u64 {
+    fn integer(self, value: u64, bits: u8, is_signed: bool) -> u64 {
         let sign = is_signed && value >> (bits - 1) & 1 != 0;
         let magnitude = if sign { value.wrapping_neg() } else { value } & ones(bits.into());
         self.nearest(sign, magnitude.into(), 0, mode::NEAR_EVEN)
@@ -382,7 +386,6 @@ fn begin(left: Number, right: Number, is_root: bool) -> u64 {
 }
 
 fn compare(left: Number, right: Number, is_signaling: bool) -> u64 {
-    use std::cmp::Ordering;
     let unordered = left.is_nan() || right.is_nan();
     let invalid = left.is_signaling() || right.is_signaling() || (is_signaling && unordered);
     let size = |of: Number| match of.kind {
@@ -494,7 +497,12 @@ mod tests {
             let sum = if subtracts { x - y } else { x + y };
             prop_assert!(same64(double(FloatOp::Add, &[a, b, how]), sum));
             prop_assert!(same64(double(FloatOp::Mul, &[a, b, 0]), x * y));
-            let order = u64::from(x < y) | u64::from(x == y) << 1 | u64::from(x > y) << 2;
+            let order = match x.partial_cmp(&y) {
+                Some(Ordering::Less) => 1,
+                Some(Ordering::Equal) => 2,
+                Some(Ordering::Greater) => 4,
+                None => 0,
+            };
             prop_assert_eq!(double(FloatOp::Compare, &[a, b, 0]) & 7, order);
             #[expect(clippy::cast_possible_truncation, reason = "as the conversion does")]
             let whole = if x.is_nan() { i64::MAX } else { x as i64 };

@@ -1,4 +1,4 @@
-//! `float/*.futil`: floating point as Calyx's wrappers around Berkeley HardFloat have it.
+//! `float/*.futil`: floating point as Calyx's wrappers around Berkeley `HardFloat` have it.
 
 use super::unit::{Cell, Comb, Unit, clog2, set_or_reset};
 use crate::graph::{FloatOp, Format, Graph, NodeId, Op};
@@ -17,7 +17,7 @@ pub(super) fn unit(cell: &Cell<'_>, graph: &mut Graph) -> Option<Unit> {
     match cell.primitive {
         "std_addFN" => {
             has_width("numWidth")?;
-            // Of others HardFloat's adder shifts the smaller operand too little, and its sums are wrong.
+            // Of others `HardFloat`'s adder shifts the smaller operand too little, and its sums are wrong.
             (sig.next_power_of_two() >= sig + 3).then_some(())?;
             Some(computed(graph, format, FloatOp::Add))
         }
@@ -315,23 +315,8 @@ impl Divider {
         let fraction = g.slice(right, 0, places - 1);
         keep(g, takes_divisor, self.fraction, fraction);
 
-        // The count.
-        let (one, three) = (number(g, 1), number(g, 3));
-        let whole = g.slice(self.result, places + 1, 1);
-        let at_three = g.eq(self.count, three);
-        let skips = g.and(at_three, whole);
-        let less = g.sub(self.count, one);
-        let next = g.mux(skips, one, less);
-        let zero = number(g, 0);
-        let is_idle = g.eq(self.count, zero);
-        let next = g.mux(is_idle, zero, next);
-        let (odd, even) = (number(g, places), number(g, places + 1));
-        let root = g.mux(is_odd, odd, even);
-        let quotient = number(g, places + 2);
-        let first = g.mux(is_root, root, quotient);
-        let first = g.mux(is_computed, first, one);
-        let next = g.mux(enters, first, next);
-        set_or_reset(g, reset, self.count, next);
+        let first = self.first_count(g, is_computed, is_root, is_odd);
+        self.count_down(g, reset, enters, first);
 
         // A step: whether what is tried fits into the remainder is the next bit of the result.
         let shifted = |g: &mut Graph, node: NodeId, by: u32, width: u32| {
@@ -388,5 +373,37 @@ impl Divider {
         let more = g.or(self.result, bit);
         let result = g.mux(is_ready, first, more);
         keep(g, finds, self.result, result);
+    }
+
+    /// How many cycles an operation takes that begins.
+    fn first_count(
+        self,
+        g: &mut Graph,
+        is_computed: NodeId,
+        is_root: NodeId,
+        is_odd: NodeId,
+    ) -> NodeId {
+        let places = u32::from(self.format.sig);
+        let bits = g.width(self.count);
+        let [one, odd, even, quotient] =
+            [1, places, places + 1, places + 2].map(|value| g.constant(value, bits));
+        let root = g.mux(is_odd, odd, even);
+        let first = g.mux(is_root, root, quotient);
+        g.mux(is_computed, first, one)
+    }
+
+    /// The count after the edge. Where the result is at least 1 already, the last bit is not needed.
+    fn count_down(self, g: &mut Graph, reset: NodeId, enters: NodeId, first: NodeId) {
+        let bits = g.width(self.count);
+        let [zero, one, three] = [0u32, 1, 3].map(|value| g.constant(value, bits));
+        let whole = g.slice(self.result, u32::from(self.format.sig) + 1, 1);
+        let at_three = g.eq(self.count, three);
+        let skips = g.and(at_three, whole);
+        let less = g.sub(self.count, one);
+        let next = g.mux(skips, one, less);
+        let is_idle = g.eq(self.count, zero);
+        let next = g.mux(is_idle, zero, next);
+        let next = g.mux(enters, first, next);
+        set_or_reset(g, reset, self.count, next);
     }
 }

@@ -13,12 +13,13 @@ function imageOf(text) {
   return document.adoptNode(image);
 }
 
-function showImage(text) {
+function showImage([text, leftOut]) {
   graph.svg = imageOf(text);
   graph.whole = graph.svg.getAttribute("viewBox").split(" ").map(Number);
   graph.svg.removeAttribute("width");
   graph.svg.removeAttribute("height");
   byId("graph").replaceChildren(graph.svg);
+  byId("left-out").textContent = leftOut ?? "";
   begin();
   search();
 }
@@ -97,7 +98,7 @@ function center(step) {
   const { x, y, width, height } = step.getBBox();
   const [wide, high] = boxSize();
   const scale = Math.min(1, unit());
-  setView([x + width / 2 - (wide * scale) / 2 + 16, y + height / 2 - (high * scale) / 2 + 100, wide * scale, high * scale]);
+  setView([x + width / 2 - (wide * scale) / 2 + 16, y + height / 2 - (high * scale) / 2 + 16, wide * scale, high * scale]);
   tell(step);
 }
 
