@@ -9,6 +9,7 @@ mod run;
 mod shown;
 mod stages;
 mod sweep;
+mod synth;
 mod values;
 mod view;
 
@@ -29,6 +30,7 @@ pub use self::run::{RunArgs, SimulatorArg};
 pub use self::shown::{AgainArgs, TimelineArgs, TraceArgs, ViewerArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
 pub use self::sweep::SweepArgs;
+pub use self::synth::{AlsoSynthArgs, MemoriesArg, SynthArgs, SynthFormat, TargetArg};
 pub use self::values::parse_size;
 
 use crate::versions;
@@ -167,6 +169,9 @@ pub enum Command {
     /// Run many designs, pipelines and data sets, and tell which are best
     #[command(after_help = self::sweep::SWEEP_HELP)]
     Sweep(SweepArgs),
+    /// Synthesise a design by yosys and nextpnr: its area by cell and group, its clock, and what limits that
+    #[command(after_help = self::synth::HELP)]
+    Synth(SynthArgs),
     /// List what can be counted in a design by `petal run --count`: what memories, registers and cells do
     Counters(CountersArgs),
     /// Print what a comparison needs of a profile: a small file to keep beside the design

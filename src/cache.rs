@@ -1,4 +1,4 @@
-//! `petal cache`: looks after the cache of Verilator's builds.
+//! `petal cache`: looks after the cache of Verilator's builds and of what `petal synth` made.
 
 use std::fs;
 
@@ -12,6 +12,7 @@ pub fn clean() -> Result<(), Error> {
     let mut left = Vec::new();
     if dir.exists() {
         cache::check(&dir)?;
+        petal_synth::clean_cache(&dir).map_err(Error::io("empty the cache", &dir))?;
         left = petal_verilator::clean_cache(&dir)?;
         // It stays if something is in it.
         let _ = fs::remove_dir(&dir);

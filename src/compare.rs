@@ -17,6 +17,7 @@ use crate::outcome::strict;
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
+use crate::synth::{self, Wanted, synthesise};
 use crate::terminal::Terminal;
 
 /// `petal baseline`
@@ -171,11 +172,12 @@ fn check(args: &CompareArgs) -> Result<(), Error> {
         || !args.library.is_empty()
         || args.data.is_some()
         || args.max_memory.is_some()
-        || args.unverified;
+        || args.unverified
+        || args.also.synth.is_some();
     if compiles && programs == [false, false] {
         return Err(Error::usage(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
-             --extra-opt, --library, --data, --max-memory and --unverified",
+             --extra-opt, --library, --data, --max-memory, --unverified and --synth",
         ));
     }
     Ok(())
@@ -218,7 +220,8 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
     let profile = open(dir)?;
     let analysis = analyse(&profile)?;
     let results = profile.observations()?;
-    let baseline = of_run(&analysis, &profile.summary, results.as_ref());
+    let mut baseline = of_run(&analysis, &profile.summary, results.as_ref());
+    baseline.synthesis = synth::of_profile(dir, &profile).map(|of| synth::figures(&of));
     let metadata = &profile.metadata;
     let calyx = metadata.files.iter().map(|file| Source {
         name: file.name.clone(),
@@ -290,8 +293,10 @@ fn of_program(
         max_memory: args.max_memory,
         ..Options::new(design)
     };
-    let Profiled { summary, .. } =
-        petal_profile::run_in(&options, &folder, places, &Terminal::default())?;
+    let wanted = Wanted::also(&args.also);
+    let tools = wanted.as_ref().map(Wanted::tools).transpose()?;
+    let terminal = Terminal::default();
+    let Profiled { summary, .. } = petal_profile::run_in(&options, &folder, places, &terminal)?;
     for warning in &summary.warnings {
         messages::note(format_args!("{}: {warning}", path.display()));
     }
@@ -300,6 +305,12 @@ fn of_program(
     }
     if let Some(early) = summary.early_end() {
         return Err(Error::new(format!("{}: {early}", path.display())));
+    }
+    if let Some((wanted, tools)) = wanted.zip(tools) {
+        let (name, places) = (options.name(), &mut Places::default());
+        let named = (&*name, &*folder);
+        let design = &options.design;
+        synthesise(&wanted, tools, design, named, places, &terminal)?;
     }
     of_folder(&folder)
 }

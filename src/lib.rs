@@ -14,6 +14,7 @@
 //! | reconstruct call trees from a waveform | [`petal_reconstruct`] |
 //! | draw one output from a trace | [`petal_visualize`] |
 //! | compare two runs | [`petal_compare`] |
+//! | synthesise a design, and attribute its area | [`petal_synth`] |
 
 mod advise;
 mod annotate;
@@ -47,6 +48,7 @@ mod serve;
 mod stats;
 mod streams;
 mod sweep;
+mod synth;
 mod terminal;
 mod trace;
 mod versions;

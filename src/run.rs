@@ -32,5 +32,10 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
             "standard input does not change: write the design to a file for `--on-change`",
         ));
     }
+    if args.also.synth.is_some() {
+        return Err(Error::usage(
+            "`--synth` takes longer than one waits after an edit: leave it out, or `--on-change`",
+        ));
+    }
     on_change(args, &folder(args)?)
 }

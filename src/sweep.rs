@@ -144,6 +144,7 @@ impl Plan {
             memory: self.memory,
             generated: Memo::default(),
             designs: Memo::default(),
+            tools: Memo::default(),
             scratch: None,
             drafts: AtomicUsize::new(0),
             changed: Mutex::default(),

@@ -102,9 +102,18 @@ pub fn annotate<'a>(
         .collect()
 }
 
+/// A column of the margin that is not of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Margin {
+    /// Its heading.
+    pub title: &'static str,
+    /// What stands in it, by line.
+    pub lines: BTreeMap<u32, String>,
+}
+
 /// The lines of a source file with their costs in the margin, for a terminal: lines with much overhead stand
-/// out by colour, and code that is wider is folded. The run took `cycles` cycles.
-pub fn listing(lines: &[Line<'_>], cycles: u64, screen: Screen) -> String {
+/// out by colour, and code that is wider is folded. The run took `cycles` cycles. `margins` come after the columns of the run.
+pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Screen) -> String {
     let mut text = String::new();
     let costs = || lines.iter().filter_map(|line| line.cost);
     let width = |of: fn(Cost) -> u64, title: &str| {
@@ -114,12 +123,24 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, screen: Screen) -> String {
     let active = width(|cost| cost.cycles, "cycles");
     let lost = width(|cost| cost.overhead, "overhead");
     let number = lines.len().to_string().len();
+    let more = |of: &dyn Fn(&Margin) -> &str| {
+        let cells = margins.iter().map(|margin| {
+            let widest = margin.lines.values().map(|text| text.chars().count()).max();
+            let width = widest.unwrap_or(0).max(margin.title.len());
+            format!("  {:>width$}", of(margin))
+        });
+        cells.collect::<String>()
+    };
     let _ = writeln!(
         text,
-        "{:>active$}  {:>8}  {:>lost$} | {:number$} |",
-        "cycles", "useful %", "overhead", ""
+        "{:>active$}  {:>8}  {:>lost$}{} | {:number$} |",
+        "cycles",
+        "useful %",
+        "overhead",
+        more(&|margin| margin.title),
+        ""
     );
-    let beside = active + 2 + 8 + 2 + lost;
+    let beside = active + 2 + 8 + 2 + lost + more(&|_| "").chars().count();
     let code = Screen {
         width: screen.width.saturating_sub(beside + 3 + number + 3),
         ..screen
@@ -149,7 +170,8 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, screen: Screen) -> String {
         };
         let _ = write!(
             text,
-            "{style}{margin}{style:#} | {:>number$} | ",
+            "{style}{margin}{style:#}{} | {:>number$} | ",
+            more(&|margin| margin.lines.get(&line.number).map_or("", String::as_str)),
             line.number
         );
         let next = format!("\n{:beside$} | {:number$} | ", "", "");

@@ -36,7 +36,7 @@ pub mod waits;
 pub mod windows;
 
 pub use analysis::{Analysis, ControlView};
-pub use annotate::{Cost, Line, listing};
+pub use annotate::{Cost, Line, Margin, listing};
 pub use critical::{CriticalCycles, CriticalPath, Site};
 pub use ending::{ActiveNode, Ending, WaitingGroup};
 pub use figures::{Figures, FiguresError};

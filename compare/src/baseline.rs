@@ -4,6 +4,7 @@
 mod figures;
 mod observed;
 mod plausible;
+mod synthesis;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use thiserror::Error;
 use petal_analysis::ledger::ByKind;
 
 pub use observed::{CheckpointFigures, CounterFigures, LatencyFigures};
+pub use synthesis::SynthesisFigures;
 
 /// Version of the file format. Files of any other version are refused.
 const VERSION: u32 = 2;
@@ -76,6 +78,9 @@ pub struct Baseline {
     /// All their stamps in the order of time, each by the position of its checkpoint in the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stamps: Vec<usize>,
+    /// Area and clock, if the design was synthesised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<SynthesisFigures>,
 }
 
 /// A source file.

@@ -12,6 +12,7 @@ mod own;
 mod related;
 mod report;
 mod rows;
+mod synthesis;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ pub use observations::{CheckpointRow, CounterRow, LatencyRow, Measure, Observati
 pub use own::OwnRow;
 pub(crate) use own::of_statements;
 pub use rows::{CellRow, Change, GroupRow, StatementRow, Subject};
+pub use synthesis::SynthesisChange;
 pub use verdict::{Bound, Judgement, Limit};
 
 /// A comparison of two runs.
@@ -70,6 +72,9 @@ pub struct Comparison {
     /// What was observed.
     #[serde(skip_serializing_if = "Observations::is_empty")]
     pub observations: Observations,
+    /// Area, clock and time, where both were synthesised for the same device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<SynthesisChange>,
 }
 
 /// The names of the designs.
@@ -102,6 +107,10 @@ impl Comparison {
             .map(|found| statement_row(before, after, found))
             .collect();
         // The first line names compilers that are not the same.
+        let (synthesis, problem) = match SynthesisChange::new(before, after) {
+            Ok(synthesis) => (synthesis, None),
+            Err(problem) => (None, Some(problem)),
+        };
         let is_other = before.calyx != after.calyx;
         let name = |run: &Baseline| match run.calyx.as_str() {
             calyx if is_other && !calyx.is_empty() => format!("{} (calyx {calyx})", run.design),
@@ -112,7 +121,7 @@ impl Comparison {
                 before: name(before),
                 after: name(after),
             },
-            notes: notes(before, after),
+            notes: notes(before, after).into_iter().chain(problem).collect(),
             cycles: change(|run| run.cycles),
             useful: change(|run| run.useful),
             computation: change(|run| run.useful - run.conditions),
@@ -136,6 +145,7 @@ impl Comparison {
             culprits: culprits(&groups, &statements),
             own: own::own(before, after, &same_statements, &same_groups),
             observations: Observations::new(before, after),
+            synthesis,
             groups,
             statements,
         }

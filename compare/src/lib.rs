@@ -12,11 +12,12 @@ mod since;
 pub use baseline::{
     Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
     FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, SourcePlace, StatementFigures,
+    SynthesisFigures,
 };
 pub use comparison::{
     Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,
     GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, OwnRow, Runs,
-    StatementRow, Style, Subject, differential,
+    StatementRow, Style, Subject, SynthesisChange, differential,
 };
 pub use page::{Language, Source, page};
 pub use since::Since;

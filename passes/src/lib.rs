@@ -46,17 +46,20 @@ mod kept_state;
 mod marker;
 mod options;
 mod order;
+mod owners;
 mod papercuts;
 mod pipeline;
 mod plugin;
 mod probes;
 mod rebuilt;
 mod references;
+mod removal;
 mod requirements;
 mod session;
 mod sharing;
 mod steps;
 mod structure;
+mod synthesis;
 mod triggers;
 mod verilog_names;
 mod well_formed;
@@ -71,4 +74,9 @@ pub use petal_program::{
 };
 pub use pipeline::{ALL, NO_OPT, Pipeline, compile, instrument};
 pub use plugin::{EncodeControl, Instrumentation, register};
+pub use removal::GroupName;
 pub use structure::Structure;
+pub use synthesis::{
+    Cell as SynthesisCell, Component as SynthesisComponent, Groups, Hardware, MemoryPlace,
+    Synthesizable, synthesizable, without,
+};

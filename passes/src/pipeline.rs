@@ -16,6 +16,7 @@ use crate::kept_state::{self, Joined, Pairs};
 use crate::marker;
 use crate::options;
 use crate::order;
+use crate::owners::Marks;
 use crate::papercuts;
 use crate::requirements;
 use crate::session::{Phase, Session};
@@ -147,7 +148,7 @@ impl Pipeline {
     }
 
     /// The same with the pass that the design needs and `no-opt` lacks; that pass.
-    fn completed(&self, ctx: &ir::Context) -> (Self, Option<&'static str>) {
+    pub(crate) fn completed(&self, ctx: &ir::Context) -> (Self, Option<&'static str>) {
         if !self.is_completed {
             return (self.clone(), None);
         }
@@ -198,7 +199,7 @@ pub(crate) fn expand(manager: &PassManager, name: &str) -> Option<Vec<String>> {
     }
 }
 
-fn stock() -> Result<PassManager, PassesError> {
+pub(crate) fn stock() -> Result<PassManager, PassesError> {
     petal_compiler::default_passes().map_err(|error| PassesError::Pipeline(format!("{error:?}")))
 }
 
@@ -235,7 +236,7 @@ pub fn instrument(
     let texts = Arc::new(std::mem::take(&mut program.texts));
     let built = build(program, pipeline, |ctx, path| {
         let texts = Arc::clone(&texts);
-        result = Some(run_probed(&manager, ctx, path, texts, pipeline)?);
+        result = Some(run_probed(&manager, ctx, path, texts, pipeline, None)?);
         Ok(())
     });
     let (mut design, renamed) = match built {
@@ -260,13 +261,14 @@ pub fn instrument(
 }
 
 /// Runs the passes with petal's own steps among them ([`crate::plugin`] has them as passes). Returns the
-/// warnings for the user, too.
-fn run_probed(
+/// warnings for the user, too. With `marks`, assignments have those of their groups in the end.
+pub(crate) fn run_probed(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,
     texts: Arc<Texts>,
     pipeline: &Pipeline,
+    mut marks: Option<&mut Marks>,
 ) -> Result<(Metadata, (Vec<String>, Joined)), PassesError> {
     let encode = Written::STEP;
     let probe = petal_compiler::INSTRUMENTATION;
@@ -279,14 +281,25 @@ fn run_probed(
                 session.probe(ctx);
                 Ok(())
             })?;
+            // Each copy of a group has its own name by now.
+            if let Some(marks) = &mut marks {
+                marks.mark(ctx);
+            }
         }
         let apart = if pass == kept_state::PASS {
             guarded(path, pass, || Ok(kept_state::pairs(ctx)))?
         } else {
             Pairs::new()
         };
+        let merging = marks.as_ref().and_then(|marks| marks.merging(ctx, pass));
         warnings.extend(run(manager, ctx, path, pipeline, pass)?);
+        if let (Some(marks), Some(merging)) = (&mut marks, merging) {
+            marks.merged(ctx, &merging);
+        }
         if session.phase == Phase::Probed && pass == CONTROL_COMPILATION {
+            if let Some(marks) = &mut marks {
+                marks.mark(ctx);
+            }
             guarded_own(path, probe, || session.control_compiled(ctx))?;
         } else if session.phase != Phase::Compiled {
             guarded_own(path, encode, || session.follow(ctx))?;
@@ -297,11 +310,14 @@ fn run_probed(
     }
     let metadata = guarded_own(path, probe, || Ok(session.metadata(ctx)))?
         .ok_or(PassesError::NoMetadata(CONTROL_COMPILATION))?;
+    if let (Some(marks), Some(probes)) = (&mut marks, &session.probes) {
+        marks.name(probes, &metadata);
+    }
     Ok((metadata, (warnings, joined)))
 }
 
 /// Compiles a program by `run`, which runs the passes.
-fn build(
+pub(crate) fn build(
     program: Program,
     pipeline: &Pipeline,
     run: impl FnOnce(&mut ir::Context, &Path) -> Result<(), PassesError>,
@@ -346,7 +362,7 @@ fn build(
 }
 
 /// Runs one of the compiler's passes. Returns what it warns of.
-fn run(
+pub(crate) fn run(
     manager: &PassManager,
     ctx: &mut ir::Context,
     path: &Path,

@@ -28,6 +28,9 @@ pub const VERILOG: &str = "design.sv";
 /// What is left there of a build that failed.
 pub const LOGS: [&str; 2] = ["verilator.log", "compiler.log"];
 
+/// What `petal synth` found out, which may be in a folder without a profile.
+pub const SYNTHESIS: &str = "synthesis.json";
+
 /// How long to wait between looks whether a folder is free.
 const PATIENCE: Duration = Duration::from_millis(5);
 
@@ -111,10 +114,14 @@ fn is_log(path: &Path) -> bool {
 /// Whether petal has written a profile to the folder, whether or not all of it is still there. What
 /// `petal instrument` writes is no profile.
 pub fn is_profile(dir: &Path) -> bool {
-    let summary = || {
-        let text = petal_files::read(&dir.join(SUMMARY)).ok()?;
+    let json = |name| {
+        let text = petal_files::read(&dir.join(name)).ok()?;
         serde_json::from_slice::<Json>(&text).ok()
     };
+    if json(SYNTHESIS).is_some_and(|of| of["area"]["total"]["luts"].is_number()) {
+        return true;
+    }
+    let summary = || json(SUMMARY);
     let trace = || {
         let mut start = Vec::new();
         let file = petal_files::open(&dir.join(TRACE)).ok()?;

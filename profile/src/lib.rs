@@ -30,6 +30,7 @@ mod places;
 mod profile;
 mod reporter;
 mod run;
+mod synthesis;
 #[cfg(feature = "tables")]
 pub mod tables;
 mod verify;
@@ -49,5 +50,6 @@ pub use places::Places;
 pub use profile::{Profile, add_advice, no_front_end, write_flames, write_report};
 pub use reporter::{Reporter, Stage};
 pub use run::{Profiled, run, run_in};
+pub use synthesis::{synthesizable, synthesizable_without};
 pub use verify::Verification;
 pub use waveform::{WaveformOptions, profile_waveform};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use petal_compare::Bound;
 
+use super::synth::AlsoSynthArgs;
 use super::values::parse_size;
 
 pub const HELP: &str = "\
@@ -14,6 +15,7 @@ Examples:
   petal compare baseline.json design.futil --fail-above 2%
   petal compare baseline.json design.futil --fail-above 'p99(load)=5%'
   petal compare design.futil --passes no-opt --passes all --html change.html
+  petal compare before.futil after.futil --synth --fail-above time=2%
   petal compare baseline.json petal-out/design --format markdown >> $GITHUB_STEP_SUMMARY
 
 Exit codes:
@@ -49,7 +51,7 @@ pub struct CompareArgs {
     /// What to compare: the same [default: BASE, with the second `--passes`]
     pub new: Option<PathBuf>,
     /// Compare a profile, or that of a design, with the run before it
-    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified"])]
+    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified", "synth"])]
     pub last: bool,
     /// The passes for programs: for both; or twice, for BASE and for NEW [default: all]
     #[arg(long, value_name = "LIST")]
@@ -82,7 +84,8 @@ pub struct CompareArgs {
     #[arg(long)]
     pub all: bool,
     /// Fail if the run got longer by more than this: `2%` or `100cycles`. The same for what was observed (may be repeated):
-    /// `p99(NAME)=5%` for a latency, also its `median`, `max`, `over` (the shortest) or `count`, and `NAME=0` for a counter
+    /// `p99(NAME)=5%` for a latency, also its `median`, `max`, `over` (the shortest) or `count`, and `NAME=0` for a counter;
+    /// of runs with area and clock `time=2%`, `luts=5%`, also `ffs`, `brams`, `dsps`, `carries` or `period`
     #[arg(long, value_name = "[WHAT=]LIMIT")]
     pub fail_above: Vec<Bound>,
     /// Compare designs that have nothing in common, too
@@ -94,6 +97,8 @@ pub struct CompareArgs {
     /// Write a page to this file: both flame graphs, the source with both costs, what changed by itself
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub also: AlsoSynthArgs,
 }
 
 /// `petal baseline`

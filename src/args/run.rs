@@ -7,6 +7,7 @@ use petal_profile::{CYCLE_LIMIT, Error, Options, Simulator, WaveformFile, Wavefo
 
 use super::design::DesignArgs;
 use super::observe::ObserveArgs;
+use super::synth::AlsoSynthArgs;
 use super::values::{parse_name, parse_size};
 use super::view::ViewArgs;
 use crate::design;
@@ -17,6 +18,7 @@ Examples:
   petal run design.futil --data inputs.json --out profile
   petal run design.futil --passes all --disable-pass cell-share
   petal run design.futil --on-change
+  petal run design.futil --synth
   petal run design.futil --json | jq .cycles
   python3 design.py | petal run - --name design --data inputs.json";
 
@@ -93,6 +95,8 @@ pub struct RunArgs {
     pub view: ViewArgs,
     #[command(flatten)]
     pub observe: ObserveArgs,
+    #[command(flatten)]
+    pub also: AlsoSynthArgs,
 }
 
 impl RunArgs {

@@ -10,6 +10,7 @@ use petal_profile::{Before, Error};
 use petal_visualize::outputs::LAST;
 
 use crate::baseline::of_run;
+use crate::synth;
 
 /// The difference between a run and the one whose profile was in `out` before; `None` if there was none, or nothing is to be said.
 pub struct Last {
@@ -49,12 +50,14 @@ impl Last {
             written,
         };
         if !is_same {
-            let figures = match figures {
+            let synthesis = synth::of_profile(out, &profile);
+            let figures = match figures.filter(|_| synthesis.is_none()) {
                 Some(figures) => figures,
-                // The run before was shown as it is compiled, or by an earlier petal.
+                // The run before was synthesised, shown as it is compiled, or by an earlier petal.
                 None => {
                     let analysis = profile.analyse(ControlView::Source)?;
-                    let baseline = of_run(&analysis, &profile.summary, results.as_ref());
+                    let mut baseline = of_run(&analysis, &profile.summary, results.as_ref());
+                    baseline.synthesis = synthesis.map(|of| synth::figures(&of));
                     baseline.to_json().into()
                 }
             };

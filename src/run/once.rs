@@ -18,6 +18,7 @@ use crate::outcome::{judge, strict, warn};
 use crate::print::print;
 use crate::progress::Stage;
 use crate::screen::{next, screen};
+use crate::synth::{Wanted, synthesise, totals};
 use crate::terminal::Terminal;
 
 /// How many commands are proposed.
@@ -53,6 +54,9 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
         quiet: args.quiet,
         events: args.observe.events.clone(),
     };
+    let wanted = Wanted::also(&args.also);
+    // Before the run, which may take long.
+    let tools = wanted.as_ref().map(Wanted::tools).transpose()?;
     let mut profiled = petal_profile::run_in(&options, &out, places, &terminal)?;
     let before = profiled.before.take();
     let Profiled {
@@ -64,6 +68,17 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     } = &profiled;
     let last = before.map(|before| Last::new(before, (metadata, summary), &out));
     let last = last.transpose()?;
+    let synthesis = match wanted.zip(tools) {
+        Some((wanted, tools)) => {
+            let (name, places) = (options.name(), &mut Places::default());
+            let named = (&*name, &*out);
+            let design = &options.design;
+            Some(synthesise(
+                &wanted, tools, design, named, places, &terminal,
+            )?)
+        }
+        None => None,
+    };
     if args.tables {
         let _writing = Stage::new("writing tables", args.quiet);
         export::write(&out)?;
@@ -82,6 +97,9 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
             report(&profiled, &out, design, args.json)?;
         }
         _ => {}
+    }
+    if let Some(synthesis) = synthesis.filter(|_| !args.json && !quiet) {
+        print(&format!("\n{}", totals(&synthesis)))?;
     }
     if args.memories {
         print(memories)?;

@@ -1,6 +1,6 @@
 //! What a run of a sweep depends on, by names that are the same on every machine.
 //!
-//! Reads files, and starts nothing.
+//! Reads files, and starts nothing but tools that are asked for their versions.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,25 @@ use petal_metadata::is_calyx;
 use petal_profile::SourceRoots;
 use petal_program::{CALYX_VERSION, Library, Parsed, Source as Design};
 use petal_sweep::{Inputs, Job, Name, Row, Source};
+use petal_synth::{Target, Tools};
 
 use super::shop::{PRINTED, Shop, kept_design};
-use crate::versions;
+
+/// What the tools for a device say of their versions; nothing, if they are not there.
+fn versions(device: &str) -> String {
+    let target = Target::ALL.into_iter().find(|of| of.name() == device);
+    let tools = target.and_then(|target| Tools::find(target).ok());
+    tools.map_or_else(String::new, |of| {
+        let nextpnr = of.nextpnr.map(|tool| tool.version).unwrap_or_default();
+        format!("{}, {nextpnr}", of.yosys.version)
+    })
+}
 
 impl Shop {
-    /// The inputs of a run that are known without starting anything.
+    /// The inputs of a run that are known without starting anything but the tools of synthesis, which are asked for their versions.
     pub fn known(&self, job: &Job) -> Inputs {
         let mut inputs = Inputs::default();
-        let petal = format!("{} {CALYX_VERSION}", versions::PETAL);
+        let petal = format!("{} {CALYX_VERSION}", crate::versions::PETAL);
         inputs.add("the version of petal", petal.as_bytes());
         let is_pass = |option: &&String| {
             let passes = ["--passes=", "--disable-pass=", "--extra-opt="];
@@ -26,6 +36,11 @@ impl Shop {
         let text = |options: Vec<&String>| serde_json::to_vec(&options).unwrap_or_default();
         inputs.add(&format!("the pipeline {}", job.name.passes), &text(passes));
         inputs.add("the options of all runs", &text(others));
+        let mut options = job.options.iter();
+        if let Some(device) = options.find_map(|option| option.strip_prefix("--synth=")) {
+            let tools = self.tools.of(&device.to_owned(), || versions(device));
+            inputs.add("the tools of synthesis", tools.as_bytes());
+        }
         match &job.design {
             Source::File(path) => {
                 let own = petal_files::read(&self.dir.join(path)).unwrap_or_default();

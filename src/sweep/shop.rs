@@ -38,6 +38,8 @@ pub struct Shop {
     /// What commands printed, and what designs are made of.
     pub generated: Memo<Source, Result<Printed, String>>,
     pub designs: Memo<Source, Inputs>,
+    /// The versions of the tools of synthesis, by the option that asks for them.
+    pub tools: Memo<String, String>,
     /// Where texts are until they have their places, and how many were there. Without it, nothing is generated.
     pub scratch: Option<Scratch>,
     pub drafts: AtomicUsize,
@@ -303,7 +305,8 @@ impl Shop {
         Ok(
             match process::run(&mut command, self.limits(job), &self.guard, None)? {
                 Ok(_) => {
-                    let profile = Profile::open(&profile)?;
+                    let folder = profile;
+                    let profile = Profile::open(&folder)?;
                     // Which data a run has, its name tells.
                     let warnings = profile.summary.warnings.iter();
                     let warnings = warnings.filter(|warning| !warning.starts_with(NO_DATA));
@@ -311,7 +314,7 @@ impl Shop {
                         name: job.name.clone(),
                         inputs,
                         error: None,
-                        figures: figures(&profile)?,
+                        figures: figures(&profile, &folder)?,
                         warnings: warnings.map(|warning| self.portable(warning)).collect(),
                     }
                 }

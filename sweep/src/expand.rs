@@ -56,6 +56,10 @@ pub fn expand(file: &SweepFile, dir: &Path) -> Result<Vec<Job>, Problem> {
         .iter()
         .map(|entry| designs(entry.get_ref(), dir, &entry.span()))
         .collect::<Result<_, _>>()?;
+    if let Some(seeds) = file.seeds.as_ref().filter(|_| file.synth.is_none()) {
+        let message = "`seeds` are of place and route: name a device with `synth`, too";
+        return Err(Problem::new(message, seeds.span()));
+    }
     if entries.is_empty() {
         return Err(Problem {
             message: "it names no designs: add a table `[[design]]` with `files` or `generate`"
@@ -333,6 +337,10 @@ fn options(file: &SweepFile, passes: &PassesEntry) -> Vec<String> {
             .map(|size| size.get_ref().clone())
             .as_slice(),
     );
+    let device = file.synth.map(|device| device.name().to_owned());
+    add("--synth", device.as_slice());
+    let seeds = file.seeds.as_ref().map(|seeds| seeds.get_ref().to_string());
+    add("--seeds", seeds.as_slice());
     if file.strict == Some(true) {
         options.push("--strict".to_owned());
     }

@@ -60,8 +60,35 @@ pub struct SweepFile {
     pub memory: Option<Spanned<String>>,
     /// Whether the profile of each run is kept.
     pub profiles: Option<bool>,
+    /// The device for which each design is synthesised, if it is.
+    pub synth: Option<Device>,
+    /// How often a design is placed and routed for it.
+    pub seeds: Option<Spanned<u64>>,
     /// The two figures of the Pareto front.
     pub pareto: Option<Spanned<Vec<String>>>,
+}
+
+/// A device of `petal run --synth`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// Lattice iCE40 HX8K.
+    Ice40,
+    /// Lattice ECP5-85k.
+    Ecp5,
+    /// Xilinx 7 series, an estimate.
+    Xilinx,
+}
+
+impl Device {
+    /// As the option has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ice40 => "ice40",
+            Self::Ecp5 => "ecp5",
+            Self::Xilinx => "xilinx",
+        }
+    }
 }
 
 /// Designs: files, or what a command prints.

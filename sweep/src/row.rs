@@ -235,7 +235,7 @@ impl Sweep {
 }
 
 /// The figures that come first.
-const FIRST: [&str; 7] = [
+const FIRST: [&str; 14] = [
     "cycles",
     "useful_cycles",
     "computation_cycles",
@@ -243,4 +243,11 @@ const FIRST: [&str; 7] = [
     "overhead_cycles",
     "register_bits",
     "cells",
+    "time_ns",
+    "period_ps",
+    "luts",
+    "ffs",
+    "brams",
+    "dsps",
+    "carries",
 ];

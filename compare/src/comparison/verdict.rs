@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Comparison;
 use super::observations::{LatencyRow, Measure, Runs};
 use super::rows::Change;
+use super::synthesis::SynthesisChange;
 use crate::baseline::Baseline;
 use petal_metadata::{nearest, question};
 use petal_table::text::{signed, thousands};
@@ -201,7 +202,10 @@ impl Comparison {
         let counters = counters.map(|row| (row.name.clone(), row.runs, row.total));
         let all: Vec<(String, Runs, Measure)> = latencies.chain(counters).collect();
         let found = all.iter().find(|(name, ..)| name == of);
+        let mut figures = self.synthesis.iter().flat_map(SynthesisChange::limited);
+        let synthesis = figures.find_map(|(name, change)| change.filter(|_| name == of));
         let change = match found {
+            None if synthesis.is_some() => synthesis,
             Some((_, _, measure)) => measure.change(),
             None => {
                 let latency = observed.latencies.iter().find(|row| row.name == of);
@@ -210,7 +214,9 @@ impl Comparison {
                     None => nearest(of, all.iter().map(|(name, ..)| name.clone())),
                 };
                 let hint = question(&near).unwrap_or_else(|| {
-                    "observe it in both runs (`petal run --latency`, `--count`)".to_owned()
+                    "observe it in both runs (`petal run --latency`, `--count`), or for area and time synthesise both for one device \
+                     (`petal run --synth`)"
+                        .to_owned()
                 });
                 return Err(format!("no run has an observation `{of}` to limit; {hint}"));
             }
