@@ -9,10 +9,9 @@ use petal_reconstruct::{Id as _, ids};
 
 use crate::error::Error;
 use crate::graph::{Graph, Input, MemId, NodeId};
+use crate::library::Definition;
 use crate::primitives::{self, Unit, WIDTHS};
-use crate::program::{
-    Cell, CellKind, Component, ComponentId, Definition, Primitive, Program, Role, Target,
-};
+use crate::program::{Cell, CellKind, Component, ComponentId, Primitive, Program, Role, Target};
 
 /// What can be seen in an instance of a component, by the names that the Verilog backend gives.
 #[derive(Debug, Default)]

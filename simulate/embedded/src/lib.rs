@@ -46,6 +46,7 @@ mod error;
 mod exclusion;
 mod graph;
 mod hardfloat;
+mod library;
 mod machine;
 mod observed;
 mod primitives;

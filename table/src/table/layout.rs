@@ -225,8 +225,8 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::tests::table;
     use crate::Column;
+    use crate::table::tests::table;
     use expect_test::expect;
 
     #[test]
