@@ -68,6 +68,14 @@ fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Err
             (_, []) => "the design has none".to_owned(),
             (_, loops) => format!("there are `{}`", loops.join("`, `")),
         };
+        let kind = name.rsplit('.').next().unwrap_or(name);
+        let is_other = kind
+            .split_once('@')
+            .is_some_and(|(kind, _)| !["while", "repeat"].contains(&kind));
+        if is_other && !loops.is_empty() {
+            let loops = loops.join("`, `");
+            return Error::usage(format!("`{name}` is no loop; there are `{loops}`"));
+        }
         Error::usage(format!("there is no loop `{name}`; {there}"))
     })?;
     // Of as many, the shorter one.

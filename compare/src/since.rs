@@ -82,6 +82,9 @@ impl Since {
             Some(age) => format!("the run {} ago", rounded(age)),
             None => "the run before".to_owned(),
         };
+        if !self.is_same_design {
+            return format!("not compared with {run}, which was of another design");
+        }
         let delta = self.cycles.delta();
         let mut text = if delta == 0 {
             format!("as many cycles as in {run}")
@@ -191,6 +194,16 @@ mod tests {
         assert_eq!(
             told,
             "1 cycle fewer (-11.1 %) than in the run before; no line changed"
+        );
+    }
+
+    #[test]
+    fn another_design_is_not_compared() {
+        let mut since = since(10_682, 60, 703);
+        since.is_same_design = false;
+        assert_eq!(
+            since.text(None),
+            "not compared with the run before, which was of another design"
         );
     }
 

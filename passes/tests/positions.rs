@@ -204,6 +204,7 @@ fn tables_are_read() {
             seq 10:21: /b c/ü:1.py:2-4
             enable 10:27: a.py:1-1
             enable 10:49: a.py:3-3
+            note: <stdin>:23: `anything` is not `VARIABLE_ASSIGNMENTS`, which must follow the tables before it; no variable is shown; it is ignored
         "#]],
     );
     // In any case, and on one line.
@@ -255,7 +256,7 @@ fn broken_tables_are_noted() {
             seq 10:21: a.py:1-1
             enable 10:27:
             enable 10:49:
-            note: <stdin>:15: the id of `0: b.py` is taken; it is ignored (and 5 more)
+            note: <stdin>:15: the id of `0: b.py` is taken; it is ignored (and 7 more)
             note: <stdin>:2: position 0 is not in the table `sourceinfo` (and 4 more)
         "#]],
     );

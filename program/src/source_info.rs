@@ -195,6 +195,11 @@ impl Reader {
             self.section = match line[..end].to_ascii_uppercase().as_str() {
                 "FILES" => Section::Files,
                 "POSITIONS" => Section::Positions,
+                // No name of a table, but an entry with a wrong id.
+                word if word.contains(':') => {
+                    self.entry(at, line);
+                    return true;
+                }
                 _ => return false,
             };
             let rest = line[end..].trim_start();

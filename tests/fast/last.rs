@@ -77,7 +77,11 @@ fn another_design_of_the_name_is_not_overwritten_silently() {
     let run = workshop.petal(&["run", "design.futil"]);
     tells(
         &said(&run),
-        &["another design of this name", "`--name` or `--out`"],
+        &[
+            "not compared with the run before, which was of another design",
+            "another design of this name",
+            "`--name` or `--out`",
+        ],
     );
     // The next change of it is none of the name.
     improve_nothing(&workshop);
