@@ -78,7 +78,7 @@ fn another_design_of_the_name_is_not_overwritten_silently() {
     tells(
         &said(&run),
         &[
-            "not compared with the run before, which was of another design",
+            "not compared with the run before",
             "another design of this name",
             "`--name` or `--out`",
         ],
