@@ -20,6 +20,8 @@ pub struct Since {
     lines: usize,
     /// Whether other passes compiled it.
     other_passes: bool,
+    /// Whether other files of data were given.
+    other_data: bool,
     /// Whether both have so many lines in common that one was made of the other.
     is_same_design: bool,
 }
@@ -66,8 +68,16 @@ impl Since {
             },
             lines,
             other_passes: before.0.pipeline != after.0.pipeline,
+            other_data: false,
             is_same_design: common * IN_COMMON >= longer,
         }
+    }
+
+    /// The same of runs that had the same files of data, or others.
+    #[must_use]
+    pub fn of_data(mut self, is_same: bool) -> Self {
+        self.other_data = !is_same;
+        self
     }
 
     /// Whether the run before was one of the same design, as it was then.
@@ -109,6 +119,9 @@ impl Since {
         }
         if self.other_passes {
             text.push_str("; compiled with other passes");
+        }
+        if self.other_data {
+            text.push_str("; the run before had other data");
         }
         text
     }
@@ -171,6 +184,7 @@ mod tests {
             cycles: Change { before, after },
             lines,
             other_passes: false,
+            other_data: false,
             is_same_design: true,
         }
     }
@@ -194,6 +208,11 @@ mod tests {
         assert_eq!(
             told,
             "1 cycle fewer (-11.1 %) than in the run before; no line changed"
+        );
+        let told = since(9, 8, 1).of_data(false).text(None);
+        assert_eq!(
+            told,
+            "1 cycle fewer (-11.1 %) than in the run before; 1 line changed; the run before had other data"
         );
     }
 

@@ -20,8 +20,6 @@ pub struct Last {
     pub is_same: bool,
     /// Whether one of the two ended before its design was done: how long it took says nothing then.
     pub is_partial: bool,
-    /// Whether other files of data were given, which makes another run of the same design.
-    pub has_other_data: bool,
     /// Whether the advice that was there is gone, since it was of the run before.
     pub lost_advice: bool,
     written: Option<std::time::SystemTime>,
@@ -45,10 +43,10 @@ impl Last {
         } = before;
         let was = (&profile.metadata, profile.summary.cycles);
         let last = Self {
-            since: Since::new(was, (metadata, summary.cycles)),
+            since: Since::new(was, (metadata, summary.cycles))
+                .of_data(profile.summary.data == summary.data),
             is_same,
             is_partial: summary.stopped.is_some() || profile.summary.stopped.is_some(),
-            has_other_data: summary.data != profile.summary.data,
             lost_advice: profile.summary.advice.is_some() && !is_same,
             written,
         };
@@ -78,10 +76,6 @@ impl Last {
                 .to_owned();
         }
         let age = self.written.and_then(|written| written.elapsed().ok());
-        let text = self.since.text(age.filter(|_| is_for_people));
-        if self.has_other_data && self.since.is_same_design() {
-            return format!("{text}; the run before had other data");
-        }
-        text
+        self.since.text(age.filter(|_| is_for_people))
     }
 }
