@@ -11,6 +11,7 @@ use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::Value;
 
+use crate::primitives::counting;
 use crate::support::workshop::Workshop;
 
 /// Cycles of the run; a power of two.
@@ -236,38 +237,18 @@ impl Bench {
     }
 
     fn design(&self) -> String {
-        format!(
-            r#"import "primitives/core.futil";
-import "primitives/binary_operators.futil";
-import "primitives/memories/comb.futil";
-import "primitives/float/addFN.futil";
-import "primitives/float/mulFN.futil";
-import "primitives/float/compareFN.futil";
-import "primitives/float/divSqrtFN.futil";
-import "primitives/float/fpToInt.futil";
-import "primitives/float/intToFp.futil";
-component main() -> () {{
-  cells {{
-    cycle = std_reg({ADDRESS});
-    next = std_add({ADDRESS});
-    last = std_eq({ADDRESS});
-{}  }}
-  wires {{
-    next.left = cycle.out;
-    next.right = {ADDRESS}'d1;
-    last.left = cycle.out;
-    last.right = {ADDRESS}'d{};
-    cycle.in = next.out;
-    cycle.write_en = go;
-    done = last.out;
-{}  }}
-  control {{}}
-}}
-"#,
-            self.cells,
-            CYCLES - 1,
-            self.wires
-        )
+        let imports = [
+            "core",
+            "binary_operators",
+            "memories/comb",
+            "float/addFN",
+            "float/mulFN",
+            "float/compareFN",
+            "float/divSqrtFN",
+            "float/fpToInt",
+            "float/intToFp",
+        ];
+        counting(&imports, ADDRESS, &self.cells, &self.wires)
     }
 }
 

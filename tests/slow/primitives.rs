@@ -407,40 +407,48 @@ impl Bench {
     }
 
     fn design(&self) -> String {
-        format!(
-            r#"import "primitives/core.futil";
-import "primitives/binary_operators.futil";
-import "primitives/unsynthesizable.futil";
-import "primitives/math.futil";
-import "primitives/pipelined.futil";
-import "primitives/stallable.futil";
-import "primitives/sync.futil";
-import "primitives/memories/comb.futil";
-import "primitives/memories/seq.futil";
-import "primitives/memories/dyn.futil";
-component main() -> () {{
+        let imports = [
+            "core",
+            "binary_operators",
+            "unsynthesizable",
+            "math",
+            "pipelined",
+            "stallable",
+            "sync",
+            "memories/comb",
+            "memories/seq",
+            "memories/dyn",
+        ];
+        counting(&imports, ADDRESS, &self.cells, &self.wires)
+    }
+}
+
+/// A design without control, whose register `cycle` counts all cycles that have an address of so many bits.
+pub fn counting(imports: &[&str], address: usize, cells: &str, wires: &str) -> String {
+    let imports = imports.iter();
+    let imports = imports.map(|file| format!("import \"primitives/{file}.futil\";\n"));
+    format!(
+        r#"{}component main() -> () {{
   cells {{
-    cycle = std_reg({ADDRESS});
-    next = std_add({ADDRESS});
-    last = std_eq({ADDRESS});
-{}  }}
+    cycle = std_reg({address});
+    next = std_add({address});
+    last = std_eq({address});
+{cells}  }}
   wires {{
     next.left = cycle.out;
-    next.right = {ADDRESS}'d1;
+    next.right = {address}'d1;
     last.left = cycle.out;
-    last.right = {ADDRESS}'d{};
+    last.right = {address}'d{};
     cycle.in = next.out;
     cycle.write_en = go;
     done = last.out;
-{}  }}
+{wires}  }}
   control {{}}
 }}
 "#,
-            self.cells,
-            CYCLES - 1,
-            self.wires
-        )
-    }
+        imports.collect::<String>(),
+        (1_u64 << address) - 1,
+    )
 }
 
 /// A signed value divided by two, rounded down. The self test of `std_sdiv_pipe` adds two remainders

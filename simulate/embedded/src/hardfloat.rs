@@ -45,16 +45,19 @@ pub(crate) fn is_known(primitive: &str, file: &Path) -> bool {
     let Some((_, wrapper)) = WRAPPERS.iter().find(|(name, _)| *name == primitive) else {
         return false;
     };
-    let is = |path: &Path, wanted: &str| digest(path).is_some_and(|digest| digest == wanted);
+    let Some(found) = digest(file) else {
+        return false;
+    };
+    if found != *wrapper {
+        return found == STAND_IN;
+    }
     let own = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let folders = [file, &own].map(|file| file.with_file_name("HardFloat-1/source"));
     let source = folders.iter().find(|folder| folder.is_dir());
-    is(file, STAND_IN)
-        || is(file, wrapper)
-            && source.is_none_or(|folder| {
-                let mut sources = SOURCES.iter();
-                sources.all(|(name, wanted)| is(&folder.join(name), wanted))
-            })
+    source.is_none_or(|folder| {
+        let mut sources = SOURCES.iter();
+        sources.all(|(name, wanted)| digest(&folder.join(name)).as_deref() == Some(wanted))
+    })
 }
 
 /// The digest of what counts in a file.
