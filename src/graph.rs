@@ -7,10 +7,17 @@ use petal_visualize::{ControlGraph, Detail};
 use crate::args::{GraphArgs, GraphFormat};
 use crate::print::print;
 use crate::profile::open;
+use crate::screen::screen;
 
 /// `petal graph`
 pub fn graph(args: &GraphArgs) -> Result<(), Error> {
     let format = format(args)?;
+    if args.out.is_none() && format != GraphFormat::Dot && screen().is_terminal {
+        return Err(Error::usage(format!(
+            "a picture is for a file: `petal graph {} --out graph.html` writes a page, and `--out graph.svg` an image",
+            args.dir.display()
+        )));
+    }
     if let Some(path) = &args.out {
         let mut places = Places::default();
         places.reads_profile(&args.dir)?;

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -27,12 +27,26 @@ const PAGE: &str = r#"<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>petal</title>
-<style>html, body, iframe { margin: 0; border: 0; width: 100%; height: 100%; display: block; }</style>
+<style>
+html, body { margin: 0; height: 100%; }
+body { display: flex; flex-direction: column; }
+iframe { border: 0; width: 100%; flex: 1 1 0; display: block; }
+pre { margin: 0; padding: 10px 16px; max-height: 50vh; overflow: auto; font: 13px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: #7a1414; color: #fff; }
+</style>
+<pre id="error" role="alert" tabindex="0" hidden></pre>
 <iframe src="/report.html" title="The report"></iframe>
 <script>
 const frame = document.querySelector("iframe");
+const error = document.getElementById("error");
 frame.onload = () => { document.title = frame.contentDocument.title || "petal"; };
-new EventSource("/changes").onmessage = () => frame.contentWindow.location.reload();
+const look = async () => {
+  const text = await (await fetch("/error")).text();
+  error.textContent = text && `The last run failed; the report below is of the one before.\n\n${text}`;
+  error.hidden = !text;
+  return text;
+};
+look();
+new EventSource("/changes").onmessage = async () => { await look() || frame.contentWindow.location.reload(); };
 </script>
 </html>
 "#;
@@ -40,7 +54,21 @@ new EventSource("/changes").onmessage = () => frame.contentWindow.location.reloa
 /// A server of the report.
 pub struct Live {
     address: SocketAddr,
-    changes: Arc<AtomicU64>,
+    changes: Arc<Changes>,
+}
+
+/// What came of the runs.
+#[derive(Default)]
+struct Changes {
+    runs: AtomicU64,
+    /// Why the last one failed, if it did.
+    error: Mutex<String>,
+}
+
+impl Changes {
+    fn error(&self) -> MutexGuard<'_, String> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Live {
@@ -72,13 +100,15 @@ impl Live {
         }
     }
 
-    /// There is a new report.
-    pub fn changed(&self) {
-        self.changes.fetch_add(1, Ordering::Relaxed);
+    /// There is a new report, or an error instead of one.
+    pub fn changed(&self, error: Option<&Error>) {
+        let text = error.map(ToString::to_string).unwrap_or_default();
+        *self.changes.error() = text;
+        self.changes.runs.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-fn accept(listener: &TcpListener, report: &Path, address: SocketAddr, changes: &Arc<AtomicU64>) {
+fn accept(listener: &TcpListener, report: &Path, address: SocketAddr, changes: &Arc<Changes>) {
     loop {
         // One that can't be taken now may be another time, or has gone away.
         while let Ok((stream, _)) = listener.accept() {
@@ -97,7 +127,7 @@ fn answer(
     mut stream: &TcpStream,
     report: &Path,
     address: SocketAddr,
-    changes: &AtomicU64,
+    changes: &Changes,
 ) -> io::Result<()> {
     let asked = asked(stream)?.filter(|asked| asked.is_of(address) && asked.method == "GET");
     let page = "200 OK\r\nContent-Type: text/html; charset=utf-8\r\nCache-Control: no-cache";
@@ -111,17 +141,23 @@ fn answer(
             respond(stream, page)?;
             io::copy(&mut file, &mut stream).map(drop)
         }
+        Some("/error") => {
+            let head = "200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-cache";
+            respond(stream, head)?;
+            let text = changes.error().clone();
+            stream.write_all(text.as_bytes())
+        }
         Some("/changes") => {
             respond(
                 stream,
                 "200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache",
             )?;
-            let mut seen = changes.load(Ordering::Relaxed);
+            let mut seen = changes.runs.load(Ordering::Relaxed);
             let mut looks = 0;
             loop {
                 thread::sleep(PATIENCE);
                 looks = (looks + 1) % LOOKS;
-                let now = changes.load(Ordering::Relaxed);
+                let now = changes.runs.load(Ordering::Relaxed);
                 if now != seen {
                     seen = now;
                     write!(stream, "data: {now}\n\n")?;

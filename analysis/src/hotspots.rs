@@ -140,6 +140,9 @@ pub struct RankedHotspot {
 /// The next step where nobody has asked `petal advise`.
 pub(crate) const TRIED: &str = "`petal advise` tries this kind";
 
+/// The next step where it was asked, had no time for all, and found nothing here.
+pub(crate) const NO_TIME: &str = "`petal advise` had no time for all of this kind (`--budget`)";
+
 impl RankedHotspot {
     /// A hotspot, with what `petal advise` found in the run if it was asked.
     pub fn new(hotspot: Hotspot, advice: Option<&Json>) -> Self {
@@ -163,17 +166,19 @@ impl RankedHotspot {
 
     /// The next step: what `petal advise` found for this statement if it looked, else whether it would look. Only what it ran is a saving.
     pub(crate) fn next_step(&self, advice: Option<&Json>) -> Option<String> {
+        let is_tried = self.conditions > 0
+            || matches!(
+                self.kind,
+                HotspotKind::Independent | HotspotKind::SharedHardware
+            );
         let Some(advice) = advice else {
-            let is_tried = self.conditions > 0
-                || matches!(
-                    self.kind,
-                    HotspotKind::Independent | HotspotKind::SharedHardware
-                );
             return is_tried.then(|| TRIED.to_owned());
         };
         let items = advice["advice"].as_array()?.iter();
         let mut here = items.filter(|item| item["place"] == self.name.as_str());
-        let item = here.next()?;
+        let Some(item) = here.next() else {
+            return (is_tried && is_unfinished(advice)).then(|| NO_TIME.to_owned());
+        };
         let (class, saved) = (item["class"].as_str()?, item["on_top"].as_u64()?);
         let saves = format!("`petal advise`: {class}, saves {}", thousands(saved));
         Some(match self.kind {
@@ -182,6 +187,12 @@ impl RankedHotspot {
             _ => return None,
         })
     }
+}
+
+/// Whether `petal advise` had no time to try all changes.
+pub fn is_unfinished(advice: &Json) -> bool {
+    let count = advice["tried"]["not_tried"].as_u64();
+    count.is_some_and(|count| count > 0)
 }
 
 #[expect(

@@ -42,7 +42,7 @@ pub use ending::{ActiveNode, Ending, WaitingGroup};
 pub use figures::{Figures, FiguresError};
 pub use front_end::front_end_file;
 pub use guide::GuideSection;
-pub use hotspots::{Hotspot, HotspotKind, RankedHotspot};
+pub use hotspots::{Hotspot, HotspotKind, RankedHotspot, is_unfinished};
 pub use iterations::{Alike, Iterations};
 pub use leaves::Weighting;
 pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};

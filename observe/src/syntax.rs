@@ -138,6 +138,11 @@ fn problem(text: &str, error: Error<Rule>) -> Problem {
         InputLocation::Pos(at) => at..at + text[at..].chars().next().map_or(0, char::len_utf8),
         InputLocation::Span((start, end)) => start..end,
     };
+    let is_single = |at: usize| {
+        let rest = text.get(at..).unwrap_or_default();
+        rest.starts_with('=') && !rest.starts_with("==")
+    };
+    let help = is_single(span.start).then(|| "`==` compares".to_owned());
     let error = error.renamed_rules(|rule| match rule {
         Rule::EOI => "the end".to_owned(),
         Rule::number | Rule::sized => "a number".to_owned(),
@@ -162,7 +167,7 @@ fn problem(text: &str, error: Error<Rule>) -> Problem {
         text: text.to_owned(),
         span,
         message: format!("{start} {}", wanted.join(" or ")),
-        help: None,
+        help,
     }
 }
 

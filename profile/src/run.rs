@@ -88,13 +88,15 @@ pub fn run_in(
     drop(compiling);
     let loading = Ending::at_once([design.folder()]);
     let memories = Arc::new(Memories::of(options, &design)?);
-    if let Some(verification) = &verification {
-        let run = verify::Run {
-            memories: Arc::clone(&memories),
-            cycle_limit: options.cycle_limit,
-            verilator: options.simulator.verilator().map(Path::to_owned),
-        };
-        verification.compare(&design, Some(run));
+    let plain = |ended| verify::Run {
+        memories: Arc::clone(&memories),
+        cycle_limit: options.cycle_limit,
+        ended,
+        verilator: options.simulator.verilator().map(Path::to_owned),
+    };
+    // Where an observation may end the run, nobody knows yet how far the plain design has to run.
+    if let Some(verification) = verification.as_ref().filter(|_| !observing.may_stop()) {
+        verification.compare(&design, Some(plain(None)));
     }
     let notes = notes.iter().chain(&memories.notes);
     notes.for_each(|note| reporter.note(note));
@@ -108,7 +110,7 @@ pub fn run_in(
         design,
         metadata: &metadata,
         reconstruction,
-        memories,
+        memories: Arc::clone(&memories),
         waveform: waveform.as_ref(),
         name: options.name(),
         staging: Staging::new(out)?,
@@ -121,7 +123,7 @@ pub fn run_in(
         analysis,
         timelines,
         mut summary,
-        memories,
+        memories: left,
         observations,
     } = match job.embedded()? {
         Some((simulation, observations)) => job.run_embedded(simulation, observations)?,
@@ -135,18 +137,19 @@ pub fn run_in(
     summary.data = job.data();
     summary.hardware = Some(job.hardware());
     summary.added_pass = job.design.added_pass.map(str::to_owned);
-    let memories = verified(verification, memories, &mut summary, reporter)?;
+    if let Some(verification) = verification.as_ref().filter(|_| job.observing.may_stop()) {
+        let stopped = results.as_ref().filter(|results| results.stopped_by.is_some());
+        let ended = stopped.and_then(|_| Some((summary.cycles, summary.stopped.clone()?)));
+        verification.compare(&job.design, Some(plain(ended)));
+    }
+    let memories = verified(verification, left, &mut summary, reporter)?;
     summary.warnings.extend(job.design.warnings.clone());
     summary.warnings.extend(job.memories.warning.clone());
     if let Some(before) = &mut before {
         before.compare(job.metadata, &summary, &memories);
     }
-    // Advice is of the run before, unless this is the same one.
+    // What is advised is of the run before, unless this is the same one; the patches stay, as most of them may still fit.
     let same = before.as_ref().filter(|before| before.is_same);
-    let gone = match same {
-        Some(_) => Vec::new(),
-        None => outputs::advice(out),
-    };
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     write(&job.staging, job.metadata, &analysis, &summary)?;
     job.write_figures(&analysis, &summary, results.as_ref())?;
@@ -159,8 +162,7 @@ pub fn run_in(
     if !options.is_partial {
         interrupt::check()?;
     }
-    let mut names = outputs::of_runs();
-    names.extend(gone.iter().map(String::as_str));
+    let names = outputs::of_runs();
     job.staging.commit(&names)?;
     if let Some(waveform) = waveform {
         waveform.finish()?;

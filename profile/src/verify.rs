@@ -43,6 +43,8 @@ pub(crate) struct Run {
     pub memories: Arc<Memories>,
     /// Cycles after which the run ends with an error.
     pub cycle_limit: u64,
+    /// After how many cycles an observation ended the run of the design with probes, and what is said of that.
+    pub ended: Option<(u64, String)>,
     /// Verilator, for designs that the embedded simulator can't take.
     pub verilator: Option<PathBuf>,
 }
@@ -131,9 +133,13 @@ impl Verification {
         };
         let Ran { cycles, .. } = profiled;
         Err(Error::new(match (&profiled.stopped, plain) {
-            (None, Some(plain)) => match plain.stopped {
-                Some(stopped) => format!(
-                    "with probes the design runs to its end, without them it does not: {stopped}"
+            (None, Some(Ran { stopped: Some(stopped), .. })) => format!(
+                "with probes the design runs to its end, without them it does not: {stopped}"
+            ),
+            (stopped, Some(plain)) if plain.stopped == *stopped => match stopped {
+                Some(_) => format!(
+                    "after {cycles} cycles the design leaves other memories with probes than without, so a profile would \
+                     not be true; please report this with the design ({way_out})"
                 ),
                 None if plain.cycles != *cycles => format!(
                     "the design takes {} cycles, and {cycles} with probes, so a profile would not be true; please \
@@ -210,12 +216,15 @@ fn simulate(design: &Design, run: &Run) -> Result<Ran, Error> {
     };
     run.memories.load(&mut simulation);
     let mut cycles = 0;
-    while simulation.next_cycle()? {
+    let end = run.ended.as_ref().map_or(u64::MAX, |(cycles, _)| *cycles);
+    while cycles < end && simulation.next_cycle()? {
         cycles += 1;
     }
+    let ended = run.ended.as_ref().filter(|_| cycles == end);
+    let stopped = simulation.stopped().map(ToString::to_string);
     Ok(Ran {
         cycles,
-        stopped: simulation.stopped().map(ToString::to_string),
+        stopped: stopped.or_else(|| ended.map(|(_, why)| why.clone())),
         memories: run.memories.store(&mut simulation),
     })
 }
@@ -289,6 +298,7 @@ mod tests {
         let run = || Run {
             memories: Arc::new(Memories::of(&options, &design).unwrap()),
             cycle_limit: options.cycle_limit,
+            ended: None,
             verilator: None,
         };
         let ran = simulate(&design, &run())?;

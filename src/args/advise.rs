@@ -9,7 +9,7 @@ use petal_compare::Limit;
 use petal_profile::CYCLE_LIMIT;
 
 use super::design::DesignArgs;
-use super::values::{parse_size, parse_time};
+use super::values::{parse_count, parse_size, parse_time};
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -77,7 +77,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "LIMIT")]
     pub fail_above: Option<Limit>,
     /// Fail if the design as it is takes more cycles
-    #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES")]
+    #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES", value_parser = parse_count)]
     pub cycle_limit: u64,
     /// Refuse designs whose simulation may take more memory, such as 512M or 20G [default: half of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]

@@ -8,7 +8,7 @@ use petal_profile::{CYCLE_LIMIT, Error, Options, Simulator, WaveformFile, Wavefo
 use super::design::DesignArgs;
 use super::observe::ObserveArgs;
 use super::synth::AlsoSynthArgs;
-use super::values::{parse_name, parse_size};
+use super::values::{parse_count, parse_name, parse_size};
 use super::view::ViewArgs;
 use crate::design;
 
@@ -59,7 +59,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PROGRAM", conflicts_with = "partial")]
     pub verilator: Option<PathBuf>,
     /// End the run after this many cycles, with the profile up to there and exit code 1
-    #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES")]
+    #[arg(long, default_value_t = CYCLE_LIMIT, value_name = "CYCLES", value_parser = parse_count)]
     pub cycle_limit: u64,
     /// Refuse designs whose simulation may take more memory, such as 512M or 20G, and end the run where what is observed takes
     /// more [default: half of the machine's]

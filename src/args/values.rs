@@ -18,6 +18,21 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     size.ok_or_else(|| "write a whole number with K, M, G or T, such as 20G".to_owned())
 }
 
+/// A number of cycles: with k, M or G, of so many times 1000 of them; `_` may part the digits.
+pub(super) fn parse_count(text: &str) -> Result<u64, String> {
+    let text = text.replace('_', "");
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let factor = match &text[digits.len()..] {
+        "" => Some(1),
+        "k" | "K" => Some(1_000),
+        "m" | "M" => Some(1_000_000),
+        "g" | "G" => Some(1_000_000_000),
+        _ => None,
+    };
+    let count = factor.and_then(|factor| digits.parse::<u64>().ok()?.checked_mul(factor));
+    count.ok_or_else(|| "write a whole number, such as 5000, 1_000_000, 20k or 1M".to_owned())
+}
+
 /// A name for the last folder of a path.
 pub(super) fn parse_name(text: &str) -> Result<String, String> {
     if matches!(text, "" | "." | "..") || text.contains(['/', '\0']) {

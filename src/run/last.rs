@@ -6,7 +6,7 @@ use petal_analysis::{ControlView, Summary};
 use petal_compare::Since;
 use petal_metadata::Metadata;
 use petal_profile::folder::Staging;
-use petal_profile::{Before, Error};
+use petal_profile::{Before, Error, outputs};
 use petal_visualize::outputs::LAST;
 
 use crate::baseline::of_run;
@@ -20,8 +20,8 @@ pub struct Last {
     pub is_same: bool,
     /// Whether one of the two ended before its design was done: how long it took says nothing then.
     pub is_partial: bool,
-    /// Whether the advice that was there is gone, since it was of the run before.
-    pub lost_advice: bool,
+    /// Whether there are patches of an earlier program.
+    pub has_old_advice: bool,
     written: Option<std::time::SystemTime>,
 }
 
@@ -41,13 +41,20 @@ impl Last {
             is_same,
             ..
         } = before;
+        let mut old = outputs::advice(out);
         let was = (&profile.metadata, profile.summary.cycles);
+        let since = Since::new(was, (metadata, summary.cycles))
+            .of_data(profile.summary.data == summary.data);
+        let other = if since.is_same_design() {
+            Vec::new()
+        } else {
+            std::mem::take(&mut old)
+        };
         let last = Self {
-            since: Since::new(was, (metadata, summary.cycles))
-                .of_data(profile.summary.data == summary.data),
+            since,
             is_same,
             is_partial: summary.stopped.is_some() || profile.summary.stopped.is_some(),
-            lost_advice: profile.summary.advice.is_some() && !is_same,
+            has_old_advice: !is_same && summary.advice.is_none() && !old.is_empty(),
             written,
         };
         if !is_same {
@@ -64,7 +71,9 @@ impl Last {
             };
             let staging = Staging::new(out)?;
             staging.write(LAST, figures)?;
-            staging.commit(&[LAST])?;
+            // Advice for another design goes with it.
+            let names = other.iter().map(String::as_str).chain([LAST]);
+            staging.commit(&names.collect::<Vec<_>>())?;
         }
         Ok(last)
     }

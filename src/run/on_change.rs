@@ -32,11 +32,14 @@ pub fn on_change(args: &RunArgs, out: &Path) -> Result<(), Error> {
         let mut places = Places::default();
         let ended = once(args, &mut places, shown);
         interrupt::check()?;
-        match ended {
+        let failed = match ended {
             Err(error) if error.kind() == ErrorKind::Usage => return Err(error),
-            Err(error) => messages::error(error),
-            Ok(()) => {}
-        }
+            Err(error) => {
+                messages::error(&error);
+                Some(error)
+            }
+            Ok(()) => None,
+        };
         if let Shown::All = shown {
             if !args.quiet {
                 messages::note(format_args!(
@@ -47,7 +50,7 @@ pub fn on_change(args: &RunArgs, out: &Path) -> Result<(), Error> {
             live.open();
             shown = Shown::Difference;
         }
-        live.changed();
+        live.changed(failed.as_ref());
         for path in places.inputs() {
             let path: PathBuf = path.to_owned();
             watched.entry(path).or_insert_with_key(|path| version(path));

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use petal_analysis::is_unfinished;
+use petal_profile::outputs::ADVICE;
 use petal_profile::{Error, Places, Profiled};
 use petal_table::style::BOLD;
 use petal_table::text::printable;
@@ -128,7 +130,7 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     broken
 }
 
-/// Tells what of the run before is gone.
+/// Tells what of the run before is gone, or no longer sure.
 fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
     let Some(last) = last else {
         return;
@@ -140,11 +142,12 @@ fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
              has the figures)"
         ));
     }
-    if last.lost_advice {
+    if last.has_old_advice {
         let advise = command("advise", args);
         let advise = shlex::try_join(advise.iter().map(String::as_str)).unwrap_or_default();
         messages::note(format_args!(
-            "the advice in {out} was of the program before this change, and is gone: `{advise}` looks again"
+            "the patches in {out}/{ADVICE} are of the program before this change: those of other lines still apply (`patch --dry-run -p1 < …` \
+             tells), but what they save was found there; `{advise}` looks again"
         ));
     }
 }
@@ -223,8 +226,13 @@ fn proposed(
             let words = words.map(str::to_owned).to_vec();
             commands.push((words, "what that changed"));
         }
-        if !is_standard_input(&args.design.design) && summary.advice.is_none() {
-            commands.push((command("advise", args), "tries what could save"));
+        let more = summary.advice.as_ref().map(is_unfinished);
+        if !is_standard_input(&args.design.design) && more != Some(false) {
+            let mut words = command("advise", args);
+            if more.is_some() {
+                words.extend(["--budget", "10m"].map(str::to_owned));
+            }
+            commands.push((words, "tries what could save"));
         }
     }
     if profiled.metadata.front_end.has_lines() {

@@ -125,16 +125,17 @@ fn advice_stays_as_long_as_its_run_does() {
     tells(
         &said(&changed),
         &[
-            "the advice in petal-out/design",
+            "the patches in petal-out/design/advice are of the program before",
             "`petal advise design.futil`",
         ],
     );
-    assert!(
-        !workshop
-            .path("petal-out/design/advice/proved.patch")
-            .exists()
-    );
+    assert_eq!(workshop.read("petal-out/design/advice/proved.patch"), patch);
     assert!(workshop.read("petal-out/design/report.html") != report);
+    // Those of another design go with it.
+    workshop.edited("design.futil", "dot-product.futil", &[]);
+    workshop.succeeds(&["run", "design.futil"]);
+    let advice = workshop.path("petal-out/design/advice");
+    assert!(std::fs::read_dir(advice).map_or(0, Iterator::count) == 0);
 }
 
 /// A run that goes on, which ends with the test.

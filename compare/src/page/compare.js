@@ -74,13 +74,29 @@ function showChanges() {
   byId("changes").append(more);
 }
 
+/** The line on which a group is defined, `main.incr`: in the run after, or in the one before if it is no more there. */
+function lineOfGroup(name) {
+  const [component, group] = [name.split(".")[0], name.slice(name.indexOf(".") + 1)];
+  let inside = "";
+  for (const { lines } of data.files.filter(({ language }) => language === "calyx")) {
+    for (const [before, after, text] of lines) {
+      inside = /^\s*(?:static(?:<\d+>)?\s+|comb\s+)?component\s+([\w'-]+)/.exec(text)?.[1] ?? inside;
+      const defined = /^\s*(?:static(?:<\d+>)?\s+|comb\s+)?group\s+([\w'-]+)/.exec(text)?.[1];
+      if (inside === component && defined === group) return after ?? before;
+    }
+  }
+  return 0;
+}
+
 /** Chooses a statement by its name, `main.while@L12`, or its label in a flame graph: its row, and its line of the source. */
 function chooseName(name) {
   for (const row of document.querySelectorAll(".change, #table tbody tr")) {
-    if (row.dataset.name === name || row.dataset.name.endsWith(`.${name}`)) row.setAttribute("aria-current", "true");
-    else row.removeAttribute("aria-current");
+    if (row.dataset.name === name || row.dataset.name.endsWith(`.${name}`)) {
+      row.setAttribute("aria-current", "true");
+      row.scrollIntoView({ block: "nearest" });
+    } else row.removeAttribute("aria-current");
   }
-  const line = Number(/@(?:.*:)?L(\d+)/.exec(name)?.[1]);
+  const line = Number(/@(?:.*:)?L(\d+)/.exec(name)?.[1]) || lineOfGroup(name);
   for (const row of document.querySelectorAll("#files tr[aria-current]")) row.removeAttribute("aria-current");
   if (!line) return;
   const file = /@(.+):L\d+/.exec(name)?.[1];

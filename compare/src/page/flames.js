@@ -22,16 +22,16 @@ const onBox = (name) => /^\(overhead: (.*)\)$/.exec(name)?.[1] ?? name;
 /** Thousandths of cycles as cycles: parallel leaves share one, so that there are parts of few. */
 const inCycles = (thousandths) => count(thousandths < 100_000 ? Math.round(thousandths / 10) / 100 : Math.round(thousandths / 1000));
 const signed = (number) => (number > 0 ? `+${count(number)}` : number < 0 ? `−${count(-number)}` : "0");
-/** Exact thousandths as cycles. */
-const change = (before, after) => signed(Math.round((after - before) / 10) / 100);
+/** A difference of thousandths as cycles, with as many decimals as they have. */
+const change = (before, after) => (after > before ? `+${inCycles(after - before)}` : after < before ? `−${inCycles(before - after)}` : "0");
 
 const strongest = Math.max(1, ...data.frames.map(({ before, after }) => Math.abs(after - before)));
 
-/** White where nothing changed, red where it grew, blue where it shrank: the eye tells small changes from none. */
+/** Grey where nothing changed, red where it grew, blue where it shrank: the eye tells small changes from none. */
 function tint({ before, after }) {
   const strength = Math.sqrt(Math.abs(after - before) / strongest) * 100;
-  const color = after > before ? "#e8875a" : "#5aa5d6";
-  return `color-mix(in srgb, ${color} ${strength.toFixed(1)}%, #f4f5f7)`;
+  const color = after > before ? "--box-grew" : "--box-shrank";
+  return `color-mix(in srgb, var(${color}) ${strength.toFixed(1)}%, var(--box-same))`;
 }
 
 function pathOf(at) {

@@ -30,7 +30,13 @@ function setView(view) {
   graph.svg.setAttribute("viewBox", view.join(" "));
 }
 
-const fit = () => setView([...graph.whole]);
+/** Shows all of it, without room above it; no larger than so many image pixels for each pixel of the page tell. */
+function fit(least = 0) {
+  const [width, height] = boxSize();
+  const [left, top, wide, high] = graph.whole;
+  const scale = Math.max(least, wide / width, high / height);
+  setView([left + (wide - width * scale) / 2, top, width * scale, height * scale]);
+}
 
 /** How large the box is, in pixels of the page. */
 const boxSize = () => [byId("graph").clientWidth || 1, byId("graph").clientHeight || 1];
@@ -40,7 +46,7 @@ function begin() {
   const [width, height] = boxSize();
   const [, , wide, high] = graph.whole;
   const { x, width: first } = graph.svg.querySelector(".step").getBBox();
-  if (wide <= width && high <= height) fit();
+  if (wide <= width && high <= height) fit(1);
   else setView([Math.max(0, x + first / 2 - width / 2), 0, width, height]);
 }
 
@@ -134,7 +140,7 @@ box.addEventListener(
 box.addEventListener("focusin", ({ target }) => target.closest(".step") && tell(target.closest(".step")));
 byId("zoom-in").addEventListener("click", () => zoom(0.7));
 byId("zoom-out").addEventListener("click", () => zoom(1.4));
-byId("fit").addEventListener("click", fit);
+byId("fit").addEventListener("click", () => fit());
 byId("search").addEventListener("input", search);
 byId("only").hidden = data.all === null;
 byId("alone").addEventListener("change", ({ target }) => showImage(target.checked ? data.image : data.all));
@@ -160,7 +166,7 @@ document.addEventListener("keydown", (event) => {
       "+": () => zoom(0.8),
       "=": () => zoom(0.8),
       "-": () => zoom(1.25),
-      0: fit,
+      0: () => fit(),
     }[event.key];
     if (!act) return;
     act();
