@@ -7,6 +7,7 @@ use petal_observe::Results;
 /// The baseline of a run, with what was observed in it.
 pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<&Results>) -> Baseline {
     let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
+    baseline.data.clone_from(&summary.data);
     if let Some(results) = results {
         add_observations(&mut baseline, results);
     }

@@ -1,5 +1,6 @@
 //! Commands that show a profile again, from its folder.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -9,6 +10,7 @@ use petal_profile::folder::{self, Staging};
 use petal_profile::{Error, Profile, interrupt, observations, outputs};
 use petal_reconstruct::Event;
 use petal_table::{Column, Table, thousands};
+use serde_json::json;
 use petal_visualize::{CallTrees, Frames, Section, Timeline, TreeFormat, TreeNodes};
 
 use crate::args::{AgainArgs, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
@@ -58,7 +60,7 @@ fn show(args: &TraceArgs, profile: &Profile, wanted: Option<&Range<u64>>) -> Res
     }
 }
 
-/// How long the iterations of a loop take, one of most of them, and the first one that takes another time.
+/// How long the iterations of a loop take; and the first, a typical, the longest and the last one, as far as they differ.
 fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Error> {
     let analysis = profile.analyse(ControlView::Source)?;
     let lengths = analysis.iterations_of(name).map_err(|loops| {
@@ -79,7 +81,7 @@ fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Err
         Error::usage(format!("there is no loop `{name}`; {there}"))
     })?;
     // Of as many, the shorter one.
-    let Some((&cycles, alike)) = lengths.iter().rev().max_by_key(|(_, alike)| alike.count) else {
+    let Some((&cycles, _)) = lengths.iter().rev().max_by_key(|(_, alike)| alike.count) else {
         return Err(Error::new(format!(
             "`{name}` has no iterations, or nothing in the compiled design tells one from the next"
         )));
@@ -92,32 +94,79 @@ fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Err
     for (&cycles, alike) in &lengths {
         table.push(vec![cycles.into(), alike.count.into(), alike.first.into()]);
     }
-    let other = lengths.iter().filter(|(other, _)| **other != cycles);
-    let other = other.min_by_key(|(_, alike)| alike.first);
-    let begin = |what: &str, cycles: u64, first: u64| {
-        let line = format!(
-            "{what}: cycles {}..{}",
-            thousands(first),
-            thousands(first + cycles)
-        );
-        format!("\n{}\n\n", screen().folded(&line, 2))
-    };
     let all: u64 = lengths.values().map(|alike| alike.count).sum();
-    let like_it = format!(
-        "the first of the most common length, {} of {}",
-        thousands(alike.count),
-        thousands(all)
-    );
-    let mut heard = is_read(&format!("{name}\n\n{}", table.shown(screen(), 2)))?
-        && is_read(&begin(&like_it, cycles, alike.first))?
-        && show(args, profile, Some(&(alike.first..alike.first + cycles)))?;
-    if let Some((&cycles, Alike { first, .. })) = other.filter(|_| heard) {
-        heard = is_read(&begin("the first that takes another time", cycles, *first))?;
-        if heard {
-            show(args, profile, Some(&(*first..first + cycles)))?;
+    if !args.json && !is_read(&format!("{name}\n\n{}", table.shown(screen(), 2)))? {
+        return Ok(());
+    }
+    for of in Example::list(&lengths, cycles) {
+        let end = of.begin + of.cycles;
+        let head = if args.json {
+            let which = of.which.join(", ");
+            let head = json!({
+                "loop": name, "iteration": which, "cycles": of.cycles, "count": of.count, "of": all, "start": of.begin, "end": end,
+            });
+            format!("{head}\n")
+        } else {
+            let line = format!(
+                "{} iteration: cycles {}..{}; {} of {} {} so long",
+                of.which.join(" and "),
+                thousands(of.begin),
+                thousands(end),
+                thousands(of.count),
+                thousands(all),
+                if of.count == 1 { "is" } else { "are" },
+            );
+            format!("\n{}\n\n", screen().folded(&line, 2))
+        };
+        if !is_read(&head)? || !show(args, profile, Some(&(of.begin..end)))? {
+            break;
         }
     }
     Ok(())
+}
+
+/// An iteration of a loop that is shown.
+struct Example {
+    /// What it is an example of.
+    which: Vec<&'static str>,
+    begin: u64,
+    cycles: u64,
+    /// How many take as long.
+    count: u64,
+}
+
+impl Example {
+    /// Those of a loop, most of whose iterations take `typical` cycles; one for each length, the first in time of these first.
+    fn list(lengths: &BTreeMap<u64, Alike>, typical: u64) -> Vec<Self> {
+        let first = lengths.iter().min_by_key(|(_, alike)| alike.first);
+        let last = lengths.iter().max_by_key(|(_, alike)| alike.last);
+        let wanted = [
+            ("typical", lengths.get_key_value(&typical)),
+            ("first", first),
+            ("longest", lengths.last_key_value()),
+            ("last", last),
+        ];
+        let mut list: Vec<Self> = Vec::new();
+        for (which, found) in wanted {
+            let Some((&cycles, alike)) = found else {
+                continue;
+            };
+            if let Some(known) = list.iter_mut().find(|known| known.cycles == cycles) {
+                // Of a typical one, nobody needs to know that the first one is like it.
+                if cycles != typical || which == "longest" {
+                    known.which.push(which);
+                }
+                continue;
+            }
+            list.push(Self {
+                which: vec![which],
+                begin: alike.first,
+                cycles,
+                count: alike.count,
+            });
+        }
+        list
+    }
 }
 
 /// Fails at the end of a run that has none of these cycles. That there are none at all is told.

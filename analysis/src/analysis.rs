@@ -21,7 +21,7 @@ use crate::critical::CriticalCycles;
 use crate::elements::ElementKind;
 use crate::ending::Ending;
 use crate::figures::{Figures, FiguresError};
-use crate::front_end::{FrontEndLines, PartNames, ProgramPart};
+use crate::front_end::{FrontEndLine, FrontEndLines, PartNames, ProgramPart};
 use crate::groups::{durations, groups};
 use crate::hotspots::{self, Hotspot, HotspotKind, RankedHotspot};
 use crate::iterations::Alike;
@@ -352,7 +352,19 @@ impl<'a> Analysis<'a> {
 
     /// The lines of a front end's file, with their costs.
     pub fn annotate_front_end(&self, file: FrontEndFileId) -> Vec<Line<'a>> {
-        self.front_end().annotate(file)
+        let mut lines = self.front_end().annotate(file);
+        // Conditions cost a line what the list of what costs has of its statements.
+        for (&(component, statement), costs) in &self.ledger().statements {
+            let node = self.metadata.component(component).node(statement);
+            let place = FrontEndLines::new(self.metadata).line(&node.positions);
+            let line = lines.iter_mut().find(|line| {
+                place == Some(FrontEndLine::At(file, line.number)) && line.cost.is_some()
+            });
+            if let Some(cost) = line.and_then(|line| line.cost.as_mut()) {
+                cost.listed += costs.own_conditions;
+            }
+        }
+        lines
     }
 
     /// What the lines of the front end's files did.

@@ -12,7 +12,7 @@ use crate::ledger::Ledger;
 use petal_table::Screen;
 use petal_table::text::{printable, thousands};
 
-/// Overhead of this share of the run stands out.
+/// What costs this share of the run stands out.
 const MUCH: f64 = 0.05;
 
 /// A line of a source file.
@@ -36,6 +36,8 @@ pub struct Cost {
     pub useful: u64,
     /// Overhead of the run that is charged to the statements that begin on the line.
     pub overhead: u64,
+    /// They and the statements' own conditions: what the list of what costs has of these statements.
+    pub listed: u64,
 }
 
 /// Code is not folded into fewer columns.
@@ -50,12 +52,13 @@ pub fn annotate<'a>(
     file: FileId,
 ) -> Vec<Line<'a>> {
     let mut costs: BTreeMap<u32, Cost> = BTreeMap::new();
-    let mut add = |span: Option<Span>, cycles: u64, useful: u64, overhead: u64| {
+    let mut add = |span: Option<Span>, cycles: u64, useful: u64, [overhead, listed]: [u64; 2]| {
         let Some(span) = span.filter(|span| span.file == file) else {
             return;
         };
         let cost = costs.entry(span.line).or_default();
         cost.overhead += overhead;
+        cost.listed += listed;
         if cycles > cost.cycles {
             cost.cycles = cycles;
             cost.useful = useful;
@@ -74,7 +77,7 @@ pub fn annotate<'a>(
         let component = metadata.component(id);
         for (at, group) in component.groups.iter().enumerate() {
             let cycles = groups.get(&(id, Id::from_index(at))).copied().unwrap_or(0);
-            add(group.span, cycles, cycles, 0);
+            add(group.span, cycles, cycles, [0, 0]);
         }
         for (at, node) in component.control.iter().enumerate() {
             let statement = ledger
@@ -86,7 +89,7 @@ pub fn annotate<'a>(
                 node.span,
                 statement.cycles,
                 statement.useful,
-                statement.charged(),
+                [statement.charged(), statement.cost()],
             );
         }
     }
@@ -111,7 +114,7 @@ pub struct Margin {
     pub lines: BTreeMap<u32, String>,
 }
 
-/// The lines of a source file with their costs in the margin, for a terminal: lines with much overhead stand
+/// The lines of a source file with their costs in the margin, for a terminal: lines that cost much stand
 /// out by colour, and code that is wider is folded. The run took `cycles` cycles. `margins` come after the columns of the run.
 pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Screen) -> String {
     let mut text = String::new();
@@ -122,6 +125,7 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Scre
     };
     let active = width(|cost| cost.cycles, "cycles");
     let lost = width(|cost| cost.overhead, "overhead");
+    let listed = width(|cost| cost.listed, "costs");
     let number = lines.len().to_string().len();
     let more = |of: &dyn Fn(&Margin) -> &str| {
         let cells = margins.iter().map(|margin| {
@@ -133,28 +137,29 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Scre
     };
     let _ = writeln!(
         text,
-        "{:>active$}  {:>8}  {:>lost$}{} | {:number$} |",
+        "{:>active$}  {:>8}  {:>lost$}  {:>listed$}{} | {:number$} |",
         "cycles",
         "useful %",
         "overhead",
+        "costs",
         more(&|margin| margin.title),
         ""
     );
-    let beside = active + 2 + 8 + 2 + lost + more(&|_| "").chars().count();
+    let beside = active + 2 + 8 + 2 + lost + 2 + listed + more(&|_| "").chars().count();
     let code = Screen {
         width: screen.width.saturating_sub(beside + 3 + number + 3),
         ..screen
     };
     for line in lines {
         let margin = match line.cost {
-            None => format!("{:active$}  {:8}  {:lost$}", "", "", ""),
+            None => " ".repeat(active + 2 + 8 + 2 + lost + 2 + listed),
             Some(cost) => {
-                let overhead = match cost.overhead {
+                let [overhead, costs] = [cost.overhead, cost.listed].map(|cycles| match cycles {
                     0 => String::new(),
-                    overhead => thousands(overhead),
-                };
+                    cycles => thousands(cycles),
+                });
                 format!(
-                    "{:>active$}  {:>8}  {overhead:>lost$}",
+                    "{:>active$}  {:>8}  {overhead:>lost$}  {costs:>listed$}",
                     thousands(cost.cycles),
                     share(cost)
                 )
@@ -194,9 +199,9 @@ fn share(cost: Cost) -> String {
 fn style(cost: Cost, cycles: u64) -> Style {
     if cost.cycles == 0 {
         Style::new().dimmed()
-    } else if cost.overhead as f64 >= MUCH * cycles as f64 {
+    } else if cost.listed as f64 >= MUCH * cycles as f64 {
         AnsiColor::Red.on_default().bold()
-    } else if cost.overhead > 0 {
+    } else if cost.listed > 0 {
         AnsiColor::Yellow.on_default()
     } else {
         Style::new()

@@ -35,6 +35,8 @@ pub struct Alike {
     pub count: u64,
     /// The cycle in which the first of them begins.
     pub first: u64,
+    /// That in which the last of them begins.
+    pub last: u64,
 }
 
 impl Iterations {
@@ -42,21 +44,28 @@ impl Iterations {
     fn merge(&mut self, other: &Self) {
         self.each.merge(&other.each);
         self.cycles.merge(&other.cycles);
-        for (&cycles, &Alike { count, first }) in &other.lengths {
-            self.add_alike(cycles, count, first);
+        for (&cycles, alike) in &other.lengths {
+            self.add_alike(cycles, *alike);
         }
     }
 
+    /// Adds so many, one after the other.
     fn add(&mut self, cycles: u64, count: u64, first: u64) {
         self.cycles.add(cycles, count);
-        self.add_alike(cycles, count, first);
+        let last = first + cycles * count.saturating_sub(1);
+        self.add_alike(cycles, Alike { count, first, last });
     }
 
-    fn add_alike(&mut self, cycles: u64, count: u64, first: u64) {
-        let alike = Alike { count: 0, first };
-        let alike = self.lengths.entry(cycles).or_insert(alike);
+    fn add_alike(&mut self, cycles: u64, Alike { count, first, last }: Alike) {
+        let empty = Alike {
+            count: 0,
+            first,
+            last,
+        };
+        let alike = self.lengths.entry(cycles).or_insert(empty);
         alike.count += count;
         alike.first = alike.first.min(first);
+        alike.last = alike.last.max(last);
     }
 }
 

@@ -216,6 +216,7 @@ impl<'a> Lines<'a> {
                     cycles: sums.cycles,
                     useful: sums.useful,
                     overhead: sums.charged(),
+                    listed: sums.charged(),
                 };
                 Some((number, cost))
             }

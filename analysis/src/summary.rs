@@ -146,6 +146,9 @@ pub struct Summary {
     pub added_pass: Option<String>,
     /// What was odd in the waveform, and what the run lacked.
     pub warnings: Vec<String>,
+    /// That of them which says that the run had no data, if it had none: who ran it knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_data: Option<String>,
     /// What `petal advise` found, if it was asked: `docs/formats.md` has its fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<serde_json::Value>,
@@ -210,6 +213,7 @@ impl Summary {
                 .collect(),
             hardware: None,
             added_pass: None,
+            no_data: None,
             advice: None,
             observations: None,
             versions: versions

@@ -35,6 +35,9 @@ pub struct Baseline {
     pub design: String,
     /// The passes that compiled the design.
     pub passes: Vec<String>,
+    /// The name of the file with its data, if it had one; nothing where an older petal wrote the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<String>,
     /// Why the run ended before the design was done, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,

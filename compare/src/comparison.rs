@@ -170,6 +170,13 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
             ));
         }
     }
+    if let (Some(was), Some(is)) = (&before.data, &after.data)
+        && was != is
+    {
+        notes.push(format!(
+            "the runs had other data: {was} before, {is} after"
+        ));
+    }
     if before.petal != after.petal {
         notes.push(format!(
             "the profiles are of petal {} and petal {}",

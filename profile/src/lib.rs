@@ -40,7 +40,7 @@ pub use before::Before;
 pub use compile::{Compiled, instrument};
 pub use error::{Error, ErrorKind, Unwritten};
 pub use front_end::SourceRoots;
-pub use memories::{Memories, NO_DATA};
+pub use memories::Memories;
 pub use observing::counters;
 pub use options::{
     CYCLE_LIMIT, DesignOptions, ObserveOptions, Options, Simulator, WaveformFile, WaveformFormat,

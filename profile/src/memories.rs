@@ -22,9 +22,6 @@ pub struct Memories {
     pub warning: Option<String>,
 }
 
-/// How the warning of a run without data begins.
-pub const NO_DATA: &str = "no data file";
-
 impl Memories {
     /// The contents before the run: from the data file, or zeros.
     ///
@@ -40,7 +37,7 @@ impl Memories {
             let beside = beside.as_deref().and_then(Path::file_name);
             let beside = beside.map(|name| format!(", or as {}", Path::new(name).display()));
             let warning = format!(
-                "{NO_DATA}: all memories start at zero (give one with --data{})",
+                "no data file: all memories start at zero (give one with --data{})",
                 beside.unwrap_or_default()
             );
             return Ok(Self {

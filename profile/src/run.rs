@@ -145,6 +145,7 @@ pub fn run_in(
     let memories = verified(verification, left, &mut summary, reporter)?;
     summary.warnings.extend(job.design.warnings.clone());
     summary.warnings.extend(job.memories.warning.clone());
+    summary.no_data.clone_from(&job.memories.warning);
     if let Some(before) = &mut before {
         before.compare(job.metadata, &summary, &memories);
     }

@@ -15,6 +15,14 @@ pub enum ProgramError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// A folder that is to be added to the library is not there.
+    #[error("{path}, which `--library` names, cannot be read: {source}")]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The library folder can't be set up.
     #[error("cannot set up the Calyx library at {path}: {source}")]
     Library {
@@ -28,9 +36,9 @@ pub enum ProgramError {
         "{path}:{line}: `{name}` is not there; imports are looked up in the folder of this file and \
          then in the library (`--library DIR` adds a folder), Verilog in the folder of this file{}",
         if name.starts_with("primitives/float/") {
-            "; the floating-point primitives are in a checkout of Calyx: `--library CHECKOUT`"
+            "; the floating-point primitives are in a checkout of Calyx: `--library CHECKOUT`".to_owned()
         } else {
-            ""
+            crate::library::near(name)
         }
     )]
     Missing {

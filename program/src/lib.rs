@@ -44,6 +44,7 @@ mod size;
 pub mod source;
 mod source_info;
 mod syntax;
+mod unclosed;
 pub mod tree;
 mod written;
 

@@ -81,7 +81,11 @@ impl Library {
         let dir = Scratch::new().map_err(failed(&temporary))?;
         let mut real = Vec::new();
         for folder in folders {
-            real.push(folder.canonicalize().map_err(failed(folder))?);
+            let canonical = folder.canonicalize();
+            real.push(canonical.map_err(|source| ProgramError::NoFolder {
+                path: folder.clone(),
+                source,
+            })?);
             link(folder, dir.path())?;
         }
         // Both spellings mean the same files, unless a folder of the user's comes before them.
@@ -122,6 +126,13 @@ impl Library {
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
+}
+
+/// A question whether a file of the library is meant by what a program imports.
+pub(crate) fn near(import: &str) -> String {
+    let files = files();
+    let names = files.keys().map(|name| format!("primitives/{name}"));
+    crate::refusal::nearest(import, names)
 }
 
 fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> ProgramError {

@@ -13,6 +13,7 @@ use crate::guard::guarded;
 use crate::nesting;
 use crate::syntax::restore::{Ignored, restore};
 use crate::syntax::{self, Translation};
+use crate::unclosed;
 
 /// Steps that the parser may take for a file. Valid ones take 10 to 50 for each byte; imported files
 /// are usually small.
@@ -85,17 +86,9 @@ const WORDS: [&str; 20] = [
 
 /// A question whether one of Calyx's words is meant by what stands where the parser's message is about.
 fn misspelt(message: &str, user: &str) -> Option<String> {
-    // `--> design.futil:5:3`, or `design.futil:5:3: Parse error` of upstream's compiler.
-    let first = message.lines().next()?;
-    let place = match first.rsplit_once("--> ") {
-        Some((_, place)) => place,
-        None => first.split_once(": ")?.0,
-    };
-    let mut numbers = place.rsplit(':');
-    let column: usize = numbers.next()?.trim().parse().ok()?;
-    let line: usize = numbers.next()?.parse().ok()?;
-    let line = user.lines().nth(line.checked_sub(1)?)?;
-    let rest: String = line.chars().skip(column.checked_sub(1)?).collect();
+    let (line, column) = place(message)?;
+    let line = user.lines().nth(line - 1)?;
+    let rest: String = line.chars().skip(column - 1).collect();
     let end = rest.find(|c: char| !c.is_ascii_alphabetic());
     let word = &rest[..end.unwrap_or(rest.len())];
     if WORDS.contains(&word) {
@@ -105,6 +98,53 @@ fn misspelt(message: &str, user: &str) -> Option<String> {
     // The likeliest one only: what may stand there, the parser tells.
     let question = petal_metadata::question(near.get(..1)?)?;
     Some(format!("; {question}"))
+}
+
+/// The error of the parser, or what is missing in the text, if that is why.
+fn with_missing(error: ProgramError, path: &Path, text: &str) -> ProgramError {
+    let ProgramError::Calyx { stage, message } = error else {
+        return error;
+    };
+    let stops = |message: &str, text: &str| {
+        let (line, column) = place(message)?;
+        let begin: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let line = text.get(begin..)?.lines().next().unwrap_or_default();
+        let column = line.char_indices().nth(column - 1);
+        Some(begin + column.map_or(line.len(), |(at, _)| at))
+    };
+    let parse = |tried: &str| match syntax::translate(tried) {
+        Err(problem) => Some(problem.at),
+        Ok(translation) => {
+            let parsed = guarded(path, "parser", || {
+                NamespaceDef::construct_from_str(&translation.text)
+            });
+            let ProgramError::Calyx { message, .. } = parsed.err()? else {
+                return Some(0);
+            };
+            stops(&message, tried).or(Some(0))
+        }
+    };
+    let name = path.to_string_lossy();
+    let missing = stops(&message, text);
+    let missing = missing.and_then(|stop| unclosed::missing(&name, text, stop, parse));
+    ProgramError::Calyx {
+        stage,
+        message: missing.unwrap_or(message),
+    }
+}
+
+/// The line and the column, both counted from 1, that a message of the parser is about.
+fn place(message: &str) -> Option<(usize, usize)> {
+    // `--> design.futil:5:3`, or `design.futil:5:3: Parse error` of upstream's compiler.
+    let first = message.lines().next()?;
+    let place = match first.rsplit_once("--> ") {
+        Some((_, place)) => place,
+        None => first.split_once(": ")?.0,
+    };
+    let mut numbers = place.rsplit(':');
+    let column = numbers.next()?.trim().parse().ok()?;
+    let line = numbers.next()?.parse().ok()?;
+    (line > 0 && column > 0).then_some((line, column))
 }
 
 /// Parses one file, which is called `path`.
@@ -127,10 +167,16 @@ pub(crate) fn parse_text(
     // An error inside of loops makes the parser try everything again at each level around it.
     let calls = MOST_CALLS.max(text.len().saturating_mul(CALLS_PER_BYTE));
     pest::set_call_limit(NonZeroUsize::new(calls));
-    let mut namespace = guarded(path, "parser", || {
+    let parsed = guarded(path, "parser", || {
         NamespaceDef::construct_from_str(&translation.text)
-    })
-    .map_err(|error| explain(error, path, text, &translation.text))?;
+    });
+    let mut namespace = match parsed {
+        Ok(namespace) => namespace,
+        Err(error) => {
+            let error = explain(error, path, text, &translation.text);
+            return Err(with_missing(error, path, text));
+        }
+    };
     let name = path.to_string_lossy().into_owned();
     let file = petal_compiler::position_file(name, text.to_owned());
     let ignored = restore(&mut namespace, &translation, file);

@@ -11,10 +11,10 @@ use calyx_frontend::PortDef;
 use calyx_frontend::ast::ComponentDef;
 use calyx_utils::{Error, Id};
 
-use crate::syntax;
+use crate::{library, syntax};
 
 /// A message about a place in a file.
-struct Told<'a> {
+pub(crate) struct Told<'a> {
     path: &'a str,
     /// The number of the line, counted from 1, and its text.
     line: (usize, &'a str),
@@ -22,6 +22,23 @@ struct Told<'a> {
     at: usize,
     length: usize,
     message: String,
+}
+
+impl<'a> Told<'a> {
+    /// A message about so many bytes at an offset of a text.
+    pub fn at(path: &'a str, text: &'a str, at: usize, length: usize, message: String) -> Self {
+        let begin = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            path,
+            line: (
+                syntax::line(text, at),
+                text[begin..].lines().next().unwrap_or_default(),
+            ),
+            at: at - begin,
+            length,
+            message,
+        }
+    }
 }
 
 impl fmt::Display for Told<'_> {
@@ -109,21 +126,10 @@ fn without_entry(message: &str, sources: &[Source<'_>]) -> Option<String> {
     });
     let &(name, source) = meant.or(all.last())?;
     let at = syntax::find_word(source.text, name.as_ref(), 0..source.text.len()).next()?;
-    let begin = source.text[..at]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    let told = Told {
-        path: source.path,
-        line: (
-            syntax::line(source.text, at),
-            source.text[begin..].lines().next().unwrap_or_default(),
-        ),
-        at: at - begin,
-        length: name.as_ref().len(),
-        message: format!(
-            "No entry point for the program: no component is called `main`. If it is `{name}`, call that one `main`, or mark it: `component {name}<\"toplevel\"=1>`"
-        ),
-    };
+    let message = format!(
+        "No entry point for the program: no component is called `main`. If it is `{name}`, call that one `main`, or mark it: `component {name}<\"toplevel\"=1>`"
+    );
+    let told = Told::at(source.path, source.text, at, name.as_ref().len(), message);
     Some(told.to_string())
 }
 
@@ -152,23 +158,34 @@ pub(crate) fn tell_of_name(
         all.next().filter(|_| all.next().is_none())
     };
     let (source, at) = placed.or_else(|| source.is_none().then(only).flatten())?;
-    let begin = source.text[..at]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
-    let text = source.text[begin..].lines().next().unwrap_or_default();
-    let near = nearest(missing.name, missing.candidates(source, at, sources));
-    let told = Told {
-        path: source.path,
-        line: (syntax::line(source.text, at), text),
-        at: at - begin,
-        length: missing.name.len(),
-        message: match message.split_once(" name: ") {
-            // Upstream's has the cell before a port.
-            Some((kind, _)) => format!("{kind} name: {}{near}", missing.name),
-            None => format!("{message}{near}"),
-        },
+    let near = match &missing.what {
+        What::Prototype => of_library(missing.name),
+        _ => None,
     };
+    let near =
+        near.unwrap_or_else(|| nearest(missing.name, missing.candidates(source, at, sources)));
+    let message = match message.split_once(" name: ") {
+        // Upstream's has the cell before a port.
+        Some((kind, _)) => format!("{kind} name: {}{near}", missing.name),
+        None => format!("{message}{near}"),
+    };
+    let told = Told::at(source.path, source.text, at, missing.name.len(), message);
     Some(told.to_string())
+}
+
+/// Which file of the library has a primitive, if one has it: that file is not imported then.
+fn of_library(primitive: &str) -> Option<String> {
+    let files = library::files();
+    let (file, _) = files.iter().find(|(name, text)| {
+        let code = name.ends_with(".futil").then_some(&***text);
+        code.is_some_and(|code| {
+            let mut words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            words.any(|word| word == primitive) && code.contains(&format!("primitive {primitive}"))
+        })
+    })?;
+    Some(format!(
+        "; `import \"primitives/{file}\";` at the beginning of the file has it"
+    ))
 }
 
 /// A name that is not there.
@@ -190,6 +207,8 @@ enum What<'a> {
     RefCellOf(&'a str),
     Group,
     CombGroup,
+    /// Of a group: `go` or `done`.
+    Hole,
     Prototype,
 }
 
@@ -208,6 +227,7 @@ impl<'a> Missing<'a> {
                 "component port" => What::OwnPort,
                 "group" | "group or fsm" => What::Group,
                 "combinational group" => What::CombGroup,
+                "hole" => What::Hole,
                 "primitive or component" => What::Prototype,
                 _ => return None,
             };
@@ -270,6 +290,7 @@ impl<'a> Missing<'a> {
                 let groups = component.groups.iter().filter(|group| group.is_comb);
                 groups.map(|group| group.name).collect()
             }),
+            What::Hole => Some(["go", "done"].map(Id::from).to_vec()),
             What::Prototype => Some(prototypes(sources)),
         };
         names.unwrap_or_default()

@@ -20,8 +20,9 @@ pub struct TraceArgs {
     /// Only this window, by its name and its number (`NAME#2`), if windows were observed
     #[arg(long, value_name = "NAME#N", conflicts_with = "cycles")]
     pub window: Option<String>,
-    /// Only one iteration of this loop, such as `main.while@L12`, of the most common length, and the first one that takes another time
-    #[arg(long = "loop", value_name = "STATEMENT", conflicts_with_all = ["cycles", "window", "json"])]
+    /// Only a typical iteration of this loop, such as `main.while@L12`, and the first, the longest and the last one as far as they take
+    /// another time
+    #[arg(long = "loop", value_name = "STATEMENT", conflicts_with_all = ["cycles", "window"])]
     pub of_loop: Option<String>,
     /// One JSON object for each run of equal cycles
     #[arg(long)]

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use petal_analysis::{ControlView, Summary};
-use petal_compare::Since;
+use petal_compare::{Baseline, Since};
 use petal_metadata::Metadata;
 use petal_profile::folder::Staging;
 use petal_profile::{Before, Error, outputs};
-use petal_visualize::outputs::LAST;
+use petal_visualize::outputs::{FIGURES, LAST};
 
 use crate::baseline::of_run;
 use crate::synth;
@@ -59,16 +59,20 @@ impl Last {
         };
         if !is_same {
             let synthesis = synth::of_profile(out, &profile);
-            let figures = match figures.filter(|_| synthesis.is_none()) {
-                Some(figures) => figures,
-                // The run before was synthesised, shown as it is compiled, or by an earlier petal.
+            let read = |figures: &Vec<u8>| {
+                let text = std::str::from_utf8(figures).ok()?;
+                Baseline::from_json(text, Path::new(FIGURES)).ok()
+            };
+            let mut baseline = match figures.as_ref().and_then(read) {
+                Some(baseline) => baseline,
+                // The run before was shown as it is compiled, or by an earlier petal.
                 None => {
                     let analysis = profile.analyse(ControlView::Source)?;
-                    let mut baseline = of_run(&analysis, &profile.summary, results.as_ref());
-                    baseline.synthesis = synthesis.map(|of| synth::figures(&of));
-                    baseline.to_json().into()
+                    of_run(&analysis, &profile.summary, results.as_ref())
                 }
             };
+            baseline.synthesis = synthesis.map(|of| synth::figures(&of));
+            let figures = baseline.to_json();
             let staging = Staging::new(out)?;
             staging.write(LAST, figures)?;
             // Advice for another design goes with it.

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use petal_files::Scratch;
-use petal_profile::{Error, NO_DATA, Profile, folder, interrupt};
+use petal_profile::{Error, Profile, folder, interrupt};
 use petal_sweep::{Inputs, Job, Name, Row, Source, digest, encoded};
 use petal_visualize::outputs::SUMMARY;
 
@@ -309,7 +309,8 @@ impl Shop {
                     let profile = Profile::open(&folder)?;
                     // Which data a run has, its name tells.
                     let warnings = profile.summary.warnings.iter();
-                    let warnings = warnings.filter(|warning| !warning.starts_with(NO_DATA));
+                    let no_data = profile.summary.no_data.as_ref();
+                    let warnings = warnings.filter(|warning| Some(*warning) != no_data);
                     Row {
                         name: job.name.clone(),
                         inputs,

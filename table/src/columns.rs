@@ -1,6 +1,6 @@
 //! The columns of a table with what each has in a row: the one list that text, Markdown, CSV, JSON and databases are made from.
 
-use crate::{Column, Kind, RowId, Table, Value};
+use crate::{Column, Kind, Prose, RowId, Table, Value};
 
 /// What a column has in a row.
 type Cell<R> = Box<dyn Fn(&R) -> Value>;
@@ -63,6 +63,15 @@ impl<R> Columns<R> {
     pub fn optional(mut self) -> Self {
         if let Some((column, _)) = self.0.last_mut() {
             column.is_optional = true;
+        }
+        self
+    }
+
+    /// The last column is prose that goes on in more lines where there is no room for it.
+    #[must_use]
+    pub fn folding(mut self) -> Self {
+        if let Some((column, _)) = self.0.last_mut() {
+            column.prose = Some(Prose::Folded);
         }
         self
     }

@@ -296,6 +296,10 @@ fn a_word_is_explained_and_a_wrong_one_gets_the_nearest() {
         "hotspot",
         "primitive",
         "leaf",
+        "budget",
+        "promotable",
+        "multiplexers",
+        "(compiler)",
     ] {
         workshop.succeeds(&["explain", word]);
     }

@@ -37,6 +37,7 @@ impl Baseline {
             calyx: metadata.calyx.clone(),
             design: design.to_owned(),
             passes: metadata.pipeline.clone(),
+            data: None,
             stopped,
             verified: metadata.verified,
             warnings: profile.warnings().len() as u64,

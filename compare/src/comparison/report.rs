@@ -213,7 +213,10 @@ impl Comparison {
             values.push(arrow(row.subject.times));
             let mut told = vec![fate(&row.subject)];
             told.retain(|text| !text.is_empty());
-            let listed = |word: &str, effects: &[String]| format!("{word} {}", effects.join(", "));
+            let listed = |word: &str, effects: &[String]| {
+                let effects = effects.iter().map(|effect| format!("{word} {effect}"));
+                effects.collect::<Vec<String>>().join(", ")
+            };
             if !row.now.is_empty() {
                 told.push(listed("now", &row.now));
             }

@@ -27,6 +27,18 @@ pub enum Limit {
 const PERCENT: u64 = 1_000_000;
 
 impl Limit {
+    /// By how much something grew in percent, in brackets, with so many decimals that it does not look like the limit.
+    fn growth(self, change: Change) -> String {
+        let Some(percent) = change.percent() else {
+            return String::new();
+        };
+        let limit = self.to_string();
+        let limit = limit.trim_end_matches('%').parse::<f64>();
+        let texts = (1..7).map(|decimals| format!("{percent:+.decimals$}"));
+        let mut texts = texts.skip_while(|text| text.parse() == limit && limit.is_ok());
+        texts.next().map_or(String::new(), |text| format!(" ({text} %)"))
+    }
+
     /// Whether something grew by more.
     pub fn exceeded(self, change: Change) -> bool {
         let grown = change.after.saturating_sub(change.before);
@@ -138,10 +150,7 @@ impl Comparison {
         if !limit.exceeded(self.cycles) {
             return None;
         }
-        let growth = match self.cycles.percent() {
-            Some(percent) => format!(" ({percent:+.1} %)"),
-            None => String::new(),
-        };
+        let growth = limit.growth(self.cycles);
         let culprits: Vec<String> = self
             .culprits
             .iter()
@@ -233,10 +242,7 @@ impl Comparison {
             Limit::Cycles(number) => number.to_string(),
             Limit::Share(_) => limit.to_string(),
         };
-        let growth = match change.percent() {
-            Some(percent) => format!(" ({percent:+.1} %)"),
-            None => String::new(),
-        };
+        let growth = limit.growth(change);
         let exceeded = limit.exceeded(change).then(|| {
             format!(
                 "{of} is {}, {} before: {}{growth} is above the limit of {bound}",

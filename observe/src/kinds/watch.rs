@@ -281,7 +281,8 @@ pub(super) fn tables(all: &[Watch]) -> Vec<ResultTable<'_>> {
         .bits("old", |(_, change)| or_empty(change.old))
         .optional()
         .bits("new", |(_, change)| change.new.into())
-        .texts("by", |(_, change)| Value::Texts(change.by.clone()));
+        .texts("by", |(_, change)| Value::Texts(change.by.clone()))
+        .folding();
     let changes: usize = all.iter().map(|watch| watch.changes.len()).sum();
     let rows = all.iter();
     let rows = rows.flat_map(|of| of.changes.iter().map(|change| (of.name.as_str(), change)));

@@ -26,32 +26,37 @@ enum Headings {
 
 impl Table {
     /// Aligned columns, `room` of the screen's wide. If they do not fit, columns of
-    /// numbers that hold nothing but zeros are left out, prose is cut or folded, headings are broken, prose is left out, and then columns from
-    /// the right on. Names are whole, and last lines say what is left out.
+    /// numbers that hold nothing but zeros are left out, prose is cut or folded, headings are broken, prose goes below the row if it may be
+    /// folded, and is left out if not, and then columns from the right on. Names are whole, and last lines say what is left out.
     pub(super) fn text_on(&self, screen: Screen, room: usize) -> String {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let mut text = String::new();
         if self.width(&all, Headings::Whole) <= room {
-            self.write_text(&mut text, &all, Headings::Whole, screen, room);
+            self.write_text(&mut text, (&all, &[]), Headings::Whole, screen, room);
             return text;
         }
         let (mut shown, zeros): (Vec<usize>, Vec<usize>) = all.into_iter().partition(|&at| {
             !self.columns[at].is_number() || self.rows.iter().any(|row| !row[at].is_nothing())
         });
-        let mut no_room = Vec::new();
+        let (mut no_room, mut below) = (Vec::new(), Vec::new());
         while self.least_width(&shown, Headings::Broken) > room && shown.len() > 1 {
             let prose = shown
                 .iter()
                 .rposition(|&at| self.columns[at].prose.is_some());
             let last = prose.filter(|&last| last > 0).unwrap_or(shown.len() - 1);
-            no_room.insert(0, shown.remove(last));
+            let gone = shown.remove(last);
+            if self.columns[gone].prose == Some(Prose::Folded) {
+                below.insert(0, gone);
+            } else {
+                no_room.insert(0, gone);
+            }
         }
         let headings = if self.least_width(&shown, Headings::Whole) <= room {
             Headings::Whole
         } else {
             Headings::Broken
         };
-        self.write_text(&mut text, &shown, headings, screen, room);
+        self.write_text(&mut text, (&shown, &below), headings, screen, room);
         for (why, columns) in [("0 in all rows", zeros), ("no room for", no_room)] {
             // A share goes with the figure before it.
             let names = columns.iter().map(|&at| self.columns[at].heading());
@@ -115,12 +120,12 @@ impl Table {
         widths.sum::<usize>() + GAP.len() * columns.len().saturating_sub(1)
     }
 
-    /// Writes these columns side by side, with prose cut or folded to get to `room` columns. If that is not enough, names at the beginning of a
+    /// Writes these columns side by side, and others `below` each row, with prose cut or folded to get to `room` columns. If that is not enough, names at the beginning of a
     /// line that are too long for the figures behind them have a line of their own.
     fn write_text(
         &self,
         text: &mut String,
-        columns: &[usize],
+        (columns, below): (&[usize], &[usize]),
         headings: Headings,
         screen: Screen,
         room: usize,
@@ -181,6 +186,16 @@ impl Table {
                     .map(|lines| lines.get(nth).map_or("", |line| line));
                 let style = |at: usize, cell: &str| self.columns[at].style(cell);
                 self.write_line(text, columns, &widths, line, style, screen);
+            }
+            for &at in below {
+                let cell = self.rows[row][at].pretty();
+                let screen = Screen {
+                    width: room,
+                    ..screen
+                };
+                if !cell.is_empty() {
+                    text.push_str(&screen.wrapped(&cell, 4));
+                }
             }
         }
     }
@@ -294,7 +309,8 @@ mod tests {
                    shortest
             name  iteration  average
             loop          3   70,000
-            no room for: what changed
+                edited, was while
+                x.out
         "#]]
         .assert_eq(&table.text_on(Screen::PLAIN, 26));
     }

@@ -261,7 +261,10 @@ impl ControlGraph {
         };
         let times = step
             .times
-            .map(|times| format!("{} times", thousands(times)));
+            .map(|times| match times {
+                1 => "once".to_owned(),
+                _ => format!("{} times", thousands(times)),
+            });
         let lines = [
             format!("{} {}", step.label, step.place)
                 .trim_end()
