@@ -59,7 +59,7 @@ use std::ffi::OsString;
 use nix::sys::signal::{SigSet, Signal};
 use petal_profile::ErrorKind;
 
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 use crate::perform::{joined, on_large_stack, perform};
 
 pub use crate::call::{call, call_until};
@@ -87,11 +87,15 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     signals.add(Signal::SIGXFSZ);
     let blocked = signals.thread_block();
     debug_assert!(blocked.is_ok(), "the signal exists");
+    // Nothing else ends it.
+    let is_endless = matches!(&cli.command, Command::Run(args) if args.on_change);
     let command = on_large_stack(move || interrupt::listen().and_then(|()| perform(cli.command)));
     let failure = match command.map(joined) {
         Ok(Ok(())) => return 0,
         Ok(Err(_)) if petal_profile::interrupt::is_requested() => {
-            messages::error("interrupted");
+            if !is_endless {
+                messages::error("interrupted");
+            }
             return interrupt::EXIT_CODE;
         }
         Ok(Err(failure)) | Err(failure) => failure,

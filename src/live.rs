@@ -142,7 +142,8 @@ fn answer(
             io::copy(&mut file, &mut stream).map(drop)
         }
         Some("/error") => {
-            let head = "200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-cache";
+            let head =
+                "200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-cache";
             respond(stream, head)?;
             let text = changes.error().clone();
             stream.write_all(text.as_bytes())

@@ -10,8 +10,8 @@ use petal_profile::folder::{self, Staging};
 use petal_profile::{Error, Profile, interrupt, observations, outputs};
 use petal_reconstruct::Event;
 use petal_table::{Column, Table, thousands};
-use serde_json::json;
 use petal_visualize::{CallTrees, Frames, Section, Timeline, TreeFormat, TreeNodes};
+use serde_json::json;
 
 use crate::args::{AgainArgs, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
 use crate::messages;

@@ -173,9 +173,7 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
     if let (Some(was), Some(is)) = (&before.data, &after.data)
         && was != is
     {
-        notes.push(format!(
-            "the runs had other data: {was} before, {is} after"
-        ));
+        notes.push(format!("the runs had other data: {was} before, {is} after"));
     }
     if before.petal != after.petal {
         notes.push(format!(

@@ -138,7 +138,9 @@ pub fn run_in(
     summary.hardware = Some(job.hardware());
     summary.added_pass = job.design.added_pass.map(str::to_owned);
     if let Some(verification) = verification.as_ref().filter(|_| job.observing.may_stop()) {
-        let stopped = results.as_ref().filter(|results| results.stopped_by.is_some());
+        let stopped = results
+            .as_ref()
+            .filter(|results| results.stopped_by.is_some());
         let ended = stopped.and_then(|_| Some((summary.cycles, summary.stopped.clone()?)));
         verification.compare(&job.design, Some(plain(ended)));
     }

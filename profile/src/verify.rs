@@ -133,7 +133,13 @@ impl Verification {
         };
         let Ran { cycles, .. } = profiled;
         Err(Error::new(match (&profiled.stopped, plain) {
-            (None, Some(Ran { stopped: Some(stopped), .. })) => format!(
+            (
+                None,
+                Some(Ran {
+                    stopped: Some(stopped),
+                    ..
+                }),
+            ) => format!(
                 "with probes the design runs to its end, without them it does not: {stopped}"
             ),
             (stopped, Some(plain)) if plain.stopped == *stopped => match stopped {
@@ -279,8 +285,9 @@ mod tests {
     use super::*;
     use crate::options;
 
-    /// What comes of a profile of the program `profiled` when `plain` is the plain one.
-    fn verify(plain: &str, profiled: &str) -> Result<Verified, Error> {
+    /// What comes of a profile of the program `profiled` when `plain` is the plain one, and an observation ends the run after so many
+    /// cycles, if it does.
+    fn verify(plain: &str, profiled: &str, end: Option<u64>) -> Result<Verified, Error> {
         let dir = tempfile::tempdir().unwrap();
         let [plain, profiled] = [("plain", plain), ("profiled", profiled)].map(|(name, body)| {
             let path = dir.path().join(name).with_extension("futil");
@@ -298,7 +305,7 @@ mod tests {
         let run = || Run {
             memories: Arc::new(Memories::of(&options, &design).unwrap()),
             cycle_limit: options.cycle_limit,
-            ended: None,
+            ended: end.map(|cycles| (cycles, "ended by an observation".to_owned())),
             verilator: None,
         };
         let ran = simulate(&design, &run())?;
@@ -344,12 +351,23 @@ mod tests {
             ),
         ];
         for (plain, expected) in cases {
-            let found = verify(&plain, twice).map_err(|failure| failure.to_string());
+            let found = verify(&plain, twice, None).map_err(|failure| failure.to_string());
             match (&found, expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(*found, expected, "{plain}"),
                 (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
                 _ => panic!("{plain}: {found:?} is not {expected:?}"),
             }
         }
+        let later = format!("{loads} }} control {{ seq {{ load; store; load; more; }} }}");
+        for end in [1, 2, 3] {
+            let found = verify(&later, twice, Some(end));
+            assert_eq!(found.unwrap(), Verified::Simulation, "{end}");
+        }
+        let other = format!("{loads} }} control {{ seq {{ more; store; load; }} }}");
+        let found = verify(&other, twice, Some(2)).unwrap_err().to_string();
+        assert!(
+            found.contains("after 2 cycles the design leaves other memories"),
+            "{found}"
+        );
     }
 }

@@ -44,8 +44,8 @@ mod size;
 pub mod source;
 mod source_info;
 mod syntax;
-mod unclosed;
 pub mod tree;
+mod unclosed;
 mod written;
 
 pub use drivers::{Driver, Drivers};

@@ -107,7 +107,11 @@ fn with_missing(error: ProgramError, path: &Path, text: &str) -> ProgramError {
     };
     let stops = |message: &str, text: &str| {
         let (line, column) = place(message)?;
-        let begin: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let begin: usize = text
+            .split_inclusive('\n')
+            .take(line - 1)
+            .map(str::len)
+            .sum();
         let line = text.get(begin..)?.lines().next().unwrap_or_default();
         let column = line.char_indices().nth(column - 1);
         Some(begin + column.map_or(line.len(), |(at, _)| at))

@@ -183,6 +183,11 @@ fn of_library(primitive: &str) -> Option<String> {
             words.any(|word| word == primitive) && code.contains(&format!("primitive {primitive}"))
         })
     })?;
+    // That file is for the compiler, and a part of what everybody imports.
+    let file = match &**file {
+        "compile.futil" => "core.futil",
+        file => file,
+    };
     Some(format!(
         "; `import \"primitives/{file}\";` at the beginning of the file has it"
     ))

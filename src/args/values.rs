@@ -75,3 +75,24 @@ pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
     let time = seconds.map(Duration::from_secs);
     time.ok_or_else(|| "write a time such as 60s, 5m or 1h".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_be_short() {
+        for (text, count) in [
+            ("5000", 5_000),
+            ("1_000_000", 1_000_000),
+            ("20k", 20_000),
+            ("1M", 1_000_000),
+            ("2G", 2_000_000_000),
+        ] {
+            assert_eq!(parse_count(text), Ok(count), "{text}");
+        }
+        for text in ["", "k", "1.5M", "-1", "1T", "99999999999999G"] {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+    }
+}

@@ -208,11 +208,19 @@ fn each_change_is_run_and_shown_by_the_open_report() {
     let whole = workshop.read("design.futil");
     workshop.write("design.futil", "component main");
     wait_until("the error", || workshop.read("errors").contains("error:"));
+    let (failed, _) = wait_for("the error on the page", || {
+        let answer = ask(&link, "/error", &link, true);
+        answer.0.contains("expected").then_some(answer)
+    });
+    tells(&failed, &["200 OK", "design.futil"]);
     workshop.write("design.futil", whole);
     assert!(next().starts_with("12 cycles: as many cycles"));
     let pid = Pid::from_raw(i32::try_from(running.0.id()).unwrap());
     kill(pid, Signal::SIGINT).unwrap();
     assert_eq!(running.0.wait().unwrap().code(), Some(130));
+    assert!(!workshop.read("errors").contains("interrupted"));
+    let (_, mended) = page.split_once("id=\"error\"").unwrap();
+    tells(mended, &["role=\"alert\"", "hidden"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use petal_program::CALYX_VERSION;
 
-use crate::support::workshop::{Workshop, tells};
+use crate::support::workshop::{Workshop, example, tells};
 
 const DESIGN: &str = r#"import "primitives/core.futil";
 import "primitives/memories/comb.futil";
@@ -158,6 +158,67 @@ fn other_errors_have_their_place() {
         &twice,
         &["Name `lt' already bound by cell", "Previous definition"],
     );
+}
+
+#[test]
+fn what_is_missing_is_told_where_it_is() {
+    for (from, to, expected) in [
+        (
+            "mem.write_en = 1'd1;",
+            "mem.write_en = 1'd1",
+            "`;` is missing",
+        ),
+        ("load; }\n}", "load }\n}", "`;` is missing"),
+        (
+            "comb.futil\";\ncomponent",
+            "comb.futil\"\ncomponent",
+            "`;` is missing",
+        ),
+    ] {
+        tells(&said(from, to), &["design.futil:", expected]);
+    }
+    // Without the `}` of a group, of `wires` and of a `par`, the parser stops elsewhere.
+    let workshop = Workshop::empty();
+    let text = std::fs::read_to_string(example("while-comb.futil")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    for (line, expected) in [
+        (
+            20,
+            "design.futil:19:26: a `}` is missing behind this: the `{` of line 16 has none",
+        ),
+        (
+            51,
+            "design.futil:50:5: a `}` is missing behind this: the `{` of line 15 has none",
+        ),
+        (
+            59,
+            "design.futil:58:15: a `}` is missing behind this: the `{` of line 56 has none",
+        ),
+    ] {
+        assert_eq!(lines[line - 1].trim(), "}");
+        let without = [&lines[..line - 1], &lines[line..]].concat().join("\n");
+        workshop.write("design.futil", without);
+        let said = workshop.fails(&["run", "design.futil", "--out", "out"]);
+        tells(&said, &[expected]);
+    }
+    workshop.write(
+        "design.futil",
+        lines.join("\n").replace("incr[done]", "incr[don]"),
+    );
+    let said = workshop.fails(&["run", "design.futil", "--out", "out"]);
+    tells(&said, &["Undefined hole name: don; is it `done`?"]);
+    workshop.write(
+        "design.futil",
+        text.replace("import \"primitives/core.futil\";", ""),
+    );
+    let said = workshop.fails(&["run", "design.futil", "--out", "out"]);
+    tells(
+        &said,
+        &["std_reg; `import \"primitives/core.futil\";` at the beginning"],
+    );
+    workshop.write("design.futil", text.replace("/core.futil", "/cor.futil"));
+    let said = workshop.fails(&["run", "design.futil", "--out", "out"]);
+    tells(&said, &["is not there", "is it `primitives/core.futil`"]);
 }
 
 #[test]

@@ -36,7 +36,9 @@ impl Limit {
         let limit = limit.trim_end_matches('%').parse::<f64>();
         let texts = (1..7).map(|decimals| format!("{percent:+.decimals$}"));
         let mut texts = texts.skip_while(|text| text.parse() == limit && limit.is_ok());
-        texts.next().map_or(String::new(), |text| format!(" ({text} %)"))
+        texts
+            .next()
+            .map_or(String::new(), |text| format!(" ({text} %)"))
     }
 
     /// Whether something grew by more.
@@ -267,6 +269,23 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn growth_never_looks_like_its_limit() {
+        let change = Change {
+            before: 30_000,
+            after: 33_991,
+        };
+        for (limit, growth) in [
+            ("13.3%", " (+13.303 %)"),
+            ("13%", " (+13.3 %)"),
+            ("3990cycles", " (+13.3 %)"),
+        ] {
+            let limit: Limit = limit.parse().unwrap();
+            assert!(limit.exceeded(change));
+            assert_eq!(limit.growth(change), growth, "{limit}");
+        }
+    }
 
     #[test]
     fn limits_are_read_and_written() {

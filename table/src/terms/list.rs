@@ -284,7 +284,7 @@ pub const TERMS: &[Term] = &[
         "The statements of which each had to end before the next could begin, from the first cycle of the run to the last. What is not on it can be faster without effect.",
         "In `par { a; b; }` with arms of 9 and 3 cycles, those of `a`.",
         "graph.md"),
-    term(Scope::Run, "call tree", &["tree", "trees", "(compiler)", "(primitive)"],
+    term(Scope::Run, "call tree", &["tree", "trees", "(primitive)"],
         "All that is active in a cycle, as a tree: what runs what, from the main cell down. `petal trace` prints them.",
         "`main` runs `seq@L56`, that the group `add`, and that the primitive `adder`.",
         "README.md#what-happens-in-which-cycle"),

@@ -259,12 +259,10 @@ impl ControlGraph {
             let share = share(cycles.into(), self.cycles.into());
             format!("{} cycles ({share} of the run)", thousands(cycles))
         };
-        let times = step
-            .times
-            .map(|times| match times {
-                1 => "once".to_owned(),
-                _ => format!("{} times", thousands(times)),
-            });
+        let times = step.times.map(|times| match times {
+            1 => "once".to_owned(),
+            _ => format!("{} times", thousands(times)),
+        });
         let lines = [
             format!("{} {}", step.label, step.place)
                 .trim_end()
