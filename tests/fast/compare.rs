@@ -59,10 +59,10 @@ fn two_builds_as_text() {
         5 statements unchanged (`--all` shows them)
 
         group        cycles  delta  %  times active  what changed
-        main.incr         3                       3  now promoted, merged
-        main.read         3                       3  now promoted, merged
-        main.update       3                       3  now promoted, merged
-        main.write        3                       3  now promoted, merged
+        main.incr         3                       3  now promoted, now merged
+        main.read         3                       3  now promoted, now merged
+        main.update       3                       3  now promoted, now merged
+        main.write        3                       3  now promoted, now merged
         2 groups unchanged (`--all` shows them)
 
         cell   cycles  delta      %  busy  control  times active  what changed
@@ -77,6 +77,8 @@ fn two_designs_as_markdown() {
     let args = ["compare", &designs[0], &designs[1], "--format", "markdown"];
     expect![[r#"
         ## switch-case-par → switch-case-if
+
+        > the runs had other data: switch-case-par.futil.data before, switch-case-if.futil.data after
 
         | run | before | after | delta | % |
         | --- | ---: | ---: | ---: | ---: |
@@ -159,6 +161,8 @@ fn edits_of_the_source_are_told() {
     expect![[r#"
         matmul → edited
 
+        note: the runs had other data: matmul.futil.data before, edited.futil.data after
+
         run            before  after  delta     %
         cycles            612    603     -9  -1.5
         useful            338    334     -4  -1.2
@@ -202,8 +206,8 @@ fn edits_of_the_source_are_told() {
         main.store         16 → 17     +1    +6.2       16 → 17
         main.add_product        64                           64  renamed from accumulate
         main.first_column        4                            4
-        main.first_row           1                            1  now promoted, merged
-        main.first_term         16                           16  no longer promoted, merged
+        main.first_row           1                            1  now promoted, now merged
+        main.first_term         16                           16  no longer promoted, no longer merged
         main.more_columns       20                           20  no longer shares j_lt in i_lt
         main.more_terms         80                           80  now shares k_lt in j_lt; no longer shares k_lt in i_lt
         main.multiply          128                           64
