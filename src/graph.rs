@@ -1,5 +1,7 @@
 //! `petal graph`: the control-flow graph of a profiled run, with its critical path.
 
+use std::io::IsTerminal as _;
+
 use petal_analysis::{ControlView, CriticalPath};
 use petal_profile::{Error, Places, folder};
 use petal_visualize::{ControlGraph, Detail};
@@ -7,12 +9,11 @@ use petal_visualize::{ControlGraph, Detail};
 use crate::args::{GraphArgs, GraphFormat};
 use crate::print::print;
 use crate::profile::open;
-use crate::screen::screen;
 
 /// `petal graph`
 pub fn graph(args: &GraphArgs) -> Result<(), Error> {
     let format = format(args)?;
-    if args.out.is_none() && format != GraphFormat::Dot && screen().is_terminal {
+    if args.out.is_none() && format != GraphFormat::Dot && std::io::stdout().is_terminal() {
         return Err(Error::usage(format!(
             "a picture is for a file: `petal graph {} --out graph.html` writes a page, and `--out graph.svg` an image",
             args.dir.display()

@@ -172,8 +172,12 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
     }
     if let (Some(was), Some(is)) = (&before.data, &after.data)
         && was != is
+        && before.design == after.design
     {
-        notes.push(format!("the runs had other data: {was} before, {is} after"));
+        // The data of other designs have other names by themselves.
+        notes.push(format!(
+            "the data are of different files: {was} before, {is} after"
+        ));
     }
     if before.petal != after.petal {
         notes.push(format!(

@@ -26,7 +26,8 @@ pub(crate) fn missing(
         Some(Told::at(path, text, at - last, last, message).to_string())
     };
     let line_end = text[stop..].find('\n').map_or(text.len(), |end| stop + end);
-    let ends = [end_of_code(&text[..stop]), end_of_code(&text[..line_end])];
+    let block_end = text[stop..].find('}').map_or(text.len(), |end| stop + end);
+    let ends = [stop, line_end, block_end].map(|end| end_of_code(&text[..end]));
     for end in ends.into_iter().flatten() {
         if !text[..end].ends_with([';', '{', '}']) && helps(end, ";") {
             return told(end, "a `;` is missing behind this".to_owned());

@@ -78,8 +78,6 @@ fn two_designs_as_markdown() {
     expect![[r#"
         ## switch-case-par → switch-case-if
 
-        > the runs had other data: switch-case-par.futil.data before, switch-case-if.futil.data after
-
         | run | before | after | delta | % |
         | --- | ---: | ---: | ---: | ---: |
         | cycles | 9 | 6 | -3 | -33.3 |
@@ -160,8 +158,6 @@ fn edits_of_the_source_are_told() {
         workshop.succeeds(&["compare", &example("matmul.futil"), "edited.futil", "--all"]);
     expect![[r#"
         matmul → edited
-
-        note: the runs had other data: matmul.futil.data before, edited.futil.data after
 
         run            before  after  delta     %
         cycles            612    603     -9  -1.5

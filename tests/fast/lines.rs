@@ -66,21 +66,21 @@ fn a_profile_shows_the_lines_of_the_front_end() {
         demo.py:1 component main;demo.py:10 seq;demo.py:7 enable put_sum 1
     "#]].assert_eq(&workshop.read("out/flame-adl.folded"));
     expect![[r#"
-        cycles  useful %  overhead |    |
-            16      75.0           |  1 | statement_1()
-                                   |  2 | statement_2()
-                                   |  3 | statement_3()
-             1     100.0           |  4 | statement_4()
-             3     100.0           |  5 | statement_5()
-            11      90.9         1 |  6 | statement_6()
-             1     100.0           |  7 | statement_7()
-             3     100.0           |  8 | statement_8()
-                                   |  9 | statement_9()
-            16      75.0         3 | 10 | statement_10()
-                                   | 11 | statement_11()
-                                   | 12 | statement_12()
-                                   | 13 | statement_13()
-                                   | 14 | statement_14()
+        cycles  useful %  overhead  costs |    |
+            16      75.0                  |  1 | statement_1()
+                                          |  2 | statement_2()
+                                          |  3 | statement_3()
+             1     100.0                  |  4 | statement_4()
+             3     100.0                  |  5 | statement_5()
+            11      90.9         1      5 |  6 | statement_6()
+             1     100.0                  |  7 | statement_7()
+             3     100.0                  |  8 | statement_8()
+                                          |  9 | statement_9()
+            16      75.0         3      3 | 10 | statement_10()
+                                          | 11 | statement_11()
+                                          | 12 | statement_12()
+                                          | 13 | statement_13()
+                                          | 14 | statement_14()
     "#]]
     .assert_eq(&workshop.succeeds(&["annotate", "out", "--file", "demo.py"]));
     let said = workshop.ends(1, &["annotate", "out", "--file", "other.py"]);

@@ -145,7 +145,7 @@ fn a_static_loop_goes_round_without_a_break() {
 }
 
 #[test]
-fn an_iteration_and_the_first_that_takes_another_time_are_shown() {
+fn a_typical_iteration_and_those_that_take_another_time_are_shown() {
     let workshop = Workshop::empty();
     let control = "while lt.out with test { seq { if a.out { slow; } else { ga; } inc; } }";
     workshop.write("d.futil", design(control));
@@ -158,7 +158,7 @@ fn an_iteration_and_the_first_that_takes_another_time_are_shown() {
                6           3                      2
                7           1                     14
 
-        the first of the most common length, 3 of 4: cycles 2..8
+        typical iteration: cycles 2..8; 3 of 4 are so long
 
         cycle 2
           main
@@ -191,7 +191,7 @@ fn an_iteration_and_the_first_that_takes_another_time_are_shown() {
           main  <- overhead: FSM update of while@L14:1
             while@L14:1
 
-        the first that takes another time: cycles 14..21
+        longest iteration: cycles 14..21; 1 of 4 is so long
 
         cycle 14
           main

@@ -91,11 +91,11 @@ fn sum(rows: &[Value], column: &str) -> u64 {
 fn of_margin(listing: &str) -> u64 {
     let margins = listing.lines().filter_map(|line| line.split_once(" |"));
     let cells = margins.filter_map(|(margin, _)| {
-        // Cycles, useful %, overhead; the last one ends where its heading does.
-        let heading = listing.lines().find(|line| line.contains("overhead |"))?;
-        let end = heading.find(" |")?;
-        let last = margin.get(end.checked_sub(9)?..end)?;
-        last.trim().replace(',', "").parse::<u64>().ok()
+        // Cycles, useful %, overhead, costs; overhead ends where its heading does.
+        let heading = listing.lines().find(|line| line.contains("overhead "))?;
+        let end = heading.find("overhead ")? + "overhead".len();
+        let overhead = margin.get(end.checked_sub(9)?..end)?;
+        overhead.trim().replace(',', "").parse::<u64>().ok()
     });
     cells.sum()
 }
