@@ -24,38 +24,66 @@ pub fn take_output(args: &ObserveArgs) -> bool {
     args.events.as_deref() == Some(Path::new("-"))
 }
 
-/// Looks whether events can go where they are to go; `others` are the options that want standard output, and whether they are given.
-pub fn check(
-    args: &ObserveArgs,
-    view: ControlView,
-    others: &[(&str, bool)],
-    places: &mut Places,
-) -> Result<(), Error> {
-    let Some(path) = &args.events else {
-        return Ok(());
-    };
-    if view == ControlView::Compiled {
-        return Err(Error::usage(
-            "`--events` tells of the control that the source has; leave out `--control compiled`",
-        ));
+/// Where the events of a run go.
+#[derive(Debug)]
+pub enum Destination {
+    /// To the standard output of the command inside of another program.
+    Called(streams::Output),
+    /// To standard output, as it is before passes run, which print elsewhere.
+    Output(File),
+    File(PathBuf),
+}
+
+impl Destination {
+    /// Where they are to go, if anywhere, and whether they can; `others` are the options that want standard output, and whether they are
+    /// given.
+    pub fn of(
+        args: &ObserveArgs,
+        view: ControlView,
+        others: &[(&str, bool)],
+        places: &mut Places,
+    ) -> Result<Option<Self>, Error> {
+        let Some(path) = &args.events else {
+            return Ok(None);
+        };
+        if view == ControlView::Compiled {
+            return Err(Error::usage(
+                "`--events` tells of the control that the source has; leave out `--control compiled`",
+            ));
+        }
+        if !take_output(args) {
+            places.writes("--events", path)?;
+            return Ok(Some(Self::File(path.clone())));
+        }
+        if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
+            return Err(Error::usage(format!(
+                "`--events -` and `{other}` both write to standard output; give the events a file"
+            )));
+        }
+        Ok(Some(match streams::output() {
+            Some(output) => Self::Called(output),
+            None => Self::Output(standard_output(&io::stdout())?),
+        }))
     }
-    if !take_output(args) {
-        return places.writes("--events", path);
-    }
-    match others.iter().find(|(_, is_given)| *is_given) {
-        Some((other, _)) => Err(Error::usage(format!(
-            "`--events -` and `{other}` both write to standard output; give the events a file"
-        ))),
-        None => Ok(()),
+
+    /// Opens it.
+    pub fn writer(&self) -> Result<Box<dyn Write + Send>, Error> {
+        Ok(match self {
+            Self::Called(output) => Box::new(output.clone()),
+            Self::Output(out) => Box::new(Reader::of(STANDARD_OUTPUT, standard_output(out)?)?),
+            Self::File(path) => Box::new(Reader::of(path, create(path)?)?),
+        })
     }
 }
 
-/// Where the events go.
-pub fn writer(path: &Path) -> Result<Box<dyn Write + Send>, Error> {
-    Ok(match streams::output() {
-        Some(output) if path == Path::new("-") => Box::new(output),
-        _ => Box::new(Reader::of(path)?),
-    })
+/// What standard output is called in messages.
+const STANDARD_OUTPUT: &str = "standard output";
+
+/// Another file that leads there.
+fn standard_output(out: &impl AsFd) -> Result<File, Error> {
+    let out = out.as_fd().try_clone_to_owned();
+    out.map(File::from)
+        .map_err(Error::io("write", Path::new(STANDARD_OUTPUT)))
 }
 
 /// How long to wait between looks for Ctrl-C.
@@ -73,14 +101,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn of(path: &Path) -> Result<Self, Error> {
-        let (name, out) = if path == Path::new("-") {
-            let name = Path::new("standard output");
-            let out = io::stdout().as_fd().try_clone_to_owned();
-            (name, out.map(File::from).map_err(Error::io("write", name))?)
-        } else {
-            (path, create(path)?)
-        };
+    fn of(name: impl AsRef<Path>, out: File) -> Result<Self, Error> {
+        let name = name.as_ref();
         let kind = out.metadata().map_err(Error::io("write", name))?;
         Ok(Self {
             name: name.to_owned(),

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use nix::unistd::{dup, dup2_stdout};
@@ -21,8 +20,8 @@ use crate::{events, messages, streams};
 pub struct Terminal {
     /// Whether nothing is told but errors.
     pub quiet: bool,
-    /// Where lines of events go; `-` is standard output.
-    pub events: Option<PathBuf>,
+    /// Where lines of events go.
+    pub events: Option<events::Destination>,
 }
 
 impl Terminal {
@@ -72,7 +71,8 @@ impl Reporter for Terminal {
     }
 
     fn events(&self) -> Result<Option<Box<dyn Write + Send>>, Error> {
-        self.events.as_deref().map(events::writer).transpose()
+        let events = self.events.as_ref();
+        events.map(events::Destination::writer).transpose()
     }
 }
 

@@ -13,7 +13,7 @@ use petal_table::thousands;
 use super::last::Last;
 use crate::args::RunArgs;
 use crate::design::is_standard_input;
-use crate::events;
+use crate::events::{self, Destination};
 use crate::export;
 use crate::messages;
 use crate::outcome::{judge, strict, warn};
@@ -51,10 +51,10 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     let out = folder(args)?;
     places.writes_run(&options, &out)?;
     let others = [("--json", args.json), ("--memories", args.memories)];
-    events::check(&args.observe, options.control, &others, places)?;
+    let events = Destination::of(&args.observe, options.control, &others, places)?;
     let terminal = Terminal {
         quiet: args.quiet,
-        events: args.observe.events.clone(),
+        events,
     };
     let wanted = Wanted::also(&args.also);
     // Before the run, which may take long.
