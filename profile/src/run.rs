@@ -138,10 +138,7 @@ pub fn run_in(
     summary.hardware = Some(job.hardware());
     summary.added_pass = job.design.added_pass.map(str::to_owned);
     if let Some(verification) = verification.as_ref().filter(|_| job.observing.may_stop()) {
-        let stopped = results
-            .as_ref()
-            .filter(|results| results.stopped_by.is_some());
-        let ended = stopped.and_then(|_| Some((summary.cycles, summary.stopped.clone()?)));
+        let ended = ended(results.as_ref(), &summary);
         verification.compare(&job.design, Some(plain(ended)));
     }
     let memories = verified(verification, left, &mut summary, reporter)?;
@@ -177,6 +174,12 @@ pub fn run_in(
         results,
         before,
     })
+}
+
+/// After how many cycles an observation ended a run, and what is said of that, if one did.
+fn ended(results: Option<&Results>, summary: &Summary) -> Option<(u64, String)> {
+    results?.stopped_by.as_ref()?;
+    Some((summary.cycles, summary.stopped.clone()?))
 }
 
 /// Waits for the plain design, says in the summary how the run was verified, and gives back its memories.

@@ -177,7 +177,7 @@ pub(crate) fn tell_of_name(
 fn of_library(primitive: &str) -> Option<String> {
     let files = library::files();
     let (file, _) = files.iter().find(|(name, text)| {
-        let code = name.ends_with(".futil").then_some(&***text);
+        let code = name.strip_suffix(".futil").map(|_| &**text);
         code.is_some_and(|code| {
             let mut words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             words.any(|word| word == primitive) && code.contains(&format!("primitive {primitive}"))

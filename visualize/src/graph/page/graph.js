@@ -1,6 +1,6 @@
 // The page of a graph: the image, to be moved, enlarged and searched.
 
-const graph = { svg: null, whole: null, view: null, matches: [], at: -1 };
+const graph = { svg: null, whole: null, origin: [0, 0], first: null, view: null, matches: [], at: -1 };
 
 /** The nodes of an image, whose names are texts whatever is in them. */
 function imageOf(text) {
@@ -19,6 +19,13 @@ function showImage([text, leftOut]) {
   graph.svg.removeAttribute("width");
   graph.svg.removeAttribute("height");
   byId("graph").replaceChildren(graph.svg);
+  // The page has a heading and a legend of its own, and needs no room for those of the image.
+  const inner = graph.svg.querySelector("g[transform]");
+  const { e, f } = inner.transform.baseVal[0].matrix;
+  graph.origin = [e, f];
+  const top = f + inner.getBBox().y - 8;
+  graph.whole[3] -= top - graph.whole[1];
+  graph.whole[1] = top;
   byId("left-out").textContent = leftOut ?? "";
   begin();
   search();
@@ -44,10 +51,12 @@ const boxSize = () => [byId("graph").clientWidth || 1, byId("graph").clientHeigh
 /** Begins where names can be read: at the top, as large as it is, or all of it if that is smaller. */
 function begin() {
   const [width, height] = boxSize();
-  const [, , wide, high] = graph.whole;
+  const [left, top, wide, high] = graph.whole;
   const { x, width: first } = graph.svg.querySelector(".step").getBBox();
   if (wide <= width && high <= height) fit(1);
-  else setView([Math.max(0, x + first / 2 - width / 2), 0, width, height]);
+  else if (wide <= width) setView([left + (wide - width) / 2, top, width, height]);
+  else setView([Math.max(left, graph.origin[0] + x + first / 2 - width / 2), top, width, height]);
+  graph.first = graph.view;
 }
 
 /** Image pixels for each pixel of the page. */
@@ -104,7 +113,8 @@ function center(step) {
   const { x, y, width, height } = step.getBBox();
   const [wide, high] = boxSize();
   const scale = Math.min(1, unit());
-  setView([x + width / 2 - (wide * scale) / 2 + 16, y + height / 2 - (high * scale) / 2 + 16, wide * scale, high * scale]);
+  const [left, top] = graph.origin;
+  setView([left + x + width / 2 - (wide * scale) / 2, top + y + height / 2 - (high * scale) / 2, wide * scale, high * scale]);
   tell(step);
 }
 
@@ -127,6 +137,8 @@ function next() {
 
 showImage(data.image);
 const box = byId("graph");
+// The box may get its size later than the image, and another one; what somebody moved stays.
+new ResizeObserver(() => graph.view === graph.first && begin()).observe(box);
 box.addEventListener("pointerdown", drag);
 box.addEventListener(
   "wheel",
