@@ -103,12 +103,19 @@ fn fields(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
 fn the_documented_fields_of_the_summary_are_those_written() {
     let workshop = Workshop::new();
     let of_corpus = |name: &str| root().join("tests/corpus").join(name).display().to_string();
+    workshop.edited("without-data.futil", "while-comb.futil", &[]);
+    std::fs::remove_file(workshop.path("without-data.futil.data")).unwrap();
     let mut written = BTreeSet::new();
     for (design, limit, passes) in [
         (example("switch-case-par.futil"), "100", "all"),
         (example("switch-case-par.futil"), "5", "all"),
         (of_corpus("struct-positions.futil"), "100", "all"),
         (of_corpus("control-repeat.futil"), "100", "no-opt"),
+        (
+            workshop.path("without-data.futil").display().to_string(),
+            "100",
+            "all",
+        ),
     ] {
         let partial = ["--partial", "--cycle-limit", limit, "--out", "out"];
         workshop.succeeds(&[&["run", &design, "--passes", passes], &partial[..]].concat());

@@ -359,7 +359,7 @@ fn annotate_has_area_beside_each_line() {
         cells.filter_map(|cell| cell.parse::<f64>().ok()).sum()
     };
     let (luts, ffs) = (
-        column(end("overhead"), end("LUT")),
+        column(end("costs"), end("LUT")),
         column(end("LUT"), end("FF")),
     );
     expect!["16 of 144 LUT and 5 of 45 FF are of no line"].assert_eq(
