@@ -113,10 +113,16 @@ impl<'a> FrontEndLines<'a> {
 
     /// Lines as a list, `queue.py:12, queue.py:3`; `None` if there are none.
     pub fn list(&self, lines: impl Iterator<Item = FrontEndLine>) -> Option<String> {
+        let labels = self.labels(lines);
+        (!labels.is_empty()).then(|| labels.join(", "))
+    }
+
+    /// Those that are lines of a file, each as `queue.py:12`.
+    pub fn labels(&self, lines: impl Iterator<Item = FrontEndLine>) -> Vec<String> {
         let lines = lines.filter(|line| matches!(line, FrontEndLine::At(..)));
         let mut labels: Vec<String> = lines.map(|line| self.label(line).to_string()).collect();
         labels.dedup();
-        (!labels.is_empty()).then(|| labels.join(", "))
+        labels
     }
 
     /// The frames of a node, outermost first: none for what works for the line above it.

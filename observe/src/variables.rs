@@ -390,9 +390,7 @@ pub(crate) const KIND: &str = "variables";
 
 /// Their table: all values in a file, and those of the watched variables where results are shown.
 pub(crate) fn tables(of: Option<&Variables>) -> Vec<ResultTable<'_>> {
-    let Some(of) = of else {
-        return Vec::new();
-    };
+    let list = of.map_or(&[][..], |of| &of.list);
     let table = |title: String, is_shown: bool| {
         type Row<'a> = (&'a VariableValues, &'a (u64, Option<String>));
         let columns = Columns::default()
@@ -405,14 +403,14 @@ pub(crate) fn tables(of: Option<&Variables>) -> Vec<ResultTable<'_>> {
                 let number = value.parse().ok().filter(|number: &i64| *number < 0);
                 number.map_or_else(|| value.into(), Cell::Signed)
             });
-        let list = of.list.iter().filter(move |of| of.is_watched || !is_shown);
+        let list = list.iter().filter(move |of| of.is_watched || !is_shown);
         let rows = list.flat_map(|of| of.values.iter().map(move |value| (of, value)));
         ResultTable::new("variables", title, columns, rows)
     };
-    let watched = of.list.iter().filter(|of| of.is_watched);
+    let watched = list.iter().filter(|of| of.is_watched);
     let watched: usize = watched.map(|of| of.values.len()).sum();
     vec![
-        table(String::new(), false).with(Forms::File),
+        table(String::new(), false).with(Forms::FileAndDatabase),
         table(format!("variables: {watched}"), true).with(Forms::Shown),
     ]
 }

@@ -175,3 +175,109 @@ fn a_design_without_tables_has_no_variables() {
     workshop.succeeds(&["run", "count.futil", "-q", "--out", "out"]);
     assert!(workshop.read("out/report.html").contains("showVariables"));
 }
+
+#[test]
+fn values_of_too_many_variables_are_left_out_and_those_of_one_are_not() {
+    let workshop = workshop();
+    let many: String = (0..1000)
+        .map(|at| format!(" v{at}: ty u8, packed 0"))
+        .collect();
+    let state = "0: { a: ty u8, packed 0";
+    assert!(DESIGN.contains(state));
+    let design = DESIGN.replace(state, &format!("{state}{many}"));
+    workshop.write("many.futil", design);
+    workshop.succeeds(&["run", "many.futil", "-q", "--out", "out"]);
+    let results: Json = serde_json::from_str(&workshop.read("out/observations.json")).unwrap();
+    let told = results["variables"]["left_out"].as_str().unwrap();
+    tells(
+        told,
+        &["values are recorded of 1000 at most", "--watch NAME"],
+    );
+    assert_eq!(results["variables"]["list"], Json::Array(vec![]));
+    workshop.succeeds(&["run", "many.futil", "-q", "--watch", "b", "--out", "out"]);
+    let values = values(&workshop, "out");
+    assert_eq!(sequence(&values["b"]), ["0", "12"]);
+}
+
+/// Counts to 30,000 with two variables in one register.
+const LONG: &str = r#"import "primitives/core.futil";
+component main<"pos"={0}>() -> () {
+  cells {
+    r = std_reg(16);
+    lt = std_lt(16);
+    add = std_add(16);
+  }
+  wires {
+    comb group less { lt.left = r.out; lt.right = 16'd30000; }
+    group inc { add.left = r.out; add.right = 16'd1; r.in = add.out; r.write_en = 1'd1; inc[done] = r.done; }
+  }
+  control { @pos{0} while lt.out with less { @pos{0} inc; } }
+}
+sourceinfo #{
+FILES
+  0: count.adl
+POSITIONS
+  0: 0 1
+MEMORY_LOCATIONS
+  0: main.r
+VARIABLE_ASSIGNMENTS
+  0: { one: ty u16, packed 0 other: ty u16, packed 0 }
+POSITION_STATE_MAP
+  0: 0
+TYPES
+}#
+"#;
+
+#[test]
+fn values_end_where_there_are_too_many_and_say_so() {
+    let workshop = workshop();
+    workshop.write("long.futil", LONG);
+    workshop.succeeds(&["run", "long.futil", "-q", "--out", "out"]);
+    let results: Json = serde_json::from_str(&workshop.read("out/observations.json")).unwrap();
+    let until = results["variables"]["until"].as_u64().unwrap();
+    let values = values(&workshop, "out");
+    assert_eq!(values.values().map(Vec::len).sum::<usize>(), 50_000);
+    for values in values.values() {
+        for (at, (cycle, value)) in values.iter().enumerate() {
+            assert_eq!(value.as_deref(), Some(&*at.to_string()));
+            assert!(*cycle <= until);
+        }
+    }
+    tells(&workshop.read("out/report.html"), &["\"until\""]);
+}
+
+#[test]
+fn a_trace_as_json_has_lines_and_what_holds_variables() {
+    let workshop = workshop();
+    workshop.succeeds(&["run", "count.futil", "-q", "--out", "out"]);
+    let text = workshop.succeeds(&["trace", "out"]);
+    let mut nodes = 0;
+    let mut shown = Vec::new();
+    for line in workshop.succeeds(&["trace", "out", "--json"]).lines() {
+        let cycles: Json = serde_json::from_str(line).unwrap();
+        for node in cycles["tree"].as_array().unwrap() {
+            let list = |key: &str| {
+                let list = node[key].as_array().cloned().unwrap_or_default();
+                let texts: Vec<_> = list
+                    .iter()
+                    .map(|of| of.as_str().unwrap().to_owned())
+                    .collect();
+                texts.join(", ")
+            };
+            let mut line = node["label"].as_str().unwrap().to_owned();
+            let (holds, lines) = (list("holds"), list("lines"));
+            if !holds.is_empty() {
+                nodes += 1;
+                line += &format!(" holds {holds}");
+            }
+            if !lines.is_empty() {
+                line += &format!(" {{{lines}}}");
+            }
+            shown.push(line);
+        }
+    }
+    assert!(nodes > 5, "some primitives hold variables");
+    let lines = text.lines().filter(|line| line.starts_with(' '));
+    let lines = lines.map(|line| line.split("  <- ").next().unwrap().trim());
+    assert_eq!(shown, lines.collect::<Vec<_>>());
+}

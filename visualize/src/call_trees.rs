@@ -135,9 +135,7 @@ impl<'a> CallTrees<'a> {
         screen: Screen,
     ) -> String {
         let mut text = format!("{}\n", screen.styled(BOLD, title(cycles)));
-        let live = LiveVariables::of_design(self.metadata);
-        let live = live.map(|live| live.of(tree, &self.instances));
-        let live = live.unwrap_or_default();
+        let live = self.live(tree);
         for (depth, node, holder) in tree.with_holders() {
             let indent = "  ".repeat(depth + 1);
             let label = self.labels.label(node, &self.instances);
@@ -159,17 +157,13 @@ impl<'a> CallTrees<'a> {
             if let Some(actual) = actual_path(self.metadata, &self.instances, node) {
                 let _ = write!(line, " = {actual}");
             }
-            let lines = FrontEndLines::new(self.metadata);
             let variables = self.variables(&live, node, holder);
             if !variables.is_empty() {
                 let _ = write!(line, " holds {}", variables.join(", "));
             }
-            let made = lines.of_primitive(node, &self.instances);
-            let places = match lines.list(made.into_iter()) {
-                Some(made) => format!(" {{{made}}}"),
-                None => lines.places(&lines.frames(node, &self.instances)),
-            };
+            let places = self.places(node);
             if !places.is_empty() {
+                let places = format!(" {{{}}}", places.join(", "));
                 line.push_str(&screen.styled(DIM, places));
             }
             if let Node::Cell {
@@ -189,6 +183,25 @@ impl<'a> CallTrees<'a> {
             text.push('\n');
         }
         text
+    }
+
+    /// The front end's variables that hold.
+    fn live(&self, tree: &CallTree) -> Vec<VariableId> {
+        let live = LiveVariables::of_design(self.metadata);
+        let live = live.map(|live| live.of(tree, &self.instances));
+        live.unwrap_or_default()
+    }
+
+    /// The lines of the front end's files that a node comes from: `queue.py:12`.
+    fn places(&self, node: Node) -> Vec<String> {
+        let lines = FrontEndLines::new(self.metadata);
+        match lines.of_primitive(node, &self.instances) {
+            Some(made) => lines.labels([made].into_iter()),
+            None => {
+                let frames = lines.frames(node, &self.instances);
+                lines.labels(frames.iter().map(|frame| frame.line))
+            }
+        }
     }
 
     /// The names of those of the variables `live` that a primitive of the component cell `holder` holds.
@@ -221,10 +234,20 @@ impl<'a> CallTrees<'a> {
         tree: &CallTree,
         mut charged: Option<InstanceId>,
     ) -> String {
-        let nodes: Vec<Json> = tree
-            .preorder()
-            .map(|(depth, node)| self.node(depth, node, &mut charged))
-            .collect();
+        let live = self.live(tree);
+        let nodes = tree.with_holders().map(|(depth, node, holder)| {
+            let mut object = self.node(depth, node, &mut charged);
+            let places = self.places(node);
+            if !places.is_empty() {
+                object["lines"] = json!(places);
+            }
+            let variables = self.variables(&live, node, holder);
+            if !variables.is_empty() {
+                object["holds"] = json!(variables);
+            }
+            object
+        });
+        let nodes: Vec<Json> = nodes.collect();
         format!(
             "{}\n",
             json!({ "start": cycles.start, "end": cycles.end, "tree": nodes })
