@@ -373,7 +373,7 @@ pub const TERMS: &[Term] = &[
         "Without `write` nobody reads `value`: its adder goes, too.",
         "../synthesis.md#what-vanishes-without-a-group"),
     term(Scope::Program, "slack", &["slack_ns", "slack, ns"],
-        "By how much the longest path through it is shorter than a cycle of the fastest clock.",
+        "By how much the longest path through it is shorter than the longest of the design.",
         "A register with a slack of 0 limits the clock.",
         "../synthesis.md"),
     term(Scope::Program, "period", &["period_ps", "period, ns", "time_ns", "time, µs", "MHz"],
