@@ -52,11 +52,11 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     print(&text)
 }
 
-/// The area of the parts that stand on the lines of a file, in all their copies.
-fn margins(area: &Area, file: &str) -> [Margin; 2] {
+/// The area of the parts that stand on the lines of a file, in all their copies, and their least slack in nanoseconds.
+fn margins(area: &Area, file: &str) -> Vec<Margin> {
     type Figure = fn(&Figures) -> f64;
     let figures: [(&'static str, Figure); 2] = [("LUT", |of| of.luts), ("FF", |of| of.ffs)];
-    figures.map(|(title, figure)| {
+    let mut margins = Vec::from(figures.map(|(title, figure)| {
         let mut sums: BTreeMap<u32, (f64, bool)> = BTreeMap::new();
         let rows = area.rows.iter();
         for row in rows.filter(|row| row.file.as_deref() == Some(file)) {
@@ -78,7 +78,24 @@ fn margins(area: &Area, file: &str) -> [Margin; 2] {
             title,
             lines: shown.collect(),
         }
-    })
+    }));
+    let mut slacks: BTreeMap<u32, f64> = BTreeMap::new();
+    let rows = area.rows.iter();
+    for row in rows.filter(|row| row.file.as_deref() == Some(file)) {
+        if let (Some(line), Some(slack)) = (row.line, row.slack_ns) {
+            let least = slacks.entry(line).or_insert(slack);
+            *least = least.min(slack);
+        }
+    }
+    if !slacks.is_empty() {
+        let shown = slacks.into_iter();
+        let shown = shown.map(|(line, slack)| (line, format!("{slack:.2}")));
+        margins.push(Margin {
+            title: "slack",
+            lines: shown.collect(),
+        });
+    }
+    margins
 }
 
 /// How much of the area is of no line.

@@ -258,6 +258,8 @@ pub enum TableArg {
     Lines,
     /// Statements that cost cycles, and why
     Hotspots,
+    /// What each part takes of a device, after `petal synth`
+    Area,
 }
 
 /// What the frames of flame graphs are.

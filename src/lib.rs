@@ -18,6 +18,7 @@
 
 mod advise;
 mod annotate;
+mod area;
 mod args;
 mod baseline;
 mod cache;

@@ -3,13 +3,16 @@
 use clap::ValueEnum;
 use petal_analysis::HotspotKind;
 use petal_profile::{Error, no_front_end};
+use petal_synth::Area;
 use petal_table::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
 
+use crate::area;
 use crate::args::{FormatArg, StatsArgs, TableArg};
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
+use crate::synth;
 
 /// How many hotspots of a kind are shown unless the user says otherwise.
 const TOP: usize = 10;
@@ -18,15 +21,27 @@ const TOP: usize = 10;
 pub fn stats(args: &StatsArgs) -> Result<(), Error> {
     let profile = open(&args.dir)?;
     let has_lines = profile.metadata.front_end.has_lines();
+    let synthesis = synth::of_profile(&args.dir, &profile);
+    let synthesis = synthesis.filter(|of| !of.area.rows.is_empty());
     let wanted: Vec<TableArg> = if args.table.is_empty() {
         let all = TableArg::value_variants().iter().copied();
-        all.filter(|&table| table != TableArg::Lines || has_lines)
-            .collect()
+        let has = |table: &TableArg| match table {
+            TableArg::Lines => has_lines,
+            TableArg::Area => synthesis.is_some(),
+            _ => true,
+        };
+        all.filter(has).collect()
     } else {
         args.table.clone()
     };
     if wanted.contains(&TableArg::Lines) && !has_lines {
         return Err(no_front_end(&args.dir));
+    }
+    if wanted.contains(&TableArg::Area) && synthesis.is_none() {
+        return Err(Error::new(format!(
+            "{}: nothing is known of the area of this design: `petal synth DESIGN` finds it out",
+            args.dir.display()
+        )));
     }
     if args.format == FormatArg::Csv && wanted.len() > 1 {
         let dir = args.dir.display();
@@ -64,6 +79,10 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         TableArg::Loops => (analysis.loops(), Digest::LOOPS),
         TableArg::Lines => (analysis.lines(), Digest::LINES),
         TableArg::Hotspots => (analysis.hotspots_table(), Digest::HOTSPOTS),
+        TableArg::Area => {
+            let area = synthesis.as_ref().map(|of| &of.area);
+            (area::table(area.unwrap_or(&Area::default())), Digest::AREA)
+        }
     });
     let selection = Selection {
         columns: args.columns.clone(),

@@ -155,6 +155,9 @@ pub struct Summary {
     /// What the report shows of observations, which have a file of their own.
     #[serde(skip)]
     pub observations: Option<serde_json::Value>,
+    /// What the report shows of area and clock, which have a file of their own.
+    #[serde(skip)]
+    pub synthesis: Option<serde_json::Value>,
     /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
     /// did: `cranelift`, for the embedded simulator, or `verilator`.
     pub versions: BTreeMap<String, String>,
@@ -216,6 +219,7 @@ impl Summary {
             no_data: None,
             advice: None,
             observations: None,
+            synthesis: None,
             versions: versions
                 .into_iter()
                 .chain([

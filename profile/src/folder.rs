@@ -111,6 +111,13 @@ fn is_log(path: &Path) -> bool {
         && petal_files::read(path).is_ok_and(|text| text.starts_with(b"$ "))
 }
 
+/// What is known of area and clock of the design with this fingerprint, as `synthesis.json` in the folder has it.
+pub fn synthesis(dir: &Path, fingerprint: &str) -> Option<Json> {
+    let text = petal_files::read(&dir.join(SYNTHESIS)).ok()?;
+    let synthesis: Json = serde_json::from_slice(&text).ok()?;
+    (synthesis["fingerprint"] == fingerprint).then_some(synthesis)
+}
+
 /// Whether petal has written a profile to the folder, whether or not all of it is still there. What
 /// `petal instrument` writes is no profile.
 pub fn is_profile(dir: &Path) -> bool {

@@ -205,6 +205,7 @@ fn write_again(
     let advice = advice.or(summary.advice.take());
     summary.set_advice(advice);
     summary.observations = profile.observations()?.map(|results| results.page());
+    summary.synthesis = folder::synthesis(dir, &profile.metadata.fingerprint);
     let names = outputs::write(
         &Rendering::new(&analysis, frames),
         &summary,

@@ -19,7 +19,7 @@ use petal_visualize::outputs::{FIGURES, MEMORIES, METADATA, Rendering};
 use crate::before::Before;
 use crate::compile::{self, Compiled};
 use crate::error::Error;
-use crate::folder::{Draft, Staging};
+use crate::folder::{self, Draft, Staging};
 use crate::follow::{Output, Timelines};
 use crate::interrupt::{self, Ending};
 use crate::memories::Memories;
@@ -134,6 +134,7 @@ pub fn run_in(
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
     timelines.finish(results.as_ref(), &job.staging)?;
     summary.observations = results.as_ref().map(Results::page);
+    summary.synthesis = folder::synthesis(out, &job.metadata.fingerprint);
     summary.data = job.data();
     summary.hardware = Some(job.hardware());
     summary.added_pass = job.design.added_pass.map(str::to_owned);

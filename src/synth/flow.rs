@@ -9,6 +9,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use petal_analysis::ControlView;
 use petal_files::Scratch;
 use petal_metadata::{nearest, question};
 use petal_passes::{GroupName, MemoryPlace, Synthesizable};
@@ -22,6 +23,7 @@ use crate::terminal::Terminal;
 
 /// Where area is in the folder of a profile.
 const AREA: &str = "stats/area.csv";
+const REPORT: &str = "report.html";
 const PICTURE: &str = "flame-area.svg";
 const STACKS: &str = "flame-area.folded";
 
@@ -144,6 +146,7 @@ pub fn synthesise(
         }
     }
     write(out, name, &synthesis)?;
+    report(out, &design)?;
     Ok(synthesis)
 }
 
@@ -174,6 +177,7 @@ pub fn read(
         synthesis.set_cycles(cycles);
     }
     write(out, name, &synthesis)?;
+    report(out, &design)?;
     Ok(synthesis)
 }
 
@@ -246,6 +250,16 @@ fn cycles(out: &Path, design: &Synthesizable) -> Option<u64> {
     let is_same = profile.metadata.fingerprint == design.metadata.fingerprint;
     let is_whole = profile.summary.stopped.is_none();
     (is_same && is_whole).then_some(profile.summary.cycles)
+}
+
+/// Makes the report in the folder anew, if it is of this design: it shows area, too.
+fn report(out: &Path, design: &Synthesizable) -> Result<(), Error> {
+    let profile = Profile::open(out).ok();
+    let is_same = |of: Profile| of.metadata.fingerprint == design.metadata.fingerprint;
+    if out.join(REPORT).is_file() && profile.is_some_and(is_same) {
+        petal_profile::write_report(out, ControlView::Source)?;
+    }
+    Ok(())
 }
 
 /// What is known of area and clock of the design of a profile; `None` if the folder has none, or those of another design.

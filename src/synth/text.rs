@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use petal_synth::{Figures, Kind, Row, Synthesis, Without};
+use petal_synth::{CriticalPath, Element, Figures, Kind, PathEnd, Row, Synthesis, Without};
 use petal_table::thousands;
 
 /// How many rows of the area are shown.
@@ -98,27 +98,75 @@ pub fn summary(synthesis: &Synthesis, out: &Path) -> String {
         text.push_str(&without(synthesis));
     }
     if let Some(path) = &synthesis.critical_path {
-        let _ = writeln!(text, "\nwhat limits the clock: {:.2} ns", path.delay_ns);
-        for step in &path.steps {
-            let line = step
-                .line
-                .map_or_else(String::new, |line| format!(" L{line}"));
-            let detail = match step.detail.as_str() {
-                "" => String::new(),
-                detail => format!(" ({detail})"),
-            };
-            let _ = writeln!(
-                text,
-                "  {:>6.2}  {} {}.{}{detail}{line}",
-                step.delay_ns,
-                step.kind.name(),
-                step.instance,
-                step.name
-            );
+        text.push_str(&critical(path));
+        if !synthesis.path_ends.is_empty() {
+            text.push_str(&ends(&synthesis.path_ends));
         }
     }
     let _ = writeln!(text, "\n{}", out.display());
     text
+}
+
+/// The path that limits the clock, and in which part of it most of the time passes.
+fn critical(path: &CriticalPath) -> String {
+    let mut text = format!("\nwhat limits the clock: {:.2} ns\n", path.delay_ns);
+    for step in &path.steps {
+        let _ = writeln!(text, "  {:>6.2}  {}", step.delay_ns, element(&step.element));
+    }
+    if let Some(step) = path.longest_step() {
+        let of = &step.element;
+        let what = match of.kind {
+            _ if of.name.contains(", ") => "logic that these share",
+            Kind::Cell => {
+                "a primitive, whose hardware the program cannot change; a register before or after it cuts the path"
+            }
+            Kind::Group => "multiplexers and guards of the group",
+            Kind::Control => "control that the compiler made",
+            Kind::Continuous => "assignments outside of groups",
+            Kind::Unattributed => "logic that leads to nothing in the program",
+        };
+        let _ = writeln!(
+            text,
+            "  most of it, {:.0} %, passes in {}: {what}",
+            100.0 * step.delay_ns / path.delay_ns,
+            of.name
+        );
+    }
+    text
+}
+
+/// Where the longest paths end.
+fn ends(ends: &[PathEnd]) -> String {
+    let mut text = format!(
+        "\nwhere the longest paths end\n  {:>6}  {:>6}  \n",
+        "ns", "slack"
+    );
+    for end in ends {
+        let from = end.path.steps.first();
+        let from = from.map_or_else(String::new, |step| format!(", from {}", step.element.name));
+        let _ = writeln!(
+            text,
+            "  {:>6.2}  {:>6.2}  {}{from}",
+            end.path.delay_ns,
+            end.slack_ns,
+            element(&end.element)
+        );
+    }
+    text
+}
+
+fn element(of: &Element) -> String {
+    let line = of.line.map_or_else(String::new, |line| format!(" L{line}"));
+    let detail = match of.detail.as_str() {
+        "" => String::new(),
+        detail => format!(" ({detail})"),
+    };
+    format!(
+        "{} {}.{}{detail}{line}",
+        of.kind.name(),
+        of.instance,
+        of.name
+    )
 }
 
 /// What vanishes without each group that was left out.

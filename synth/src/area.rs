@@ -146,6 +146,9 @@ pub struct Row {
     pub figures: Figures,
     /// Whether a part of them is shared with other rows.
     pub is_shared: bool,
+    /// How much shorter the longest path through it is than the longest of all, in nanoseconds, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack_ns: Option<f64>,
 }
 
 /// What all parts of a design take.
@@ -363,6 +366,7 @@ pub(crate) fn row(names: &Names<'_>, part: &Part) -> Row {
         line: None,
         figures: Figures::default(),
         is_shared: false,
+        slack_ns: None,
     };
     let at = match part {
         Part::Cell(at, _) | Part::Group(at, _) | Part::Continuous(at) => *at,

@@ -13,6 +13,7 @@ use petal_passes::{Hardware, MemoryPlace};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::delays::delays;
 use crate::error::Error;
 use crate::process::run;
 use crate::tools::{Target, Tool, Tools};
@@ -67,6 +68,8 @@ pub struct Placed {
     pub seed: u64,
     /// Its report as JSON (`--report`).
     pub report: String,
+    /// The longest paths as JSON, if petal can read its delays.
+    pub delays: Option<String>,
 }
 
 impl Flow {
@@ -168,9 +171,16 @@ impl Flow {
         let options = self.target.device_options();
         let digest = digest(&[&mapped.digest, &options.join(" "), &nextpnr.version]);
         let name = format!("report-{seed}.json");
-        if let Some(report) = self.kept(&digest, &name) {
-            return Ok(Placed { seed, report });
+        let of_delays = format!("delays-{seed}.json");
+        let kept = [&name, &of_delays].map(|name| self.kept(&digest, name));
+        if let [Some(report), Some(delays)] = kept {
+            return Ok(Placed {
+                seed,
+                report,
+                delays: Some(delays),
+            });
         }
+        let [sdf, routed] = [format!("delays-{seed}.sdf"), format!("routed-{seed}.json")];
         write(
             &self.folder.join(format!("netlist-{seed}.json")),
             &mapped.netlist,
@@ -184,6 +194,10 @@ impl Flow {
             &seed.to_string(),
             "--report",
             &name,
+            "--sdf",
+            &sdf,
+            "--write",
+            &routed,
             "--timing-allow-fail",
         ]);
         command.current_dir(&self.folder);
@@ -192,7 +206,17 @@ impl Flow {
             .map_err(|error| error.or_too_large(self.target))?;
         let report = read(&self.folder.join(&name))?;
         self.keep(&digest, &name, &report);
-        Ok(Placed { seed, report })
+        let [sdf, routed] = [sdf, routed].map(|name| read(&self.folder.join(name)));
+        let delays = delays(&sdf?, &routed?).ok();
+        let delays = delays.and_then(|delays| serde_json::to_string(&delays).ok());
+        if let Some(delays) = &delays {
+            self.keep(&digest, &of_delays, delays);
+        }
+        Ok(Placed {
+            seed,
+            report,
+            delays,
+        })
     }
 
     /// What yosys is to do. It stops before it would give cells names of its own, which could be taken for the program's.

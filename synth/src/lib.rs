@@ -4,6 +4,7 @@
 //! simulation: cycles are others'.
 
 mod area;
+mod delays;
 mod error;
 mod flow;
 mod names;
@@ -19,5 +20,5 @@ pub use error::Error;
 pub use flow::{Flow, Mapped, Placed, clean_cache};
 pub use reports::ReportFile;
 pub use synthesis::{Clock, Synthesis, Without};
-pub use timing::{Path as CriticalPath, Step};
+pub use timing::{Element, Path as CriticalPath, PathEnd, Step};
 pub use tools::{Target, Tool, Tools};

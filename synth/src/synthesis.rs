@@ -8,11 +8,12 @@ use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use serde::{Deserialize, Serialize};
 
 use crate::area::{Area, Attribution, Figures, Kind, Row, place};
+use crate::delays::Delays;
 use crate::error::Error;
 use crate::flow::{Mapped, Placed};
 use crate::names::Names;
 use crate::netlist::Netlist;
-use crate::timing::{Path, Report};
+use crate::timing::{Path, PathEnd, Report, slacks};
 use crate::tools::{Target, Tools};
 
 /// The version of the schema.
@@ -43,6 +44,9 @@ pub struct Synthesis {
     pub area: Area,
     /// The path that limits the clock, with the seed in the middle.
     pub critical_path: Option<Path>,
+    /// Where the longest paths end, with that seed, the longest first; empty where nobody tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_ends: Vec<PathEnd>,
     /// The cycles of the run in the same folder, if the design is the same.
     pub cycles: Option<u64>,
     /// Microseconds: the cycles times the period.
@@ -118,18 +122,33 @@ impl Synthesis {
         }
         let mut reports = Vec::new();
         for placed in placed {
-            reports.push((placed.seed, Report::parse(&placed.report)?));
+            let report = Report::parse(&placed.report)?;
+            reports.push((placed.seed, report, placed.delays.as_deref()));
         }
-        reports.sort_by(|(_, a), (_, b)| a.fmax().total_cmp(&b.fmax()));
+        reports.sort_by(|(_, a, _), (_, b, _)| a.fmax().total_cmp(&b.fmax()));
         // Of two in the middle, the slower one.
         let middle = reports.get(reports.len().saturating_sub(1) / 2);
         if middle.is_none() && tools.nextpnr.is_some() {
             return Err(Error::unreadable("nextpnr", "there is no report"));
         }
-        let middle = middle.map(|(_, report)| report);
+        let delays =
+            middle.and_then(|(.., delays)| serde_json::from_str::<Delays>((*delays)?).ok());
+        let middle = middle.map(|(_, report, _)| report);
         let names = Names::new(design);
         let mut attribution = Attribution::new(&names, &netlist);
-        let area = attribution.area();
+        let mut area = attribution.area();
+        let critical_path =
+            middle.and_then(|middle| middle.path(&netlist, &names, &mut attribution));
+        let slacks = delays
+            .zip(critical_path.as_ref())
+            .and_then(|(delays, path)| {
+                slacks(&delays, path.delay_ns, &netlist, &names, &mut attribution)
+            });
+        let slacks = slacks.unwrap_or_default();
+        for row in &mut area.rows {
+            let key = (row.kind, row.instance.clone(), row.name.clone());
+            row.slack_ns = slacks.parts.get(&key).copied();
+        }
         let used = |value: &serde_json::Value| value["used"].as_u64();
         let utilization = middle.into_iter().flat_map(|report| &report.utilization);
         let versions = [Some(&tools.yosys), tools.nextpnr.as_ref()];
@@ -145,15 +164,15 @@ impl Synthesis {
                 fmax_mhz: middle.fmax(),
                 seeds: reports
                     .iter()
-                    .map(|(seed, report)| (*seed, report.fmax()))
+                    .map(|(seed, report, _)| (*seed, report.fmax()))
                     .collect(),
             }),
             utilization: utilization
                 .filter_map(|(of, value)| Some((of.clone(), used(value)?)))
                 .collect(),
             area,
-            critical_path: middle
-                .and_then(|middle| middle.path(&netlist, &names, &mut attribution)),
+            critical_path,
+            path_ends: slacks.ends,
             ..Self::empty()
         })
     }
@@ -172,6 +191,7 @@ impl Synthesis {
             utilization: BTreeMap::new(),
             area: Area::default(),
             critical_path: None,
+            path_ends: Vec::new(),
             cycles: None,
             time_us: None,
             without: Vec::new(),
@@ -232,6 +252,7 @@ impl Synthesis {
             "kind", "instance", "name", "detail", "file", "line", "shared",
         ];
         head.extend(names);
+        head.push("slack_ns");
         let mut write = |record: &[String]| {
             // A vector takes all.
             writer
@@ -251,6 +272,8 @@ impl Synthesis {
                 if row.is_shared { "yes" } else { "no" }.to_owned(),
             ];
             record.extend(row.figures.named().map(|(_, figure)| number(figure)));
+            let slack = row.slack_ns.map(|slack| format!("{slack:.3}"));
+            record.push(slack.unwrap_or_default());
             write(&record);
         }
         let bytes = writer.into_inner().expect("a vector takes all");

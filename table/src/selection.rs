@@ -359,6 +359,12 @@ impl Digest {
         ..Self::LINES
     };
 
+    /// Of the table of area.
+    pub const AREA: Self = Self {
+        columns: &["kind", "instance", "name", "luts", "ffs", "slack_ns"],
+        sort: &["luts", "ffs"],
+    };
+
     /// Of the table of hotspots: those of all kinds, by what they cost.
     pub const HOTSPOTS: Self = Self {
         columns: &[

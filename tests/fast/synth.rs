@@ -12,6 +12,7 @@ use expect_test::expect;
 use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use petal_profile::{DesignOptions, Places};
 use petal_synth::{Figures, Kind, Mapped, Placed, Synthesis, Target, Tool, Tools};
+use serde_json::{Value, json};
 
 use crate::support::root;
 use crate::support::workshop::{Workshop, example, succeeds, tells};
@@ -54,6 +55,7 @@ fn synthesis(cells: &str) -> Result<Synthesis, petal_synth::Error> {
     let placed = [1, 2].map(|seed| Placed {
         seed,
         report: recorded(&format!("while-comb.report-{seed}.json")),
+        delays: Some(recorded(&format!("while-comb.delays-{seed}.json"))),
     });
     let tool = |version: &str| Tool {
         program: String::new(),
@@ -185,11 +187,11 @@ fn the_clock_is_that_of_the_seed_in_the_middle_and_its_path_adds_up() {
         return;
     }
     let synthesis = synthesis(&recorded("while-comb.cells.json")).unwrap();
-    let clock = synthesis.clock.unwrap();
+    let clock = synthesis.clock.as_ref().unwrap();
     let (slowest, fastest) = clock.range();
     assert!(slowest <= clock.fmax_mhz && clock.fmax_mhz <= fastest);
     assert_eq!(clock.seeds.len(), 2);
-    let path = synthesis.critical_path.unwrap();
+    let path = synthesis.critical_path.as_ref().unwrap();
     let steps: f64 = path.steps.iter().map(|step| step.delay_ns).sum();
     assert!(
         (steps - path.delay_ns).abs() < 1e-6,
@@ -203,8 +205,93 @@ fn the_clock_is_that_of_the_seed_in_the_middle_and_its_path_adds_up() {
         "{} is not {period}",
         path.delay_ns
     );
-    let passed: Vec<&str> = path.steps.iter().map(|step| step.name.as_str()).collect();
+    let passed: Vec<&str> = path
+        .steps
+        .iter()
+        .map(|step| step.element.name.as_str())
+        .collect();
     assert_eq!(passed, ["value", "add, read, update", "add"]);
+    // The longest of all paths is the one that nextpnr reports, by other files of it.
+    let ends = &synthesis.path_ends;
+    assert_eq!(ends[0].path.steps.len(), path.steps.len());
+    for (end, reported) in ends[0].path.steps.iter().zip(&path.steps) {
+        assert_eq!(end.element, reported.element);
+        assert!((end.delay_ns - reported.delay_ns).abs() < 0.02, "{end:?}");
+    }
+    let mut text = String::new();
+    for end in ends {
+        let (name, line) = (&end.element.name, end.element.line);
+        let delay = end.path.delay_ns;
+        assert!((delay + end.slack_ns - period).abs() < 0.02, "{end:?}");
+        let from = &end.path.steps[0].element.name;
+        writeln!(text, "{name} {line:?}: {delay:.3} ns from {from}").unwrap();
+    }
+    expect![[r#"
+        value Some(9): 7.189 ns from value
+        i Some(11): 6.164 ns from fsm
+        comb_reg None: 6.125 ns from fsm
+        fsm None: 6.062 ns from fsm
+        fsm0 Some(53): 4.606 ns from fsm
+        signal_reg None: 4.260 ns from fsm0
+    "#]]
+    .assert_eq(&text);
+    // What only leads to pins is on none of these paths.
+    let slack = |name: &str| {
+        let mut rows = synthesis.area.rows.iter();
+        rows.find(|row| row.name == name).unwrap().slack_ns
+    };
+    assert_eq!((slack("write"), slack("value")), (None, Some(0.0)));
+}
+
+#[test]
+fn tables_and_the_report_have_area_beside_cycles() {
+    if !is_alone("tables_and_the_report_have_area_beside_cycles") {
+        return;
+    }
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    workshop.succeeds(&["run", &design, "--out", "out", "-q"]);
+    let refused = workshop.ends(1, &["stats", "out", "area"]);
+    tells(&refused, &["`petal synth DESIGN` finds it out"]);
+    let data = || -> Value {
+        workshop.succeeds(&["report", "out"]);
+        let page = workshop.read("out/report.html");
+        let (_, data) = page.split_once(r#"id="data""#).unwrap();
+        let (_, data) = data.split_once('>').unwrap();
+        serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+    };
+    assert_eq!(data().get("area"), None);
+    let synthesis = synthesis(&recorded("while-comb.cells.json")).unwrap();
+    workshop.write("out/synthesis.json", synthesis.to_json());
+    let table = workshop.succeeds(&["stats", "out", "area", "--format", "json"]);
+    let table: Value = serde_json::from_str(&table).unwrap();
+    let rows = table.as_array().unwrap();
+    let luts: f64 = rows.iter().map(|row| row["luts"].as_f64().unwrap()).sum();
+    assert_eq!(rows.len(), synthesis.area.rows.len());
+    assert!((luts - 144.0).abs() < 0.1, "{luts}");
+    let data = data();
+    assert_eq!(data["area"]["luts"], 144.0);
+    // By table: a row, and its look-up tables, flip-flops and slack.
+    for (table, name, figures) in [
+        ("cells", "main", json!([144.0, 45.0, 0.0])),
+        ("groups", "write", json!([33.0, 0.0, null])),
+        ("groups", "update", json!([17.0, 0.0, 0.0])),
+        ("control", "seq@L53", json!([8.09, 4.0, 0.77])),
+    ] {
+        let tables = data["tables"].as_array().unwrap();
+        let table = tables.iter().find(|of| of["name"] == table).unwrap();
+        let columns = table["columns"].as_array().unwrap();
+        let titles: Vec<&str> = columns.iter().map(|of| of[0].as_str().unwrap()).collect();
+        assert!(titles.ends_with(&["LUT", "FF", "slack, ns"]), "{titles:?}");
+        let rows = table["rows"].as_array().unwrap();
+        let row = rows.iter().map(|row| row.as_array().unwrap());
+        let row = row.clone().find(|row| row.contains(&json!(name))).unwrap();
+        for (value, expected) in row[row.len() - 3..].iter().zip(figures.as_array().unwrap()) {
+            let differ = value.as_f64().zip(expected.as_f64());
+            let is_same = differ.map_or(value == expected, |(a, b)| (a - b).abs() < 0.015);
+            assert!(is_same, "{name}: {value}, not {expected}");
+        }
+    }
 }
 
 /// `while-comb` without its group `write`: by its text, and as petal leaves it out.
@@ -345,7 +432,7 @@ fn annotate_has_area_beside_each_line() {
     let synthesis = synthesis(&recorded("while-comb.cells.json")).unwrap();
     workshop.write("out/synthesis.json", synthesis.to_json());
     let annotated = workshop.succeeds(&["annotate", "out"]);
-    assert!(!plain.contains("LUT") && annotated.contains("  LUT  FF |"));
+    assert!(!plain.contains("LUT") && annotated.contains("  LUT  FF  slack |"));
     let lines: Vec<&str> = annotated
         .lines()
         .filter(|line| line.contains('|'))
@@ -371,6 +458,16 @@ fn annotate_has_area_beside_each_line() {
             .split(';')
             .next()
             .unwrap(),
+    );
+    // The register limits the clock, and `write` leads to pins alone.
+    let slack = |text: &str| {
+        let mut lines = annotated.lines().filter(|line| line.contains(text));
+        let (numbers, _) = lines.next().unwrap().split_once('|').unwrap();
+        numbers[end("FF")..].trim().to_owned()
+    };
+    assert_eq!(
+        (&*slack("value = std_reg"), &*slack("group write")),
+        ("0.00", "")
     );
     // Each line is rounded.
     assert!((luts - (144.0 - 16.0)).abs() <= 5.0, "{luts}");

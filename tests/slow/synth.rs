@@ -43,6 +43,18 @@ fn area_adds_up_and_time_is_cycles_times_the_period() {
         let time = summary["cycles"].as_f64().unwrap() / fmax;
         assert!((synthesis["time_us"].as_f64().unwrap() - time).abs() < 1e-9);
         assert_eq!(synthesis["clock"]["seeds"].as_object().unwrap().len(), 3);
+        // The longest of the paths that petal finds is the one that nextpnr reports.
+        let [found, reported] = [
+            &synthesis["path_ends"][0]["path"],
+            &synthesis["critical_path"],
+        ];
+        let [found, reported] = [found, reported].map(|path| path["delay_ns"].as_f64().unwrap());
+        assert!(
+            (found - reported).abs() < 0.01,
+            "{name}: {found}, not {reported}"
+        );
+        let page = workshop.read(&format!("{name}/report.html"));
+        assert!(page.contains(r#""slack, ns""#), "{name}");
     }
 }
 

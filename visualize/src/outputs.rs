@@ -194,6 +194,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "tables/samples.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/derived.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/windows.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/variables.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: SUMMARY, about: "cycles, useful cycles, [overhead by kind](docs/guide/overhead.md), the most expensive statements and groups", make: Make::Analysis(|_, summary| Ok(summary.json().into())), of_front_end: false },
     Output { name: MEMORIES, about: "the memories after the run", make: Make::Run, of_front_end: false },
     Output { name: METADATA, about: READ_AGAIN, make: Make::Run, of_front_end: false },

@@ -4,6 +4,7 @@
 //! the scripts of this folder. Names and sources of a design only ever reach the page as data: in
 //! JSON that no tag can end, or escaped.
 
+mod area;
 mod frames;
 mod page;
 mod place;
@@ -15,6 +16,7 @@ use petal_metadata::{FileId, FrontEndFileId, Id};
 use petal_reconstruct::Overhead;
 use serde::Serialize;
 
+use self::area::Synthesized;
 use self::frames::{Frame, Frames, LineOfFrame, Nodes, Reason};
 use self::tables::{PageTable, Tables};
 use crate::colors::{Paint, paints};
@@ -71,6 +73,9 @@ struct Data<'a> {
     /// What its front end's variables hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     variables: Option<serde_json::Value>,
+    /// Area and clock of the whole design; the tables have those of its parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    area: Option<&'a Synthesized>,
     tables: &'a [PageTable],
     /// The lines of the front end that frames stand for.
     lines: &'a [LineOfFrame],
@@ -143,7 +148,11 @@ impl Report<'_, '_> {
     fn html(&self) -> String {
         let (analysis, metadata) = (self.analysis, self.analysis.metadata());
         let profile = analysis.profile();
-        let tables = Tables::new(analysis);
+        let mut tables = Tables::new(analysis);
+        let synthesized = self.summary.synthesis.as_ref().and_then(Synthesized::read);
+        if let Some(synthesized) = &synthesized {
+            synthesized.add_to(&mut tables.views);
+        }
         let (frames, trees) = Frames::new(metadata, &tables, profile, analysis.shown());
         let (observations, variables) = self.observed();
         let has_variables = variables.is_some();
@@ -174,6 +183,7 @@ impl Report<'_, '_> {
             advice: self.summary.advice.as_ref(),
             observations,
             variables,
+            area: synthesized.as_ref(),
             tables: &tables.views,
             lines: &frames.lines,
             frames: &frames.list,

@@ -31,14 +31,18 @@ function showSummary() {
   }
 }
 
+/** The views that not every run has something for. */
+const OPTIONAL = ["advice", "luts", "observations"];
+
 /** The views that take turns, with their names on the tabs: those that the run has something for. */
 const VIEWS = [
   ["flame", "Flame graph"],
   ["timeline", "Timeline"],
   ["tables", "Tables"],
   ["advice", "Advice"],
+  ["luts", "Area"],
   ["observations", "Observations"],
-].filter(([id]) => (id === "advice" ? data.advice : id === "observations" ? data.observations : true));
+].filter(([id]) => ({ advice: data.advice, luts: data.area, observations: data.observations })[id] ?? !OPTIONAL.includes(id));
 
 const shownView = { id: "flame", choose: () => {} };
 
@@ -69,7 +73,7 @@ function showViewTabs() {
   const kept = ids.indexOf(remembered.values.view);
   shownView.choose = tabs(byId("views"), "Views", names, openView, ids);
   byId("views").append(byId("views").querySelector(".enlarge"));
-  if (kept > 0 && ids[kept] !== "advice" && ids[kept] !== "observations") shownView.choose(kept);
+  if (kept > 0 && !OPTIONAL.includes(ids[kept])) shownView.choose(kept);
 }
 
 /** Whose program is shown: the Calyx one, the front end's, or both. */
@@ -137,6 +141,7 @@ showFlame();
 showTables();
 showTimeline();
 if (data.advice) showAdvice(data.advice);
+if (data.area) showArea(data.area);
 if (data.observations) showObservations(data.observations);
 showViewTabs();
 showKeys();

@@ -44,6 +44,25 @@ impl PageTable {
             front: false,
         }
     }
+
+    /// The texts of two columns in each row.
+    pub fn texts(&self, titles: [&str; 2]) -> impl Iterator<Item = [String; 2]> {
+        let at = titles.map(|title| self.columns.iter().position(|(other, _)| other == title));
+        self.rows.iter().map(move |row| {
+            at.map(|at| {
+                let text = at.and_then(|at| row[at].as_str());
+                text.unwrap_or_default().to_owned()
+            })
+        })
+    }
+
+    /// Adds a column of numbers.
+    pub fn push(&mut self, title: &str, values: Vec<Json>) {
+        self.columns.push((title.to_owned(), true));
+        for (row, value) in self.rows.iter_mut().zip(values) {
+            row.push(value);
+        }
+    }
 }
 
 /// The tables, with their rows by what they tell of.
