@@ -21,8 +21,7 @@ pub fn table(area: &Area) -> Table {
         .text("shared", |row| {
             Value::Text(if row.is_shared { "yes" } else { "no" }.to_owned())
         });
-    type Figure = fn(&Figures) -> f64;
-    let figures: [(&str, &str, Figure); 6] = [
+    let figures: [Figure; 6] = [
         ("luts", "LUT", |of| of.luts),
         ("ffs", "FF", |of| of.ffs),
         ("brams", "BRAM", |of| of.brams),
@@ -44,3 +43,6 @@ pub fn table(area: &Area) -> Table {
         .titled("slack, ns");
     columns.table(area.rows.iter().cloned())
 }
+
+/// A column of what the tool counts: its name, its heading, and its number.
+type Figure = (&'static str, &'static str, fn(&Figures) -> f64);

@@ -136,7 +136,7 @@ struct Example {
 }
 
 impl Example {
-    /// Those of a loop, most of whose iterations take `typical` cycles; one for each length, the first in time of these first.
+    /// Those of a loop, most of whose iterations take `typical` cycles.
     fn list(lengths: &BTreeMap<u64, Alike>, typical: u64) -> Vec<Self> {
         let first = lengths.iter().min_by_key(|(_, alike)| alike.first);
         let last = lengths.iter().max_by_key(|(_, alike)| alike.last);
@@ -151,16 +151,25 @@ impl Example {
             let Some((&cycles, alike)) = found else {
                 continue;
             };
+            let begin = if which == "last" {
+                alike.last
+            } else {
+                alike.first
+            };
             if let Some(known) = list.iter_mut().find(|known| known.cycles == cycles) {
-                // Of a typical one, nobody needs to know that the first one is like it.
-                if cycles != typical || which == "longest" {
+                // Of a typical one, nobody needs to know that the first or the last one is like it.
+                let is_typical = cycles == typical;
+                if which == "longest" || (known.begin == begin && !is_typical) {
                     known.which.push(which);
+                    continue;
                 }
-                continue;
+                if is_typical {
+                    continue;
+                }
             }
             list.push(Self {
                 which: vec![which],
-                begin: alike.first,
+                begin,
                 cycles,
                 count: alike.count,
             });

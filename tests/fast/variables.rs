@@ -179,9 +179,8 @@ fn a_design_without_tables_has_no_variables() {
 #[test]
 fn values_of_too_many_variables_are_left_out_and_those_of_one_are_not() {
     let workshop = workshop();
-    let many: String = (0..1000)
-        .map(|at| format!(" v{at}: ty u8, packed 0"))
-        .collect();
+    let many = (0..1000).map(|at| format!(" v{at}: ty u8, packed 0"));
+    let many = many.collect::<Vec<_>>().concat();
     let state = "0: { a: ty u8, packed 0";
     assert!(DESIGN.contains(state));
     let design = DESIGN.replace(state, &format!("{state}{many}"));
@@ -268,10 +267,13 @@ fn a_trace_as_json_has_lines_and_what_holds_variables() {
             let (holds, lines) = (list("holds"), list("lines"));
             if !holds.is_empty() {
                 nodes += 1;
-                line += &format!(" holds {holds}");
+                line += " holds ";
+                line += &holds;
             }
             if !lines.is_empty() {
-                line += &format!(" {{{lines}}}");
+                line += " {";
+                line += &lines;
+                line += "}";
             }
             shown.push(line);
         }

@@ -107,8 +107,7 @@ impl Synthesized {
             .texts(keys)
             .map(|key| sums.get(&key).copied())
             .collect();
-        type Figure = fn(&Sum) -> Option<f64>;
-        let columns: [(&str, Figure); 3] = [
+        let columns: [Figure; 3] = [
             ("LUT", |sum| Some(sum.figures.luts)),
             ("FF", |sum| Some(sum.figures.ffs)),
             ("slack, ns", |sum| sum.slack_ns),
@@ -119,6 +118,9 @@ impl Synthesized {
         }
     }
 }
+
+/// A column: its heading, and what it has of a row.
+type Figure = (&'static str, fn(&Sum) -> Option<f64>);
 
 /// To hundredths, as tables have it.
 fn rounded(figure: Option<f64>) -> Json {
