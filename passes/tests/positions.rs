@@ -286,12 +286,9 @@ fn errors_show_the_users_text() {
         &PROGRAM.replace("@pos{2} save;", "@pos{2} save"),
         &expect![[r#"
             the Calyx compiler refuses the design (parser):
-            Failed to parse `<stdin>`:   --> <stdin>:10:49
-               |
-            10 |   control { @pos{3} seq { @pos(0) save; @pos{2} save } }
-               |                                                 ^---
-               |
-               = expected stmt"#]],
+            <stdin>:10:52: a `;` is missing behind this
+            10 |  control { @pos{3} seq { @pos(0) save; @pos{2} save } }
+               |                                                   ^"#]],
     );
     check_error(
         &PROGRAM.replace("std_reg(32)", "std_rag(32)"),

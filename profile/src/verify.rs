@@ -364,9 +364,9 @@ mod tests {
             assert_eq!(found.unwrap(), Verified::Simulation, "{end}");
         }
         let other = format!("{loads} }} control {{ seq {{ more; store; load; }} }}");
-        let found = verify(&other, twice, Some(2)).unwrap_err().to_string();
+        let found = verify(&other, twice, Some(3)).unwrap_err().to_string();
         assert!(
-            found.contains("after 2 cycles the design leaves other memories"),
+            found.contains("after 3 cycles the design leaves other memories"),
             "{found}"
         );
     }

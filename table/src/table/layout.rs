@@ -309,8 +309,7 @@ mod tests {
                    shortest
             name  iteration  average
             loop          3   70,000
-                edited, was while
-                x.out
+                edited, was while x.out
         "#]]
         .assert_eq(&table.text_on(Screen::PLAIN, 26));
     }
