@@ -112,3 +112,40 @@ fn the_source_may_mark_checkpoints() {
         self::results(&workshop, "same")["cycles"]
     );
 }
+
+/// The compiler gives the arms of the `if` the same length, so that it is verified by simulation.
+const ARMS: &str = r#"import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells { @external m = comb_mem_d1(8, 4, 2); i = std_reg(2); j = std_reg(8); a = std_add(2); b = std_add(8); lt = std_lt(8); eq = std_eq(8);
+    t0 = std_reg(8); t1 = std_reg(8); t2 = std_reg(8); }
+  wires {
+    comb group more { lt.left = j.out; lt.right = 8'd12; }
+    comb group odd { eq.left = j.out; eq.right = 8'd3; }
+    group put { m.addr0 = i.out; m.write_data = j.out; m.write_en = 1'd1; put[done] = m.done; }
+    group chain { t0.write_en = 1'd1; t1.write_en = t0.done; t2.write_en = t1.done; t0.in = 8'd1; t1.in = t0.out; t2.in = t1.out; chain[done] = t2.done; }
+    group inc { a.left = i.out; a.right = 2'd1; i.in = a.out; i.write_en = 1'd1; b.left = j.out; b.right = 8'd1; j.in = b.out; j.write_en = 1'd1; inc[done] = j.done; }
+  }
+  control { while lt.out with more { seq { if eq.out with odd { chain; } else { put; } inc; } } }
+}
+"#;
+
+#[test]
+fn a_run_that_ends_early_is_held_against_the_plain_one_up_to_there() {
+    let workshop = Workshop::empty();
+    workshop.write("arms.futil", ARMS);
+    let whens = [
+        "main.m.write_en",
+        "main.m.done",
+        "main.j.out == 5",
+        "main.j.out == 11 && main.m.write_en",
+        "main.t1.write_en",
+        "main.j.out == 12",
+    ];
+    for when in whens {
+        workshop.succeeds(&["run", "arms.futil", "-q", "--stop-on", when, "--out", "out"]);
+        let summary: Value = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
+        assert_eq!(summary["verified"], "simulation", "{when}");
+        assert_eq!(summary["stopped"], format!("ended by `--stop-on {when}`"));
+    }
+}
