@@ -15,6 +15,7 @@ pub(crate) fn missing(
     stop: usize,
     parse: impl Fn(&str) -> Stop,
 ) -> Option<String> {
+    // What is inserted has no line of its own: places are compared by their lines.
     let helps = |at: usize, insert: &str| {
         let tried = [&text[..at], insert, &text[at..]].concat();
         let line = |text: &str, at: usize| syntax::line(text, at.min(text.len()));
@@ -35,7 +36,7 @@ pub(crate) fn missing(
     }
     let Unclosed { open, before } = unclosed(text)?;
     let end = end_of_code(&text[..before])?;
-    helps(before, "}\n").then_some(())?;
+    helps(before, "} ").then_some(())?;
     let line = syntax::line(text, open);
     told(
         end,
