@@ -354,12 +354,16 @@ impl<'a> Analysis<'a> {
     pub fn annotate_front_end(&self, file: FrontEndFileId) -> Vec<Line<'a>> {
         let mut lines = self.front_end().annotate(file);
         // Conditions cost a line what the list of what costs has of its statements.
+        let front_end = FrontEndLines::new(self.metadata);
         for (&(component, statement), costs) in &self.ledger().statements {
             let node = self.metadata.component(component).node(statement);
-            let place = FrontEndLines::new(self.metadata).line(&node.positions);
-            let line = lines.iter_mut().find(|line| {
-                place == Some(FrontEndLine::At(file, line.number)) && line.cost.is_some()
-            });
+            let Some(FrontEndLine::At(of, number)) = front_end.line(&node.positions) else {
+                continue;
+            };
+            if of != file || costs.own_conditions == 0 {
+                continue;
+            }
+            let line = lines.iter_mut().find(|line| line.number == number);
             if let Some(cost) = line.and_then(|line| line.cost.as_mut()) {
                 cost.listed += costs.own_conditions;
             }

@@ -100,6 +100,11 @@ fn misspelt(message: &str, user: &str) -> Option<String> {
     Some(format!("; {question}"))
 }
 
+/// What the compiler's parser makes of a text.
+fn construct(path: &Path, text: &str) -> Result<NamespaceDef, ProgramError> {
+    guarded(path, "parser", || NamespaceDef::construct_from_str(text))
+}
+
 /// The error of the parser, or what is missing in the text, if that is why.
 fn with_missing(error: ProgramError, path: &Path, text: &str) -> ProgramError {
     let ProgramError::Calyx { stage, message } = error else {
@@ -119,9 +124,7 @@ fn with_missing(error: ProgramError, path: &Path, text: &str) -> ProgramError {
     let parse = |tried: &str| match syntax::translate(tried) {
         Err(problem) => Some(problem.at),
         Ok(translation) => {
-            let parsed = guarded(path, "parser", || {
-                NamespaceDef::construct_from_str(&translation.text)
-            });
+            let parsed = construct(path, &translation.text);
             let ProgramError::Calyx { message, .. } = parsed.err()? else {
                 return Some(0);
             };
@@ -171,10 +174,7 @@ pub(crate) fn parse_text(
     // An error inside of loops makes the parser try everything again at each level around it.
     let calls = MOST_CALLS.max(text.len().saturating_mul(CALLS_PER_BYTE));
     pest::set_call_limit(NonZeroUsize::new(calls));
-    let parsed = guarded(path, "parser", || {
-        NamespaceDef::construct_from_str(&translation.text)
-    });
-    let mut namespace = match parsed {
+    let mut namespace = match construct(path, &translation.text) {
         Ok(namespace) => namespace,
         Err(error) => {
             let error = explain(error, path, text, &translation.text);

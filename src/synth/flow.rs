@@ -16,6 +16,7 @@ use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use petal_profile::folder::{Draft, SYNTHESIS};
 use petal_profile::{DesignOptions, Error, Places, Profile, Reporter as _, cache, interrupt};
 use petal_synth::{Flow, ReportFile, Synthesis, Target, Tools};
+use petal_visualize::outputs::REPORT;
 
 use super::picture;
 use crate::args::{AlsoSynthArgs, MemoriesArg, TargetArg};
@@ -23,7 +24,6 @@ use crate::terminal::Terminal;
 
 /// Where area is in the folder of a profile.
 const AREA: &str = "stats/area.csv";
-const REPORT: &str = "report.html";
 const PICTURE: &str = "flame-area.svg";
 const STACKS: &str = "flame-area.folded";
 
