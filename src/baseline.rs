@@ -8,6 +8,7 @@ use petal_observe::Results;
 pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<&Results>) -> Baseline {
     let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
     baseline.data.clone_from(&summary.data);
+    baseline.data_digest.clone_from(&summary.data_digest);
     if let Some(results) = results {
         add_observations(&mut baseline, results);
     }

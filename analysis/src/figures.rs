@@ -43,9 +43,11 @@ pub struct Figures {
     pub calls: Vec<(Site, InstanceId, u64)>,
 }
 
-/// A trace has figures that can't be those of its run.
+/// A trace has figures that can't be those of its run, or that another build of petal wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the trace has figures that make no sense; profile the design again with `petal run`")]
+#[error(
+    "the trace has figures that another build of petal wrote, or that are damaged; profile the design again with `petal run`"
+)]
 pub struct FiguresError;
 
 impl Figures {

@@ -113,6 +113,9 @@ pub struct Summary {
     /// The name of the file with the contents of the memories, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
+    /// A digest of the contents of the memories before the run; `None` if nobody knows them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_digest: Option<String>,
     /// Why the run ended before the design was done, if it did: then the profile is a partial one.
     pub stopped: Option<String>,
     /// What was active then, and what it waited for.
@@ -177,6 +180,7 @@ impl Summary {
             version: SUMMARY_VERSION,
             design: design.to_owned(),
             data: None,
+            data_digest: None,
             stopped: None,
             ending: None,
             verified: if metadata.verified {

@@ -38,6 +38,9 @@ pub struct Baseline {
     /// The name of the file with its data, if it had one; nothing where an older petal wrote the baseline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
+    /// A digest of the contents of its memories before the run; nothing if nobody knew them, or an older petal wrote the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_digest: Option<String>,
     /// Why the run ended before the design was done, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
@@ -299,6 +302,12 @@ impl Baseline {
         }
         text.push_str("\n}\n");
         text
+    }
+
+    /// Whether the memories of another run are known to have begun with other contents.
+    pub fn has_other_data(&self, other: &Self) -> bool {
+        let digests = self.data_digest.as_ref().zip(other.data_digest.as_ref());
+        digests.is_some_and(|(of, others)| of != others)
     }
 
     /// Cycles that are not useful.

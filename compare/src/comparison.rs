@@ -170,13 +170,16 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
             ));
         }
     }
-    if let (Some(was), Some(is)) = (&before.data, &after.data)
-        && was != is
-        && before.design == after.design
-    {
-        // The data of other designs have other names by themselves.
+    if before.has_other_data(after) {
+        let file = |data: &Option<String>| data.clone().unwrap_or("no file".to_owned());
+        let (was, is) = (file(&before.data), file(&after.data));
+        let files = if was == is {
+            format!("{is} changed")
+        } else {
+            format!("{was} before, {is} after")
+        };
         notes.push(format!(
-            "the data are of different files: {was} before, {is} after"
+            "the runs had different data ({files}), which may be why they differ"
         ));
     }
     if before.petal != after.petal {

@@ -20,7 +20,7 @@ pub struct Since {
     lines: usize,
     /// Whether other passes compiled it.
     other_passes: bool,
-    /// Whether other files of data were given.
+    /// Whether its memories began with other contents.
     other_data: bool,
     /// Whether both have so many lines in common that one was made of the other.
     is_same_design: bool,
@@ -73,7 +73,7 @@ impl Since {
         }
     }
 
-    /// The same of runs that had the same files of data, or others.
+    /// The same of runs whose memories began with the same contents, or with others.
     #[must_use]
     pub fn of_data(mut self, is_same: bool) -> Self {
         self.other_data = !is_same;
@@ -94,6 +94,12 @@ impl Since {
         };
         if !self.is_same_design {
             return format!("not compared with {run}, which was of another design");
+        }
+        if self.other_data {
+            let before = thousands(self.cycles.before);
+            return format!(
+                "not compared with {run}, which had other data and took {before} cycles"
+            );
         }
         let delta = self.cycles.delta();
         let mut text = if delta == 0 {
@@ -119,9 +125,6 @@ impl Since {
         }
         if self.other_passes {
             text.push_str("; compiled with other passes");
-        }
-        if self.other_data {
-            text.push_str("; the run before had other data");
         }
         text
     }
@@ -212,7 +215,7 @@ mod tests {
         let told = since(9, 8, 1).of_data(false).text(None);
         assert_eq!(
             told,
-            "1 cycle fewer (-11.1 %) than in the run before; 1 line changed; the run before had other data"
+            "not compared with the run before, which had other data and took 9 cycles"
         );
     }
 

@@ -1,8 +1,10 @@
 //! The memories of a design, and how they get to a simulation and back.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
+use petal_analysis::sources::digest;
 use petal_data::{Data, MemoryLayout, Rounded};
 use petal_embedded::Simulation;
 use petal_passes::Design;
@@ -77,6 +79,19 @@ impl Memories {
             notes: Vec::new(),
             warning: None,
         }
+    }
+
+    /// A digest of the contents: the same for all files that have them, however they are written.
+    pub(crate) fn digest(&self) -> String {
+        let mut memories: Vec<&petal_data::Memory> = self.data.memories().iter().collect();
+        memories.sort_by_key(|memory| memory.name());
+        let mut text = String::new();
+        for memory in memories {
+            for (index, word) in memory.words() {
+                let _ = writeln!(text, "{} {index} {word:x}", memory.name());
+            }
+        }
+        digest(&text)
     }
 
     /// Writes what the simulation loads.

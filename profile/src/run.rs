@@ -136,6 +136,7 @@ pub fn run_in(
     summary.observations = results.as_ref().map(Results::page);
     summary.synthesis = folder::synthesis(out, &job.metadata.fingerprint);
     summary.data = job.data();
+    summary.data_digest = Some(job.memories.digest());
     summary.hardware = Some(job.hardware());
     summary.added_pass = job.design.added_pass.map(str::to_owned);
     if let Some(verification) = verification.as_ref().filter(|_| job.observing.may_stop()) {

@@ -93,6 +93,37 @@ fn improve_nothing(workshop: &Workshop) {
 }
 
 #[test]
+fn a_run_with_other_data_is_no_saving() {
+    let workshop = with_loop();
+    let data = workshop.read("design.futil.data");
+    workshop.succeeds(&["run", "design.futil"]);
+    workshop.succeeds(&["run", "design.futil", "--out", "before"]);
+    // The same contents, written otherwise.
+    workshop.write("design.futil.data", data.replace('\n', " "));
+    let compare = ["compare", "before", "design.futil"];
+    let same = workshop.succeeds(&compare);
+    assert!(!same.contains("data"), "{same}");
+    // Others in the same file.
+    workshop.write("design.futil.data", data.replace("100", "101"));
+    let run = workshop.succeeds(&["run", "design.futil"]);
+    assert_eq!(
+        first_lines(&run)[1],
+        "  not compared with the run before, which had other data and took 17 cycles"
+    );
+    let note = "the runs had different data (design.futil.data changed), which may be why they differ";
+    for format in ["text", "markdown", "json"] {
+        let page = ["--html", "change.html", "--format", format];
+        let told = workshop.succeeds(&[&compare[..], &page].concat());
+        tells(&told, &[note]);
+    }
+    tells(&workshop.read("change.html"), &[note]);
+    workshop.write("other.data", &data.replace("100", "102"));
+    let other = [&compare[..], &["--data", "other.data"]].concat();
+    let files = "(design.futil.data before, other.data after)";
+    tells(&workshop.succeeds(&other), &[files]);
+}
+
+#[test]
 fn advice_stays_as_long_as_its_run_does() {
     let workshop = with_loop();
     let advise = ["advise", "design.futil", "--proved"];

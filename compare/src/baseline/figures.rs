@@ -38,6 +38,7 @@ impl Baseline {
             design: design.to_owned(),
             passes: metadata.pipeline.clone(),
             data: None,
+            data_digest: None,
             stopped,
             verified: metadata.verified,
             warnings: profile.warnings().len() as u64,

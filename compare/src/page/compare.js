@@ -254,6 +254,7 @@ function showObservations({ latencies = [], counters = [], checkpoints = [], ord
   };
   const list = (title, rows, of) => (rows.length ? [element("section", {}, element("h3", {}, title), element("table", {}, element("tbody", {}, ...rows.map((row) => element("tr", {}, element("th", { scope: "row" }, row.name), element("td", { class: "number" }, measured(row[of])))))))] : []);
   byId("observations").append(
+    element("h2", {}, "Observations"),
     element("p", { class: "hint" }, element("span", { class: "swatch shrank-box" }), " before ", element("span", { class: "swatch grew-box" }), " after, over one another"),
     ...latencies.filter(({ histogram: bars }) => Object.keys(bars).length).map(figure),
     ...list("counters", counters, "total"),
