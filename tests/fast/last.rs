@@ -110,7 +110,7 @@ fn a_run_with_other_data_is_no_saving() {
         first_lines(&run)[1],
         "  not compared with the run before, which had other data and took 17 cycles"
     );
-    let note = "the runs had different data (design.futil.data changed), which may be why they differ";
+    let note = "the runs had different data (design.futil.data changed)";
     for format in ["text", "markdown", "json"] {
         let page = ["--html", "change.html", "--format", format];
         let told = workshop.succeeds(&[&compare[..], &page].concat());
@@ -119,8 +119,7 @@ fn a_run_with_other_data_is_no_saving() {
     tells(&workshop.read("change.html"), &[note]);
     workshop.write("other.data", &data.replace("100", "102"));
     let other = [&compare[..], &["--data", "other.data"]].concat();
-    let files = "(design.futil.data before, other.data after)";
-    tells(&workshop.succeeds(&other), &[files]);
+    tells(&workshop.succeeds(&other), &["(design.futil.data before,"]);
 }
 
 #[test]
