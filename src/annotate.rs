@@ -12,7 +12,6 @@ use crate::args::AnnotateArgs;
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
-use crate::synth;
 
 /// `petal annotate`
 pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
@@ -25,7 +24,7 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     }
     let files = chosen(metadata, args.file.as_deref())?;
     let cycles = analysis.cycles();
-    let synthesis = synth::of_profile(&args.dir, &profile);
+    let synthesis = profile.synthesis();
     let synthesis = synthesis.filter(|of| !of.area.rows.is_empty());
     let mut text = String::new();
     for &file in &files {

@@ -125,6 +125,7 @@ impl RunArgs {
             waveform: fst.or_else(|| waveform(&self.vcd, WaveformFormat::Vcd)),
             control: self.view.control.into(),
             observe: self.observe.options(),
+            period: self.also.period,
             ..Options::new(self.design.options()?)
         })
     }

@@ -9,14 +9,12 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use petal_analysis::ControlView;
 use petal_files::Scratch;
 use petal_metadata::{nearest, question};
 use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use petal_profile::folder::{Draft, SYNTHESIS};
 use petal_profile::{DesignOptions, Error, Places, Profile, Reporter as _, cache, interrupt};
 use petal_synth::{Flow, ReportFile, Synthesis, Target, Tools};
-use petal_visualize::outputs::REPORT;
 
 use super::picture;
 use crate::args::{AlsoSynthArgs, MemoriesArg, TargetArg};
@@ -146,7 +144,7 @@ pub fn synthesise(
         }
     }
     write(out, name, &synthesis)?;
-    report(out, &design)?;
+    show(out, &design)?;
     Ok(synthesis)
 }
 
@@ -177,7 +175,7 @@ pub fn read(
         synthesis.set_cycles(cycles);
     }
     write(out, name, &synthesis)?;
-    report(out, &design)?;
+    show(out, &design)?;
     Ok(synthesis)
 }
 
@@ -252,21 +250,14 @@ fn cycles(out: &Path, design: &Synthesizable) -> Option<u64> {
     (is_same && is_whole).then_some(profile.summary.cycles)
 }
 
-/// Makes the report in the folder anew, if it is of this design: it shows area, too.
-fn report(out: &Path, design: &Synthesizable) -> Result<(), Error> {
+/// Makes what shows area and time in the folder anew, if it has a profile of this design.
+fn show(out: &Path, design: &Synthesizable) -> Result<(), Error> {
     let profile = Profile::open(out).ok();
     let is_same = |of: Profile| of.metadata.fingerprint == design.metadata.fingerprint;
-    if out.join(REPORT).is_file() && profile.is_some_and(is_same) {
-        petal_profile::write_report(out, ControlView::Source)?;
+    if profile.is_some_and(is_same) {
+        petal_profile::write_area(out)?;
     }
     Ok(())
-}
-
-/// What is known of area and clock of the design of a profile; `None` if the folder has none, or those of another design.
-pub fn of_profile(dir: &Path, profile: &Profile) -> Option<Synthesis> {
-    let text = fs::read_to_string(dir.join(SYNTHESIS)).ok()?;
-    let synthesis = Synthesis::from_json(&text)?;
-    (synthesis.fingerprint == profile.metadata.fingerprint).then_some(synthesis)
 }
 
 fn write(out: &Path, name: &str, synthesis: &Synthesis) -> Result<(), Error> {
@@ -287,7 +278,7 @@ fn write(out: &Path, name: &str, synthesis: &Synthesis) -> Result<(), Error> {
     } else {
         let render = Error::io("render", Path::new(PICTURE));
         let svg = picture::svg(name, synthesis).map_err(render)?;
-        let texts = [synthesis.area_csv(), synthesis.folded()].map(String::into_bytes);
+        let texts = [synthesis.area.table().csv(), synthesis.folded()].map(String::into_bytes);
         files.extend(of_parts.into_iter().zip(texts.into_iter().chain([svg])));
     }
     let drafts = files
