@@ -174,7 +174,7 @@ fn check(args: &CompareArgs) -> Result<(), Error> {
         || args.max_memory.is_some()
         || args.unverified
         || args.also.synth.is_some()
-        || args.also.period.is_some();
+        || args.clock.period.is_some();
     if compiles && programs == [false, false] {
         return Err(Error::usage(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
@@ -292,7 +292,7 @@ fn of_program(
         name: Some(design::name(path)),
         data: args.data.clone(),
         max_memory: args.max_memory,
-        period: args.also.period,
+        period: args.clock.period,
         ..Options::new(design)
     };
     let wanted = Wanted::also(&args.also);

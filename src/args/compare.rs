@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use petal_compare::Bound;
 
-use super::synth::AlsoSynthArgs;
+use super::synth::{AlsoSynthArgs, ClockArgs};
 use super::values::parse_size;
 
 pub const HELP: &str = "\
@@ -99,6 +99,8 @@ pub struct CompareArgs {
     pub html: Option<PathBuf>,
     #[command(flatten)]
     pub also: AlsoSynthArgs,
+    #[command(flatten)]
+    pub clock: ClockArgs,
 }
 
 /// `petal baseline`

@@ -95,10 +95,15 @@ pub struct AlsoSynthArgs {
     /// With `--synth`: how often to place and route, each time with another seed
     #[arg(long, value_name = "N", default_value_t = SEEDS, requires = "synth", value_parser = clap::value_parser!(u64).range(1..=64))]
     pub seeds: u64,
-    /// The period of the clock, such as 4ns, where it is known without synthesis: then outputs have time, too
-    #[arg(long, value_name = "TIME", value_parser = Period::from_str, conflicts_with = "synth")]
-    pub period: Option<Period>,
     /// With `--synth`: where the `@external` memories are [default: outside, if the device has as many pins]
     #[arg(long, value_enum, requires = "synth")]
     pub synth_memories: Option<MemoriesArg>,
+}
+
+/// A clock that is known without synthesis.
+#[derive(Debug, Clone, Args)]
+pub struct ClockArgs {
+    /// The period of the clock, such as 4ns, where it is known without synthesis: then outputs have time, too
+    #[arg(long, value_name = "TIME", value_parser = Period::from_str, conflicts_with = "synth")]
+    pub period: Option<Period>,
 }

@@ -61,6 +61,24 @@ impl Wanted {
         })
     }
 
+    /// How the tools run, with files in `folder`.
+    fn flow(&self, tools: Tools, folder: &Path) -> Flow {
+        let jobs = self
+            .jobs
+            .and_then(|jobs| NonZero::new(usize::try_from(jobs).ok()?));
+        Flow {
+            tools,
+            target: self.target,
+            seeds: (1..=self.seeds).collect(),
+            jobs: jobs
+                .or(thread::available_parallelism().ok())
+                .unwrap_or(NonZero::<usize>::MIN),
+            cache: kept(),
+            folder: folder.to_owned(),
+            interrupt: interrupt::flag(),
+        }
+    }
+
     /// The tools for it.
     pub fn tools(&self) -> Result<Tools, Error> {
         Tools::find(self.target).map_err(from)
@@ -76,6 +94,31 @@ pub fn target(of: TargetArg) -> Target {
     }
 }
 
+/// Finds out area and clock of a design, and writes nothing.
+pub fn measure(wanted: &Wanted, tools: Tools, options: &DesignOptions) -> Result<Synthesis, Error> {
+    let terminal = Terminal::new(true);
+    let (design, memories) = compiled(wanted, options, &mut Places::default(), &terminal)?;
+    let scratch = Scratch::new().map_err(Error::no_scratch)?;
+    let flow = wanted.flow(tools, scratch.path());
+    measured(&flow, &design, memories, &terminal)
+}
+
+fn measured(
+    flow: &Flow,
+    design: &Synthesizable,
+    memories: MemoryPlace,
+    terminal: &Terminal,
+) -> Result<Synthesis, Error> {
+    let mapping = terminal.stage("synthesising");
+    let mapped = flow.map(&design.hardware, memories).map_err(from)?;
+    drop(mapping);
+    let placing = terminal.stage("placing and routing");
+    let placed = flow.place(&mapped).map_err(from)?;
+    drop(placing);
+    let (tools, target) = (&flow.tools, flow.target);
+    Synthesis::new(tools, target, design, memories, &mapped, &placed).map_err(from)
+}
+
 /// Finds out area and clock of the design `name`, and writes them into the folder `out`.
 pub fn synthesise(
     wanted: &Wanted,
@@ -88,35 +131,8 @@ pub fn synthesise(
     let (design, memories) = compiled(wanted, options, places, terminal)?;
     let groups = wanted.without.of(&design)?;
     let scratch = Scratch::new().map_err(Error::no_scratch)?;
-    let jobs = wanted
-        .jobs
-        .and_then(|jobs| NonZero::new(usize::try_from(jobs).ok()?));
-    let flow = Flow {
-        tools,
-        target: wanted.target,
-        seeds: (1..=wanted.seeds).collect(),
-        jobs: jobs
-            .or(thread::available_parallelism().ok())
-            .unwrap_or(NonZero::<usize>::MIN),
-        cache: kept(),
-        folder: scratch.path().to_owned(),
-        interrupt: interrupt::flag(),
-    };
-    let mapping = terminal.stage("synthesising");
-    let mapped = flow.map(&design.hardware, memories).map_err(from)?;
-    drop(mapping);
-    let placing = terminal.stage("placing and routing");
-    let placed = flow.place(&mapped).map_err(from)?;
-    drop(placing);
-    let synthesis = Synthesis::new(
-        &flow.tools,
-        wanted.target,
-        &design,
-        memories,
-        &mapped,
-        &placed,
-    );
-    let mut synthesis = synthesis.map_err(from)?;
+    let flow = wanted.flow(tools, scratch.path());
+    let mut synthesis = measured(&flow, &design, memories, terminal)?;
     if let Some(cycles) = cycles(out, &design) {
         synthesis.set_cycles(cycles);
     }

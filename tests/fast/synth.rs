@@ -479,6 +479,8 @@ fn a_period_makes_time_of_cycles() {
         let refused = workshop.ends(2, &[&["run", &design][..], &said].concat());
         tells(&refused, &[expected]);
     }
+    let advise = ["advise", &design, "--goal", "time", "--synth=xilinx"];
+    tells(&workshop.ends(2, &advise), &["`--goal time` needs a clock"]);
 }
 
 /// What is on lines and what is on none is all that yosys counts.
