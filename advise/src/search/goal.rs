@@ -38,18 +38,25 @@ impl<W: Workshop> Search<'_, W> {
         before: &Ran,
         kept: Vec<Kept>,
     ) -> Result<(Vec<Kept>, Option<Synthesized>), Failure> {
-        let Some(first) = self.workshop.cost(self.original)? else {
+        let Some(first) = self.cost(self.original)? else {
             return Ok((kept, None));
         };
+        if goal == Goal::Cycles {
+            let with_all = match kept.last() {
+                Some(step) => self.cost(&step.after)?,
+                None => Some(first.clone()),
+            };
+            let synthesized = with_all.map(|with_all| Synthesized {
+                goal,
+                before: first,
+                with_all,
+                left_out: Vec::new(),
+            });
+            return Ok((kept, synthesized));
+        }
         let mut now = (self.original.clone(), before.clone(), first.clone());
         let (mut served, mut left_out): (Vec<Kept>, Vec<String>) = (Vec::new(), Vec::new());
-        let count = kept.len();
-        for (at, step) in kept.into_iter().enumerate() {
-            // With cycles as the goal, what is between does not matter.
-            if goal == Goal::Cycles && at + 1 < count {
-                served.push(step);
-                continue;
-            }
+        for step in kept {
             let step = if left_out.is_empty() {
                 Some(step)
             } else {
@@ -59,7 +66,6 @@ impl<W: Workshop> Search<'_, W> {
             let cost = match self.workshop.cost(&step.after) {
                 Ok(Some(cost)) => cost,
                 _ if self.workshop.is_interrupted() => break,
-                Err(why) if goal == Goal::Cycles => return Err(why),
                 // It may not fit the device.
                 Ok(None) | Err(_) => {
                     left_out.push(step.change.what());
@@ -81,6 +87,17 @@ impl<W: Workshop> Search<'_, W> {
             left_out,
         };
         Ok((served, Some(synthesized)))
+    }
+
+    /// What a program costs; `None` also if the user wants no more.
+    fn cost(&self, variant: &Variant) -> Result<Option<Cost>, Failure> {
+        if self.workshop.is_interrupted() {
+            return Ok(None);
+        }
+        match self.workshop.cost(variant) {
+            Err(_) if self.workshop.is_interrupted() => Ok(None),
+            cost => cost,
+        }
     }
 
     /// A change on top of other changes than those that it was found with, if it still saves cycles there.
