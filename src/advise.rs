@@ -14,16 +14,18 @@ use petal_profile::folder::Staging;
 use petal_profile::outputs::{self, ADVICE};
 use petal_profile::{DesignOptions, Error, Options, Places, Profiled, Simulator, interrupt};
 use petal_program::Source;
+use petal_synth::Tools;
 use petal_table::thousands;
 
 use self::shop::Shop;
-use crate::args::{AdviceArg, AdviseArgs};
+use crate::args::{AdviceArg, AdviseArgs, GoalArg, TargetArg};
 use crate::design;
 use crate::messages;
 use crate::outcome::strict;
 use crate::print::print;
 use crate::run::Last;
 use crate::screen::screen;
+use crate::synth::Wanted;
 use crate::terminal::Terminal;
 use crate::versions;
 
@@ -64,7 +66,9 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
             (source, text)
         }
     };
+    let synthesis = synthesis(args)?;
     let shop = Shop::new(&runs, args.quiet, args.budget, source, &program)?;
+    let shop = shop.with_synthesis(synthesis);
     let terminal = Terminal::new(args.quiet);
     let Profiled {
         metadata,
@@ -93,6 +97,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
         threads: threads.map_or(1, NonZero::get),
         search: args.search,
         proved: args.proved,
+        goal: args.goal.into(),
     };
     let advice = petal_advise::advise(&shop, &name, &file, program.clone(), budget);
     shop.bar.finish_and_clear();
@@ -126,6 +131,24 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// What to synthesise for, if anything: another goal than cycles needs it.
+fn synthesis(args: &AdviseArgs) -> Result<Option<(Wanted, Tools)>, Error> {
+    let mut also = args.also.clone();
+    if args.goal != GoalArg::Cycles {
+        also.synth = also.synth.or(Some(TargetArg::Ice40));
+    }
+    let Some(wanted) = Wanted::also(&also) else {
+        return Ok(None);
+    };
+    if args.goal == GoalArg::Time && also.synth == Some(TargetArg::Xilinx) {
+        return Err(Error::usage(
+            "`--goal time` needs a clock, which nobody tells of `--synth=xilinx`: choose ice40 or ecp5",
+        ));
+    }
+    let tools = wanted.tools()?;
+    Ok(Some((wanted, tools)))
 }
 
 /// What to do where petal took for proved what is not so.

@@ -12,7 +12,6 @@ use crate::args::AnnotateArgs;
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
-use crate::synth;
 
 /// `petal annotate`
 pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
@@ -25,7 +24,7 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     }
     let files = chosen(metadata, args.file.as_deref())?;
     let cycles = analysis.cycles();
-    let synthesis = synth::of_profile(&args.dir, &profile);
+    let synthesis = profile.synthesis();
     let synthesis = synthesis.filter(|of| !of.area.rows.is_empty());
     let mut text = String::new();
     for &file in &files {
@@ -52,49 +51,50 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     print(&text)
 }
 
-/// The area of the parts that stand on the lines of a file, in all their copies, and their least slack in nanoseconds.
+/// What the parts on a line take, in all their copies.
+#[derive(Debug, Default)]
+struct OnLine {
+    luts: f64,
+    ffs: f64,
+    /// Whether look-up tables, and flip-flops, are shared with other lines.
+    is_shared: [bool; 2],
+    /// The least slack, in nanoseconds.
+    slack_ns: Option<f64>,
+}
+
+/// The area of the parts that stand on the lines of a file, and their least slack.
 fn margins(area: &Area, file: &str) -> Vec<Margin> {
-    type Figure = fn(&Figures) -> f64;
-    let figures: [(&'static str, Figure); 2] = [("LUT", |of| of.luts), ("FF", |of| of.ffs)];
-    let mut margins = Vec::from(figures.map(|(title, figure)| {
-        let mut sums: BTreeMap<u32, (f64, bool)> = BTreeMap::new();
-        let rows = area.rows.iter();
-        for row in rows.filter(|row| row.file.as_deref() == Some(file)) {
-            if let Some(line) = row.line {
-                let (sum, is_shared) = sums.entry(line).or_default();
-                let figure = figure(&row.figures);
-                *sum += figure;
-                // A part of a flip-flop is rare, and a row may have parts of look-up tables alone.
-                let is_part = (figure - figure.round()).abs() > 1e-6;
-                *is_shared |= row.is_shared && (title == "LUT" || is_part);
-            }
-        }
-        let shown = sums.into_iter().filter(|(_, (sum, _))| *sum >= 0.5);
-        let shown = shown.map(|(line, (sum, is_shared))| {
-            let mark = if is_shared { "~" } else { "" };
-            (line, format!("{mark}{sum:.0}"))
-        });
-        Margin {
-            title,
-            lines: shown.collect(),
-        }
-    }));
-    let mut slacks: BTreeMap<u32, f64> = BTreeMap::new();
+    let mut lines: BTreeMap<u32, OnLine> = BTreeMap::new();
     let rows = area.rows.iter();
     for row in rows.filter(|row| row.file.as_deref() == Some(file)) {
-        if let (Some(line), Some(slack)) = (row.line, row.slack_ns) {
-            let least = slacks.entry(line).or_insert(slack);
-            *least = least.min(slack);
-        }
+        let Some(line) = row.line else { continue };
+        let Figures { luts, ffs, .. } = row.figures;
+        // A part of a flip-flop is rare, and a row may have parts of look-up tables alone.
+        let is_part = (ffs - ffs.round()).abs() > 1e-6;
+        let of = lines.entry(line).or_default();
+        of.luts += luts;
+        of.ffs += ffs;
+        of.is_shared[0] |= row.is_shared;
+        of.is_shared[1] |= row.is_shared && is_part;
+        of.slack_ns = of.slack_ns.into_iter().chain(row.slack_ns).reduce(f64::min);
     }
-    if !slacks.is_empty() {
-        let shown = slacks.into_iter();
-        let shown = shown.map(|(line, slack)| (line, format!("{slack:.2}")));
-        margins.push(Margin {
-            title: "slack",
-            lines: shown.collect(),
-        });
-    }
+    let margin = |title, text: &dyn Fn(&OnLine) -> Option<String>| Margin {
+        title,
+        lines: lines
+            .iter()
+            .filter_map(|(line, of)| Some((*line, text(of)?)))
+            .collect(),
+    };
+    let count = |cells: f64, is_shared: bool| {
+        let mark = if is_shared { "~" } else { "" };
+        (cells >= 0.5).then(|| format!("{mark}{cells:.0}"))
+    };
+    let slack = margin("slack", &|of| Some(format!("{:.2}", of.slack_ns?)));
+    let mut margins = vec![
+        margin("LUT", &|of| count(of.luts, of.is_shared[0])),
+        margin("FF", &|of| count(of.ffs, of.is_shared[1])),
+    ];
+    margins.extend(Some(slack).filter(|slack| !slack.lines.is_empty()));
     margins
 }
 

@@ -22,7 +22,7 @@ use clap_complete::Shell;
 use colorchoice_clap::Color;
 use petal_table::Filter;
 
-pub use self::advise::{AdviceArg, AdviseArgs};
+pub use self::advise::{AdviceArg, AdviseArgs, GoalArg};
 pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
 pub use self::graph::{GraphArgs, GraphFormat};
 pub use self::observe::{CountersArgs, ObserveArgs};

@@ -1,6 +1,6 @@
 //! The baseline of a run, which comparisons read: its figures, and those of what was observed in it.
 
-use petal_analysis::{Analysis, Summary};
+use petal_analysis::{Analysis, ClockSource, Summary};
 use petal_compare::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
 use petal_observe::Results;
 
@@ -9,6 +9,10 @@ pub fn of_run(analysis: &Analysis<'_>, summary: &Summary, results: Option<&Resul
     let mut baseline = Baseline::new(analysis, &summary.design, summary.stopped.clone());
     baseline.data.clone_from(&summary.data);
     baseline.data_digest.clone_from(&summary.data_digest);
+    let clock = summary
+        .clock
+        .filter(|clock| clock.from == ClockSource::Option);
+    baseline.period = clock.map(|clock| clock.period);
     if let Some(results) = results {
         add_observations(&mut baseline, results);
     }

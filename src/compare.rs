@@ -173,11 +173,12 @@ fn check(args: &CompareArgs) -> Result<(), Error> {
         || args.data.is_some()
         || args.max_memory.is_some()
         || args.unverified
-        || args.also.synth.is_some();
+        || args.also.synth.is_some()
+        || args.clock.period.is_some();
     if compiles && programs == [false, false] {
         return Err(Error::usage(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
-             --extra-opt, --library, --data, --max-memory, --unverified and --synth",
+             --extra-opt, --library, --data, --max-memory, --unverified, --synth and --period",
         ));
     }
     Ok(())
@@ -221,7 +222,7 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
     let analysis = analyse(&profile)?;
     let results = profile.observations()?;
     let mut baseline = of_run(&analysis, &profile.summary, results.as_ref());
-    baseline.synthesis = synth::of_profile(dir, &profile).map(|of| synth::figures(&of));
+    baseline.synthesis = profile.synthesis().map(|of| synth::figures(&of));
     let metadata = &profile.metadata;
     let calyx = metadata.files.iter().map(|file| Source {
         name: file.name.clone(),
@@ -291,6 +292,7 @@ fn of_program(
         name: Some(design::name(path)),
         data: args.data.clone(),
         max_memory: args.max_memory,
+        period: args.clock.period,
         ..Options::new(design)
     };
     let wanted = Wanted::also(&args.also);

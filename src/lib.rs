@@ -18,7 +18,6 @@
 
 mod advise;
 mod annotate;
-mod area;
 mod args;
 mod baseline;
 mod cache;

@@ -7,12 +7,10 @@ use petal_synth::Area;
 use petal_table::{Digest, Selection, SelectionError, Table, Value};
 use serde_json::Value as Json;
 
-use crate::area;
 use crate::args::{FormatArg, StatsArgs, TableArg};
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
-use crate::synth;
 
 /// How many hotspots of a kind are shown unless the user says otherwise.
 const TOP: usize = 10;
@@ -21,7 +19,7 @@ const TOP: usize = 10;
 pub fn stats(args: &StatsArgs) -> Result<(), Error> {
     let profile = open(&args.dir)?;
     let has_lines = profile.metadata.front_end.has_lines();
-    let synthesis = synth::of_profile(&args.dir, &profile);
+    let synthesis = profile.synthesis();
     let synthesis = synthesis.filter(|of| !of.area.rows.is_empty());
     let wanted: Vec<TableArg> = if args.table.is_empty() {
         let all = TableArg::value_variants().iter().copied();
@@ -81,7 +79,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         TableArg::Hotspots => (analysis.hotspots_table(), Digest::HOTSPOTS),
         TableArg::Area => {
             let area = synthesis.as_ref().map(|of| &of.area);
-            (area::table(area.unwrap_or(&Area::default())), Digest::AREA)
+            (area.unwrap_or(&Area::default()).table(), Digest::AREA)
         }
     });
     let selection = Selection {

@@ -11,7 +11,7 @@ use petal_profile::{Error, Places};
 
 pub use self::figures::figures;
 use self::flow::{Groups, read, target};
-pub use self::flow::{Wanted, of_profile, synthesise};
+pub use self::flow::{Wanted, measure, synthesise};
 pub use self::text::totals;
 use crate::args::{SynthArgs, SynthFormat};
 use crate::design;

@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use crate::change::Class;
 use crate::hardware::{Hardware, HardwareChange};
+use crate::search::Goal;
+use crate::workshop::Cost;
 
 /// What a design was advised.
 #[derive(Debug, Clone, Serialize)]
@@ -42,10 +44,26 @@ pub struct Advice {
     /// With a search of combinations: the programs that none beats in cycles, bits of registers and cells, by cycles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub front: Vec<Point>,
+    /// What it costs on a device, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesized: Option<Synthesized>,
     /// The hardware as it is.
     pub hardware: Hardware,
     /// The hardware with all advice.
     pub hardware_with_all: Hardware,
+}
+
+/// What a design costs on a device, as it is and as advised.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Synthesized {
+    /// What the advice is to save.
+    pub goal: Goal,
+    /// As it is.
+    pub before: Cost,
+    /// With all advice.
+    pub with_all: Cost,
+    /// Changes that save cycles, but do not serve the goal.
+    pub left_out: Vec<String>,
 }
 
 /// A program that no other one beats.

@@ -29,11 +29,11 @@ mod search;
 mod variant;
 mod workshop;
 
-pub use advice::{Advice, DataSet, Defect, Item, Point, Tried};
+pub use advice::{Advice, DataSet, Defect, Item, Point, Synthesized, Tried};
 pub use change::{Change, Class};
 pub use hardware::{Hardware, HardwareChange};
 pub use pipeline::{Passes, pipelines};
 pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
-pub use search::{Budget, advise};
+pub use search::{Budget, Goal, advise};
 pub use variant::Variant;
-pub use workshop::{AdvisedStatement, Failure, Profile, Ran, Trial, Workshop};
+pub use workshop::{AdvisedStatement, Cost, Failure, Profile, Ran, Trial, Workshop};

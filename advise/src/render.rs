@@ -7,6 +7,7 @@ use petal_table::{Screen, thousands};
 
 use crate::advice::{Advice, Defect, Item};
 use crate::change::Class;
+use crate::search::Goal;
 
 /// What the figures of hardware leave out.
 const NOT_ESTIMATED: &str = "hardware is told without multiplexers";
@@ -154,6 +155,49 @@ impl Advice {
         text
     }
 
+    /// What time and area become, in a sentence.
+    #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+    fn synthesized(&self) -> Option<String> {
+        let of = self.synthesized.as_ref()?;
+        let (before, after) = (&of.before, &of.with_all);
+        let times = [before.time_ns(self.cycles), after.time_ns(self.with_all)];
+        let figures = [
+            ("time, ns", times),
+            ("LUT", [before.luts, after.luts]),
+            ("FF", [before.ffs, after.ffs]),
+        ];
+        let figures = figures.into_iter().filter(|(_, [was, _])| *was > 0);
+        let figures = figures.map(|(name, [was, is])| {
+            let change = 100.0 * (is as f64 - was as f64) / was as f64;
+            let (was, is) = (thousands(was), thousands(is));
+            format!("{name} {was} → {is} ({change:+.1} %)")
+        });
+        let figures: Vec<String> = figures.collect();
+        let mut text = format!("on {}: {}", before.device, figures.join(", "));
+        let spreads = [before, after].map(|of| spread(&of.periods_ps));
+        let _ = match before.periods_ps.len() {
+            0 => write!(text, "; without place and route, nobody knows the clock"),
+            1 => write!(text, "; one place and route, others may differ"),
+            seeds => {
+                let spread = spreads.into_iter().fold(0.0, f64::max);
+                write!(text, "; {seeds} seeds, ±{spread:.1} %")
+            }
+        };
+        if !of.left_out.is_empty() {
+            let goal = match of.goal {
+                Goal::Cycles => "cycles",
+                Goal::Time => "time",
+                Goal::Area => "area",
+            };
+            let _ = write!(
+                text,
+                "; left out, since they save cycles but cost {goal}: {}",
+                of.left_out.join("; ")
+            );
+        }
+        Some(text)
+    }
+
     /// Which data everything was tried on.
     fn data(&self) -> String {
         let names: Vec<&str> = self.data.iter().map(|data| data.name.as_str()).collect();
@@ -205,7 +249,11 @@ impl Advice {
             }
         }
         text.push('\n');
-        for line in [self.data(), self.tried()] {
+        for line in self
+            .synthesized()
+            .into_iter()
+            .chain([self.data(), self.tried()])
+        {
             text.push_str(&screen.wrapped(&line, 0));
         }
         if !self.advice.is_empty() {
@@ -291,6 +339,9 @@ impl Advice {
         if !self.arguments.is_empty() {
             let _ = writeln!(text, "\nCompile it with `{}`.", self.arguments.join(" "));
         }
+        if let Some(synthesized) = self.synthesized() {
+            let _ = writeln!(text, "\n{}", markdown(&synthesized));
+        }
         let _ = writeln!(
             text,
             "\n{}; {}",
@@ -302,6 +353,14 @@ impl Advice {
         }
         text
     }
+}
+
+/// By how much the periods of some seeds differ from the one in the middle at most, in per cent.
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn spread(periods_ps: &[u64]) -> f64 {
+    let middle = periods_ps.get(periods_ps.len() / 2).map(|&of| of as f64);
+    let away = |of: &u64| middle.map_or(0.0, |middle| 100.0 * (*of as f64 / middle - 1.0).abs());
+    periods_ps.iter().map(away).fold(0.0, f64::max)
 }
 
 fn heading(class: Class) -> &'static str {

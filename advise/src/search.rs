@@ -5,6 +5,7 @@
 //! A change that saves nothing on top of those before it is left out. Then the program that came out is profiled, and searched
 //! again, until nothing more is found. What saved nothing is tried again when nothing else is left.
 
+mod goal;
 mod result;
 mod trials;
 
@@ -13,6 +14,7 @@ use std::ffi::OsStr;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
+pub use self::goal::Goal;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
 use crate::rewrites::Observed;
@@ -38,6 +40,8 @@ pub struct Budget {
     pub search: bool,
     /// Whether to search what is proved and nothing else.
     pub proved: bool,
+    /// What the advice is to save.
+    pub goal: Goal,
 }
 
 /// A change that is kept.
@@ -123,6 +127,7 @@ pub fn advise<W: Workshop>(
             kept.extend(more);
         }
     }
+    let (kept, synthesized) = search.weigh(budget.goal, &before, kept)?;
     let front = if budget.search {
         let mut steps = Vec::new();
         let mut known = vec![(Vec::new(), original.clone(), before.clone())];
@@ -136,6 +141,7 @@ pub fn advise<W: Workshop>(
     };
     let mut advice = search.advice(design, file, &original, &before, kept)?;
     advice.front = front;
+    advice.synthesized = synthesized;
     advice.interrupted = workshop.is_interrupted();
     Ok(advice)
 }

@@ -2,6 +2,8 @@
 //!
 //! Owns what they are asked, and the forms of their answers.
 
+use serde::Serialize;
+
 use crate::change::{Change, Class};
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
@@ -18,6 +20,28 @@ pub struct Ran {
     pub cycles: Vec<u64>,
     /// What it is made of; states are not counted.
     pub hardware: Hardware,
+}
+
+/// What a program costs on a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cost {
+    /// The device.
+    pub device: String,
+    /// Look-up tables.
+    pub luts: u64,
+    /// Flip-flops.
+    pub ffs: u64,
+    /// The period of the clock for each seed of place and route, in picoseconds, shortest first; none where nobody tells.
+    pub periods_ps: Vec<u64>,
+}
+
+impl Cost {
+    /// How long so many cycles take with the seed in the middle, in nanoseconds; 0 where nobody tells the period.
+    pub fn time_ns(&self, cycles: u64) -> u64 {
+        let period = self.periods_ps.get(self.periods_ps.len() / 2);
+        let time = u128::from(cycles) * u128::from(period.copied().unwrap_or(0));
+        u64::try_from((time + 500) / 1000).unwrap_or(u64::MAX)
+    }
 }
 
 /// What came of a trial.
@@ -82,6 +106,14 @@ pub trait Workshop: Sync {
     /// # Errors
     /// When it can't be compiled.
     fn states(&self, variant: &Variant) -> Result<u64, Failure>;
+
+    /// What a program costs on a device; `None` if nobody asked for that.
+    ///
+    /// # Errors
+    /// When it can't be synthesised.
+    fn cost(&self, _variant: &Variant) -> Result<Option<Cost>, Failure> {
+        Ok(None)
+    }
 
     /// Other ways to compile the program.
     fn pipelines(&self) -> Vec<Passes>;

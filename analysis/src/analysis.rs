@@ -16,6 +16,7 @@ use petal_reconstruct::{CompiledView, Event};
 use crate::activations::{Activations, Durations};
 use crate::annotate::{Line, annotate};
 use crate::cells::cells;
+use crate::clock::Period;
 use crate::control::{Counts, control, control_per_instance};
 use crate::critical::CriticalCycles;
 use crate::elements::ElementKind;
@@ -61,6 +62,7 @@ pub struct Analysis<'a> {
     lines: OnceCell<Lines<'a>>,
     /// What every cycle went to, once that was asked for.
     ledger: OnceCell<Ledger>,
+    period: Option<Period>,
 }
 
 impl<'a> Analysis<'a> {
@@ -76,6 +78,24 @@ impl<'a> Analysis<'a> {
                 .then(|| (CompiledView::new(metadata), Profile::default())),
             lines: OnceCell::new(),
             ledger: OnceCell::new(),
+            period: None,
+        }
+    }
+
+    /// The same with the period of the clock, if it is known: then tables and flame graphs have time, too.
+    pub fn set_period(&mut self, period: Option<Period>) {
+        self.period = period;
+    }
+
+    /// The period of the clock, if it is known.
+    pub fn period(&self) -> Option<Period> {
+        self.period
+    }
+
+    fn timed(&self, table: Table, cycles: &str) -> Table {
+        match self.period {
+            Some(period) => period.timed(table, cycles),
+            None => table,
         }
     }
 
@@ -189,38 +209,43 @@ impl<'a> Analysis<'a> {
 
     /// The table of component cells: one row for each that was active, with where its cycles went.
     pub fn cells(&self) -> Table {
-        cells(
+        let cells = cells(
             self.metadata,
             &self.profile,
             self.ledger(),
             &self.activations,
-        )
+        );
+        self.timed(cells, "cycles")
     }
 
     /// The table of groups: one row for each that control or another group runs, with how often and how
     /// long it was active.
     pub fn groups(&self) -> Table {
-        groups(self.metadata, &self.activations)
+        let groups = groups(self.metadata, &self.activations);
+        self.timed(groups, "total cycles")
     }
 
     /// The table of control statements: one row for each, with the overhead that is charged to it.
     pub fn statements(&self) -> Table {
-        control(self.metadata, self.ledger(), &self.activations)
+        let statements = control(self.metadata, self.ledger(), &self.activations);
+        self.timed(statements, "cycles")
     }
 
     /// The table of control statements, with a row for each instance of their components.
     pub fn statements_per_instance(&self) -> Table {
-        control_per_instance(
+        let statements = control_per_instance(
             self.metadata,
             &self.profile,
             self.ledger(),
             &self.activations,
-        )
+        );
+        self.timed(statements, "cycles")
     }
 
     /// The table of loops: how often each went round, and how long its iterations took.
     pub fn loops(&self) -> Table {
-        loops(self.metadata, self.ledger(), &self.activations)
+        let loops = loops(self.metadata, self.ledger(), &self.activations);
+        self.timed(loops, "cycles")
     }
 
     /// The iterations of the loop of this name, such as `main.while@L12`, by how many cycles they take; none where the compiled design does
@@ -335,19 +360,21 @@ impl<'a> Analysis<'a> {
 
     /// The table of hotspots.
     pub fn hotspots_table(&self) -> Table {
-        hotspots::table(self.metadata, &self.hotspots())
+        let hotspots = hotspots::table(self.metadata, &self.hotspots());
+        self.timed(hotspots, "cost")
     }
 
     /// The table of the lines of a front end's files: one row for each that was active.
     pub fn lines(&self) -> Table {
-        self.front_end().table()
+        self.timed(self.front_end().table(), "cycles")
     }
 
     /// The table of lines, with a row for each statement, group and cell that a line stands for, in each
     /// component cell.
     pub fn lines_per_instance(&self) -> Table {
         let lines = FrontEndLines::new(self.metadata);
-        lines_per_instance(self.metadata, &lines, &self.profile)
+        let lines = lines_per_instance(self.metadata, &lines, &self.profile);
+        self.timed(lines, "cycles")
     }
 
     /// The lines of a front end's file, with their costs.

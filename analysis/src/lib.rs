@@ -10,6 +10,7 @@ pub mod activations;
 mod analysis;
 pub mod annotate;
 pub mod cells;
+pub mod clock;
 pub mod control;
 pub mod critical;
 mod durations;
@@ -37,6 +38,7 @@ pub mod windows;
 
 pub use analysis::{Analysis, ControlView};
 pub use annotate::{Cost, Line, Margin, listing};
+pub use clock::{Clock, ClockSource, Period};
 pub use critical::{CriticalCycles, CriticalPath, Site};
 pub use ending::{ActiveNode, Ending, WaitingGroup};
 pub use figures::{Figures, FiguresError};

@@ -9,6 +9,7 @@ use petal_reconstruct::Overhead;
 use serde::{Deserialize, Serialize};
 
 use crate::activations::Activations;
+use crate::clock::{Clock, ClockSource, Period};
 use crate::elements::ElementKind;
 use crate::ending::Ending;
 use crate::hotspots::{RankedHotspot, hotspots, ranked};
@@ -126,6 +127,9 @@ pub struct Summary {
     pub verified: Verified,
     /// Length of the run in cycles.
     pub cycles: u64,
+    /// The clock, if its period is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
     /// Cycles in which something worked: `computation_cycles` and `condition_cycles`.
     pub useful_cycles: u64,
     /// Cycles in which something worked that is no condition.
@@ -158,9 +162,6 @@ pub struct Summary {
     /// What the report shows of observations, which have a file of their own.
     #[serde(skip)]
     pub observations: Option<serde_json::Value>,
-    /// What the report shows of area and clock, which have a file of their own.
-    #[serde(skip)]
-    pub synthesis: Option<serde_json::Value>,
     /// Versions of petal, of the Calyx compiler in it, and of what simulated the design, if petal
     /// did: `cranelift`, for the embedded simulator, or `verilator`.
     pub versions: BTreeMap<String, String>,
@@ -189,6 +190,7 @@ impl Summary {
                 Verified::No
             },
             cycles: profile.total(),
+            clock: None,
             useful_cycles: ledger.useful(),
             computation_cycles: ledger.computation,
             condition_cycles: ledger.conditions,
@@ -223,7 +225,6 @@ impl Summary {
             no_data: None,
             advice: None,
             observations: None,
-            synthesis: None,
             versions: versions
                 .into_iter()
                 .chain([
@@ -262,6 +263,21 @@ impl Summary {
             ));
         }
         serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// Takes in what the user says of the clock, or else what place and route found, for which a period stays that the user said.
+    pub fn set_clock(&mut self, given: Option<Period>, synthesized: Option<Period>) {
+        let known = self.clock.filter(|clock| clock.from == ClockSource::Option);
+        let given = given.or(known.map(|clock| clock.period));
+        let given = given.map(|period| (period, ClockSource::Option));
+        let found = synthesized.map(|period| (period, ClockSource::Synthesis));
+        let clock = given.or(found);
+        self.clock = clock.map(|(period, from)| Clock::new(period, from, self.cycles));
+    }
+
+    /// The period of the clock, if it is known.
+    pub fn period(&self) -> Option<Period> {
+        self.clock.map(|clock| clock.period)
     }
 
     /// Takes in what `petal advise` found, or that nobody has asked it.

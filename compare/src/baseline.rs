@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use petal_analysis::Period;
 use petal_analysis::ledger::ByKind;
 
 pub use observed::{CheckpointFigures, CounterFigures, LatencyFigures};
@@ -84,6 +85,9 @@ pub struct Baseline {
     /// All their stamps in the order of time, each by the position of its checkpoint in the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stamps: Vec<usize>,
+    /// The period of the clock, if the user said it.
+    #[serde(default, rename = "period_ps", skip_serializing_if = "Option::is_none")]
+    pub period: Option<Period>,
     /// Area and clock, if the design was synthesised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<SynthesisFigures>,

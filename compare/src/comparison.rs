@@ -33,7 +33,7 @@ pub use observations::{CheckpointRow, CounterRow, LatencyRow, Measure, Observati
 pub use own::OwnRow;
 pub(crate) use own::of_statements;
 pub use rows::{CellRow, Change, GroupRow, StatementRow, Subject};
-pub use synthesis::SynthesisChange;
+pub use synthesis::{ClockChange, SynthesisChange};
 pub use verdict::{Bound, Judgement, Limit};
 
 /// A comparison of two runs.
@@ -72,6 +72,9 @@ pub struct Comparison {
     /// What was observed.
     #[serde(skip_serializing_if = "Observations::is_empty")]
     pub observations: Observations,
+    /// Period and time, where the user said them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockChange>,
     /// Area, clock and time, where both were synthesised for the same device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<SynthesisChange>,
@@ -145,6 +148,7 @@ impl Comparison {
             culprits: culprits(&groups, &statements),
             own: own::own(before, after, &same_statements, &same_groups),
             observations: Observations::new(before, after),
+            clock: ClockChange::given(before, after),
             synthesis,
             groups,
             statements,

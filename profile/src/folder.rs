@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use petal_files::{Scratch, is_descriptor, is_scratch};
 use petal_reconstruct::is_trace;
+use petal_synth::Synthesis;
 use petal_visualize::outputs::{OUTPUTS, SUMMARY, TRACE};
 use serde_json::Value as Json;
 
@@ -112,10 +113,9 @@ fn is_log(path: &Path) -> bool {
 }
 
 /// What is known of area and clock of the design with this fingerprint, as `synthesis.json` in the folder has it.
-pub fn synthesis(dir: &Path, fingerprint: &str) -> Option<Json> {
-    let text = petal_files::read(&dir.join(SYNTHESIS)).ok()?;
-    let synthesis: Json = serde_json::from_slice(&text).ok()?;
-    (synthesis["fingerprint"] == fingerprint).then_some(synthesis)
+pub fn synthesis(dir: &Path, fingerprint: &str) -> Option<Synthesis> {
+    let text = petal_files::read_to_string(&dir.join(SYNTHESIS)).ok()?;
+    Synthesis::from_json(&text).filter(|synthesis| synthesis.fingerprint == fingerprint)
 }
 
 /// Whether petal has written a profile to the folder, whether or not all of it is still there. What

@@ -47,7 +47,9 @@ pub use options::{
     design_name,
 };
 pub use places::Places;
-pub use profile::{Profile, add_advice, no_front_end, write_flames, write_report};
+pub use profile::{
+    Profile, add_advice, no_front_end, period, write_area, write_flames, write_report,
+};
 pub use reporter::{Reporter, Stage};
 pub use run::{Profiled, run, run_in};
 pub use synthesis::{synthesizable, synthesizable_without};

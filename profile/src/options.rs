@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use petal_analysis::ControlView;
+use petal_analysis::{ControlView, Period};
 use petal_observe::Request;
 use petal_program::Source;
 
@@ -138,6 +138,8 @@ pub struct Options {
     pub control: ControlView,
     /// What to observe.
     pub observe: ObserveOptions,
+    /// The period of the clock, which makes cycles time. Default: what place and route found of the design in the folder, if anything.
+    pub period: Option<Period>,
     /// Where Verilator's builds are kept. Default: the user's cache.
     pub cache: Option<PathBuf>,
 }
@@ -157,6 +159,7 @@ impl Options {
             waveform: None,
             control: ControlView::Source,
             observe: ObserveOptions::default(),
+            period: None,
             cache: None,
         }
     }

@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::{BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 
-use petal_analysis::{Analysis, ControlView, Figures, FiguresError, Summary};
+use petal_analysis::{Analysis, ControlView, Figures as RunFigures, FiguresError, Period, Summary};
 use petal_metadata::Metadata;
 use petal_observe::Results;
 use petal_reconstruct::{CompiledView, Event, TraceReader, violations};
-use petal_visualize::Frames;
+use petal_synth::{Figures, Synthesis};
 use petal_visualize::outputs::{METADATA, Make, Output, Rendering, SUMMARY, TRACE};
+use petal_visualize::{Area, Frames};
 
 use crate::error::Error;
 use crate::folder::{self, Staging};
@@ -47,9 +48,12 @@ impl Profile {
                 "{path} is damaged: {problem}; make it again with `petal run`"
             ))
         };
+        let mut summary = Summary::of_json(&text).map_err(damaged)?;
+        let synthesis = folder::synthesis(dir, &metadata.fingerprint);
+        summary.set_clock(None, synthesis.as_ref().and_then(period));
         let profile = Self {
             metadata,
-            summary: Summary::of_json(&text).map_err(damaged)?,
+            summary,
             dir: dir.to_owned(),
             trace,
         };
@@ -119,8 +123,9 @@ impl Profile {
         &self,
         view: ControlView,
         take: &mut dyn FnMut(&Event) -> Result<(), Error>,
-    ) -> Result<(Analysis<'_>, Option<Figures>), Error> {
+    ) -> Result<(Analysis<'_>, Option<RunFigures>), Error> {
         let mut analysis = Analysis::new(&self.metadata, view);
+        analysis.set_period(self.summary.period());
         let (mut has_gaps, mut figures, mut whole) = (false, None, None);
         self.events(ControlView::Source, &mut |event| {
             analysis.event(event);
@@ -128,7 +133,9 @@ impl Profile {
                 Event::Gap(_) => has_gaps = true,
                 Event::Figures(text) => figures = Some(text.clone()),
                 Event::End { cycles } => {
-                    let of = figures.take().map(|text| Figures::of_json(&text, *cycles));
+                    let of = figures
+                        .take()
+                        .map(|text| RunFigures::of_json(&text, *cycles));
                     whole = of.transpose()?;
                 }
                 _ => {}
@@ -142,6 +149,16 @@ impl Profile {
         Ok((analysis, whole))
     }
 
+    /// What is known of area and clock of its design; `None` if the folder has nothing of it, or of another design.
+    pub fn synthesis(&self) -> Option<Synthesis> {
+        folder::synthesis(&self.dir, &self.metadata.fingerprint)
+    }
+
+    /// What the report shows of it.
+    fn area(&self) -> Option<Area> {
+        self.synthesis().and_then(|of| area(&of))
+    }
+
     /// What was observed in the run, if anything was.
     ///
     /// # Errors
@@ -151,6 +168,24 @@ impl Profile {
     }
 }
 
+/// What a report shows of the area; `None` if nothing is known of the parts of the design.
+pub(crate) fn area(synthesis: &Synthesis) -> Option<Area> {
+    let Figures { luts, ffs, .. } = synthesis.area.total;
+    (!synthesis.area.rows.is_empty()).then(|| Area {
+        device: synthesis.device.clone(),
+        has_memories: synthesis.has_memories,
+        fmax_mhz: synthesis.clock.as_ref().map(|clock| clock.fmax_mhz),
+        luts,
+        ffs,
+        parts: synthesis.area.table(),
+    })
+}
+
+/// The period of the clock that place and route found.
+pub fn period(synthesis: &Synthesis) -> Option<Period> {
+    Period::of_mhz(synthesis.clock.as_ref()?.fmax_mhz)
+}
+
 /// Writes the flame graphs of the profile in `dir` again.
 ///
 /// # Errors
@@ -158,6 +193,16 @@ impl Profile {
 pub fn write_flames(dir: &Path, view: ControlView, frames: Frames) -> Result<(), Error> {
     write_again(dir, view, frames, None, |output| {
         matches!(output.make, Make::Flame(_))
+    })
+}
+
+/// Writes what shows area and time of the profile in `dir` again.
+///
+/// # Errors
+/// When it can't be read or written.
+pub fn write_area(dir: &Path) -> Result<(), Error> {
+    write_again(dir, ControlView::Source, Frames::Calyx, None, |output| {
+        output.make.render().is_some()
     })
 }
 
@@ -205,9 +250,8 @@ fn write_again(
     let advice = advice.or(summary.advice.take());
     summary.set_advice(advice);
     summary.observations = profile.observations()?.map(|results| results.page());
-    summary.synthesis = folder::synthesis(dir, &profile.metadata.fingerprint);
     let names = outputs::write(
-        &Rendering::new(&analysis, frames),
+        &Rendering::new(&analysis, frames).with_area(profile.area()),
         &summary,
         &staging,
         wanted,

@@ -13,8 +13,8 @@ use petal_observe::{Observations, Results};
 use petal_passes::Design;
 use petal_program::Drivers;
 use petal_reconstruct::Reconstruction;
-use petal_visualize::Frames;
 use petal_visualize::outputs::{FIGURES, MEMORIES, METADATA, Rendering};
+use petal_visualize::{Area, Frames};
 
 use crate::before::Before;
 use crate::compile::{self, Compiled};
@@ -28,6 +28,7 @@ use crate::observing::Observing;
 use crate::options::{Options, Simulator, WaveformFile, WaveformFormat};
 use crate::outputs;
 use crate::places::Places;
+use crate::profile::{area, period};
 use crate::reporter::{Reporter, Stage};
 use crate::verify::{self, Verification};
 
@@ -120,7 +121,7 @@ pub fn run_in(
         expected: before.as_ref().map(|before| before.profile.summary.cycles),
     };
     let Followed {
-        analysis,
+        mut analysis,
         timelines,
         mut summary,
         memories: left,
@@ -134,7 +135,9 @@ pub fn run_in(
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
     timelines.finish(results.as_ref(), &job.staging)?;
     summary.observations = results.as_ref().map(Results::page);
-    summary.synthesis = folder::synthesis(out, &job.metadata.fingerprint);
+    let synthesis = folder::synthesis(out, &job.metadata.fingerprint);
+    summary.set_clock(options.period, synthesis.as_ref().and_then(period));
+    analysis.set_period(summary.period());
     summary.data = job.data();
     summary.data_digest = Some(job.memories.digest());
     summary.hardware = Some(job.hardware());
@@ -144,16 +147,15 @@ pub fn run_in(
         verification.compare(&job.design, Some(plain(ended)));
     }
     let memories = verified(verification, left, &mut summary, reporter)?;
-    summary.warnings.extend(job.design.warnings.clone());
-    summary.warnings.extend(job.memories.warning.clone());
-    summary.no_data.clone_from(&job.memories.warning);
+    job.warn(&mut summary);
     if let Some(before) = &mut before {
         before.compare(job.metadata, &summary, &memories);
     }
     // What is advised is of the run before, unless this is the same one; the patches stay, as most of them may still fit.
     let same = before.as_ref().filter(|before| before.is_same);
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
-    write(&job.staging, job.metadata, &analysis, &summary)?;
+    let area = synthesis.as_ref().and_then(area);
+    write(&job.staging, job.metadata, &analysis, (&summary, area))?;
     job.write_figures(&analysis, &summary, results.as_ref())?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
@@ -229,10 +231,10 @@ pub(crate) fn write(
     staging: &Staging,
     metadata: &Metadata,
     analysis: &Analysis<'_>,
-    summary: &Summary,
+    (summary, area): (&Summary, Option<Area>),
 ) -> Result<(), Error> {
     outputs::write(
-        &Rendering::new(analysis, Frames::Calyx),
+        &Rendering::new(analysis, Frames::Calyx).with_area(area),
         summary,
         staging,
         |_| true,
@@ -311,6 +313,13 @@ impl<'a> Job<'a> {
         let cells = self.design.cells();
         let cells = cells.iter().filter(|(cell, _)| !cell.starts_with(&probe));
         Hardware::of(cells.map(|(cell, count)| (&**cell, *count)))
+    }
+
+    /// Takes in what the design is warned of, and that the run had no data.
+    fn warn(&self, summary: &mut Summary) {
+        summary.warnings.extend(self.design.warnings.clone());
+        summary.warnings.extend(self.memories.warning.clone());
+        summary.no_data.clone_from(&self.memories.warning);
     }
 
     /// While it lives, an interrupt ends the process at once.

@@ -66,7 +66,8 @@ use crate::{interrupt, outputs};
 /// When there is no whole profile, or it is damaged.
 pub fn tables(dir: &Path) -> Result<BTreeMap<Table, RecordBatch>, Error> {
     let profile = Profile::open(dir)?;
-    let analysis = profile.analyse(ControlView::Source)?;
+    let mut analysis = profile.analyse(ControlView::Source)?;
+    analysis.set_period(None);
     of_analysis(&profile, &analysis)
 }
 
@@ -196,7 +197,7 @@ fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
             streams.push((batches, TableFile::new(table, dir, &tables)?));
         }
     }
-    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
+    let (mut analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
         for (batches, file) in &mut streams {
             if let Some(batch) = batches.event(event)? {
                 file.write(&batch)?;
@@ -207,6 +208,7 @@ fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
     for (_, file) in streams {
         file.finish()?;
     }
+    analysis.set_period(None);
     for (table, batch) in of_analysis(profile, &analysis)? {
         let mut file = TableFile::new(table, dir, &tables)?;
         file.write(&batch)?;

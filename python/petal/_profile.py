@@ -65,6 +65,12 @@ class Profile:
         return int(self.summary["cycles"])
 
     @property
+    def time_us(self) -> Optional[float]:
+        """The length of the run in microseconds; `None` if nobody said the period, and none was found by synthesis."""
+        clock = self.summary.get("clock")
+        return clock and clock["time_ns"] / 1000
+
+    @property
     def memories(self) -> Dict[str, Any]:
         """The memories after the run, as a data file has them."""
         memories: Dict[str, Any] = json.loads(self._read("memories.json"))

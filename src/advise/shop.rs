@@ -4,19 +4,21 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use petal_advise::{Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_advise::{Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView};
 use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
 use petal_passes::{Design, Pipeline};
-use petal_profile::{Error, Memories, Options, interrupt};
+use petal_profile::{DesignOptions, Error, Memories, Options, interrupt};
 use petal_program::{Library, Parsed, Program, Source};
 use petal_reconstruct::{ProbeSource as _, Reconstruction};
+use petal_synth::Tools;
 use petal_table::thousands;
 
 use super::profiles::Profiles;
 use crate::progress::target;
+use crate::synth::{Wanted, figures, measure};
 
 /// Compiles, runs and compares programs.
 pub struct Shop<'a> {
@@ -27,6 +29,8 @@ pub struct Shop<'a> {
     /// The contents of the memories before and after the run of the program as it is, for each data set.
     data: Vec<(Memories, String)>,
     names: Vec<String>,
+    /// What to synthesise for, and the tools, if that is asked for.
+    synthesis: Option<(Wanted, Tools)>,
     /// How long the search may take.
     budget: Duration,
     /// One program is parsed at a time anyway.
@@ -58,6 +62,7 @@ impl<'a> Shop<'a> {
             source,
             data: Vec::new(),
             names: Vec::new(),
+            synthesis: None,
             budget,
             bar,
             told: Mutex::default(),
@@ -89,7 +94,12 @@ impl<'a> Shop<'a> {
         Ok(shop)
     }
 
-    fn program(&self, variant: &Variant) -> Result<Program, Error> {
+    /// That also tells what programs cost on a device.
+    pub fn with_synthesis(self, synthesis: Option<(Wanted, Tools)>) -> Self {
+        Self { synthesis, ..self }
+    }
+
+    fn source(&self, variant: &Variant) -> Source {
         let mut source = self.source.clone();
         match &mut source {
             Source::Edited { text, .. } | Source::Text { text, .. } => {
@@ -97,7 +107,25 @@ impl<'a> Shop<'a> {
             }
             Source::File(_) => unreachable!("it is a text"),
         }
-        Ok(Parsed::read(source, &self.library)?.program()?)
+        source
+    }
+
+    /// The options that compile a program.
+    fn design(&self, variant: &Variant) -> DesignOptions {
+        let (mut design, passes) = (self.options.design.clone(), variant.passes());
+        design.source = self.source(variant);
+        if let Some(list) = &passes.passes {
+            design.passes.clone_from(list);
+        }
+        design
+            .disabled_passes
+            .extend(passes.disabled.iter().cloned());
+        design.pass_options.extend(passes.options.iter().cloned());
+        design
+    }
+
+    fn program(&self, variant: &Variant) -> Result<Program, Error> {
+        Ok(Parsed::read(self.source(variant), &self.library)?.program()?)
     }
 
     fn pipeline(&self, passes: &Passes) -> Result<Pipeline, Error> {
@@ -206,6 +234,23 @@ impl Workshop for Shop<'_> {
         };
         let metadata = instrument().map_err(|failure| failure.to_string())?;
         Ok(states(&metadata, metadata.main))
+    }
+
+    fn cost(&self, variant: &Variant) -> Result<Option<Cost>, String> {
+        let Some((wanted, tools)) = &self.synthesis else {
+            return Ok(None);
+        };
+        self.bar
+            .set_message("the search is over; synthesising what it found");
+        let synthesis = measure(wanted, tools.clone(), &self.design(variant));
+        let synthesis = synthesis.map_err(|failure| failure.to_string())?;
+        let of = figures(&synthesis);
+        Ok(Some(Cost {
+            device: of.device,
+            luts: of.luts,
+            ffs: of.ffs,
+            periods_ps: of.periods_ps,
+        }))
     }
 
     fn pipelines(&self) -> Vec<Passes> {

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use petal_advise::Goal;
 use petal_compare::Limit;
 
 use petal_profile::CYCLE_LIMIT;
 
 use super::design::DesignArgs;
+use super::synth::AlsoSynthArgs;
 use super::values::{parse_count, parse_size, parse_time};
 
 pub(super) const HELP: &str = "\
@@ -16,6 +18,7 @@ Examples:
   petal advise design.futil
   petal advise design.futil --data a.json --data b.json --budget 5m
   patch -p1 < petal-out/design/advice/01-continuous-condition.patch
+  petal advise design.futil --goal time --synth=ecp5
   petal advise design.futil --proved --fail-above 5% --format markdown >> $GITHUB_STEP_SUMMARY
 
 Exit codes:
@@ -34,6 +37,27 @@ pub enum AdviceArg {
     Json,
     /// SARIF, for code scanning
     Sarif,
+}
+
+/// What advice is to save.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GoalArg {
+    /// Cycles
+    Cycles,
+    /// Cycles times the period of the clock
+    Time,
+    /// Look-up tables and flip-flops
+    Area,
+}
+
+impl From<GoalArg> for Goal {
+    fn from(of: GoalArg) -> Self {
+        match of {
+            GoalArg::Cycles => Self::Cycles,
+            GoalArg::Time => Self::Time,
+            GoalArg::Area => Self::Area,
+        }
+    }
 }
 
 /// `petal advise`
@@ -73,6 +97,11 @@ pub struct AdviseArgs {
     /// Where to write the profile and the patches [default: petal-out/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// What the advice is to save; with `time` and `area`, changes that save cycles but cost that are left out, for which each is synthesised
+    #[arg(long, value_enum, default_value = "cycles")]
+    pub goal: GoalArg,
+    #[command(flatten)]
+    pub also: AlsoSynthArgs,
     /// Fail if proved advice saves more than this: `5%` or `100cycles`
     #[arg(long, value_name = "LIMIT")]
     pub fail_above: Option<Limit>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use petal_compare::Bound;
 
-use super::synth::AlsoSynthArgs;
+use super::synth::{AlsoSynthArgs, ClockArgs};
 use super::values::parse_size;
 
 pub const HELP: &str = "\
@@ -51,7 +51,7 @@ pub struct CompareArgs {
     /// What to compare: the same [default: BASE, with the second `--passes`]
     pub new: Option<PathBuf>,
     /// Compare a profile, or that of a design, with the run before it
-    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified", "synth"])]
+    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified", "synth", "period"])]
     pub last: bool,
     /// The passes for programs: for both; or twice, for BASE and for NEW [default: all]
     #[arg(long, value_name = "LIST")]
@@ -99,6 +99,8 @@ pub struct CompareArgs {
     pub html: Option<PathBuf>,
     #[command(flatten)]
     pub also: AlsoSynthArgs,
+    #[command(flatten)]
+    pub clock: ClockArgs,
 }
 
 /// `petal baseline`

@@ -7,7 +7,7 @@ use petal_profile::{CYCLE_LIMIT, Error, Options, Simulator, WaveformFile, Wavefo
 
 use super::design::DesignArgs;
 use super::observe::ObserveArgs;
-use super::synth::AlsoSynthArgs;
+use super::synth::{AlsoSynthArgs, ClockArgs};
 use super::values::{parse_count, parse_name, parse_size};
 use super::view::ViewArgs;
 use crate::design;
@@ -97,6 +97,8 @@ pub struct RunArgs {
     pub observe: ObserveArgs,
     #[command(flatten)]
     pub also: AlsoSynthArgs,
+    #[command(flatten)]
+    pub clock: ClockArgs,
 }
 
 impl RunArgs {
@@ -125,6 +127,7 @@ impl RunArgs {
             waveform: fst.or_else(|| waveform(&self.vcd, WaveformFormat::Vcd)),
             control: self.view.control.into(),
             observe: self.observe.options(),
+            period: self.clock.period,
             ..Options::new(self.design.options()?)
         })
     }

@@ -1,8 +1,10 @@
 //! The arguments of `petal synth`, and of what else synthesises.
 
 use std::path::PathBuf;
+use std::str::FromStr as _;
 
 use clap::{Args, ValueEnum};
+use petal_analysis::Period;
 
 use super::design::DesignArgs;
 
@@ -96,4 +98,12 @@ pub struct AlsoSynthArgs {
     /// With `--synth`: where the `@external` memories are [default: outside, if the device has as many pins]
     #[arg(long, value_enum, requires = "synth")]
     pub synth_memories: Option<MemoriesArg>,
+}
+
+/// A clock that is known without synthesis.
+#[derive(Debug, Clone, Args)]
+pub struct ClockArgs {
+    /// The period of the clock, such as 4ns, where it is known without synthesis: then outputs have time, too
+    #[arg(long, value_name = "TIME", value_parser = Period::from_str, conflicts_with = "synth")]
+    pub period: Option<Period>,
 }

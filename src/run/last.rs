@@ -59,7 +59,7 @@ impl Last {
             written,
         };
         if !is_same {
-            let synthesis = synth::of_profile(out, &profile);
+            let synthesis = profile.synthesis();
             let read = |figures: &Vec<u8>| {
                 let text = std::str::from_utf8(figures).ok()?;
                 Baseline::from_json(text, Path::new(FIGURES)).ok()

@@ -61,14 +61,8 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     let tools = wanted.as_ref().map(Wanted::tools).transpose()?;
     let mut profiled = petal_profile::run_in(&options, &out, places, &terminal)?;
     let before = profiled.before.take();
-    let Profiled {
-        metadata,
-        summary,
-        memories,
-        results,
-        ..
-    } = &profiled;
-    let last = before.map(|before| Last::new(before, (metadata, summary), &out));
+    let last =
+        before.map(|before| Last::new(before, (&profiled.metadata, &profiled.summary), &out));
     let last = last.transpose()?;
     let synthesis = match wanted.zip(tools) {
         Some((wanted, tools)) => {
@@ -81,6 +75,16 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
         }
         None => None,
     };
+    if let Some(synthesis) = &synthesis {
+        let period = petal_profile::period(synthesis);
+        profiled.summary.set_clock(None, period);
+    }
+    let Profiled {
+        summary,
+        memories,
+        results,
+        ..
+    } = &profiled;
     if args.tables {
         let _writing = Stage::new("writing tables", args.quiet);
         export::write(&out)?;

@@ -1,7 +1,6 @@
 //! The figures of a run, by which a sweep's rows are compared.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use petal_observe::Results;
 use petal_profile::{Error, Profile};
@@ -14,7 +13,7 @@ pub(super) fn overhead(kind: &str) -> String {
 }
 
 /// The figures of the profile in a folder.
-pub(super) fn figures(profile: &Profile, folder: &Path) -> Result<BTreeMap<String, u64>, Error> {
+pub(super) fn figures(profile: &Profile) -> Result<BTreeMap<String, u64>, Error> {
     let summary = &profile.summary;
     let mut figures = BTreeMap::from(
         [
@@ -31,14 +30,12 @@ pub(super) fn figures(profile: &Profile, folder: &Path) -> Result<BTreeMap<Strin
     if let Some(hardware) = summary.hardware {
         figures.extend(hardware.figures().map(|(name, of)| (name.to_owned(), of)));
     }
-    if let Some(synthesis) = synth::of_profile(folder, profile) {
+    if let Some(clock) = summary.clock {
+        figures.insert("time_ns".to_owned(), clock.time_ns);
+        figures.insert("period_ps".to_owned(), clock.period.ps());
+    }
+    if let Some(synthesis) = profile.synthesis() {
         let of = synth::figures(&synthesis);
-        let clock = [
-            ("time_ns", of.time_ns(summary.cycles)),
-            ("period_ps", of.period_ps()),
-        ];
-        let clock = clock.into_iter();
-        figures.extend(clock.filter_map(|(name, figure)| Some((name.to_owned(), figure?))));
         let named = [
             ("luts", of.luts),
             ("ffs", of.ffs),

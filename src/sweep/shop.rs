@@ -315,7 +315,7 @@ impl Shop {
                         name: job.name.clone(),
                         inputs,
                         error: None,
-                        figures: figures(&profile, &folder)?,
+                        figures: figures(&profile)?,
                         warnings: warnings.map(|warning| self.portable(warning)).collect(),
                     }
                 }

@@ -9,14 +9,12 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use petal_analysis::ControlView;
 use petal_files::Scratch;
 use petal_metadata::{nearest, question};
 use petal_passes::{GroupName, MemoryPlace, Synthesizable};
 use petal_profile::folder::{Draft, SYNTHESIS};
 use petal_profile::{DesignOptions, Error, Places, Profile, Reporter as _, cache, interrupt};
 use petal_synth::{Flow, ReportFile, Synthesis, Target, Tools};
-use petal_visualize::outputs::REPORT;
 
 use super::picture;
 use crate::args::{AlsoSynthArgs, MemoriesArg, TargetArg};
@@ -63,6 +61,24 @@ impl Wanted {
         })
     }
 
+    /// How the tools run, with files in `folder`.
+    fn flow(&self, tools: Tools, folder: &Path) -> Flow {
+        let jobs = self
+            .jobs
+            .and_then(|jobs| NonZero::new(usize::try_from(jobs).ok()?));
+        Flow {
+            tools,
+            target: self.target,
+            seeds: (1..=self.seeds).collect(),
+            jobs: jobs
+                .or(thread::available_parallelism().ok())
+                .unwrap_or(NonZero::<usize>::MIN),
+            cache: kept(),
+            folder: folder.to_owned(),
+            interrupt: interrupt::flag(),
+        }
+    }
+
     /// The tools for it.
     pub fn tools(&self) -> Result<Tools, Error> {
         Tools::find(self.target).map_err(from)
@@ -78,6 +94,31 @@ pub fn target(of: TargetArg) -> Target {
     }
 }
 
+/// Finds out area and clock of a design, and writes nothing.
+pub fn measure(wanted: &Wanted, tools: Tools, options: &DesignOptions) -> Result<Synthesis, Error> {
+    let terminal = Terminal::new(true);
+    let (design, memories) = compiled(wanted, options, &mut Places::default(), &terminal)?;
+    let scratch = Scratch::new().map_err(Error::no_scratch)?;
+    let flow = wanted.flow(tools, scratch.path());
+    measured(&flow, &design, memories, &terminal)
+}
+
+fn measured(
+    flow: &Flow,
+    design: &Synthesizable,
+    memories: MemoryPlace,
+    terminal: &Terminal,
+) -> Result<Synthesis, Error> {
+    let mapping = terminal.stage("synthesising");
+    let mapped = flow.map(&design.hardware, memories).map_err(from)?;
+    drop(mapping);
+    let placing = terminal.stage("placing and routing");
+    let placed = flow.place(&mapped).map_err(from)?;
+    drop(placing);
+    let (tools, target) = (&flow.tools, flow.target);
+    Synthesis::new(tools, target, design, memories, &mapped, &placed).map_err(from)
+}
+
 /// Finds out area and clock of the design `name`, and writes them into the folder `out`.
 pub fn synthesise(
     wanted: &Wanted,
@@ -90,35 +131,8 @@ pub fn synthesise(
     let (design, memories) = compiled(wanted, options, places, terminal)?;
     let groups = wanted.without.of(&design)?;
     let scratch = Scratch::new().map_err(Error::no_scratch)?;
-    let jobs = wanted
-        .jobs
-        .and_then(|jobs| NonZero::new(usize::try_from(jobs).ok()?));
-    let flow = Flow {
-        tools,
-        target: wanted.target,
-        seeds: (1..=wanted.seeds).collect(),
-        jobs: jobs
-            .or(thread::available_parallelism().ok())
-            .unwrap_or(NonZero::<usize>::MIN),
-        cache: kept(),
-        folder: scratch.path().to_owned(),
-        interrupt: interrupt::flag(),
-    };
-    let mapping = terminal.stage("synthesising");
-    let mapped = flow.map(&design.hardware, memories).map_err(from)?;
-    drop(mapping);
-    let placing = terminal.stage("placing and routing");
-    let placed = flow.place(&mapped).map_err(from)?;
-    drop(placing);
-    let synthesis = Synthesis::new(
-        &flow.tools,
-        wanted.target,
-        &design,
-        memories,
-        &mapped,
-        &placed,
-    );
-    let mut synthesis = synthesis.map_err(from)?;
+    let flow = wanted.flow(tools, scratch.path());
+    let mut synthesis = measured(&flow, &design, memories, terminal)?;
     if let Some(cycles) = cycles(out, &design) {
         synthesis.set_cycles(cycles);
     }
@@ -146,7 +160,7 @@ pub fn synthesise(
         }
     }
     write(out, name, &synthesis)?;
-    report(out, &design)?;
+    show(out, &design)?;
     Ok(synthesis)
 }
 
@@ -177,7 +191,7 @@ pub fn read(
         synthesis.set_cycles(cycles);
     }
     write(out, name, &synthesis)?;
-    report(out, &design)?;
+    show(out, &design)?;
     Ok(synthesis)
 }
 
@@ -252,21 +266,14 @@ fn cycles(out: &Path, design: &Synthesizable) -> Option<u64> {
     (is_same && is_whole).then_some(profile.summary.cycles)
 }
 
-/// Makes the report in the folder anew, if it is of this design: it shows area, too.
-fn report(out: &Path, design: &Synthesizable) -> Result<(), Error> {
+/// Makes what shows area and time in the folder anew, if it has a profile of this design.
+fn show(out: &Path, design: &Synthesizable) -> Result<(), Error> {
     let profile = Profile::open(out).ok();
     let is_same = |of: Profile| of.metadata.fingerprint == design.metadata.fingerprint;
-    if out.join(REPORT).is_file() && profile.is_some_and(is_same) {
-        petal_profile::write_report(out, ControlView::Source)?;
+    if profile.is_some_and(is_same) {
+        petal_profile::write_area(out)?;
     }
     Ok(())
-}
-
-/// What is known of area and clock of the design of a profile; `None` if the folder has none, or those of another design.
-pub fn of_profile(dir: &Path, profile: &Profile) -> Option<Synthesis> {
-    let text = fs::read_to_string(dir.join(SYNTHESIS)).ok()?;
-    let synthesis = Synthesis::from_json(&text)?;
-    (synthesis.fingerprint == profile.metadata.fingerprint).then_some(synthesis)
 }
 
 fn write(out: &Path, name: &str, synthesis: &Synthesis) -> Result<(), Error> {
@@ -287,7 +294,7 @@ fn write(out: &Path, name: &str, synthesis: &Synthesis) -> Result<(), Error> {
     } else {
         let render = Error::io("render", Path::new(PICTURE));
         let svg = picture::svg(name, synthesis).map_err(render)?;
-        let texts = [synthesis.area_csv(), synthesis.folded()].map(String::into_bytes);
+        let texts = [synthesis.area.table().csv(), synthesis.folded()].map(String::into_bytes);
         files.extend(of_parts.into_iter().zip(texts.into_iter().chain([svg])));
     }
     let drafts = files

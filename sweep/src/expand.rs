@@ -60,6 +60,10 @@ pub fn expand(file: &SweepFile, dir: &Path) -> Result<Vec<Job>, Problem> {
         let message = "`seeds` are of place and route: name a device with `synth`, too";
         return Err(Problem::new(message, seeds.span()));
     }
+    if let Some(period) = file.period.as_ref().filter(|_| file.synth.is_some()) {
+        let message = "`synth` tells the period: leave out one of the two";
+        return Err(Problem::new(message, period.span()));
+    }
     if entries.is_empty() {
         return Err(Problem {
             message: "it names no designs: add a table `[[design]]` with `files` or `generate`"
@@ -341,6 +345,8 @@ fn options(file: &SweepFile, passes: &PassesEntry) -> Vec<String> {
     add("--synth", device.as_slice());
     let seeds = file.seeds.as_ref().map(|seeds| seeds.get_ref().to_string());
     add("--seeds", seeds.as_slice());
+    let period = file.period.as_ref().map(|of| of.get_ref().clone());
+    add("--period", period.as_slice());
     if file.strict == Some(true) {
         options.push("--strict".to_owned());
     }

@@ -62,6 +62,8 @@ pub struct SweepFile {
     pub profiles: Option<bool>,
     /// The device for which each design is synthesised, if it is.
     pub synth: Option<Device>,
+    /// The period of the clock, where it is known without that.
+    pub period: Option<Spanned<String>>,
     /// How often a design is placed and routed for it.
     pub seeds: Option<Spanned<u64>>,
     /// The two figures of the Pareto front.

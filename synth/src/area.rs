@@ -8,6 +8,7 @@ use std::ops::{AddAssign, Sub};
 
 use petal_metadata::labels::control_label;
 use petal_metadata::{CompiledKind, ControlId, Id as _, Metadata, Span};
+use petal_table::{Columns, Table, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::names::{Names, Source};
@@ -159,6 +160,52 @@ pub struct Area {
     /// What takes most first; together they are the total.
     pub rows: Vec<Row>,
 }
+
+impl Area {
+    /// The table of `stats/area.csv`: a row for each part.
+    pub fn table(&self) -> Table {
+        let text = |text: &Option<String>| text.clone().map_or(Value::Empty, Value::Text);
+        let columns = Columns::<Row>::default()
+            .text("kind", |row| row.kind.name().into())
+            .text("instance", |row| row.instance.as_str().into())
+            .text("name", |row| row.name.as_str().into())
+            .text("detail", |row| row.detail.as_str().into())
+            .text("file", move |row| text(&row.file))
+            .optional()
+            .number("line", |row| {
+                let line = row.line.map(u64::from);
+                line.map_or(Value::Empty, Value::Count)
+            })
+            .optional()
+            .text("shared", |row| {
+                if row.is_shared { "yes" } else { "no" }.into()
+            });
+        let figures: [Figure; 6] = [
+            ("luts", "LUT", |of| of.luts),
+            ("ffs", "FF", |of| of.ffs),
+            ("brams", "BRAM", |of| of.brams),
+            ("dsps", "DSP", |of| of.dsps),
+            ("carries", "carry", |of| of.carries),
+            ("others", "other cells", |of| of.others),
+        ];
+        let columns = figures
+            .into_iter()
+            .fold(columns, |columns, (name, title, figure)| {
+                let value = move |row: &Row| Value::Decimal(figure(&row.figures));
+                columns.decimal(name, value).titled(title)
+            });
+        let columns = columns
+            .decimal("slack_ns", |row| {
+                row.slack_ns.map_or(Value::Empty, Value::Decimal)
+            })
+            .optional()
+            .titled("slack, ns");
+        columns.table(self.rows.iter().cloned())
+    }
+}
+
+/// A column of what the tool counts: its name, its heading, and its number.
+type Figure = (&'static str, &'static str, fn(&Figures) -> f64);
 
 /// A part of the program, or nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -295,19 +295,29 @@ impl Nets {
 
     /// The net at a pin, whose cell is as the SDF writes it.
     fn at(&self, cell: &str, pin: &str) -> Option<&str> {
-        let ports = self.cells.get(&cell.replace('\\', ""))?;
-        let (bit, _) = ports.get(&pin.replace('\\', ""))?;
+        let ports = self.cells.get(&unescaped(cell))?;
+        let (bit, _) = ports.get(&unescaped(pin))?;
         self.names.get(bit).map(String::as_str)
     }
 
     /// A net that a cell drives.
     fn output(&self, cell: &str) -> Option<&str> {
-        let ports = self.cells.get(&cell.replace('\\', ""))?;
+        let ports = self.cells.get(&unescaped(cell))?;
         let mut outputs = ports.iter().filter(|(_, (_, is_output))| *is_output);
         // The carry of a cell is not what its flip-flop holds.
         let (_, (bit, _)) = outputs.find(|(port, _)| !port.contains("CO"))?;
         self.names.get(bit).map(String::as_str)
     }
+}
+
+/// A name of the SDF, which has a backslash before each character that is no letter, digit or underscore; before a backslash, too.
+fn unescaped(name: &str) -> String {
+    let mut characters = name.chars();
+    let mut next = || match characters.next() {
+        Some('\\') => characters.next(),
+        other => other,
+    };
+    std::iter::from_fn(&mut next).collect()
 }
 
 #[cfg(test)]
@@ -318,10 +328,10 @@ mod tests {
   (CELL
     (INSTANCE )
         (INTERCONNECT a\/q/Q lut/A (10:20:30) (10:20:40))
-        (INTERCONNECT a\/q/Q b/D (1:1:1) (1:1:1))
-        (INTERCONNECT lut/F b/D (5:5:5) (5:5:5))
+        (INTERCONNECT a\/q/Q \$m\\b/D (1:1:1) (1:1:1))
+        (INTERCONNECT lut/F \$m\\b/D (5:5:5) (5:5:5))
         (INTERCONNECT pin/O c/D (500:500:500) (500:500:500))
-        (INTERCONNECT clock/O b/CLK (900:900:900) (900:900:900))
+        (INTERCONNECT clock/O \$m\\b/CLK (900:900:900) (900:900:900))
   (CELL
     (INSTANCE a\/q)
         (IOPATH (posedge CLK) Q (100:100:100) (100:100:100))
@@ -330,7 +340,7 @@ mod tests {
     (INSTANCE lut)
         (IOPATH A F (200:200:200) (210:210:210))
   (CELL
-    (INSTANCE b)
+    (INSTANCE \$m\\b)
         (IOPATH (posedge CLK) Q (100:100:100) (100:100:100))
       (SETUPHOLD (posedge D) (posedge CLK) (20:20:20) (3000:3000:3000))
       (SETUPHOLD (negedge D) (posedge CLK) (30:30:30) (3000:3000:3000))
@@ -341,7 +351,7 @@ mod tests {
         "cells": {
             "a/q": {"port_directions": {"Q": "output"}, "connections": {"Q": [1]}},
             "lut": {"port_directions": {"F": "output"}, "connections": {"F": [2], "A": [1]}},
-            "b": {"port_directions": {"Q": "output"}, "connections": {"Q": [3], "D": [2]}}
+            "$m\\b": {"port_directions": {"Q": "output"}, "connections": {"Q": [3], "D": [2]}}
         }}}}"#;
 
     #[test]

@@ -171,7 +171,7 @@ impl Flow {
         let options = self.target.device_options();
         let digest = digest(&[&mapped.digest, &options.join(" "), &nextpnr.version]);
         let name = format!("report-{seed}.json");
-        let of_delays = format!("delays-{seed}.json");
+        let of_delays = format!("paths-{seed}.json");
         let kept = [&name, &of_delays].map(|name| self.kept(&digest, name));
         if let [Some(report), Some(delays)] = kept {
             return Ok(Placed {

@@ -244,42 +244,6 @@ impl Synthesis {
         text + "\n"
     }
 
-    /// `area.csv`: a row for each part of the program.
-    pub fn area_csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let names = Figures::default().named().map(|(name, _)| name);
-        let mut head = vec![
-            "kind", "instance", "name", "detail", "file", "line", "shared",
-        ];
-        head.extend(names);
-        head.push("slack_ns");
-        let mut write = |record: &[String]| {
-            // A vector takes all.
-            writer
-                .write_record(record)
-                .expect("every record is as long");
-        };
-        write(&head.iter().map(ToString::to_string).collect::<Vec<_>>());
-        for row in &self.area.rows {
-            let line = row.line.map(|line| line.to_string());
-            let mut record = vec![
-                row.kind.name().to_owned(),
-                row.instance.clone(),
-                row.name.clone(),
-                row.detail.clone(),
-                row.file.clone().unwrap_or_default(),
-                line.unwrap_or_default(),
-                if row.is_shared { "yes" } else { "no" }.to_owned(),
-            ];
-            record.extend(row.figures.named().map(|(_, figure)| number(figure)));
-            let slack = row.slack_ns.map(|slack| format!("{slack:.3}"));
-            record.push(slack.unwrap_or_default());
-            write(&record);
-        }
-        let bytes = writer.into_inner().expect("a vector takes all");
-        String::from_utf8(bytes).expect("it was text")
-    }
-
     /// `flame-area.folded`: look-up tables, in hundredths, since several parts may share one.
     #[expect(
         clippy::cast_possible_truncation,
@@ -318,12 +282,6 @@ impl Synthesis {
             0.0
         }
     }
-}
-
-/// As tables have it: whole, or with hundredths.
-fn number(figure: f64) -> String {
-    let text = format!("{figure:.2}");
-    text.strip_suffix(".00").unwrap_or(&text).to_owned()
 }
 
 impl Row {

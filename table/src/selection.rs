@@ -11,6 +11,9 @@ use thiserror::Error;
 use crate::text::thousands;
 use crate::{Table, Value};
 
+/// What people are shown of each table that has it.
+const TIME: &str = "time us";
+
 /// How many rows of a table are shown if nothing else is asked for.
 const ROWS: usize = 10;
 
@@ -392,7 +395,9 @@ impl Digest {
         let mut selection = selection.clone();
         let chosen = !selection.columns.is_empty();
         if !chosen {
-            selection.columns = self.columns.iter().map(|&name| name.to_owned()).collect();
+            let columns = table.columns().iter().map(|column| &*column.name);
+            let shown = columns.filter(|name| self.columns.contains(name) || *name == TIME);
+            selection.columns = shown.map(str::to_owned).collect();
         }
         selection.top = Some(selection.top.unwrap_or(ROWS));
         // Who asks for rows by what they are may ask for these.

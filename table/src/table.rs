@@ -124,6 +124,19 @@ impl Table {
         }
     }
 
+    /// The same with one column more after the column `name`, made of that.
+    #[must_use]
+    pub fn with_after(mut self, name: &str, column: Column, of: impl Fn(&Value) -> Value) -> Self {
+        if let Some(at) = self.columns.iter().position(|other| other.name == name) {
+            self.columns.insert(at + 1, column);
+            for row in &mut self.rows {
+                let value = of(&row[at]);
+                row.insert(at + 1, value);
+            }
+        }
+        self
+    }
+
     /// Comma-separated values with a heading line (RFC 4180, but lines end with `\n`).
     ///
     /// Made for scripts and spreadsheets alike: numbers are digits and a decimal point. A text that

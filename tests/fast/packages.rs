@@ -98,6 +98,7 @@ const ROOMS: [Room; 20] = [
             "petal-passes",
             "petal-program",
             "petal-reconstruct",
+            "petal-synth",
             "petal-table",
             "petal-verilator",
             "petal-visualize",
@@ -185,7 +186,7 @@ const ROOMS: [Room; 20] = [
     },
     Room {
         name: "petal-synth",
-        knows: &["petal-metadata", "petal-passes"],
+        knows: &["petal-metadata", "petal-passes", "petal-table"],
         in_tests: &[],
     },
     Room {

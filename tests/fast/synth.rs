@@ -419,6 +419,70 @@ fn a_comparison_has_area_and_time_where_they_are_of_the_same_design() {
     tells(&said, &["no run has an observation `luts` to limit"]);
 }
 
+/// Everywhere where cycles are, and nowhere without a period.
+#[test]
+fn a_period_makes_time_of_cycles() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    workshop.succeeds(&["run", &design, "--out", "plain", "-q"]);
+    let told = workshop.succeeds(&["run", &design, "--out", "out", "--period", "4ns"]);
+    tells(
+        &told,
+        &["time                       0.068 µs, 4.000 ns a cycle"],
+    );
+    let summary: Value = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
+    let clock = json!({"period_ps": 4000, "time_ns": 68, "from": "option"});
+    assert_eq!(summary["clock"], clock);
+    for (file, time) in [
+        ("flame.svg", "while-comb: 17 cycles, 0.068 µs"),
+        ("stats/cells.csv", ",cycles,time us,"),
+        ("stats/groups.csv", ",total cycles,time us,"),
+        ("stats/control.csv", ",17,0.0680,"),
+        ("stats/loops.csv", ",14,0.0560,"),
+        ("stats/hotspots.csv", ",cost,time us,"),
+        ("report.html", "0.068 µs, 4.000 ns a cycle"),
+    ] {
+        let [with, without] = ["out", "plain"].map(|dir| workshop.read(&format!("{dir}/{file}")));
+        assert!(with.contains(time), "{file}: {with}");
+        assert!(
+            !without.contains("time us") && !without.contains("µs"),
+            "{file}"
+        );
+    }
+    tells(
+        &workshop.succeeds(&["stats", "out", "control", "--top", "1"]),
+        &["cycles  time, µs  useful"],
+    );
+    // A slower clock makes the same cycles longer, and the limits of a comparison know it.
+    workshop.succeeds(&["baseline", "out", "--out", "base.json"]);
+    workshop.succeeds(&["run", &design, "--out", "slow", "--period", "4.64ns", "-q"]);
+    let compared = ["compare", "base.json", "slow"];
+    tells(
+        &workshop.succeeds(&compared),
+        &["period, ns   4.000  4.640  +0.640  +16.0"],
+    );
+    let limits = [&compared[..], &["--fail-above", "time=2%"]].concat();
+    tells(
+        &workshop.ends(1, &limits),
+        &["time is 79, 68 before: +11 (+16.2 %) is above the limit of 2%"],
+    );
+    let against = ["compare", "base.json", &design, "--fail-above", "time=2%"];
+    tells(
+        &workshop.ends(2, &against),
+        &["say both periods (`--period`)"],
+    );
+    workshop.succeeds(&[&against[..], &["--period", "3.9ns"]].concat());
+    for (said, expected) in [
+        (["--period", "4"], "write a time from 1ps to a second"),
+        (["--period=4ns", "--synth"], "cannot be used with"),
+    ] {
+        let refused = workshop.ends(2, &[&["run", &design][..], &said].concat());
+        tells(&refused, &[expected]);
+    }
+    let advise = ["advise", &design, "--goal", "time", "--synth=xilinx"];
+    tells(&workshop.ends(2, &advise), &["`--goal time` needs a clock"]);
+}
+
 /// What is on lines and what is on none is all that yosys counts.
 #[test]
 fn annotate_has_area_beside_each_line() {

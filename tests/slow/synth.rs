@@ -58,6 +58,53 @@ fn area_adds_up_and_time_is_cycles_times_the_period() {
     }
 }
 
+/// Names of cells in a memory have a backslash, which the SDF writes twice.
+#[test]
+fn paths_into_memories_inside_are_found() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    let inside = ["synth", &design, "--synth-memories", "inside", "-q"];
+    workshop.succeeds(&[&inside[..], &["--out", "out", "--seeds", "1"]].concat());
+    let synthesis: Value = serde_json::from_str(&workshop.read("out/synthesis.json")).unwrap();
+    let longest = &synthesis["path_ends"][0]["path"]["delay_ns"];
+    let [found, reported] = [longest, &synthesis["critical_path"]["delay_ns"]];
+    let differ = found.as_f64().unwrap() - reported.as_f64().unwrap();
+    assert!(differ.abs() < 0.01, "{found}, not {reported}");
+}
+
+#[test]
+fn advice_is_weighed_by_time_and_area() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    let advise = ["advise", &design, "--out", "out", "--format", "json", "-q"];
+    let told = workshop.succeeds(&[&advise[..], &["--goal", "time"]].concat());
+    let advice: Value = serde_json::from_str(&told).unwrap();
+    let [before, after] = ["before", "with_all"].map(|of| &advice["synthesized"][of]);
+    assert_eq!(before["device"], "iCE40 HX8K");
+    assert_eq!(before["periods_ps"].as_array().unwrap().len(), 3);
+    let time = |cost: &Value, cycles: &Value| {
+        cost["periods_ps"][1].as_u64().unwrap() * cycles.as_u64().unwrap()
+    };
+    let times = [(before, &advice["cycles"]), (after, &advice["with_all"])];
+    let [was, is] = times.map(|(cost, cycles)| time(cost, cycles));
+    assert!(is < was, "{is} after {was}");
+    // What the advised design takes is what `petal synth` finds of it.
+    let advised = workshop.path("advised.futil");
+    std::fs::copy(&design, &advised).unwrap();
+    let patch = workshop.path("out/advice/all.patch");
+    let patched = Command::new("patch")
+        .arg(&advised)
+        .arg(patch)
+        .output()
+        .unwrap();
+    assert!(patched.status.success(), "{patched:?}");
+    let advised = advised.to_str().unwrap();
+    workshop.succeeds(&["synth", advised, "--out", "advised", "--seeds", "1", "-q"]);
+    let synthesis: Value = serde_json::from_str(&workshop.read("advised/synthesis.json")).unwrap();
+    let total = &synthesis["area"]["total"]["luts"];
+    assert_eq!(after["luts"].as_f64(), total.as_f64());
+}
+
 #[test]
 fn an_estimate_for_xilinx_has_no_clock_and_adds_up() {
     let workshop = Workshop::empty();

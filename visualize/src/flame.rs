@@ -9,13 +9,13 @@ use petal_reconstruct::{CallTree, FrameLabels, Instance, InstanceId, Node, actua
 
 use crate::colors::Meaning;
 use crate::links::is_link;
-use petal_analysis::Analysis;
 use petal_analysis::elements::{Element, ElementKind};
 use petal_analysis::front_end::{FrontEndLine, FrontEndLines, LineFrame, ProgramPart};
 use petal_analysis::leaves::{Leaf, OverheadLeaf, Weighting, leaves, overhead_label, units};
 use petal_analysis::ledger::Class;
 use petal_analysis::lines::Entries;
 use petal_analysis::sources::Sources;
+use petal_analysis::{Analysis, Period};
 
 /// What the frames of a flame graph are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,7 @@ pub struct Flame {
     /// How many units of weight make a cycle.
     denominator: u128,
     cycles: u64,
+    period: Option<Period>,
     verified: bool,
 }
 
@@ -102,6 +103,7 @@ impl Flame {
             frames: builder.frames,
             denominator,
             cycles: profile.total(),
+            period: analysis.period(),
             verified: metadata.verified,
         }
     }

@@ -67,5 +67,5 @@ pub use flame::{Flame, Frames};
 pub use graph::{ControlGraph, Detail, Edge, Step, StepKind, Way};
 pub use page::Page;
 pub use part::{Around, Part, PartError, Search, Survey, Wanted};
-pub use report::report;
+pub use report::{Area, report};
 pub use timeline::{ChromeJson, Overview, Perfetto, Section, Timeline};

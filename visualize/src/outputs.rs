@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use crate::flame::{Flame, Frames};
-use crate::report::report;
+use crate::report::{Area, report};
 use crate::timeline::{ChromeJson, Format, Perfetto, WholeSlices};
 use petal_analysis::Analysis;
 use petal_analysis::leaves::Weighting;
@@ -87,6 +87,7 @@ pub struct Rendering<'a, 'd> {
     /// What was counted.
     pub analysis: &'a Analysis<'d>,
     frames: Frames,
+    area: Option<Area>,
     /// The flame graph that was asked for last: files of the same one follow one another.
     flame: RefCell<Option<(Weighting, Frames, Arc<Flame>)>>,
 }
@@ -97,8 +98,15 @@ impl<'a, 'd> Rendering<'a, 'd> {
         Self {
             analysis,
             frames,
+            area: None,
             flame: RefCell::default(),
         }
+    }
+
+    /// With what is known of the area.
+    #[must_use]
+    pub fn with_area(self, area: Option<Area>) -> Self {
+        Self { area, ..self }
     }
 
     /// A flame graph with the frames that were asked for.
@@ -148,7 +156,7 @@ const READ_AGAIN: &str =
 /// The files of a profile.
 #[rustfmt::skip]
 pub const OUTPUTS: &[Output] = &[
-    Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|run, summary| Ok(report(run.analysis, summary).into())), of_front_end: false },
+    Output { name: REPORT, about: "one page with everything: summary, source with costs, flame graph, timeline down to the cycle, tables; needs no network", make: Make::Report(|run, summary| Ok(report(run.analysis, summary, run.area.as_ref()).into())), of_front_end: false },
     Output { name: "flame.svg", about: FLAME, make: Make::Flame(|run, summary| svg(&run.flame(Weighting::Scaled), summary)), of_front_end: false },
     Output { name: "flame.folded", about: FLAME, make: Make::Flame(|run, _| Ok(run.flame(Weighting::Scaled).folded().into())), of_front_end: false },
     Output { name: "flame-leaves.svg", about: LEAVES, make: Make::Flame(|run, summary| svg(&run.flame(Weighting::Leaves), summary)), of_front_end: false },

@@ -16,7 +16,7 @@ use petal_metadata::{FileId, FrontEndFileId, Id};
 use petal_reconstruct::Overhead;
 use serde::Serialize;
 
-use self::area::Synthesized;
+pub use self::area::Area;
 use self::frames::{Frame, Frames, LineOfFrame, Nodes, Reason};
 use self::tables::{PageTable, Tables};
 use crate::colors::{Paint, paints};
@@ -39,11 +39,17 @@ const MOST_LISTED: usize = 20;
 struct Report<'a, 'd> {
     analysis: &'a Analysis<'d>,
     summary: &'a Summary,
+    area: Option<&'a Area>,
 }
 
-/// The text of the report: one page of HTML, which shows `summary` and all the rest.
-pub fn report(analysis: &Analysis<'_>, summary: &Summary) -> String {
-    Report { analysis, summary }.html()
+/// The text of the report: one page of HTML, which shows `summary`, what is known of the area, and all the rest.
+pub fn report(analysis: &Analysis<'_>, summary: &Summary, area: Option<&Area>) -> String {
+    let report = Report {
+        analysis,
+        summary,
+        area,
+    };
+    report.html()
 }
 
 /// What the page knows.
@@ -60,6 +66,9 @@ struct Data<'a> {
     /// What headings and other words of the page mean.
     terms: BTreeMap<&'a str, String>,
     cycles: u64,
+    /// How long the run took, if its clock is known; then with the clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<[String; 2]>,
     /// Names and cycles of the classes of cycles, which add up to `cycles`.
     classes: Vec<(&'static str, u64)>,
     /// What colours mean: first those of the classes.
@@ -75,7 +84,7 @@ struct Data<'a> {
     variables: Option<serde_json::Value>,
     /// Area and clock of the whole design; the tables have those of its parts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    area: Option<&'a Synthesized>,
+    area: Option<&'a Area>,
     tables: &'a [PageTable],
     /// The lines of the front end that frames stand for.
     lines: &'a [LineOfFrame],
@@ -149,9 +158,8 @@ impl Report<'_, '_> {
         let (analysis, metadata) = (self.analysis, self.analysis.metadata());
         let profile = analysis.profile();
         let mut tables = Tables::new(analysis);
-        let synthesized = self.summary.synthesis.as_ref().and_then(Synthesized::read);
-        if let Some(synthesized) = &synthesized {
-            synthesized.add_to(&mut tables.views);
+        if let Some(area) = self.area {
+            area.add_to(&mut tables.views);
         }
         let (frames, trees) = Frames::new(metadata, &tables, profile, analysis.shown());
         let (observations, variables) = self.observed();
@@ -166,6 +174,7 @@ impl Report<'_, '_> {
             versions: &self.summary.versions,
             terms: terms::hints(tables.headings()),
             cycles: profile.total(),
+            time: self.summary.clock.map(|clock| [clock.time(), clock.text()]),
             classes: self.classes(),
             paints: paints(),
             files: (0..metadata.files.len())
@@ -183,7 +192,7 @@ impl Report<'_, '_> {
             advice: self.summary.advice.as_ref(),
             observations,
             variables,
-            area: synthesized.as_ref(),
+            area: self.area,
             tables: &tables.views,
             lines: &frames.lines,
             frames: &frames.list,

@@ -220,7 +220,7 @@ fn groups_with_one_name_stay_apart() {
     }
 
     // Each row of the report's table of groups leads to its own line.
-    let page = report(&analysis, &summary);
+    let page = report(&analysis, &summary, None);
     let start = page
         .find("{\"design\":\"sample\"")
         .expect("the page has data");

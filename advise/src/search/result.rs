@@ -112,6 +112,7 @@ impl<W: Workshop> Search<'_, W> {
             defects: self.defects,
             interrupted: false,
             front: Vec::new(),
+            synthesized: None,
             hardware,
             hardware_with_all,
         })

@@ -3,15 +3,18 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use super::{Budget, advise};
+use super::{Budget, Goal, advise};
 use crate::advice::Advice;
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
-use crate::workshop::{AdvisedStatement, Profile, Ran, Trial, Workshop};
+use crate::workshop::{AdvisedStatement, Cost, Profile, Ran, Trial, Workshop};
 
-struct Words;
+/// Without `idle_wait` a program has a slower clock, if anybody asks for that.
+struct Words {
+    is_synthesised: bool,
+}
 
 struct Seen(Observed);
 
@@ -87,6 +90,18 @@ impl Workshop for Words {
         Ok(0)
     }
 
+    fn cost(&self, variant: &Variant) -> Result<Option<Cost>, String> {
+        let words = variant.text().split(' ').count() as u64;
+        let is_fast = variant.text().contains("idle_wait");
+        let period = if is_fast { 1000 } else { 2000 };
+        Ok(self.is_synthesised.then(|| Cost {
+            device: "a device".to_owned(),
+            luts: 10 * words,
+            ffs: 0,
+            periods_ps: vec![period - 20, period, period + 40],
+        }))
+    }
+
     fn pipelines(&self) -> Vec<Passes> {
         Vec::new()
     }
@@ -98,20 +113,45 @@ impl Workshop for Words {
     }
 }
 
-fn advised() -> Advice {
+fn advised(text: &str, goal: Goal, is_synthesised: bool) -> Advice {
     let budget = Budget {
         time: Duration::from_secs(60),
         threads: 1,
         search: false,
         proved: true,
+        goal,
     };
-    let text = "idle_wait sum product idle_end".to_owned();
-    advise(&Words, "words", OsStr::new("words.futil"), text, budget).unwrap()
+    let (words, file) = (Words { is_synthesised }, OsStr::new("words.futil"));
+    advise(&words, "words", file, text.to_owned(), budget).unwrap()
+}
+
+#[test]
+fn what_costs_time_is_left_out_if_time_is_the_goal() {
+    let text = "idle_wait sum idle_more product idle_end";
+    let told = |advice: &Advice| {
+        let text = advice.text(petal_table::Screen::PLAIN);
+        text.replace('\n', " ")
+    };
+    let plain = advised(text, Goal::Cycles, false);
+    assert_eq!((plain.with_all, plain.synthesized.as_ref()), (3, None));
+    assert!(!told(&plain).contains("LUT"));
+    let advice = advised(text, Goal::Cycles, true);
+    let expected =
+        "on a device: time, ns 5 → 6 (+20.0 %), LUT 50 → 30 (-40.0 %); 3 seeds, ±4.0 % tried on";
+    assert_eq!(advice.with_all, 3);
+    assert!(told(&advice).contains(expected), "{}", told(&advice));
+    let advice = advised(text, Goal::Time, true);
+    let expected = "on a device: time, ns 5 → 4 (-20.0 %), LUT 50 → 40 (-20.0 %); 3 seeds, ±4.0 %; \
+                    left out, since they save cycles but cost time: take away `idle_wait` tried on";
+    assert_eq!(advice.text, "idle_wait sum product idle_end");
+    assert_eq!((advice.with_all, advice.advice.len()), (4, 1));
+    assert!(told(&advice).contains(expected), "{}", told(&advice));
+    assert_eq!(advised(text, Goal::Area, true).with_all, 3);
 }
 
 #[test]
 fn a_proof_that_fails_is_a_defect_and_loud() {
-    let advice = advised();
+    let advice = advised("idle_wait sum product idle_end", Goal::Cycles, false);
     let defects = advice.defects.iter();
     let defects: Vec<(&str, &str)> = defects
         .map(|defect| (defect.what.as_str(), defect.problem.as_str()))

@@ -27,6 +27,10 @@ impl Summary {
             let _ = writeln!(text, "{}", screen.wrapped(&partial, 2));
         }
         self.write_kinds(&mut text, screen);
+        if let Some(clock) = self.clock {
+            let time = format!("{:<27}{}", "time", clock.text());
+            text.push_str(&screen.wrapped(&time, 2));
+        }
         if !self.hotspots.is_empty() {
             text.push('\n');
             text.push_str(&lists(&self.hotspots, self.cycles, screen));

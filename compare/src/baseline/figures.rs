@@ -64,6 +64,7 @@ impl Baseline {
             counters: Vec::new(),
             checkpoints: Vec::new(),
             stamps: Vec::new(),
+            period: None,
             synthesis: None,
         }
     }

@@ -37,6 +37,13 @@ impl Comparison {
             }
         }
         text.push_str(&write(&self.totals(), style));
+        if let Some(clock) = &self.clock {
+            text.push_str(match style {
+                Style::Text(_) => "\n",
+                Style::Markdown => "\n### Time\n\n",
+            });
+            text.push_str(&write(&clock.table(), style));
+        }
         if let Some(synthesis) = &self.synthesis {
             text.push_str(match style {
                 Style::Text(_) => "\n",

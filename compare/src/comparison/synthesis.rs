@@ -2,6 +2,8 @@
 //!
 //! Owns when they can be compared: on one device, with the memories in the same place.
 
+use petal_analysis::Period;
+use petal_analysis::clock::thousandths;
 use petal_table::text::signed;
 use petal_table::{Column, Table, Value};
 use serde::Serialize;
@@ -24,14 +26,93 @@ pub struct SynthesisChange {
     pub dsps: Change,
     /// Cells of carry chains.
     pub carries: Change,
-    /// The period of the clock with the seed in the middle, in picoseconds; `None` without place and route.
-    pub period_ps: Option<Change>,
-    /// The time of the run with that period, in nanoseconds; `None` also if one of the runs ended early.
-    pub time_ns: Option<Change>,
+    /// The clock with the seed in the middle; `None` without place and route.
+    #[serde(flatten)]
+    pub clock: Option<ClockChange>,
     /// How much the period depends on place and route: before and after.
     pub seeds: Option<[Seeds; 2]>,
     /// Whether some seed before gives the period of some seed after: then which clock is faster may be chance.
     pub is_within_spread: bool,
+}
+
+/// Period and time before and after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ClockChange {
+    /// The period of the clock, in picoseconds.
+    pub period_ps: Change,
+    /// The time of the run with that period, in nanoseconds; `None` if one of the runs ended early.
+    pub time_ns: Option<Change>,
+}
+
+impl ClockChange {
+    fn new(runs: [&Baseline; 2], periods: [Period; 2]) -> Self {
+        let change = |[before, after]: [u64; 2]| Change { before, after };
+        let times = [0, 1].map(|of| periods[of].time_ns(runs[of].cycles));
+        let is_whole = runs.iter().all(|run| run.stopped.is_none());
+        Self {
+            period_ps: change(periods.map(Period::ps)),
+            time_ns: is_whole.then(|| change(times)),
+        }
+    }
+
+    /// Of two runs for which the user said a period, of one at least; then that holds.
+    pub(super) fn given(before: &Baseline, after: &Baseline) -> Option<Self> {
+        before.period.or(after.period)?;
+        let found = |of: &Baseline| of.synthesis.as_ref()?.period();
+        let period = |of: &Baseline| of.period.or_else(|| found(of));
+        Some(Self::new(
+            [before, after],
+            [period(before)?, period(after)?],
+        ))
+    }
+
+    /// What may have a limit, by name.
+    pub(super) fn limited(&self) -> [(&'static str, Option<Change>); 2] {
+        [("period", Some(self.period_ps)), ("time", self.time_ns)]
+    }
+
+    /// As a table.
+    pub(super) fn table(&self) -> Table {
+        let mut table = table("clock".to_owned());
+        self.add_to(&mut table);
+        table
+    }
+
+    fn add_to(&self, table: &mut Table) {
+        let rows = [
+            ("period, ns", Some(self.period_ps)),
+            ("time, µs", self.time_ns),
+        ];
+        for (name, change) in rows {
+            let Some(change) = change else { continue };
+            let delta = match change.delta() {
+                0 => Value::Empty,
+                delta => Value::Text(format!(
+                    "{}{}",
+                    if delta < 0 { '-' } else { '+' },
+                    thousandths(delta.unsigned_abs())
+                )),
+            };
+            table.push(vec![
+                name.into(),
+                thousandths(change.before).into(),
+                thousandths(change.after).into(),
+                delta,
+                change.percent_text(),
+            ]);
+        }
+    }
+}
+
+/// Of figures before and after.
+fn table(title: String) -> Table {
+    Table::new(vec![
+        Column::text(title),
+        Column::number("before"),
+        Column::number("after"),
+        Column::change("delta"),
+        Column::change("%"),
+    ])
 }
 
 /// How much the clock depends on place and route.
@@ -70,11 +151,7 @@ impl SynthesisChange {
             before: of(was),
             after: of(is),
         };
-        let is_whole = before.stopped.is_none() && after.stopped.is_none();
-        let pair = |before: Option<u64>, after: Option<u64>| {
-            let (before, after) = before.zip(after)?;
-            Some(Change { before, after })
-        };
+        let periods = was.period().zip(is.period());
         let seeds = Seeds::of(was).zip(Seeds::of(is));
         let seeds = seeds.map(|(before, after)| [before, after]);
         Ok(Some(Self {
@@ -84,9 +161,7 @@ impl SynthesisChange {
             brams: change(|of| of.brams),
             dsps: change(|of| of.dsps),
             carries: change(|of| of.carries),
-            period_ps: pair(was.period_ps(), is.period_ps()),
-            time_ns: pair(was.time_ns(before.cycles), is.time_ns(after.cycles))
-                .filter(|_| is_whole),
+            clock: periods.map(|periods| ClockChange::new([before, after], periods.into())),
             is_within_spread: seeds.is_some_and(|[before, after]| {
                 before.shortest_ps <= after.longest_ps && after.shortest_ps <= before.longest_ps
             }),
@@ -102,21 +177,14 @@ impl SynthesisChange {
             ("brams", Some(self.brams)),
             ("dsps", Some(self.dsps)),
             ("carries", Some(self.carries)),
-            ("period", self.period_ps),
-            ("time", self.time_ns),
         ]
         .into_iter()
+        .chain(self.clock.iter().flat_map(ClockChange::limited))
     }
 
     /// As a table.
     pub(super) fn table(&self) -> Table {
-        let mut table = Table::new(vec![
-            Column::text(self.device.clone()),
-            Column::number("before"),
-            Column::number("after"),
-            Column::change("delta"),
-            Column::change("%"),
-        ]);
+        let mut table = table(self.device.clone());
         let counts = [
             ("LUT", self.luts),
             ("FF", self.ffs),
@@ -140,24 +208,8 @@ impl SynthesisChange {
                 change.percent_text(),
             ]);
         }
-        let clocks = [("period, ns", self.period_ps), ("time, µs", self.time_ns)];
-        for (name, change) in clocks {
-            let Some(change) = change else { continue };
-            let delta = match change.delta() {
-                0 => Value::Empty,
-                delta => Value::Text(format!(
-                    "{}{}",
-                    if delta < 0 { '-' } else { '+' },
-                    thousandths(delta.unsigned_abs())
-                )),
-            };
-            table.push(vec![
-                name.into(),
-                thousandths(change.before).into(),
-                thousandths(change.after).into(),
-                delta,
-                change.percent_text(),
-            ]);
+        if let Some(clock) = &self.clock {
+            clock.add_to(&mut table);
         }
         table
     }
@@ -169,7 +221,7 @@ impl SynthesisChange {
                 .to_owned();
         };
         let [before, after] = seeds.map(Seeds::text);
-        let is_other = self.period_ps.is_some_and(|period| period.delta() != 0);
+        let is_other = self.clock.is_some_and(|clock| clock.period_ps.delta() != 0);
         let chance = if self.is_within_spread && is_other {
             "; the two overlap, so which clock is faster may be chance"
         } else {
@@ -198,15 +250,6 @@ impl Seeds {
     }
 }
 
-/// A number of thousandths, with three decimals.
-pub(super) fn thousandths(of: u64) -> String {
-    format!(
-        "{}.{:03}",
-        petal_table::text::thousands(of / 1000),
-        of % 1000
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -228,7 +271,7 @@ mod tests {
         let after = run(33_632, 991, [4630, 4640, 4650], "d");
         let comparison = Comparison::new(&before, &after);
         let change = comparison.synthesis.as_ref().unwrap();
-        let time = change.time_ns.unwrap();
+        let time = change.clock.unwrap().time_ns.unwrap();
         assert_eq!((time.before, time.after), (177_135, 156_052));
         assert!(!change.is_within_spread);
         let judged = |bound: &str| {
@@ -271,10 +314,7 @@ mod tests {
         };
         let comparison = Comparison::new(&estimate(1459), &estimate(1311));
         let change = comparison.synthesis.as_ref().unwrap();
-        assert_eq!(
-            (change.period_ps, change.time_ns, change.seeds),
-            (None, None, None)
-        );
+        assert_eq!((change.clock, change.seeds), (None, None));
         assert!(change.spread().starts_with("an estimate by yosys alone"));
         assert_eq!(change.luts.delta(), -148);
         let bound: Bound = "time=2%".parse().unwrap();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Comparison;
 use super::observations::{LatencyRow, Measure, Runs};
 use super::rows::Change;
-use super::synthesis::SynthesisChange;
+use super::synthesis::{ClockChange, SynthesisChange};
 use crate::baseline::Baseline;
 use petal_metadata::{nearest, question};
 use petal_table::text::{signed, thousands};
@@ -213,7 +213,9 @@ impl Comparison {
         let counters = counters.map(|row| (row.name.clone(), row.runs, row.total));
         let all: Vec<(String, Runs, Measure)> = latencies.chain(counters).collect();
         let found = all.iter().find(|(name, ..)| name == of);
-        let mut figures = self.synthesis.iter().flat_map(SynthesisChange::limited);
+        let given = self.clock.iter().flat_map(ClockChange::limited);
+        let synthesis = self.synthesis.iter().flat_map(SynthesisChange::limited);
+        let mut figures = given.chain(synthesis);
         let synthesis = figures.find_map(|(name, change)| change.filter(|_| name == of));
         let change = match found {
             None if synthesis.is_some() => synthesis,
@@ -226,7 +228,7 @@ impl Comparison {
                 };
                 let hint = question(&near).unwrap_or_else(|| {
                     "observe it in both runs (`petal run --latency`, `--count`), or for area and time synthesise both for one device \
-                     (`petal run --synth`)"
+                     (`petal run --synth`), or for time say both periods (`--period`)"
                         .to_owned()
                 });
                 return Err(format!("no run has an observation `{of}` to limit; {hint}"));

@@ -7,6 +7,7 @@ use petal_reconstruct::Overhead;
 use super::{Flame, Frame};
 use crate::colors::{Meaning, fill};
 use crate::picture::{self, Picture};
+use petal_analysis::clock::thousandths;
 use petal_analysis::leaves::Weighting;
 use petal_table::text::{amount, share, thousands};
 
@@ -81,10 +82,15 @@ impl Flame {
                 legend.push((fill(frame.meaning), word));
             }
         }
+        let time = self.period.map(|period| {
+            let time = thousandths(period.time_ns(self.cycles));
+            format!(", {time} µs")
+        });
+        let time = time.unwrap_or_default();
         let picture = Picture {
             units,
             stroke: 255,
-            title: format!("{name}: {} cycles", thousands(self.cycles)),
+            title: format!("{name}: {} cycles{time}", thousands(self.cycles)),
             subtitle: format!("{what}{mark}"),
             legend,
             frames,

@@ -14,9 +14,9 @@ function areaPoints() {
 /** So many of the largest and of the busiest have their names beside them. */
 const NAMED_POINTS = 4;
 
-function showArea({ device, has_memories: inside, clock, luts, ffs }) {
+function showArea({ device, has_memories: inside, fmax_mhz: fmax, luts, ffs }) {
   const points = areaPoints();
-  const whole = [`${count(luts)} LUT, ${count(ffs)} FF on ${device}, memories ${inside ? "inside" : "outside"}`, ...(clock ? [`${clock.fmax_mhz.toFixed(1)} MHz`] : [])];
+  const whole = [`${count(luts)} LUT, ${count(ffs)} FF on ${device}, memories ${inside ? "inside" : "outside"}`, ...(fmax ? [`${fmax.toFixed(1)} MHz`] : [])];
   byId("luts").append(
     element("h2", {}, "Area"),
     element("p", {}, whole.join("; "), ". A ring is a group with its multiplexers and guards, a disc a statement with the control that the compiler made for it."),

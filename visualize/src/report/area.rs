@@ -1,74 +1,45 @@
 //! Area and slack beside the cycles of a report.
 //!
-//! Owns which rows of `synthesis.json` belong to which row of a table. Who reads that file knows that it is of this design.
+//! Owns which rows of the table of area belong to which row of the other tables.
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use petal_table::{Table, Value};
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::tables::PageTable;
 
-/// What the page tells of the whole design.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Synthesized {
-    device: String,
-    has_memories: bool,
-    clock: Option<Clock>,
-    #[serde(skip_serializing)]
-    area: Area,
-    #[serde(default, skip_deserializing)]
-    luts: f64,
-    #[serde(default, skip_deserializing)]
-    ffs: f64,
-}
-
-#[derive(Debug, Deserialize, Serialize)]
-struct Clock {
-    fmax_mhz: f64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Area {
-    total: Figures,
-    rows: Vec<Row>,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-struct Figures {
-    luts: f64,
-    ffs: f64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Row {
-    kind: String,
-    instance: String,
-    name: String,
-    detail: String,
-    #[serde(flatten)]
-    figures: Figures,
-    slack_ns: Option<f64>,
+/// What a design takes of a device, and its clock there.
+#[derive(Debug, Clone, Serialize)]
+pub struct Area {
+    /// The device.
+    pub device: String,
+    /// Whether the external memories are a part of it.
+    pub has_memories: bool,
+    /// How fast the clock may be, in MHz; `None` if nobody knows.
+    pub fmax_mhz: Option<f64>,
+    /// Look-up tables of the whole design.
+    pub luts: f64,
+    /// Flip-flops of the whole design.
+    pub ffs: f64,
+    /// What each part of the design takes: the table of `stats/area.csv`.
+    #[serde(skip)]
+    pub parts: Table,
 }
 
 /// What the parts of a row take together, and the least slack of them.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
-    figures: Figures,
+    luts: f64,
+    ffs: f64,
     slack_ns: Option<f64>,
 }
 
-impl Synthesized {
-    /// Reads it; `None` if it tells nothing of the parts of the design.
-    pub fn read(json: &Json) -> Option<Self> {
-        let mut of: Self = serde_json::from_value(json.clone()).ok()?;
-        (of.luts, of.ffs) = (of.area.total.luts, of.area.total.ffs);
-        (!of.area.rows.is_empty()).then_some(of)
-    }
-
+impl Area {
     /// Adds the columns to the tables of cells, groups and control. A cell has what is in it and not in another cell, a group its
     /// multiplexers and guards, a statement what the compiler made for it.
-    pub fn add_to(&self, views: &mut [PageTable]) {
+    pub(super) fn add_to(&self, views: &mut [PageTable]) {
         let [cells, groups, control, ..] = views else {
             return;
         };
@@ -76,40 +47,54 @@ impl Synthesized {
             .texts(["cell", "component"])
             .map(|[cell, component]| (cell, component))
             .collect();
-        let component = |row: &Row| components.get(&row.instance).cloned().unwrap_or_default();
-        self.add(cells, ["cell", "cell"], |row| {
-            Some([row.instance.clone(), row.instance.clone()])
+        let component = |instance: &str| components.get(instance).cloned().unwrap_or_default();
+        self.add(cells, ["cell", "cell"], |[_, instance, ..]| {
+            Some([instance, instance].map(str::to_owned))
         });
-        self.add(groups, ["component", "group"], |row| {
-            (row.kind == "group").then(|| [component(row), row.name.clone()])
-        });
-        self.add(control, ["component", "statement"], |row| {
-            (row.kind == "control").then(|| [component(row), row.detail.clone()])
-        });
+        self.add(
+            groups,
+            ["component", "group"],
+            |[kind, instance, name, _]| {
+                (kind == "group").then(|| [component(instance), name.to_owned()])
+            },
+        );
+        self.add(
+            control,
+            ["component", "statement"],
+            |[kind, instance, _, of]| {
+                (kind == "control").then(|| [component(instance), of.to_owned()])
+            },
+        );
     }
 
+    /// `key` makes of kind, instance, name and detail of a part what the columns `keys` have in the row that it belongs to.
     fn add(
         &self,
         view: &mut PageTable,
         keys: [&str; 2],
-        key: impl Fn(&Row) -> Option<[String; 2]>,
+        key: impl Fn([&str; 4]) -> Option<[String; 2]>,
     ) {
+        let column = |name: &str| self.parts.column(name).unwrap_or_default();
+        let names = ["kind", "instance", "name", "detail"].map(column);
+        let figures = ["luts", "ffs", "slack_ns"].map(column);
         let mut sums: HashMap<[String; 2], Sum> = HashMap::new();
-        for row in &self.area.rows {
-            let Some(key) = key(row) else { continue };
+        for row in 0..self.parts.rows().len() {
+            let Some(key) = key(names.each_ref().map(|names| text(names[row]))) else {
+                continue;
+            };
+            let [luts, ffs, slack_ns] = figures.each_ref().map(|figures| number(figures[row]));
             let sum = sums.entry(key).or_default();
-            sum.figures.luts += row.figures.luts;
-            sum.figures.ffs += row.figures.ffs;
-            let slacks = sum.slack_ns.into_iter().chain(row.slack_ns);
-            sum.slack_ns = slacks.reduce(f64::min);
+            sum.luts += luts.unwrap_or_default();
+            sum.ffs += ffs.unwrap_or_default();
+            sum.slack_ns = sum.slack_ns.into_iter().chain(slack_ns).reduce(f64::min);
         }
         let found: Vec<Option<Sum>> = view
             .texts(keys)
             .map(|key| sums.get(&key).copied())
             .collect();
         let columns: [Figure; 3] = [
-            ("LUT", |sum| Some(sum.figures.luts)),
-            ("FF", |sum| Some(sum.figures.ffs)),
+            ("LUT", |sum| Some(sum.luts)),
+            ("FF", |sum| Some(sum.ffs)),
             ("slack, ns", |sum| sum.slack_ns),
         ];
         for (title, figure) in columns {
@@ -122,9 +107,20 @@ impl Synthesized {
 /// A column: its heading, and what it has of a row.
 type Figure = (&'static str, fn(&Sum) -> Option<f64>);
 
-/// To hundredths, as tables have it.
+fn text(value: &Value) -> &str {
+    match value {
+        Value::Text(text) => text,
+        _ => "",
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Decimal(number) => Some(*number),
+        _ => None,
+    }
+}
+
 fn rounded(figure: Option<f64>) -> Json {
-    figure.map_or(Json::Null, |figure| {
-        ((figure * 100.0).round() / 100.0).into()
-    })
+    figure.map_or(Json::Null, |figure| Value::Decimal(figure).json())
 }

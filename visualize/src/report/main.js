@@ -18,6 +18,7 @@ function showSummary() {
   const figure = (name, text, title) => byId("figures").append(element("div", { title }, element("dt", {}, termOf(name)), element("dd", {}, text)));
   const inCycles = (cycles) => counted(cycles, "cycle");
   figure("cycles", count(data.cycles));
+  if (data.time) figure("time", ...data.time);
   figure("useful", percent(useful, data.cycles), inCycles(useful));
   figure("overhead", percent(data.cycles - useful, data.cycles), inCycles(data.cycles - useful));
   for (const { name, cycles, paint } of classes) {
