@@ -138,10 +138,7 @@ pub fn run_in(
     let synthesis = folder::synthesis(out, &job.metadata.fingerprint);
     summary.set_clock(options.period, synthesis.as_ref().and_then(period));
     analysis.set_period(summary.period());
-    summary.data = job.data();
-    summary.data_digest = Some(job.memories.digest());
-    summary.hardware = Some(job.hardware());
-    summary.added_pass = job.design.added_pass.map(str::to_owned);
+    job.describe(&mut summary);
     if let Some(verification) = verification.as_ref().filter(|_| job.observing.may_stop()) {
         let ended = ended(results.as_ref(), &summary);
         verification.compare(&job.design, Some(plain(ended)));
@@ -313,6 +310,14 @@ impl<'a> Job<'a> {
         let cells = self.design.cells();
         let cells = cells.iter().filter(|(cell, _)| !cell.starts_with(&probe));
         Hardware::of(cells.map(|(cell, count)| (&**cell, *count)))
+    }
+
+    /// Takes in what was run, and with which data.
+    fn describe(&self, summary: &mut Summary) {
+        summary.data = self.data();
+        summary.data_digest = Some(self.memories.digest());
+        summary.hardware = Some(self.hardware());
+        summary.added_pass = self.design.added_pass.map(str::to_owned);
     }
 
     /// Takes in what the design is warned of, and that the run had no data.

@@ -117,7 +117,7 @@ fn a_run_with_other_data_is_no_saving() {
         tells(&told, &[note]);
     }
     tells(&workshop.read("change.html"), &[note]);
-    workshop.write("other.data", &data.replace("100", "102"));
+    workshop.write("other.data", data.replace("100", "102"));
     let other = [&compare[..], &["--data", "other.data"]].concat();
     tells(&workshop.succeeds(&other), &["(design.futil.data before,"]);
 }
