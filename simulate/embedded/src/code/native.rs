@@ -216,6 +216,35 @@ impl Instance {
         self.wake_all();
     }
 
+    /// What was told of each probe last.
+    pub fn told(&self, told: &mut [u64]) {
+        let words = |at: usize| self.words[at];
+        for (slot, value) in self.code.layout.probes.told(words) {
+            told[slot.index()] = value;
+        }
+    }
+
+    /// The run goes on from these registers, after what was told of each probe last: where nothing is known of the cycles
+    /// before.
+    pub fn resume(&mut self, registers: &[u64], told: &[u64]) {
+        let layout = &self.code.layout;
+        self.words[layout.state.clone()].copy_from_slice(registers);
+        layout.probes.tell(told, &mut self.words);
+        for (number, at) in layout.writing.clone().enumerate() {
+            let left = layout.writes.len() - number * 64;
+            self.words[at] = u64::MAX >> 64_usize.saturating_sub(left);
+        }
+        self.begin();
+    }
+
+    /// Writes a word of a memory, of up to 64 bits.
+    pub fn write_word(&mut self, memory: MemId, address: u64, data: u64) {
+        let at = memory.index();
+        if let Written::Changed(change) = self.memories[at].write(at, &[address], &[data]) {
+            self.digest = self.digest.wrapping_add(change);
+        }
+    }
+
     /// All has to be computed.
     fn wake_all(&mut self) {
         self.words[self.code.layout.flags.clone()].fill(u64::MAX);
