@@ -2,7 +2,7 @@
 //!
 //! What makes it sound: the code, what it holds addresses of, and the layout that it was compiled for are in one
 //! [`Code`], and live and end together. The words and memories that it works on are in [`Instance`], which are made by that
-//! layout, and keep the code alive. Nobody else can change a value but by [`Instance::set_reg`] and its like, which know where it
+//! layout, and keep the code alive. Nobody else can change a value but by [`Instance::set_reg`], [`Instance::resume`] and their like, which know where it
 //! is and leave it no more bits than it has: machine code reads memories without looking whether an address of three bits is below 8.
 #![allow(unsafe_code, reason = "machine code is called by address")]
 
@@ -17,7 +17,7 @@ use petal_reconstruct::{Change, Id as _};
 use super::compile;
 use super::edge::Checked;
 use super::helpers::Calls;
-use super::layout::{Layout, WordSpan, load, store, word, words};
+use super::layout::{Layout, WordSpan, load, store, top, word, words};
 use super::memory::{Memory, Written};
 use super::plan::Plan;
 use crate::error::Error;
@@ -229,6 +229,9 @@ impl Instance {
     pub fn resume(&mut self, registers: &[u64], told: &[u64]) {
         let layout = &self.code.layout;
         self.words[layout.state.clone()].copy_from_slice(registers);
+        for place in &layout.regs {
+            self.words[place.words().end - 1] &= top(place.width);
+        }
         layout.probes.tell(told, &mut self.words);
         for (number, at) in layout.writing.clone().enumerate() {
             let left = layout.writes.len() - number * 64;

@@ -249,7 +249,7 @@ mod tests {
             random ^= random >> 7;
             random ^= random << 17;
             let op = OPS[round % OPS.len()];
-            let width = [1, 2, 7, 8, 31, 32, 33, 63, 64][random as usize >> 8 & 7];
+            let width = [1, 2, 7, 8, 31, 32, 33, 63, 64][round / OPS.len() % 9];
             let bits = u64::MAX >> (64 - width);
             let corner = |at: u64| match random >> (4 * at) & 7 {
                 0 => 0,
