@@ -7,7 +7,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use petal_advise::{Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView};
-use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
+use petal_embedded::{Compiled, Options as SimulationOptions, StateCode, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
 use petal_passes::{Design, Pipeline};
 use petal_profile::{DesignOptions, Error, Memories, Options, interrupt};
@@ -156,6 +156,7 @@ impl<'a> Shop<'a> {
             partial: true,
             waveform: None,
             kept: None,
+            states: StateCode::default(),
         })?;
         let memories = memories.in_design(design);
         memories.load(&mut simulation);
@@ -294,6 +295,7 @@ impl Shop<'_> {
                 partial: false,
                 waveform: None,
                 kept: None,
+                states: StateCode::default(),
             })?;
             memories.in_design(&design).load(&mut simulation);
             let mut analysis = Analysis::new(&metadata, ControlView::Source);

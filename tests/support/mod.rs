@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use petal_data::{Data, MemoryLayout, Words};
-use petal_embedded::{Options, Simulation};
+use petal_embedded::{Options, Simulation, StateCode};
 use petal_metadata::Metadata;
 use petal_passes::{Design, PassesError, Pipeline};
 use petal_program::{Library, Program};
@@ -309,7 +309,7 @@ const CYCLE_LIMIT: u64 = 10_000_000;
 /// memories after the run.
 pub fn plain(source: &Path, design: &Design) -> (u64, Memories) {
     let mut cycles = 0;
-    let memories = in_embedded(source, design, &[], |simulation| {
+    let memories = in_embedded(source, design, &[], StateCode::default(), |simulation| {
         while simulation
             .next_cycle()
             .unwrap_or_else(|error| panic!("{}: {error}", source.display()))
@@ -323,7 +323,7 @@ pub fn plain(source: &Path, design: &Design) -> (u64, Memories) {
 /// Whether a compiled design ends in the embedded simulator.
 pub fn ends(source: &Path, design: &Design) -> bool {
     let mut ends = false;
-    in_embedded(source, design, &[], |simulation| {
+    in_embedded(source, design, &[], StateCode::default(), |simulation| {
         let last = std::iter::repeat_with(|| simulation.next_cycle())
             .find(|next| !matches!(next, Ok(true)));
         ends = matches!(last, Some(Ok(false)));
@@ -331,15 +331,20 @@ pub fn ends(source: &Path, design: &Design) -> bool {
     ends
 }
 
-/// Runs a compiled design in the embedded simulator: the memories after the run, and its trace.
+/// Runs a compiled design in the embedded simulator: the memories after the run, and its trace. Both are the same whether states
+/// have code of their own or not.
 pub fn embedded(source: &Path, design: &Design, metadata: &Metadata) -> (Memories, Traced) {
     let reconstruction = Reconstruction::new(metadata);
-    let mut trace = Vec::new();
     let watched = &reconstruction.signals().watched;
-    let memories = in_embedded(source, design, watched, |simulation| {
-        trace = events(&reconstruction, simulation, &source.display());
+    let [general, by_states] = [StateCode::Never, StateCode::Soon].map(|states| {
+        let mut trace = Vec::new();
+        let memories = in_embedded(source, design, watched, states, |simulation| {
+            trace = events(&reconstruction, simulation, &source.display());
+        });
+        (memories, trace)
     });
-    (memories, Traced::new(trace))
+    assert!(general == by_states, "{} by states", source.display());
+    (general.0, Traced::new(general.1))
 }
 
 /// Runs a compiled design in the embedded simulator, with its data: `run` goes through its cycles.
@@ -347,11 +352,13 @@ fn in_embedded(
     source: &Path,
     design: &Design,
     signals: &[Signal],
+    states: StateCode,
     run: impl FnOnce(&mut Simulation),
 ) -> Memories {
     let (data, names) = data(source, design);
     let options = Options {
         cycle_limit: CYCLE_LIMIT,
+        states,
         ..Options::default()
     };
     let mut simulation = Simulation::new(design.program(), signals, options)

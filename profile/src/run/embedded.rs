@@ -4,7 +4,7 @@ use std::io::BufWriter;
 
 use petal_embedded::Error::{Compile, Unsupported};
 use petal_embedded::{
-    CRANELIFT_VERSION, Compiled, Options, Simulation, Stopped, Visible, WaveformFile,
+    CRANELIFT_VERSION, Compiled, Options, Simulation, StateCode, Stopped, Visible, WaveformFile,
 };
 use petal_observe::{Observations, Results};
 use petal_reconstruct::{Ahead, ProbeSource as _};
@@ -41,6 +41,7 @@ impl<'a> Job<'a> {
             partial: true,
             waveform,
             kept: None,
+            states: StateCode::default(),
         };
         let probes = &self.reconstruction.signals().watched;
         let _ending = self.ending();
@@ -86,6 +87,7 @@ impl<'a> Job<'a> {
             partial: true,
             waveform: Some(self.waveform_file(draft)?),
             kept: Some(kept),
+            states: StateCode::default(),
         };
         let compiled = Compiled::new(self.design.program(), &[], Visible::All)?;
         let mut simulation = compiled.simulation(options)?;

@@ -130,6 +130,11 @@ impl Graph {
     /// The graph of the run: `go` is high and `reset` low in all of its cycles. Registers, memories and wires have
     /// the numbers that they have here. Returns the node of each of this graph's, too.
     pub fn running(&self) -> (Self, Vec<NodeId>) {
+        self.in_state(|_| None)
+    }
+
+    /// The same, while some registers have these values.
+    pub fn in_state(&self, value: impl Fn(RegId) -> Option<u64>) -> (Self, Vec<NodeId>) {
         let mut graph = Self::default();
         for mem in &self.mems {
             graph.mem(mem.width, mem.size);
@@ -144,9 +149,11 @@ impl Graph {
                 Kind::Input(Input::Reset) => graph.constant(0u8, 1),
                 Kind::Op(op, _) => graph.op(*op, node.width, &operands),
                 Kind::Read(memory, _) => graph.read(*memory, operands[0]),
-                Kind::Input(Input::Clock) | Kind::Reg(_) | Kind::Wire(_) => {
-                    graph.intern(node.clone())
-                }
+                Kind::Reg(reg) => match value(*reg) {
+                    Some(value) => graph.constant(value, node.width),
+                    None => graph.intern(node.clone()),
+                },
+                Kind::Input(Input::Clock) | Kind::Wire(_) => graph.intern(node.clone()),
             };
             nodes.push(id);
         }
@@ -274,14 +281,15 @@ impl Graph {
         (wire, node)
     }
 
-    fn value(&self, id: NodeId) -> Option<&BigUint> {
+    /// The value of a constant.
+    pub fn value(&self, id: NodeId) -> Option<&BigUint> {
         match &self.node(id).kind {
             Kind::Const(value) => Some(value),
             _ => None,
         }
     }
 
-    fn is(&self, id: NodeId, number: u8) -> bool {
+    pub fn is(&self, id: NodeId, number: u8) -> bool {
         self.value(id).is_some_and(|v| *v == BigUint::from(number))
     }
 

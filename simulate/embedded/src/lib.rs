@@ -3,7 +3,8 @@
 //! After all passes a program is components of guarded continuous assignments and primitives
 //! (`program`). It is unfolded into a graph of values in the order in which they depend on one another
 //! (`elaborate`, `graph`, `primitives`), and the graph is compiled to machine code that computes
-//! one cycle (`code`). [`Simulation`] runs it; reconstruction reads the values of probes from it.
+//! one cycle (`code`); long runs with few states do most cycles by lists of what is left to compute in a
+//! state (`states`). [`Simulation`] runs it; reconstruction reads the values of probes from it.
 //!
 //! The results are those of Calyx's Verilog under Verilator, where undefined values are 0. Knows
 //! Calyx's lowered form and the standard library's primitives; knows nothing of control, groups or
@@ -53,11 +54,13 @@ mod primitives;
 mod program;
 mod repetition;
 mod simulation;
+mod states;
 mod verilog;
 mod waveform;
 
 pub use error::{Error, Stopped};
 pub use simulation::{Compiled, Options, Simulation, Visible};
+pub use states::StateCode;
 pub use waveform::{WaveformFile, WriteSeek};
 
 /// The version of Cranelift, which makes the machine code.

@@ -12,6 +12,7 @@ use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
 use crate::graph::{Check, Graph, Input, Kind, MemId, NodeId, RegId, WireId};
 use crate::repetition::{Loop, MachineState, Repetition};
+use crate::states::{StateCode, States, Subject};
 
 /// Clock cycles in which `reset` is high before the run.
 pub(crate) const RESET_CYCLES: usize = 3;
@@ -22,6 +23,7 @@ const MAX_EVALUATIONS: usize = 100;
 /// A design in machine code.
 pub(crate) struct Compiled {
     design: Design,
+    probes: Vec<NodeId>,
     watched: Vec<NodeId>,
     code: Arc<Code>,
 }
@@ -36,6 +38,7 @@ impl Compiled {
         let done = nodes[design.done.index()];
         let code = Code::new(&graph, done, &new(probes), &new(watched))?;
         Ok(Self {
+            probes: probes.to_vec(),
             watched: watched.to_vec(),
             design,
             code: Arc::new(code),
@@ -49,6 +52,16 @@ impl Compiled {
     fn layout(&self) -> &Layout {
         self.code.layout()
     }
+
+    /// What tapes are made for.
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            graph: &self.design.graph,
+            layout: self.layout(),
+            done: self.design.done,
+            probes: &self.probes,
+        }
+    }
 }
 
 /// A design that runs.
@@ -60,6 +73,7 @@ pub(crate) struct Machine {
     limit: u64,
     interrupt: Arc<AtomicBool>,
     repetition: Repetition,
+    states: Option<States>,
     /// Whether something was written beyond the end of each memory.
     missed: Vec<bool>,
     warnings: Vec<Warning>,
@@ -71,8 +85,12 @@ impl Machine {
         compiled: Arc<Compiled>,
         limit: u64,
         interrupt: Arc<AtomicBool>,
+        states: StateCode,
     ) -> Result<Self, Error> {
+        let sees_all = !compiled.watched.is_empty();
+        let states = States::new(states, &compiled.subject()).filter(|_| !sees_all);
         Ok(Self {
+            states,
             instance: Instance::new(Arc::clone(&compiled.code))?,
             missed: vec![false; compiled.design.graph.mems.len()],
             warnings: Vec::new(),
@@ -137,7 +155,10 @@ impl Machine {
 
     /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
     pub fn changes(&mut self, changes: &mut [Change]) -> usize {
-        self.instance.changes(changes)
+        match &mut self.states {
+            Some(states) if states.are_on() => states.changes(changes),
+            _ => self.instance.changes(changes),
+        }
     }
 
     /// Resets the design. `look` is called in each cycle, once the values have settled. Machine code is for the run alone, in
@@ -219,27 +240,32 @@ impl Machine {
     /// When the run ends otherwise. The values are then those of the cycle that is not part of the
     /// run any more.
     pub fn step(&mut self) -> Result<bool, Box<Stopped>> {
+        let cycle = self.cycle.map_or(0, |cycle| cycle + 1);
+        let was_on = self.states.as_ref().is_some_and(States::are_on);
+        let mut is_on = was_on && self.by_tape(cycle, States::advance);
         let edge = match self.cycle {
-            None => Ok(()),
-            Some(_) => self.edge(),
+            Some(_) if !was_on => self.edge(),
+            _ => Ok(()),
         };
-        let cycle = match self.cycle {
-            None => 0,
-            Some(cycle) => cycle + 1,
-        };
+        is_on |= !was_on && edge.is_ok() && self.by_tape(cycle, States::enter);
         self.cycle = Some(cycle);
-        self.instance.forget_changes();
-        self.settle()?;
-        edge.map_err(|message| Stopped::Check {
-            cycle: self.cycle,
-            message,
-        })?;
-        if self.instance.word(word::DONE) != 0 {
-            return Ok(false);
+        if !is_on {
+            self.instance.forget_changes();
+            self.settle()?;
+            edge.map_err(|message| Stopped::Check {
+                cycle: self.cycle,
+                message,
+            })?;
+            if self.instance.word(word::DONE) != 0 {
+                return Ok(false);
+            }
         }
         let layout = self.compiled.layout();
         let state = MachineState {
-            regs: self.instance.words(layout.state.clone()),
+            regs: match &self.states {
+                Some(states) if states.are_on() => states.registers(),
+                _ => self.instance.words(layout.state.clone()),
+            },
             wires: self.instance.words(layout.all_wires.clone()),
             memories: self.instance.memories(),
             digest: self.instance.digest(),
@@ -254,6 +280,23 @@ impl Machine {
             return Err(Stopped::Interrupted { cycle }.into());
         }
         Ok(true)
+    }
+
+    /// Whether a tape did the cycle.
+    #[cfg(test)]
+    pub fn is_by_tape(&self) -> bool {
+        self.states.as_ref().is_some_and(States::are_on)
+    }
+
+    /// Lets a tape do a cycle. Returns whether one did.
+    fn by_tape(
+        &mut self,
+        cycle: u64,
+        act: fn(&mut States, u64, &Subject<'_>, &mut Instance) -> bool,
+    ) -> bool {
+        let states = self.states.as_mut();
+        let subject = self.compiled.subject();
+        states.is_some_and(|states| act(states, cycle, &subject, &mut self.instance))
     }
 
     /// Computes the values of a cycle.
@@ -379,4 +422,4 @@ impl Values {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -16,6 +16,7 @@ use crate::graph::NodeId;
 use crate::machine::{self, Machine, RESET_CYCLES};
 use crate::observed;
 use crate::program::{Context, Program};
+use crate::states::StateCode;
 use crate::waveform::{self, Waveform, WaveformFile};
 
 /// How to run a design.
@@ -32,6 +33,8 @@ pub struct Options {
     /// The cycles of which they are written, ascending and with gaps between them; in the gaps, nothing is known. `None`: all, with
     /// those of the reset before.
     pub kept: Option<Vec<Range<u64>>>,
+    /// When states get code of their own: for speed alone.
+    pub states: StateCode,
 }
 
 impl Default for Options {
@@ -43,6 +46,7 @@ impl Default for Options {
             partial: false,
             waveform: None,
             kept: None,
+            states: StateCode::default(),
         }
     }
 }
@@ -121,6 +125,7 @@ impl Compiled {
             Arc::clone(&self.machine),
             options.cycle_limit,
             options.interrupt,
+            options.states,
         )?;
         let nothing = Change {
             slot: SlotId::from_index(0),

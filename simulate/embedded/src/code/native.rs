@@ -2,7 +2,7 @@
 //!
 //! What makes it sound: the code, what it holds addresses of, and the layout that it was compiled for are in one
 //! [`Code`], and live and end together. The words and memories that it works on are in [`Instance`], which are made by that
-//! layout, and keep the code alive. Nobody else can change a value but by [`Instance::set_reg`] and its like, which know where it
+//! layout, and keep the code alive. Nobody else can change a value but by [`Instance::set_reg`], [`Instance::resume`] and their like, which know where it
 //! is and leave it no more bits than it has: machine code reads memories without looking whether an address of three bits is below 8.
 #![allow(unsafe_code, reason = "machine code is called by address")]
 
@@ -17,7 +17,7 @@ use petal_reconstruct::{Change, Id as _};
 use super::compile;
 use super::edge::Checked;
 use super::helpers::Calls;
-use super::layout::{Layout, WordSpan, load, store, word, words};
+use super::layout::{Layout, WordSpan, load, store, top, word, words};
 use super::memory::{Memory, Written};
 use super::plan::Plan;
 use crate::error::Error;
@@ -214,6 +214,38 @@ impl Instance {
         }
         self.words[self.code.layout.probes.changed.clone()].fill(u64::MAX);
         self.wake_all();
+    }
+
+    /// What was told of each probe last.
+    pub fn told(&self, told: &mut [u64]) {
+        let words = |at: usize| self.words[at];
+        for (slot, value) in self.code.layout.probes.told(words) {
+            told[slot.index()] = value;
+        }
+    }
+
+    /// The run goes on from these registers, after what was told of each probe last: where nothing is known of the cycles
+    /// before.
+    pub fn resume(&mut self, registers: &[u64], told: &[u64]) {
+        let layout = &self.code.layout;
+        self.words[layout.state.clone()].copy_from_slice(registers);
+        for place in &layout.regs {
+            self.words[place.words().end - 1] &= top(place.width);
+        }
+        layout.probes.tell(told, &mut self.words);
+        for (number, at) in layout.writing.clone().enumerate() {
+            let left = layout.writes.len() - number * 64;
+            self.words[at] = u64::MAX >> 64_usize.saturating_sub(left);
+        }
+        self.begin();
+    }
+
+    /// Writes a word of a memory, of up to 64 bits.
+    pub fn write_word(&mut self, memory: MemId, address: u64, data: u64) {
+        let at = memory.index();
+        if let Written::Changed(change) = self.memories[at].write(at, &[address], &[data]) {
+            self.digest = self.digest.wrapping_add(change);
+        }
     }
 
     /// All has to be computed.

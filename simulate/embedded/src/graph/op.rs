@@ -130,6 +130,52 @@ impl Op {
     }
 }
 
+impl Op {
+    /// The same for values of up to 64 bits, with their widths.
+    pub fn eval_word(self, width: u32, args: [u64; 3], widths: [u32; 3]) -> u64 {
+        let [a, b, c] = args;
+        let signed = |at: usize| {
+            let by = 64 - widths[at];
+            (args[at] << by).cast_signed() >> by
+        };
+        let fits = b < u64::from(width);
+        let result = match self {
+            Self::And => a & b,
+            Self::Or => a | b,
+            Self::Xor => a ^ b,
+            Self::Not => !a,
+            Self::Add => a.wrapping_add(b),
+            Self::Sub => a.wrapping_sub(b),
+            Self::Mul => a.wrapping_mul(b),
+            Self::Div | Self::Rem | Self::SDiv | Self::SRem if b == 0 => 0,
+            Self::Div => a / b,
+            Self::Rem => a % b,
+            Self::SDiv => signed(0).wrapping_div(signed(1)).cast_unsigned(),
+            Self::SRem => signed(0).wrapping_rem(signed(1)).cast_unsigned(),
+            Self::Eq => u64::from(a == b),
+            Self::Lt => u64::from(a < b),
+            Self::SLt => u64::from(signed(0) < signed(1)),
+            Self::Shl if fits => a << b,
+            Self::Shr if fits => a >> b,
+            Self::Shl | Self::Shr => 0,
+            Self::Sar => (signed(0) >> b.min(63)).cast_unsigned(),
+            Self::Mux if a == 0 => c,
+            Self::Mux => b,
+            Self::Slice(low) => a.checked_shr(low).unwrap_or(0),
+            Self::Pad => a,
+            Self::SignExtend => signed(0).cast_unsigned(),
+            Self::Cat => a.checked_shl(widths[1]).unwrap_or(0) | b,
+            Self::Float(op, format) => op.eval(format, width, &args[..op.operands()]),
+            Self::NotSqrt => {
+                #[expect(clippy::cast_precision_loss, reason = "the hardware check rounds too")]
+                let [a, b] = [a, b].map(|value| value as f64);
+                u64::from((a - b.sqrt().floor()).abs() > 0.0)
+            }
+        };
+        result & (u64::MAX >> (64 - width))
+    }
+}
+
 /// The number with this many low bits set.
 pub(super) fn ones(width: u32) -> BigUint {
     (BigUint::from(1u8) << width) - 1u8
@@ -164,4 +210,77 @@ fn float(value: &BigUint) -> f64 {
         let digit = digit as f64;
         sum * 18_446_744_073_709_551_616.0 + digit
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_computed_like_big_numbers() {
+        const OPS: [Op; 23] = [
+            Op::And,
+            Op::Or,
+            Op::Xor,
+            Op::Not,
+            Op::Add,
+            Op::Sub,
+            Op::Mul,
+            Op::Div,
+            Op::Rem,
+            Op::SDiv,
+            Op::SRem,
+            Op::Eq,
+            Op::Lt,
+            Op::SLt,
+            Op::Shl,
+            Op::Shr,
+            Op::Sar,
+            Op::Mux,
+            Op::Slice(3),
+            Op::Pad,
+            Op::SignExtend,
+            Op::Cat,
+            Op::NotSqrt,
+        ];
+        let mut random = 0x1234_5678_9abc_def1_u64;
+        for round in 0..20_000 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let op = OPS[round % OPS.len()];
+            let width = [1, 2, 7, 8, 31, 32, 33, 63, 64][round / OPS.len() % 9];
+            let bits = u64::MAX >> (64 - width);
+            let corner = |at: u64| match random >> (4 * at) & 7 {
+                0 => 0,
+                1 => bits,
+                2 => bits ^ bits >> 1,
+                3 => at,
+                4 => u64::from(width),
+                _ => random.rotate_left(9 * u32::try_from(at).unwrap()),
+            };
+            let (mut args, mut widths) = ([1, 2, 3].map(|at| corner(at) & bits), [width; 3]);
+            if op == Op::Mux {
+                (args[0], widths[0]) = (args[0] & 1, 1);
+            }
+            let wide = match op {
+                Op::Eq | Op::Lt | Op::SLt | Op::NotSqrt => 1,
+                Op::Cat => (2 * width).min(64),
+                Op::Pad | Op::SignExtend => (width + 5).min(64),
+                _ => width,
+            };
+            if op == Op::Cat && 2 * width > 64 {
+                continue;
+            }
+            let big: Vec<(BigUint, u32)> =
+                args.map(BigUint::from).into_iter().zip(widths).collect();
+            let expected = op.eval(wide, &big);
+            let result = op.eval_word(wide, args, widths);
+            assert_eq!(
+                BigUint::from(result),
+                expected,
+                "{op:?} {wide} {args:?} {widths:?}"
+            );
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::waveform;
 
 /// Numbers that look random, the same in each run.
-struct Random(u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
     /// A number below `limit`.
@@ -100,7 +100,7 @@ fn calls(random: &mut Random, cells: std::ops::Range<u64>, memory: bool, text: &
 }
 
 /// A design in which many instances sleep most of the time.
-fn design(random: &mut Random) -> String {
+pub(crate) fn design(random: &mut Random) -> String {
     let mut text = String::from(
         "import \"primitives/core.futil\";\nimport \"primitives/memories/seq.futil\";\n",
     );
@@ -174,7 +174,13 @@ fn check(text: &str, passes: &str) -> (u64, usize) {
     let probes: Vec<NodeId> = watched.iter().chain(&watched[..9]).copied().collect();
     let compiled = Arc::new(Compiled::new(design, &probes, &watched).unwrap());
     let graph = &compiled.design.graph;
-    let mut machine = Machine::new(Arc::clone(&compiled), 20_000, Arc::default()).unwrap();
+    let mut machine = Machine::new(
+        Arc::clone(&compiled),
+        20_000,
+        Arc::default(),
+        StateCode::Never,
+    )
+    .unwrap();
     let data = (0..8)
         .map(|at| (at, BigUint::from(at * 31 % 256)))
         .collect();

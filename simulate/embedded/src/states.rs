@@ -1,0 +1,303 @@
+//! Code for states: in one state of the control registers hardly anything is left to compute, and which probes are on is known.
+//!
+//! Owns when a run is sampled, when a state gets a tape, and when tapes or the general code do a cycle. `choice.rs` chooses the registers
+//! that make a state, `tape.rs` makes its tape and runs it. A tape does nothing but cycles in which nothing is odd: a run ends, and a
+//! design is warned of, in the general code alone.
+
+mod choice;
+mod tape;
+
+use std::collections::HashMap;
+
+use petal_reconstruct::{Change, Id as _};
+
+use self::choice::Samples;
+use self::tape::{State, Tape, Values};
+use crate::code::{Instance, Layout};
+use crate::graph::{Graph, NodeId, RegId};
+
+/// When states get code of their own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StateCode {
+    /// Once a run is long enough, and has few states.
+    #[default]
+    WhenWorth,
+    /// From the first cycles on, for every state.
+    Soon,
+    /// Not at all.
+    Never,
+}
+
+/// When something is done.
+struct Pace {
+    /// The first cycle of the sample, the distance to the next one, and how many cycles it has.
+    first: u64,
+    stride: u64,
+    samples: usize,
+    /// How often a state without a tape is met before it gets one.
+    hot: u32,
+}
+
+/// What tapes cost and save is counted in cycles: this is lost before there are none any more.
+const PATIENCE: i64 = 50_000;
+
+/// To go from a tape to the general code and back.
+const LEAVING: i64 = 8;
+
+/// Nodes of the graph that are specialised while the general code does a cycle.
+const NODES: i64 = 3;
+
+/// Tapes at most.
+const MAX_TAPES: usize = 1 << 10;
+
+/// Cycles that the general code goes on at most before it looks for a tape again.
+const MAX_PAUSE: u64 = 64;
+
+/// What is known of a state.
+enum Known {
+    Met(u32),
+    Tape(usize),
+    /// The general code does it.
+    Unfit,
+}
+
+/// What tapes are made for.
+pub(crate) struct Subject<'a> {
+    pub graph: &'a Graph,
+    pub layout: &'a Layout,
+    pub done: NodeId,
+    pub probes: &'a [NodeId],
+}
+
+/// The states of a run.
+pub(crate) struct States {
+    pace: Pace,
+    /// The general code need not ask before this cycle.
+    next: u64,
+    samples: Samples,
+    /// The registers of a state, once they are chosen, and where they are.
+    registers: Vec<RegId>,
+    places: Vec<usize>,
+    known: HashMap<Box<[u64]>, Known>,
+    key: Vec<u64>,
+    tapes: Vec<Tape>,
+    values: Values,
+    /// What was told last of the probes that are no constants of the state.
+    told: Vec<u64>,
+    /// The tape of the latest cycle, and the edge to it, from another tape.
+    now: Option<usize>,
+    edge: Option<(usize, usize)>,
+    /// The cycle of the first of the latest tapes.
+    entered: u64,
+    pause: u64,
+    balance: i64,
+}
+
+impl States {
+    /// `None` if tapes are of no use.
+    pub fn new(code: StateCode, subject: &Subject<'_>) -> Option<Self> {
+        let pace = match code {
+            StateCode::Never => return None,
+            StateCode::WhenWorth => Pace {
+                first: 1 << 14,
+                stride: 13,
+                samples: 1 << 10,
+                hot: 8,
+            },
+            StateCode::Soon => Pace {
+                first: 1,
+                stride: 1,
+                samples: 16,
+                hot: 1,
+            },
+        };
+        let samples = Samples::new(subject.graph);
+        let is_hopeless = samples.is_hopeless() || !subject.graph.wires.is_empty();
+        (!is_hopeless).then(|| Self {
+            next: pace.first,
+            pace,
+            samples,
+            registers: Vec::new(),
+            places: Vec::new(),
+            known: HashMap::new(),
+            key: Vec::new(),
+            tapes: Vec::new(),
+            values: Values::new(subject.layout),
+            told: vec![0; subject.probes.len()],
+            now: None,
+            edge: None,
+            entered: 0,
+            pause: 1,
+            balance: 0,
+        })
+    }
+
+    /// Whether a tape did the latest cycle.
+    pub fn are_on(&self) -> bool {
+        self.now.is_some()
+    }
+
+    /// The registers, if they are on.
+    pub fn registers(&self) -> &[u64] {
+        self.values.registers()
+    }
+
+    /// The rising edge of the clock, and the cycle after it. `false` if the general code has to do that one: all
+    /// is as it needs it.
+    pub fn advance(&mut self, cycle: u64, subject: &Subject<'_>, instance: &mut Instance) -> bool {
+        let Some(now) = self.now else {
+            return false;
+        };
+        self.tapes[now].commit(&mut self.values, instance);
+        if let Some(edge) = self.edge(now, subject) {
+            let next = self.tapes[now].edge_at(edge).to;
+            if !self.tapes[next].compute(&mut self.values, instance) {
+                self.now = Some(next);
+                self.edge = Some((now, edge));
+                return true;
+            }
+        }
+        self.tapes[now].complete(&mut self.told);
+        instance.resume(self.values.registers(), &self.told);
+        self.now = None;
+        let gained = i64::try_from(cycle - self.entered).unwrap_or(i64::MAX);
+        self.balance += gained - LEAVING;
+        self.rest(cycle, gained < LEAVING);
+        false
+    }
+
+    /// Where the general code would do a cycle: `true` if a tape has done it.
+    pub fn enter(&mut self, cycle: u64, subject: &Subject<'_>, instance: &mut Instance) -> bool {
+        if cycle < self.next {
+            return false;
+        }
+        if self.registers.is_empty() {
+            self.sample(cycle, subject, instance);
+            return false;
+        }
+        let registers = instance.words(subject.layout.state.clone());
+        self.values.registers_mut().copy_from_slice(registers);
+        let Some(tape) = self.tape(subject) else {
+            self.balance -= 1;
+            self.rest(cycle, true);
+            return false;
+        };
+        instance.told(&mut self.told);
+        if self.tapes[tape].compute(&mut self.values, instance) {
+            self.rest(cycle, true);
+            return false;
+        }
+        self.now = Some(tape);
+        self.edge = None;
+        self.entered = cycle;
+        true
+    }
+
+    /// Writes the probes that differ in a cycle of a tape to `changes`. Has to be called in each of them. Returns how many.
+    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
+        let Some(now) = self.now else {
+            return 0;
+        };
+        let mut count = 0;
+        let mut tell = |change| {
+            changes[count] = change;
+            count += 1;
+        };
+        let (tape, values, told) = (&self.tapes[now], &self.values, &mut self.told);
+        match self.edge {
+            None => tape.changes(values, told, &mut tell),
+            Some((from, edge)) => {
+                let edge = self.tapes[from].edge_at(edge);
+                tape.changes_after(edge, values, told, &mut tell);
+            }
+        }
+        count
+    }
+
+    /// The general code goes on for some cycles: longer each time that this is of no use.
+    fn rest(&mut self, cycle: u64, is_longer: bool) {
+        self.pause = if is_longer {
+            (self.pause * 2).min(MAX_PAUSE)
+        } else {
+            1
+        };
+        let is_over = self.balance < -PATIENCE;
+        self.next = if is_over {
+            u64::MAX
+        } else {
+            cycle + self.pause
+        };
+    }
+
+    /// Looks at a cycle of the general code.
+    fn sample(&mut self, cycle: u64, subject: &Subject<'_>, instance: &Instance) {
+        let layout = subject.layout;
+        self.samples
+            .take(|reg| instance.word(layout.regs[reg.index()].at));
+        self.next = cycle + self.pace.stride;
+        if self.samples.len() < self.pace.samples {
+            return;
+        }
+        match self.samples.choose(subject.graph) {
+            Some(registers) => {
+                let places = registers.iter().map(|&reg| tape::at(layout, reg));
+                self.places = places.collect();
+                self.registers = registers;
+            }
+            None => self.next = u64::MAX,
+        }
+    }
+
+    /// The edge that the registers take from a tape, if it leads to one.
+    fn edge(&mut self, from: usize, subject: &Subject<'_>) -> Option<usize> {
+        if let Some(edge) = self.tapes[from].edge(&self.values) {
+            return Some(edge);
+        }
+        let to = self.tape(subject)?;
+        let edge = self.tapes[from].edge_to(to, &self.tapes[to], &self.values);
+        Some(self.tapes[from].keep(edge))
+    }
+
+    /// The tape for the registers, if they have one.
+    fn tape(&mut self, subject: &Subject<'_>) -> Option<usize> {
+        self.key.clear();
+        let values = self.values.registers();
+        self.key.extend(self.places.iter().map(|&at| values[at]));
+        if !self.known.contains_key(&self.key[..]) {
+            if self.known.len() >= 4 * MAX_TAPES {
+                return None;
+            }
+            self.known.insert(self.key[..].into(), Known::Met(0));
+        }
+        let known = self.known.get_mut(&self.key[..])?;
+        match known {
+            Known::Tape(tape) => return Some(*tape),
+            Known::Unfit => return None,
+            Known::Met(times) => {
+                *times += 1;
+                if *times < self.pace.hot || self.tapes.len() == MAX_TAPES {
+                    return None;
+                }
+            }
+        }
+        self.balance -= i64::try_from(subject.graph.len()).unwrap_or(i64::MAX) / NODES;
+        let state = State {
+            graph: subject.graph,
+            layout: subject.layout,
+            done: subject.done,
+            probes: subject.probes,
+            registers: &self.registers,
+            key: &self.key,
+        };
+        let Some(tape) = state.tape(&mut self.values) else {
+            *known = Known::Unfit;
+            return None;
+        };
+        *known = Known::Tape(self.tapes.len());
+        self.tapes.push(tape);
+        Some(self.tapes.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Runs with tapes for states, from the first cycles on or when they are worth it, held against the general code's in every cycle.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use petal_embedded::{Compiled, Options, Simulation, StateCode, Visible};
+use petal_reconstruct::{Id as _, ProbeSource};
+use support::{port, program};
+
+/// All that a run tells: the values of these ports in each cycle, what it warns of, how it ends, and a memory afterwards.
+fn runs(text: &str, ports: &[&str], memory: &str) -> [Vec<String>; 3] {
+    let program = program("", text);
+    let signals: Vec<_> = ports.iter().map(|name| port(name)).collect();
+    let compiled = Compiled::new(&program, &signals, Visible::Probes).unwrap();
+    [StateCode::Never, StateCode::WhenWorth, StateCode::Soon].map(|states| {
+        let options = Options {
+            cycle_limit: 100_000,
+            states,
+            ..Options::default()
+        };
+        let mut simulation: Simulation = compiled.simulation(options).unwrap();
+        let words: BTreeMap<u64, BigUint> = (0..4).map(|at| (at, (at + 3).into())).collect();
+        simulation.write_memory(memory, &words);
+        let mut now = vec![0; ports.len()];
+        let mut told = Vec::new();
+        loop {
+            let next = simulation.next_cycle();
+            for change in simulation.changes() {
+                now[change.slot.index()] = change.value;
+            }
+            told.push(format!("{now:?}"));
+            let warnings = simulation.take_warnings();
+            told.extend(warnings.iter().map(|warning| format!("{warning:?}")));
+            match next {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    told.push(error.to_string());
+                    break;
+                }
+            }
+        }
+        told.push(format!("{:?}", simulation.read_memory(memory)));
+        told
+    })
+}
+
+/// A design that goes round through three states, counts, and writes to a memory; `wires` and `cells` are added.
+fn rounds(cells: &str, wires: &str, done: &str) -> String {
+    format!(
+        "component main() -> () {{
+           cells {{
+             @external m = comb_mem_d1(32, 4, 3);
+             s = std_reg(2); n = std_reg(32); plus = std_add(32); sum = std_reg(32); add = std_add(32);
+             {cells}
+           }}
+           wires {{
+             s.clk = clk; s.reset = reset; n.clk = clk; n.reset = reset; sum.clk = clk; sum.reset = reset;
+             s.in = s.out == 2'd0 ? 2'd1; s.in = s.out == 2'd1 ? 2'd2; s.in = s.out == 2'd2 ? 2'd0;
+             s.write_en = go;
+             plus.left = n.out; plus.right = 32'd1; n.in = plus.out; n.write_en = s.out == 2'd2 ? 1'd1;
+             m.clk = clk; m.reset = reset;
+             add.left = sum.out; add.right = m.read_data;
+             sum.in = add.out; sum.write_en = s.out == 2'd0 ? 1'd1;
+             m.write_data = sum.out; m.write_en = s.out == 2'd1 ? 1'd1;
+             {wires}
+             done = {done} ? 1'd1;
+           }}
+           control {{}}
+         }}"
+    )
+}
+
+const PORTS: [&str; 7] = [
+    "s_out",
+    "n_out",
+    "sum_out",
+    "m_read_data",
+    "m_write_en",
+    "add_out",
+    "done",
+];
+
+fn same(text: &str) -> Vec<String> {
+    let [never, when_worth, soon] = runs(text, &PORTS, "m");
+    assert!(never == when_worth, "of a long run");
+    assert!(never == soon, "from the first cycles on");
+    never
+}
+
+#[test]
+fn a_long_run_is_the_same_with_tapes() {
+    let told = same(&rounds("", "m.addr0 = 3'd1;", "n.out == 32'd20000"));
+    assert_eq!(told.len(), 60_002);
+}
+
+#[test]
+fn an_address_beyond_a_memory_stops_the_design_in_the_same_cycle() {
+    let told = same(&rounds(
+        "",
+        "m.addr0 = n.out != 32'd15000 ? 3'd1; m.addr0 = n.out == 32'd15000 ? 3'd5;",
+        "n.out == 32'd20000",
+    ));
+    let end = &told[told.len() - 2];
+    assert!(end.contains("in cycle 4500"), "{end}");
+}
+
+#[test]
+fn a_conflict_stops_the_design_in_the_same_cycle() {
+    let told = same(&rounds(
+        "x = std_wire(8);",
+        "m.addr0 = 3'd1; x.in = s.out == 2'd1 ? 8'd1; x.in = n.out == 32'd15000 ? 8'd2;",
+        "n.out == 32'd20000",
+    ));
+    let end = &told[told.len() - 2];
+    assert!(end.contains("in cycle 45001"), "{end}");
+}
+
+#[test]
+fn a_run_without_end_is_proved_to_be_one() {
+    let text = rounds("", "m.addr0 = 3'd1;", "s.out == 2'd3");
+    let told = same(&text);
+    assert!(told[told.len() - 2].contains("had not finished"));
+    // From cycle 60,000 on nothing but the state moves.
+    let counts = "n.write_en = s.out == 2'd2 ";
+    let stays = text.replace(counts, &format!("{counts} & n.out != 32'd20000 "));
+    let told = same(&stays);
+    let end = &told[told.len() - 2];
+    assert!(end.contains("never ends"), "{end}");
+}
