@@ -57,7 +57,7 @@ impl Table {
             Headings::Broken
         };
         self.write_text(&mut text, (&shown, &below), headings, screen, room);
-        for (why, columns) in [("0 in all rows", zeros), ("no room for", no_room)] {
+        for (why, columns) in [("0 or empty in all rows", zeros), ("no room for", no_room)] {
             // A share goes with the figure before it.
             let names = columns.iter().map(|&at| self.columns[at].heading());
             let mut names: Vec<&str> = names.filter(|&name| name != "%").collect();
@@ -265,7 +265,7 @@ mod tests {
                                      1,234,567  1.00
             the_first_of_the_two_very_long_other
                                      1,234,567  1.00
-            0 in all rows: other
+            0 or empty in all rows: other
         "#]]
         .assert_eq(&table.text_on(Screen::PLAIN, 40));
         expect![[r#"
@@ -273,7 +273,7 @@ mod tests {
             a
             the_first_of_the_two_very_long_names
             the_first_of_the_two_very_long_other
-            0 in all rows: other
+            0 or empty in all rows: other
             no room for: cycles; avg
         "#]]
         .assert_eq(&table.text_on(Screen::PLAIN, 3));

@@ -67,13 +67,13 @@ const COSTS = [
   ["cycles", ({ cycles }) => count(cycles)],
   ["useful %", ({ cycles, useful }) => percent(useful, cycles)],
   ["overhead", ({ overhead }) => (overhead ? count(overhead) : "")],
-  ["cost", ({ all }) => (all ? count(all) : "")],
+  ["costs", ({ all }) => (all ? count(all) : "")],
 ];
 
 function sourceTable(file, at, { known, costs, cells, most }) {
   const figures = new Map(file.costs.map(([number, cycles, useful, overhead]) => [number, { cycles, useful, overhead, all: costs.get(`${at}:${number}`) ?? 0 }]));
   const some = (title) => [...figures.values()].some(({ overhead, all }) => (title === "overhead" ? overhead > 0 : all !== overhead));
-  const columns = COSTS.filter(([title]) => !["overhead", "cost"].includes(title) || some(title));
+  const columns = COSTS.filter(([title]) => !["overhead", "costs"].includes(title) || some(title));
   const body = element("tbody");
   const widths = [...columns.map(([title]) => title.length), Math.max(4, String(file.lines.length).length)];
   const last = columns.length - 1;
