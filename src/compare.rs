@@ -222,7 +222,7 @@ fn of_folder(dir: &Path) -> Result<Side, Error> {
     let analysis = analyse(&profile)?;
     let results = profile.observations()?;
     let mut baseline = of_run(&analysis, &profile.summary, results.as_ref());
-    baseline.synthesis = profile.synthesis().map(|of| synth::figures(&of));
+    baseline.synthesis = profile.synthesis().map(synth::figures);
     let metadata = &profile.metadata;
     let calyx = metadata.files.iter().map(|file| Source {
         name: file.name.clone(),

@@ -8,6 +8,7 @@ use petal_table::{Screen, thousands};
 use crate::advice::{Advice, Defect, Item};
 use crate::change::Class;
 use crate::search::Goal;
+use crate::workshop::Cost;
 
 /// What the figures of hardware leave out.
 const NOT_ESTIMATED: &str = "hardware is told without multiplexers";
@@ -174,7 +175,7 @@ impl Advice {
         });
         let figures: Vec<String> = figures.collect();
         let mut text = format!("on {}: {}", before.device, figures.join(", "));
-        let spreads = [before, after].map(|of| spread(&of.periods_ps));
+        let spreads = [before, after].map(spread);
         let _ = match before.periods_ps.len() {
             0 => write!(text, "; without place and route, nobody knows the clock"),
             1 => write!(text, "; one place and route, others may differ"),
@@ -357,10 +358,10 @@ impl Advice {
 
 /// By how much the periods of some seeds differ from the one in the middle at most, in per cent.
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-fn spread(periods_ps: &[u64]) -> f64 {
-    let middle = periods_ps.get(periods_ps.len() / 2).map(|&of| of as f64);
+fn spread(cost: &Cost) -> f64 {
+    let middle = cost.period_ps().map(|of| of as f64);
     let away = |of: &u64| middle.map_or(0.0, |middle| 100.0 * (*of as f64 / middle - 1.0).abs());
-    periods_ps.iter().map(away).fold(0.0, f64::max)
+    cost.periods_ps.iter().map(away).fold(0.0, f64::max)
 }
 
 fn heading(class: Class) -> &'static str {

@@ -2,15 +2,13 @@
 
 use std::str::FromStr;
 
+use petal_table::selection::TIME;
 use petal_table::text::thousands;
 use petal_table::{Column, Kind, Table, Value};
 use serde::{Deserialize, Serialize};
 
 /// The longest period in picoseconds: a second.
 const MAX_PERIOD: u64 = 1_000_000_000_000;
-
-/// The column of times.
-const TIME: &str = "time us";
 
 /// The period of a clock in picoseconds: from 1 to a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -25,6 +25,7 @@ pub struct Profile {
     pub summary: Summary,
     dir: PathBuf,
     trace: File,
+    synthesis: Option<Synthesis>,
 }
 
 impl Profile {
@@ -56,6 +57,7 @@ impl Profile {
             summary,
             dir: dir.to_owned(),
             trace,
+            synthesis,
         };
         profile.reader()?;
         Ok(profile)
@@ -150,13 +152,8 @@ impl Profile {
     }
 
     /// What is known of area and clock of its design; `None` if the folder has nothing of it, or of another design.
-    pub fn synthesis(&self) -> Option<Synthesis> {
-        folder::synthesis(&self.dir, &self.metadata.fingerprint)
-    }
-
-    /// What the report shows of it.
-    fn area(&self) -> Option<Area> {
-        self.synthesis().and_then(|of| area(&of))
+    pub fn synthesis(&self) -> Option<&Synthesis> {
+        self.synthesis.as_ref()
     }
 
     /// What was observed in the run, if anything was.
@@ -251,7 +248,7 @@ fn write_again(
     summary.set_advice(advice);
     summary.observations = profile.observations()?.map(|results| results.page());
     let names = outputs::write(
-        &Rendering::new(&analysis, frames).with_area(profile.area()),
+        &Rendering::new(&analysis, frames).with_area(profile.synthesis().and_then(area)),
         &summary,
         &staging,
         wanted,

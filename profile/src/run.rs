@@ -152,7 +152,7 @@ pub fn run_in(
     let same = before.as_ref().filter(|before| before.is_same);
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     let area = synthesis.as_ref().and_then(area);
-    write(&job.staging, job.metadata, &analysis, (&summary, area))?;
+    write(&job.staging, job.metadata, &analysis, &summary, area)?;
     job.write_figures(&analysis, &summary, results.as_ref())?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
@@ -228,7 +228,8 @@ pub(crate) fn write(
     staging: &Staging,
     metadata: &Metadata,
     analysis: &Analysis<'_>,
-    (summary, area): (&Summary, Option<Area>),
+    summary: &Summary,
+    area: Option<Area>,
 ) -> Result<(), Error> {
     outputs::write(
         &Rendering::new(analysis, Frames::Calyx).with_area(area),

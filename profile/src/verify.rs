@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use petal_analysis::Verified;
-use petal_embedded::{Options, Simulation, StateCode, Stopped};
+use petal_embedded::{Options, Simulation, Stopped};
 use petal_files::Scratch;
 use petal_passes::{Design, Pipeline, Structure};
 use petal_program::Parsed;
@@ -212,9 +212,7 @@ fn simulate(design: &Design, run: &Run) -> Result<Ran, Error> {
         cycle_limit: run.cycle_limit,
         interrupt: interrupt::flag(),
         partial: true,
-        waveform: None,
-        kept: None,
-        states: StateCode::default(),
+        ..Options::default()
     };
     let mut simulation = match Simulation::new(design.program(), &[], options) {
         Ok(simulation) => simulation,

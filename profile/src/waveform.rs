@@ -86,7 +86,7 @@ pub fn profile_waveform(
             path.display()
         )));
     }
-    write(&staging, &metadata, &analysis, (&summary, None))?;
+    write(&staging, &metadata, &analysis, &summary, None)?;
     if let Some(results) = &results {
         observations::write(results, &staging)?;
     }

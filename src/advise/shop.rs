@@ -7,7 +7,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use petal_advise::{Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView};
-use petal_embedded::{Compiled, Options as SimulationOptions, StateCode, Stopped, Visible};
+use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
 use petal_passes::{Design, Pipeline};
 use petal_profile::{DesignOptions, Error, Memories, Options, interrupt};
@@ -110,10 +110,9 @@ impl<'a> Shop<'a> {
         source
     }
 
-    /// The options that compile a program.
-    fn design(&self, variant: &Variant) -> DesignOptions {
-        let (mut design, passes) = (self.options.design.clone(), variant.passes());
-        design.source = self.source(variant);
+    /// The options that compile a program with these passes.
+    fn design(&self, passes: &Passes) -> DesignOptions {
+        let mut design = self.options.design.clone();
         if let Some(list) = &passes.passes {
             design.passes.clone_from(list);
         }
@@ -129,13 +128,9 @@ impl<'a> Shop<'a> {
     }
 
     fn pipeline(&self, passes: &Passes) -> Result<Pipeline, Error> {
-        let design = &self.options.design;
-        let mut without = design.disabled_passes.clone();
-        without.extend(passes.disabled.iter().cloned());
-        let mut options = design.pass_options.clone();
-        options.extend(passes.options.iter().cloned());
-        let list = passes.passes.as_ref().unwrap_or(&design.passes);
-        Ok(Pipeline::parse(list, &without)?.with_options(&options)?)
+        let design = self.design(passes);
+        let pipeline = Pipeline::parse(&design.passes, &design.disabled_passes)?;
+        Ok(pipeline.with_options(&design.pass_options)?)
     }
 
     fn compile(&self, variant: &Variant) -> Result<Design, Error> {
@@ -154,9 +149,7 @@ impl<'a> Shop<'a> {
             cycle_limit: limit,
             interrupt: interrupt::flag(),
             partial: true,
-            waveform: None,
-            kept: None,
-            states: StateCode::default(),
+            ..SimulationOptions::default()
         })?;
         let memories = memories.in_design(design);
         memories.load(&mut simulation);
@@ -243,7 +236,11 @@ impl Workshop for Shop<'_> {
         };
         self.bar
             .set_message("the search is over; synthesising what it found");
-        let synthesis = measure(wanted, tools.clone(), &self.design(variant));
+        let design = DesignOptions {
+            source: self.source(variant),
+            ..self.design(variant.passes())
+        };
+        let synthesis = measure(wanted, tools.clone(), &design);
         let synthesis = synthesis.map_err(|failure| failure.to_string())?;
         let of = figures(&synthesis);
         Ok(Some(Cost {
@@ -293,9 +290,7 @@ impl Shop<'_> {
                 cycle_limit: self.options.cycle_limit,
                 interrupt: interrupt::flag(),
                 partial: false,
-                waveform: None,
-                kept: None,
-                states: StateCode::default(),
+                ..SimulationOptions::default()
             })?;
             memories.in_design(&design).load(&mut simulation);
             let mut analysis = Analysis::new(&metadata, ControlView::Source);

@@ -59,7 +59,6 @@ impl Last {
             written,
         };
         if !is_same {
-            let synthesis = profile.synthesis();
             let read = |figures: &Vec<u8>| {
                 let text = std::str::from_utf8(figures).ok()?;
                 Baseline::from_json(text, Path::new(FIGURES)).ok()
@@ -72,7 +71,7 @@ impl Last {
                     of_run(&analysis, &profile.summary, results.as_ref())
                 }
             };
-            baseline.synthesis = synthesis.map(|of| synth::figures(&of));
+            baseline.synthesis = profile.synthesis().map(synth::figures);
             let figures = baseline.to_json();
             let staging = Staging::new(out)?;
             staging.write(LAST, figures)?;

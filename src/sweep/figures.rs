@@ -35,7 +35,7 @@ pub(super) fn figures(profile: &Profile) -> Result<BTreeMap<String, u64>, Error>
         figures.insert("period_ps".to_owned(), clock.period.ps());
     }
     if let Some(synthesis) = profile.synthesis() {
-        let of = synth::figures(&synthesis);
+        let of = synth::figures(synthesis);
         let named = [
             ("luts", of.luts),
             ("ffs", of.ffs),

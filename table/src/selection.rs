@@ -12,7 +12,7 @@ use crate::text::thousands;
 use crate::{Table, Value};
 
 /// What people are shown of each table that has it.
-const TIME: &str = "time us";
+pub const TIME: &str = "time us";
 
 /// How many rows of a table are shown if nothing else is asked for.
 const ROWS: usize = 10;

@@ -4,7 +4,7 @@ use std::io::BufWriter;
 
 use petal_embedded::Error::{Compile, Unsupported};
 use petal_embedded::{
-    CRANELIFT_VERSION, Compiled, Options, Simulation, StateCode, Stopped, Visible, WaveformFile,
+    CRANELIFT_VERSION, Compiled, Options, Simulation, Stopped, Visible, WaveformFile,
 };
 use petal_observe::{Observations, Results};
 use petal_reconstruct::{Ahead, ProbeSource as _};
@@ -40,8 +40,7 @@ impl<'a> Job<'a> {
             interrupt: interrupt::flag(),
             partial: true,
             waveform,
-            kept: None,
-            states: StateCode::default(),
+            ..Options::default()
         };
         let probes = &self.reconstruction.signals().watched;
         let _ending = self.ending();
@@ -87,7 +86,7 @@ impl<'a> Job<'a> {
             partial: true,
             waveform: Some(self.waveform_file(draft)?),
             kept: Some(kept),
-            states: StateCode::default(),
+            ..Options::default()
         };
         let compiled = Compiled::new(self.design.program(), &[], Visible::All)?;
         let mut simulation = compiled.simulation(options)?;

@@ -1,7 +1,7 @@
 //! What keeps a group from ending: what drives the ports that it waits for, with the value at the end of the run.
 
 use petal_analysis::Ending;
-use petal_embedded::{Compiled, Options, StateCode, Visible};
+use petal_embedded::{Compiled, Options, Visible};
 use petal_metadata::Metadata;
 use petal_program::Driver;
 use petal_reconstruct::{ProbeSource as _, Signal};
@@ -63,9 +63,7 @@ impl Job<'_> {
                 cycle_limit: u64::MAX,
                 interrupt: interrupt::flag(),
                 partial: true,
-                waveform: None,
-                kept: None,
-                states: StateCode::default(),
+                ..Options::default()
             })
             .ok()?;
         self.memories.load(&mut simulation);

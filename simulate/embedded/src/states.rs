@@ -282,10 +282,7 @@ impl States {
         }
         self.balance -= i64::try_from(subject.graph.len()).unwrap_or(i64::MAX) / NODES;
         let state = State {
-            graph: subject.graph,
-            layout: subject.layout,
-            done: subject.done,
-            probes: subject.probes,
+            subject,
             registers: &self.registers,
             key: &self.key,
         };

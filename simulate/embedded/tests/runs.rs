@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use calyx_ir::Context;
 use expect_test::expect;
 use num_bigint::BigUint;
-use petal_embedded::{Options, Simulation, StateCode, Stopped, WaveformFile};
+use petal_embedded::{Options, Simulation, Stopped, WaveformFile};
 use petal_reconstruct::ProbeSource;
 use support::{port, program, run};
 
@@ -193,9 +193,7 @@ fn a_run_ends_at_its_limit_or_when_it_is_interrupted() {
         cycle_limit: limit,
         interrupt: Arc::clone(interrupt),
         partial,
-        waveform: None,
-        kept: None,
-        states: StateCode::default(),
+        ..Options::default()
     };
     let flag = Arc::new(AtomicBool::new(false));
     let cycles = |simulation: &mut Simulation| {

@@ -128,9 +128,7 @@ impl Op {
         };
         result & ones(width)
     }
-}
 
-impl Op {
     /// The same for values of up to 64 bits, with their widths.
     pub fn eval_word(self, width: u32, args: [u64; 3], widths: [u32; 3]) -> u64 {
         let [a, b, c] = args;

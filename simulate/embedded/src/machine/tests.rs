@@ -160,32 +160,36 @@ pub(crate) fn design(random: &mut Random) -> String {
     text
 }
 
-/// Runs a design, and compares.
-fn check(text: &str, passes: &str) -> (u64, usize) {
+/// Compiles and unfolds a design.
+pub(crate) fn elaborated(text: &str, passes: &str) -> Design {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("design.futil");
     std::fs::write(&file, text).unwrap();
     let library = Library::new(&[]).unwrap();
     let program = petal_passes::Program::read(&file, &library).unwrap();
     let compiled = petal_passes::compile(program, &Pipeline::parse(passes, &[]).unwrap()).unwrap();
-    let design = elaborate::elaborate(&Program::of(compiled.program())).unwrap();
+    elaborate::elaborate(&Program::of(compiled.program())).unwrap()
+}
+
+/// A machine that has data in its memory `m` and is reset.
+pub(crate) fn started(compiled: &Arc<Compiled>, states: StateCode) -> Machine {
+    let machine = Machine::new(Arc::clone(compiled), 20_000, Arc::default(), states);
+    let mut machine = machine.unwrap();
+    let data = (0..8).map(|at| (at, BigUint::from(at * 31 % 256)));
+    machine.write_memory("m", &data.collect());
+    machine.reset(&mut |_| {}).unwrap();
+    machine
+}
+
+/// Runs a design, and compares.
+fn check(text: &str, passes: &str) -> (u64, usize) {
+    let design = elaborated(text, passes);
     let watched = waveform::values(&design);
     // One value may have several probes.
     let probes: Vec<NodeId> = watched.iter().chain(&watched[..9]).copied().collect();
     let compiled = Arc::new(Compiled::new(design, &probes, &watched).unwrap());
     let graph = &compiled.design.graph;
-    let mut machine = Machine::new(
-        Arc::clone(&compiled),
-        20_000,
-        Arc::default(),
-        StateCode::Never,
-    )
-    .unwrap();
-    let data = (0..8)
-        .map(|at| (at, BigUint::from(at * 31 % 256)))
-        .collect();
-    machine.write_memory("m", &data);
-    machine.reset(&mut |_| {}).unwrap();
+    let mut machine = started(&compiled, StateCode::Never);
     let words = |value: &BigUint| value.iter_u64_digits().next().unwrap_or(0);
     let mut next: Option<Vec<u64>> = None;
     let mut before = machine.watched().to_vec();

@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use petal_reconstruct::{Change, Id as _, SlotId};
 
+use super::Subject;
 use crate::code::{Instance, Layout};
-use crate::graph::{Graph, Kind, MemId, NodeId, Op, RegId};
+use crate::graph::{Graph, Kind, MemId, NodeId, Op, RegId, Write as GraphWrite};
 
 /// Values that a tape computes at most. With more of them the general code is as good.
 const MAX_STEPS: usize = 128;
@@ -253,10 +254,7 @@ impl Tape {
 
 /// What a tape is made for.
 pub(super) struct State<'a> {
-    pub graph: &'a Graph,
-    pub layout: &'a Layout,
-    pub done: NodeId,
-    pub probes: &'a [NodeId],
+    pub subject: &'a Subject<'a>,
     /// The registers of a state, and the values of this one.
     pub registers: &'a [RegId],
     pub key: &'a [u64],
@@ -267,24 +265,23 @@ impl State<'_> {
     pub fn tape(&self, values: &mut Values) -> Option<Tape> {
         let pairs = self.registers.iter().copied().zip(self.key.iter().copied());
         let constants: HashMap<RegId, u64> = pairs.collect();
-        let (graph, nodes) = self.graph.in_state(|reg| constants.get(&reg).copied());
+        let (graph, nodes) = self
+            .subject
+            .graph
+            .in_state(|reg| constants.get(&reg).copied());
         let roots = self.roots(&graph, &nodes)?;
         let mut maker = Maker {
             places: HashMap::new(),
             steps: Vec::new(),
             graph: &graph,
-            layout: self.layout,
+            layout: self.subject.layout,
             values,
         };
         maker.compute(&roots)?;
         let stops = self.stops(&graph, &nodes);
         let stops = stops.map(|node| maker.place(node)).collect::<Option<_>>()?;
         let mut writes = Vec::new();
-        for write in graph
-            .writes
-            .iter()
-            .filter(|write| !graph.is(write.enable, 0))
-        {
+        for write in enabled(&graph) {
             writes.push(Write {
                 memory: write.memory,
                 size: graph.mems[write.memory.index()].size,
@@ -299,14 +296,14 @@ impl State<'_> {
         }
         let (mut sets, mut branches) = (Vec::new(), Vec::new());
         for (reg, next) in moving(&graph, &constants) {
-            let to = place(at(self.layout, reg));
+            let to = place(at(self.subject.layout, reg));
             if constants.contains_key(&reg) && graph.value(next).is_none() {
                 branches.push(to);
             }
             sets.push((to, maker.kept(next)?));
         }
         let (mut fixed, mut moving) = (Vec::new(), Vec::new());
-        for (slot, &probe) in self.probes.iter().enumerate() {
+        for (slot, &probe) in self.subject.probes.iter().enumerate() {
             let node = nodes[probe.index()];
             let value = graph.value(node);
             let value = value.map(|value| value.iter_u64_digits().next().unwrap_or(0));
@@ -329,7 +326,7 @@ impl State<'_> {
 
     /// What must be 0.
     fn stops<'s>(&self, graph: &'s Graph, nodes: &[NodeId]) -> impl Iterator<Item = NodeId> + 's {
-        let done = nodes[self.done.index()];
+        let done = nodes[self.subject.done.index()];
         let checks = graph.checks.iter().map(|check| check.fails);
         checks.chain([done]).filter(|&node| !graph.is(node, 0))
     }
@@ -340,19 +337,21 @@ impl State<'_> {
         if roots.iter().any(|&node| graph.value(node).is_some()) {
             return None;
         }
-        for write in graph
-            .writes
-            .iter()
-            .filter(|write| !graph.is(write.enable, 0))
-        {
+        for write in enabled(graph) {
             roots.extend([write.enable, write.address, write.data]);
             roots.extend(write.within);
         }
         let next = graph.regs.iter().map(|reg| reg.next);
-        let probes = self.probes.iter().map(|probe| nodes[probe.index()]);
+        let probes = self.subject.probes.iter().map(|probe| nodes[probe.index()]);
         roots.extend(next.chain(probes));
         Some(roots)
     }
+}
+
+/// The writes that may happen.
+fn enabled(graph: &Graph) -> impl Iterator<Item = &GraphWrite> {
+    let writes = graph.writes.iter();
+    writes.filter(|write| !graph.is(write.enable, 0))
 }
 
 /// The registers that may change, with what they become.

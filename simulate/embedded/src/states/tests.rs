@@ -1,39 +1,22 @@
 //! Runs with tapes from the first cycles on, held against the general code in every cycle.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use num_bigint::BigUint;
-use petal_passes::{ALL, Library, NO_OPT, Pipeline};
+use petal_passes::{ALL, NO_OPT};
 use petal_reconstruct::SlotId;
 
 use super::*;
-use crate::elaborate;
-use crate::machine::tests::{Random, design};
-use crate::machine::{Compiled, Machine};
-use crate::program::Program;
+use crate::machine::Compiled;
+use crate::machine::tests::{Random, design, elaborated, started};
 use crate::waveform;
 
 /// Runs a design both ways. Returns how many cycles it takes, and how many were done by tapes.
 fn check(text: &str, passes: &str) -> (u64, u64) {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("design.futil");
-    std::fs::write(&file, text).unwrap();
-    let library = Library::new(&[]).unwrap();
-    let program = petal_passes::Program::read(&file, &library).unwrap();
-    let compiled = petal_passes::compile(program, &Pipeline::parse(passes, &[]).unwrap()).unwrap();
-    let design = elaborate::elaborate(&Program::of(compiled.program())).unwrap();
+    let design = elaborated(text, passes);
     let probes = waveform::values(&design);
     let compiled = Arc::new(Compiled::new(design, &probes, &[]).unwrap());
-    let data = (0..8).map(|at| (at, BigUint::from(at * 31 % 256)));
-    let data: BTreeMap<u64, BigUint> = data.collect();
-    let [mut general, mut tapes] = [StateCode::Never, StateCode::Soon].map(|states| {
-        let machine = Machine::new(Arc::clone(&compiled), 20_000, Arc::default(), states);
-        let mut machine = machine.unwrap();
-        machine.write_memory("m", &data);
-        machine.reset(&mut |_| {}).unwrap();
-        machine
-    });
+    let [mut general, mut tapes] =
+        [StateCode::Never, StateCode::Soon].map(|states| started(&compiled, states));
     let nothing = Change {
         slot: SlotId::from_index(0),
         value: 0,
