@@ -246,12 +246,12 @@ mod tests {
             ("tddc:dump-fsm", "there is no pass `tddc`; is it `tdcc`?"),
             ("all:dump-fsm", "there is no pass `all`"),
             (
-                "tdcc:dump",
-                "the pass `tdcc` has no option `dump`; is it `dump-fsm`?",
+                "static-promotion:thresh",
+                "the pass `static-promotion` has no option `thresh`; is it `threshold`?",
             ),
             (
-                "tdcc:x",
-                "the pass `tdcc` has no option `x`; it has `dump-fsm`, `early-transitions`",
+                "static-promotion:x",
+                "the pass `static-promotion` has no option `x`; it has `threshold`, `cycle-limit`, `if-diff-limit`, `compaction`",
             ),
             (
                 "clk-insertion:x",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use petal_metadata::{Metadata, Origin, PositionId};
 use petal_passes::{
-    ALL, Library, NO_OPT, Parsed, PassesError, Pipeline, Source, compile, instrument,
+    ALL, CALYX_VERSION, Library, NO_OPT, Parsed, PassesError, Pipeline, Source, compile, instrument,
 };
 
 use self::inserter::{Positioned, positioned};
@@ -108,10 +108,11 @@ fn positions_change_nothing_and_arrive(passes: &str, first: usize) {
     let mut compared = 0;
     for design in designs().into_iter().skip(first).step_by(2) {
         let text = std::fs::read_to_string(&design).unwrap();
-        let Some(expected) = positioned(&text) else {
+        if text.contains("sourceinfo") {
             // It has positions already.
             continue;
-        };
+        }
+        let expected = positioned(&text).unwrap();
         // Beside copies of what it imports.
         let folder = tempfile::tempdir().unwrap();
         copy(design.parent().unwrap(), folder.path());
@@ -316,6 +317,10 @@ fn errors_show_the_users_text() {
 
 #[test]
 fn an_attribute_that_may_change_cycles_is_noted() {
+    // Upstream's compiler knows it.
+    if CALYX_VERSION != "0.7.1" {
+        return;
+    }
     let text = PROGRAM.replace("@pos{3} seq", "@fast @pos{3} seq");
     let table =
         "sourceinfo #{\nFILES\n 0: a\nPOSITIONS\n 0: 0 1\n 1: 0 1\n 2: 0 1\n 3: 0 1\n 7: 0 1\n}#";

@@ -42,10 +42,7 @@ pub use error::{Error, ErrorKind, Unwritten};
 pub use front_end::SourceRoots;
 pub use memories::Memories;
 pub use observing::counters;
-pub use options::{
-    CYCLE_LIMIT, DesignOptions, ObserveOptions, Options, Simulator, WaveformFile, WaveformFormat,
-    design_name,
-};
+pub use options::{CYCLE_LIMIT, DesignOptions, ObserveOptions, Options, Simulator, design_name};
 pub use places::Places;
 pub use profile::{
     Profile, add_advice, no_front_end, period, write_area, write_flames, write_report,

@@ -76,34 +76,6 @@ impl Simulator {
     }
 }
 
-/// A file for the waveform of a run, with all its signals.
-#[derive(Debug, Clone)]
-pub struct WaveformFile {
-    /// Where it goes.
-    pub path: PathBuf,
-    /// Its format.
-    pub format: WaveformFormat,
-}
-
-/// A format of waveforms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaveformFormat {
-    /// Small; petal's own simulator writes it.
-    Fst,
-    /// Read by everything.
-    Vcd,
-}
-
-impl WaveformFile {
-    /// What users ask for it by.
-    pub fn option(&self) -> &'static str {
-        match self.format {
-            WaveformFormat::Fst => "--fst",
-            WaveformFormat::Vcd => "--vcd",
-        }
-    }
-}
-
 /// What to observe in a run.
 #[derive(Debug, Clone, Default)]
 pub struct ObserveOptions {
@@ -132,8 +104,10 @@ pub struct Options {
     pub max_memory: Option<u64>,
     /// Whether a run is profiled, too, that the design or an interrupt ends. Default: no.
     pub is_partial: bool,
-    /// Where all signals go, if anywhere.
-    pub waveform: Option<WaveformFile>,
+    /// Where all signals go as FST, if anywhere; petal's own simulator writes it.
+    pub fst: Option<PathBuf>,
+    /// Where they go as VCD, if anywhere.
+    pub vcd: Option<PathBuf>,
     /// Which control statements outputs show. Default: all.
     pub control: ControlView,
     /// What to observe.
@@ -156,7 +130,8 @@ impl Options {
             cycle_limit: CYCLE_LIMIT,
             max_memory: None,
             is_partial: false,
-            waveform: None,
+            fst: None,
+            vcd: None,
             control: ControlView::Source,
             observe: ObserveOptions::default(),
             period: None,

@@ -94,16 +94,18 @@ impl Places {
         Ok(())
     }
 
-    /// Takes in all that a run writes: its profile in the folder `dir`, and its waveform.
+    /// Takes in all that a run writes: its profile in the folder `dir`, and its waveforms.
     ///
     /// # Errors
     /// As for [`writes_profile`](Self::writes_profile).
     pub fn writes_run(&mut self, options: &Options, dir: &Path) -> Result<(), Error> {
         self.writes_profile(dir)?;
-        match &options.waveform {
-            Some(file) => self.writes(file.option(), &file.path),
+        let waveforms = [("--fst", &options.fst), ("--vcd", &options.vcd)];
+        let mut waveforms = waveforms.into_iter();
+        waveforms.try_for_each(|(option, file)| match file {
+            Some(file) => self.writes(option, file),
             None => Ok(()),
-        }
+        })
     }
 
     /// Fails if the output would take the place of an input or of another output.

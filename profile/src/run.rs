@@ -3,8 +3,9 @@
 mod embedded;
 mod stuck;
 mod verilator;
+mod waveforms;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use petal_analysis::{Analysis, ControlView, Hardware, Summary};
@@ -19,18 +20,20 @@ use petal_visualize::{Area, Frames};
 use crate::before::Before;
 use crate::compile::{self, Compiled};
 use crate::error::Error;
-use crate::folder::{self, Draft, Staging};
+use crate::folder::{self, Staging};
 use crate::follow::{Output, Timelines};
 use crate::interrupt::{self, Ending};
 use crate::memories::Memories;
 use crate::observations;
 use crate::observing::Observing;
-use crate::options::{Options, Simulator, WaveformFile, WaveformFormat};
+use crate::options::{Options, Simulator};
 use crate::outputs;
 use crate::places::Places;
 use crate::profile::{area, period};
 use crate::reporter::{Reporter, Stage};
 use crate::verify::{self, Verification};
+
+use self::waveforms::Waveforms;
 
 /// Why there is no FST with Verilator.
 const NO_FST: &str =
@@ -103,8 +106,6 @@ pub fn run_in(
     notes.for_each(|note| reporter.note(note));
     let reconstruction = Reconstruction::new(&metadata);
     drop(loading);
-    let waveform = options.waveform.as_ref().map(|file| Draft::new(&file.path));
-    let waveform = waveform.transpose()?;
     let job = Job {
         options,
         reporter,
@@ -112,7 +113,7 @@ pub fn run_in(
         metadata: &metadata,
         reconstruction,
         memories: Arc::clone(&memories),
-        waveform: waveform.as_ref(),
+        waveforms: Waveforms::new(options)?,
         name: options.name(),
         staging: Staging::new(out)?,
         out,
@@ -165,9 +166,7 @@ pub fn run_in(
     }
     let names = outputs::of_runs();
     job.staging.commit(&names)?;
-    if let Some(waveform) = waveform {
-        waveform.finish()?;
-    }
+    job.waveforms.finish()?;
     Ok(Profiled {
         metadata,
         summary,
@@ -204,10 +203,7 @@ fn verified(
 
 /// Takes in what a run reads besides its design; returns what to observe.
 fn inputs(options: &Options, places: &mut Places) -> Result<Observing, Error> {
-    let is_fst = |file: &WaveformFile| file.format == WaveformFormat::Fst;
-    if options.waveform.as_ref().is_some_and(is_fst)
-        && matches!(options.simulator, Simulator::Verilator(_))
-    {
+    if options.fst.is_some() && matches!(options.simulator, Simulator::Verilator(_)) {
         return Err(Error::usage(NO_FST));
     }
     let observing = {
@@ -257,8 +253,7 @@ struct Job<'a> {
     metadata: &'a Metadata,
     reconstruction: Reconstruction<'a>,
     memories: Arc<Memories>,
-    /// Where all signals go, as the options tell.
-    waveform: Option<&'a Draft>,
+    waveforms: Waveforms,
     name: String,
     staging: Staging,
     out: &'a Path,
@@ -330,8 +325,9 @@ impl<'a> Job<'a> {
 
     /// While it lives, an interrupt ends the process at once.
     fn ending(&self) -> Ending {
-        let waveform = self.waveform.map(Draft::path);
+        let waveforms = self.waveforms.paths();
         let left = [self.design.folder()].into_iter();
-        self.staging.ending(left.chain(waveform.as_deref()))
+        self.staging
+            .ending(left.chain(waveforms.iter().map(PathBuf::as_path)))
     }
 }

@@ -75,12 +75,14 @@ mod tests {
             .filter(|package| package.starts_with("name = \"calyx-"))
             .collect();
         assert!(calyx.len() >= 6, "only {} crates found", calyx.len());
-        let version = format!("\nversion = \"{}\"\n", super::CALYX_VERSION);
+        // A checkout says more of itself.
+        let number = super::CALYX_VERSION.split(' ').next().unwrap();
+        let version = format!("\nversion = \"{number}\"\n");
         for package in calyx {
             assert!(package.contains(&version), "{package}");
         }
         let manifest = include_str!("../../Cargo.toml");
-        let exactly = format!(" = \"={}\"", super::CALYX_VERSION);
+        let exactly = format!(" = \"={number}\"");
         let asked = manifest.lines().filter(|line| line.starts_with("calyx-"));
         let asked: Vec<&str> = asked.filter(|line| line.contains("= \"")).collect();
         assert!(asked.len() >= 6, "only {asked:?} found");

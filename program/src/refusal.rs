@@ -232,7 +232,12 @@ impl<'a> Missing<'a> {
                 "component port" => What::OwnPort,
                 "group" | "group or fsm" => What::Group,
                 "combinational group" => What::CombGroup,
-                "hole" => What::Hole,
+                // Upstream's compiler names its group, too.
+                "hole" => {
+                    let name = name.rsplit('.').next()?;
+                    let what = What::Hole;
+                    return Some(Self { name, what });
+                }
                 "primitive or component" => What::Prototype,
                 _ => return None,
             };

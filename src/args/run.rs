@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use petal_profile::{CYCLE_LIMIT, Error, Options, Simulator, WaveformFile, WaveformFormat};
+use petal_profile::{CYCLE_LIMIT, Error, Options, Simulator};
 
 use super::design::DesignArgs;
 use super::observe::ObserveArgs;
@@ -73,7 +73,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "verilator")]
     pub fst: Option<PathBuf>,
     /// Write them as VCD, which everything reads
-    #[arg(long, value_name = "FILE", conflicts_with = "fst")]
+    #[arg(long, value_name = "FILE")]
     pub vcd: Option<PathBuf>,
     /// Run the design again whenever a file that the run reads changes, print what that saved in a line, and serve a report that
     /// shows each run
@@ -104,11 +104,6 @@ pub struct RunArgs {
 impl RunArgs {
     /// The run that they ask for.
     pub fn options(&self) -> Result<Options, Error> {
-        let waveform = |path: &Option<PathBuf>, format| {
-            let path = path.clone()?;
-            Some(WaveformFile { path, format })
-        };
-        let fst = waveform(&self.fst, WaveformFormat::Fst);
         let name = || design::name(&self.design.design);
         Ok(Options {
             name: Some(self.name.clone().unwrap_or_else(name)),
@@ -124,7 +119,8 @@ impl RunArgs {
             cycle_limit: self.cycle_limit,
             max_memory: self.max_memory,
             is_partial: self.partial,
-            waveform: fst.or_else(|| waveform(&self.vcd, WaveformFormat::Vcd)),
+            fst: self.fst.clone(),
+            vcd: self.vcd.clone(),
             control: self.view.control.into(),
             observe: self.observe.options(),
             period: self.clock.period,

@@ -28,7 +28,7 @@ fn two_builds_as_text() {
     let mut said = Workshop::empty().succeeds(&args);
     if CALYX_VERSION != "0.7.1" {
         // Upstream's `all` has two passes more.
-        said = said.replace("after with 16 passes", "after with 14 passes");
+        said = said.replace("compiled with 16 passes", "compiled with 14 passes");
     }
     expect![[r#"
         while-comb (no-opt) → while-comb (all)

@@ -17,10 +17,16 @@ const RECONSTRUCT: [&str; 6] = [
     "-q",
 ];
 
-/// Runs a design with both formats.
+/// Runs a design with each format, and with both at once, which writes the same.
 fn both(workshop: &Workshop, design: &str) {
     for (option, file) in [("--vcd", "wave.vcd"), ("--fst", "wave.fst")] {
         workshop.succeeds(&["run", design, option, file, "--out", "kept", "-q"]);
+    }
+    let at_once = ["--vcd", "at-once.vcd", "--fst", "at-once.fst"];
+    workshop.succeeds(&[&["run", design, "--out", "at-once", "-q"], &at_once[..]].concat());
+    for (one, other) in [("wave.vcd", "at-once.vcd"), ("wave.fst", "at-once.fst")] {
+        let [one, other] = [one, other].map(|file| fs::read(workshop.path(file)).unwrap());
+        assert!(one == other, "{design}");
     }
 }
 
@@ -154,7 +160,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     for (more, way_out) in [
         (&["--simulator", "verilator"][..], "--vcd"),
         (&["--verilator", "/bin/true"], "--verilator"),
-        (&["--vcd", "other.vcd"], "--vcd"),
+        (&["--vcd", "other.fst"], "the same file"),
     ] {
         tells(
             &workshop.ends(2, &[&run, more].concat()),

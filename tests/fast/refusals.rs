@@ -206,7 +206,7 @@ fn what_is_missing_is_told_where_it_is() {
         lines.join("\n").replace("incr[done]", "incr[don]"),
     );
     let said = workshop.fails(&["run", "design.futil", "--out", "out"]);
-    tells(&said, &["Undefined hole name: don; is it `done`?"]);
+    tells(&said, &["Undefined hole name: ", "don; is it `done`?"]);
     workshop.write(
         "design.futil",
         text.replace("import \"primitives/core.futil\";", ""),

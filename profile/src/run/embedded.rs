@@ -1,20 +1,15 @@
 //! A run in petal's own simulator.
 
-use std::io::BufWriter;
-
 use petal_embedded::Error::{Compile, Unsupported};
-use petal_embedded::{
-    CRANELIFT_VERSION, Compiled, Options, Simulation, Stopped, Visible, WaveformFile,
-};
+use petal_embedded::{CRANELIFT_VERSION, Compiled, Options, Simulation, Stopped, Visible};
 use petal_observe::{Observations, Results};
 use petal_reconstruct::{Ahead, ProbeSource as _};
 
 use super::{Followed, Job};
 use crate::error::Error;
-use crate::folder::Draft;
 use crate::interrupt;
 use crate::observing::directory;
-use crate::options::{Simulator, WaveformFormat};
+use crate::options::Simulator;
 
 impl<'a> Job<'a> {
     /// The run in the embedded simulator, unless it is for Verilator.
@@ -27,19 +22,20 @@ impl<'a> Job<'a> {
         let values = observations.as_ref().map_or(&[][..], Observations::values);
         // Which parts are kept is known only when the run is over.
         let is_whole = observations.as_ref().is_none_or(|of| !of.have_windows());
-        let waveform = self.waveform.filter(|_| is_whole);
-        let waveform = waveform
-            .map(|draft| self.waveform_file(draft))
-            .transpose()?;
-        let visible = match waveform {
-            Some(_) => Visible::All,
-            None => Visible::Probes,
+        let waveforms = if is_whole {
+            self.waveforms.files()?
+        } else {
+            Vec::new()
+        };
+        let visible = match &waveforms[..] {
+            [] => Visible::Probes,
+            _ => Visible::All,
         };
         let options = Options {
             cycle_limit: self.options.cycle_limit,
             interrupt: interrupt::flag(),
             partial: true,
-            waveform,
+            waveforms,
             ..Options::default()
         };
         let probes = &self.reconstruction.signals().watched;
@@ -64,27 +60,18 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn waveform_file(&self, draft: &Draft) -> Result<WaveformFile, Error> {
-        let file = BufWriter::with_capacity(1 << 20, draft.create()?);
-        let asked = self.options.waveform.as_ref().map(|file| file.format);
-        Ok(match asked {
-            Some(WaveformFormat::Fst) => WaveformFile::Fst(Box::new(file)),
-            Some(WaveformFormat::Vcd) | None => WaveformFile::Vcd(Box::new(file)),
-        })
-    }
-
-    /// Runs the design again for a waveform of the cycles that are kept: the same design does the same.
+    /// Runs the design again for waveforms of the cycles that are kept: the same design does the same.
     pub(super) fn keep(&self, results: &Results) -> Result<(), Error> {
-        let Some(draft) = self.waveform.filter(|_| !results.windows.is_empty()) else {
+        if self.waveforms.are_none() || results.windows.is_empty() {
             return Ok(());
-        };
+        }
         let kept = results.kept();
         let end = kept.last().map_or(0, |last| last.end);
         let options = Options {
             cycle_limit: u64::MAX,
             interrupt: interrupt::flag(),
             partial: true,
-            waveform: Some(self.waveform_file(draft)?),
+            waveforms: self.waveforms.files()?,
             kept: Some(kept),
             ..Options::default()
         };

@@ -15,19 +15,16 @@ use crate::folder::{self, Draft};
 use crate::follow::{self, Known, Unfollowed};
 use crate::interrupt;
 use crate::observing::directory;
-use crate::options::WaveformFormat;
 use crate::verify::more_verilog;
 
 impl<'a> Job<'a> {
     /// Refuses what Verilator cannot do.
     fn check_for_verilator(&self) -> Result<(), Error> {
-        let asked = self.options.waveform.as_ref().map(|file| file.format);
-        let is_fst = asked == Some(WaveformFormat::Fst);
         let problem = if self.options.is_partial {
             "Verilator cannot make a partial profile; leave out `--partial`"
-        } else if is_fst {
+        } else if self.options.fst.is_some() {
             NO_FST
-        } else if self.waveform.is_some() && self.observing.have_windows() {
+        } else if !self.waveforms.are_none() && self.observing.have_windows() {
             "Verilator writes a waveform of the whole run; leave out `--vcd`, or the windows"
         } else if self.observing.may_stop() {
             "Verilator cannot end a run where an observation wants it; leave out `--stop-on`"
@@ -56,7 +53,7 @@ impl<'a> Job<'a> {
         // A user looks at all signals, reconstruction only at some.
         let probes = || signals.names().into_iter().collect();
         let options = BuildOptions {
-            signals: self.waveform.is_none().then(probes),
+            signals: self.waveforms.are_none().then(probes),
             more: more_verilog(&self.design),
             interrupt: interrupt::flag(),
             ..BuildOptions::default()
@@ -70,7 +67,7 @@ impl<'a> Job<'a> {
         drop(writing);
         let options = RunOptions {
             data_dir: work.clone(),
-            vcd: self.waveform.map(Draft::path),
+            vcd: self.waveforms.vcd.as_ref().map(Draft::path),
             cycle_limit: self.options.cycle_limit,
         };
         let known = Known {

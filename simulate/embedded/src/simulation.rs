@@ -29,7 +29,7 @@ pub struct Options {
     /// [`Simulation::stopped`] returns the error.
     pub partial: bool,
     /// Where to write all values of the design.
-    pub waveform: Option<WaveformFile>,
+    pub waveforms: Vec<WaveformFile>,
     /// The cycles of which they are written, ascending and with gaps between them; in the gaps, nothing is known. `None`: all, with
     /// those of the reset before.
     pub kept: Option<Vec<Range<u64>>>,
@@ -44,7 +44,7 @@ impl Default for Options {
             cycle_limit: u64::MAX,
             interrupt: Arc::default(),
             partial: false,
-            waveform: None,
+            waveforms: Vec::new(),
             kept: None,
             states: StateCode::default(),
         }
@@ -56,7 +56,7 @@ impl Default for Options {
 pub enum Visible {
     /// The probes.
     Probes,
-    /// All values, as [`Options::waveform`] asks for.
+    /// All values, as [`Options::waveforms`] asks for.
     All,
 }
 
@@ -108,16 +108,16 @@ impl Compiled {
     /// [`Error::Memory`] if there is not enough memory for those of the design, [`Error::Waveform`] if the
     /// waveform can't be written, [`Error::NotVisible`] if there is to be one, and not all values are visible.
     pub fn simulation(&self, options: Options) -> Result<Simulation, Error> {
-        let waveform = match (options.waveform, &self.watched) {
-            (None, _) => None,
-            (Some(_), None) => return Err(Error::NotVisible),
-            (Some(output), Some(watched)) => {
+        let waveform = match (options.waveforms, &self.watched) {
+            (files, _) if files.is_empty() => None,
+            (_, None) => return Err(Error::NotVisible),
+            (files, Some(watched)) => {
                 let reset = RESET_CYCLES as u64;
                 let shift = |part: Range<u64>| part.start + reset..part.end + reset;
                 let kept = options
                     .kept
                     .map(|kept| kept.into_iter().map(shift).collect());
-                let waveform = Waveform::new(output, self.machine.design(), watched, kept);
+                let waveform = Waveform::new(files, self.machine.design(), watched, kept);
                 Some(waveform.map_err(Error::Waveform)?)
             }
         };
@@ -165,9 +165,9 @@ impl Simulation {
     /// # Errors
     /// Those of [`Compiled::new`] and [`Compiled::simulation`].
     pub fn new(program: &Context, probes: &[Signal], options: Options) -> Result<Self, Error> {
-        let visible = match options.waveform {
-            Some(_) => Visible::All,
-            None => Visible::Probes,
+        let visible = match &options.waveforms[..] {
+            [] => Visible::Probes,
+            _ => Visible::All,
         };
         Compiled::new(program, probes, visible)?.simulation(options)
     }

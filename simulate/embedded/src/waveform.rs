@@ -1,4 +1,4 @@
-//! Writes the values of a run as a waveform, with the scopes and names that the design has in
+//! Writes the values of a run as waveforms, with the scopes and names that the design has in
 //! Verilog: what a waveform viewer, or `petal reconstruct`, reads.
 //!
 //! A cycle takes 10 ns. The clock rises in the middle of it, and values change there. Owns which values are written
@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
-use self::format::{Declaration, Format};
+use self::format::{Declaration, Format, Formats};
 use self::fst::Fst;
 use self::vcd::Vcd;
 use crate::code;
@@ -35,9 +35,9 @@ pub enum WaveformFile {
     Fst(Box<dyn WriteSeek>),
 }
 
-/// A waveform that is being written.
+/// The waveforms that are being written.
 pub(crate) struct Waveform {
-    format: Box<dyn Format>,
+    formats: Formats,
     values: Vec<Value>,
     /// The words of all values that were written last.
     last: Vec<u64>,
@@ -103,7 +103,7 @@ fn declarations<'a>(design: &'a Design, watched: &[NodeId]) -> Vec<Declaration<'
 impl Waveform {
     /// Writes the header. `watched` are the [`values`] of the design; `kept` the cycles that are written.
     pub fn new(
-        file: WaveformFile,
+        files: Vec<WaveformFile>,
         design: &Design,
         watched: &[NodeId],
         kept: Option<Vec<Range<u64>>>,
@@ -119,12 +119,21 @@ impl Waveform {
                 words: first..words,
             }
         });
+        let formats = files
+            .into_iter()
+            .map(|file| -> io::Result<Box<dyn Format>> {
+                Ok(match file {
+                    WaveformFile::Vcd(file) => {
+                        Box::new(Vcd::new(file, &declarations, watched.len())?)
+                    }
+                    WaveformFile::Fst(file) => {
+                        Box::new(Fst::new(file, &declarations, watched.len())?)
+                    }
+                })
+            });
         Ok(Self {
             values: values.collect(),
-            format: match file {
-                WaveformFile::Vcd(file) => Box::new(Vcd::new(file, &declarations, watched.len())?),
-                WaveformFile::Fst(file) => Box::new(Fst::new(file, &declarations, watched.len())?),
-            },
+            formats: Formats(formats.collect::<io::Result<_>>()?),
             last: Vec::new(),
             cycles: 0,
             kept,
@@ -140,41 +149,44 @@ impl Waveform {
         if !is_kept {
             return self.close(start);
         }
-        // Else the time at which the clock rose is written already.
-        if start == 0 {
-            self.format.time(0)?;
-        }
         let (now, changed) = (machine.watched(), machine.changed().iter().copied());
         if std::mem::replace(&mut self.is_open, true) {
+            // At the time at which the clock rose.
             self.values(now, changed)?;
+            self.formats.time(start)?;
         } else {
             // All are new.
+            self.formats.time(start)?;
             self.last = now.iter().map(|word| !word).collect();
             self.values(now, changed.map(|_| u64::MAX))?;
         }
-        let format = &mut *self.format;
-        if start > 0 {
-            format.time(start)?;
-        }
-        format.value(CLOCK, 1, &[0])?;
-        format.time(start + PERIOD / 2)?;
-        format.value(CLOCK, 1, &[1])
+        let formats = &mut self.formats;
+        formats.value(CLOCK, 1, &[0])?;
+        formats.time(start + PERIOD / 2)?;
+        formats.value(CLOCK, 1, &[1])
     }
 
     /// Writes those of these values that are not as they were, among those that may not be.
     fn values(&mut self, now: &[u64], changed: impl Iterator<Item = u64>) -> io::Result<()> {
-        let (format, last) = (&mut *self.format, &mut self.last);
+        let (formats, last) = (&mut self.formats, &mut self.last);
         for (first, changed) in (0..).step_by(64).zip(changed) {
             for bit in code::bits(changed) {
                 let Some(value) = self.values.get(first + bit) else {
                     break;
                 };
                 let number = CLOCK + 1 + first + bit;
-                let (now, last) = (&now[value.words.clone()], &mut last[value.words.clone()]);
-                // Word by word: most values have one.
-                if now.iter().zip(&*last).any(|(now, last)| now != last) {
-                    last.copy_from_slice(now);
-                    format.value(number, value.width, now)?;
+                let now = &now[value.words.clone()];
+                let is_new = match (now, &mut last[value.words.clone()]) {
+                    // Most values have one word.
+                    ([now], [last]) => std::mem::replace(last, *now) != *now,
+                    (now, last) => {
+                        let is_new = now != last;
+                        last.copy_from_slice(now);
+                        is_new
+                    }
+                };
+                if is_new {
+                    formats.value(number, value.width, now)?;
                 }
             }
         }
@@ -202,10 +214,10 @@ impl Waveform {
         if !was_open && time > 0 {
             return Ok(());
         }
-        self.format.time(time)?;
-        self.format.unknown(CLOCK, 1)?;
+        self.formats.time(time)?;
+        self.formats.unknown(CLOCK, 1)?;
         let mut values = self.values.iter().zip(CLOCK + 1..);
-        values.try_for_each(|(value, number)| self.format.unknown(number, value.width))
+        values.try_for_each(|(value, number)| self.formats.unknown(number, value.width))
     }
 
     /// Writes what is still to be written.
@@ -213,6 +225,6 @@ impl Waveform {
         if self.kept.is_some() && self.is_open {
             self.close(self.cycles * PERIOD)?;
         }
-        self.format.finish()
+        self.formats.finish()
     }
 }

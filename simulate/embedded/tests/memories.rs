@@ -160,7 +160,7 @@ fn a_design_that_is_compiled_once_runs_many_times_at_once() {
         }
     });
     let options = Options {
-        waveform: Some(WaveformFile::Vcd(Box::new(Vec::new()))),
+        waveforms: vec![WaveformFile::Vcd(Box::new(Vec::new()))],
         ..Options::default()
     };
     let refused = compiled.simulation(options).err();

@@ -341,7 +341,7 @@ fn a_waveform_has_the_scopes_and_names_of_the_verilog() {
     );
     let vcd = Shared::default();
     let options = Options {
-        waveform: Some(WaveformFile::Vcd(Box::new(vcd.clone()))),
+        waveforms: vec![WaveformFile::Vcd(Box::new(vcd.clone()))],
         ..Options::default()
     };
     let mut simulation = Simulation::new(&program, &[], options).unwrap();
@@ -429,7 +429,7 @@ fn a_waveform_that_cannot_be_written_is_an_error() {
         }
     }
     let options = Options {
-        waveform: Some(WaveformFile::Vcd(Box::new(Full))),
+        waveforms: vec![WaveformFile::Vcd(Box::new(Full))],
         ..Options::default()
     };
     let error = Simulation::new(&main_with("", ""), &[], options)

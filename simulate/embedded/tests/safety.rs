@@ -175,8 +175,9 @@ proptest! {
         let compiled = Compiled::observing(&program, &probes, &values, visible)
             .or_else(|_| Compiled::new(&program, &probes, visible))
             .unwrap();
-        let waveform = all.then(|| WaveformFile::Vcd(Box::new(Vec::new())));
-        let options = Options { waveform, partial: true, ..Options::default() };
+        let waveforms = all.then(|| WaveformFile::Vcd(Box::new(Vec::new())));
+        let waveforms = waveforms.into_iter().collect();
+        let options = Options { waveforms, partial: true, ..Options::default() };
         let mut simulation = compiled.simulation(options).unwrap();
         for step in &steps {
             match step {

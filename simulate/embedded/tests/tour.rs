@@ -34,7 +34,7 @@ fn the_tour_runs_and_its_files_are_current() {
     let reconstruction = Reconstruction::new(&metadata);
     let vcd = Shared::default();
     let options = Options {
-        waveform: Some(WaveformFile::Vcd(Box::new(vcd.clone()))),
+        waveforms: vec![WaveformFile::Vcd(Box::new(vcd.clone()))],
         ..Options::default()
     };
     let probes = &reconstruction.signals().watched;
@@ -60,6 +60,10 @@ fn the_tour_runs_and_its_files_are_current() {
     assert_eq!(result.into_values().collect::<Vec<_>>(), expected);
     simulation.finish_waveform().unwrap();
     let vcd = String::from_utf8(vcd.0.lock().unwrap().clone()).unwrap();
+    // Upstream's compiler makes other hardware.
+    if petal_compiler::CALYX_VERSION != "0.7.1" {
+        return;
+    }
     expect_file!["../../../reconstruct/tests/data/tour.vcd"].assert_eq(&vcd);
     expect_file!["../../../reconstruct/tests/data/tour.metadata.json"]
         .assert_eq(&metadata.to_json());

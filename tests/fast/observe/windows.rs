@@ -1,12 +1,13 @@
 //! Windows: what is kept is what the whole run has there, and nothing else is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::{results, short_examples};
+use crate::support::histories::{of_fst, of_vcd};
 use crate::support::workshop::{Workshop, example, tells};
 
 /// A slice of a timeline: its process, thread, category and name, its first cycle and the one after it.
@@ -99,6 +100,21 @@ fn states(path: &Path) -> BTreeMap<u64, Vec<(vcd::IdCode, String)>> {
         }
     }
     states
+}
+
+/// The times at which a value becomes known.
+fn told(path: &Path) -> BTreeSet<u64> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, changes) = text.split_once("$enddefinitions $end").unwrap();
+    let (mut time, mut known) = (0, BTreeSet::new());
+    for line in changes.lines() {
+        match line.strip_prefix('#') {
+            Some(next) => time = next.parse().unwrap(),
+            None if line.is_empty() || line.starts_with('x') || line.starts_with("bx") => {}
+            None => drop(known.insert(time)),
+        }
+    }
+    known
 }
 
 /// The call tree of each cycle; `null` where there is none.
@@ -202,7 +218,14 @@ fn a_window_keeps_what_the_whole_run_has_there() {
         ];
         for window in &windows {
             let run = ["run", &design, "-q", "--out", "out", "--vcd", "part.vcd"];
-            workshop.succeeds(&[&run[..], &["--window", window]].concat());
+            let more = ["--fst", "part.fst", "--window", window];
+            workshop.succeeds(&[&run[..], &more].concat());
+            let by_vcd = of_vcd(&workshop.path("part.vcd"));
+            assert_eq!(
+                of_fst(&workshop.path("part.fst")),
+                by_vcd,
+                "{design} {window}"
+            );
             let results = results(&workshop, "out");
             let kept = kept(&results);
             let mut expected: Vec<Slice> = Vec::new();
@@ -241,6 +264,12 @@ fn a_window_keeps_what_the_whole_run_has_there() {
             for part in kept.iter().filter(|part| part.end < cycles) {
                 let end = time(part.end) - 5;
                 assert!(written[&end].is_empty(), "{design} {window} {end}");
+            }
+            for time in told(&workshop.path("part.vcd")) {
+                let cycle = (time / 10).checked_sub(3);
+                let is_kept =
+                    cycle.is_some_and(|cycle| kept.iter().any(|part| part.contains(&cycle)));
+                assert!(is_kept, "{design} {window} {time}");
             }
         }
     }

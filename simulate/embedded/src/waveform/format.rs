@@ -35,6 +35,29 @@ pub(super) trait Format: Send {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
+/// Several at once.
+pub(super) struct Formats(pub Vec<Box<dyn Format>>);
+
+impl Formats {
+    pub fn time(&mut self, time: u64) -> io::Result<()> {
+        self.0.iter_mut().try_for_each(|format| format.time(time))
+    }
+
+    pub fn value(&mut self, number: usize, width: u32, words: &[u64]) -> io::Result<()> {
+        let mut formats = self.0.iter_mut();
+        formats.try_for_each(|format| format.value(number, width, words))
+    }
+
+    pub fn unknown(&mut self, number: usize, width: u32) -> io::Result<()> {
+        let mut formats = self.0.iter_mut();
+        formats.try_for_each(|format| format.unknown(number, width))
+    }
+
+    pub fn finish(self) -> io::Result<()> {
+        self.0.into_iter().try_for_each(Format::finish)
+    }
+}
+
 /// Appends the binary digits of a value of this many bits, the highest first.
 pub(super) fn digits(width: u32, words: &[u64], text: &mut Vec<u8>) {
     let mut left = width;
@@ -53,7 +76,7 @@ pub(super) fn digits(width: u32, words: &[u64], text: &mut Vec<u8>) {
 }
 
 /// The binary digits of each byte.
-const DIGITS: [[u8; 8]; 256] = {
+pub(super) const DIGITS: [[u8; 8]; 256] = {
     let mut all = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {

@@ -1,34 +1,73 @@
-//! FST, by the `fst-writer` crate. Values are kept until there are many, since the changes of each signal are
-//! compressed together.
+//! FST: header and names by the `fst-writer` crate, the changes by `block.rs` and `file.rs`, as the crate takes digits, one
+//! character each, and keeps them in lists that fit no cache. Changes are kept until there are many, since those of each
+//! signal are compressed together, on another processor.
 
-use std::io::{self, Write as _};
+mod block;
+mod file;
+
+use std::io;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use fst_writer::{
-    FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType,
-    FstVarDirection, FstVarType, FstWriteError,
+    FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalType, FstVarDirection,
+    FstVarType, FstWriteError,
 };
 
-use super::format::{Declaration, Format, WriteSeek, digits};
+use self::block::{Block, Whole};
+use self::file::Numbers;
+use super::format::{Declaration, Format, WriteSeek};
 
-/// How many bytes of changes are kept before they are written: with four times as many a file is 6 % smaller, but to
-/// gather the changes of a signal leaves the cache.
-const MAX_KEPT: usize = 1 << 22;
+/// How many bytes of changes are kept before they are written.
+const MAX_KEPT: usize = 1 << 23;
 
 /// Readers of the format take no longer names.
 const MAX_NAME: usize = 511;
 
 /// An FST file.
 pub(super) struct Fst {
-    writer: FstBodyWriter<Box<dyn WriteSeek>>,
-    /// By the numbers of the values; `None` for a clock without a name.
-    signals: Vec<Option<FstSignalId>>,
-    digits: Vec<u8>,
+    block: Block,
+    /// The signals by the numbers of the values; `None` for a clock without a name.
+    signals: Vec<Option<usize>>,
+    /// `None` once it has failed.
+    writer: Option<Writer>,
+}
+
+/// Who compresses blocks and writes them.
+struct Writer {
+    blocks: SyncSender<Whole>,
+    thread: JoinHandle<io::Result<(Box<dyn WriteSeek>, Numbers)>>,
+}
+
+impl Writer {
+    /// Takes a file whose header and names are written.
+    fn new(mut output: Box<dyn WriteSeek>, mut numbers: Numbers) -> io::Result<Self> {
+        let (blocks, all) = sync_channel::<Whole>(1);
+        let thread = thread::Builder::new().spawn(move || {
+            for block in all {
+                file::write(&block, &mut *output)?;
+                numbers.blocks += 1;
+                numbers.end = block.end;
+            }
+            Ok((output, numbers))
+        })?;
+        Ok(Self { blocks, thread })
+    }
+
+    /// Waits until all is written.
+    fn finish(self) -> io::Result<()> {
+        drop(self.blocks);
+        let written = self.thread.join();
+        let (mut output, numbers) =
+            written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        numbers.finish(&mut *output)
+    }
 }
 
 impl Fst {
     /// Writes the header of a file with so many values beside the clock.
     pub fn new(
-        output: Box<dyn WriteSeek>,
+        mut output: Box<dyn WriteSeek>,
         declarations: &[Declaration<'_>],
         values: usize,
     ) -> io::Result<Self> {
@@ -41,14 +80,18 @@ impl Fst {
             date: String::new(),
             file_type: FstFileType::Verilog,
         };
-        let mut header = FstHeaderWriter::new(output, &info).map_err(failed)?;
+        let mut header = FstHeaderWriter::new(&mut output, &info).map_err(failed)?;
+        let mut ids = vec![None; values + 1];
         let mut signals = vec![None; values + 1];
+        let mut widths = Vec::new();
+        let mut numbers = Numbers::default();
         for declaration in declarations {
             match *declaration {
                 Declaration::Scope(name) => {
                     fits(name)?;
                     let module = FstScopeType::Module;
                     header.scope(name, "", module).map_err(failed)?;
+                    numbers.scopes += 1;
                 }
                 Declaration::Up => header.up_scope().map_err(failed)?,
                 Declaration::Name {
@@ -63,53 +106,64 @@ impl Fst {
                     fits(&name)?;
                     let (wire, any) = (FstVarType::Wire, FstVarDirection::Implicit);
                     let bits = FstSignalType::bit_vec(width);
-                    let signal = header.var(name, bits, wire, any, signals[number]);
-                    signals[number] = Some(signal.map_err(failed)?);
+                    let id = header.var(name, bits, wire, any, ids[number]);
+                    ids[number] = Some(id.map_err(failed)?);
+                    numbers.names += 1;
+                    // The crate counts signals in the same order.
+                    signals[number].get_or_insert_with(|| {
+                        widths.push(width);
+                        widths.len() - 1
+                    });
                 }
             }
         }
+        numbers.signals = widths.len() as u64;
+        drop(header.finish().map_err(failed)?);
         Ok(Self {
-            writer: header.finish().map_err(failed)?,
+            block: Block::new(widths.into_iter()),
             signals,
-            digits: Vec::new(),
+            writer: Some(Writer::new(output, numbers)?),
         })
     }
-}
 
-impl Fst {
-    /// Writes the digits of a value.
-    fn change(&mut self, number: usize) -> io::Result<()> {
-        let Some(signal) = self.signals[number] else {
-            return Ok(());
-        };
-        let changed = self.writer.signal_change(signal, &self.digits);
-        changed.map_err(failed)
+    /// Hands on what is kept.
+    fn write(&mut self) -> io::Result<()> {
+        let block = self.block.end();
+        let refused = |writer: &mut Writer| writer.blocks.send(block).is_err();
+        match self.writer.take_if(refused) {
+            // It has ended, and says why.
+            Some(writer) => writer.finish(),
+            None => Ok(()),
+        }
     }
 }
 
 impl Format for Fst {
     fn time(&mut self, time: u64) -> io::Result<()> {
-        // The crate writes between two times only.
-        if self.writer.size() > MAX_KEPT {
-            self.writer.flush().map_err(failed)?;
+        if self.block.size() > MAX_KEPT {
+            self.write()?;
         }
-        self.writer.time_change(time).map_err(failed)
+        self.block.time(time);
+        Ok(())
     }
 
-    fn value(&mut self, number: usize, width: u32, words: &[u64]) -> io::Result<()> {
-        self.digits.clear();
-        digits(width, words, &mut self.digits);
-        self.change(number)
+    fn value(&mut self, number: usize, _: u32, words: &[u64]) -> io::Result<()> {
+        if let Some(signal) = self.signals[number] {
+            self.block.value(signal, words);
+        }
+        Ok(())
     }
 
-    fn unknown(&mut self, number: usize, width: u32) -> io::Result<()> {
-        self.digits.clear();
-        self.digits.resize(width as usize, b'x');
-        self.change(number)
+    fn unknown(&mut self, number: usize, _: u32) -> io::Result<()> {
+        if let Some(signal) = self.signals[number] {
+            self.block.unknown(signal);
+        }
+        Ok(())
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        self.writer.finish().map_err(failed)?.flush()
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.write()?;
+        self.writer.map_or(Ok(()), Writer::finish)
     }
 }
 
