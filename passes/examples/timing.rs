@@ -56,7 +56,7 @@ fn time(design: &Path, stock_well_formed: bool) -> Result<(), PassesError> {
         println!("{name}: {what} {all:.2} s, without {WELL_FORMED} {others:.2} s ({ratio:.2})");
     }
     if stock_well_formed {
-        let seconds = stock(design, library.path());
+        let seconds = stock(design, library.complete()?);
         println!("{name}: {WELL_FORMED} of the stock pass manager {seconds:.2} s");
     }
     Ok(())

@@ -16,7 +16,8 @@
 //! # let metadata = folder.path().join("metadata.json");
 //! let library = petal_passes::Library::new(&[]).expect("the temporary folder can be written");
 //! let design = "../calyx-examples/while-reg.futil".as_ref();
-//! let workspace = petal_compiler::workspace(design, library.path())?;
+//! let folder = library.complete().expect("the temporary folder can be written");
+//! let workspace = petal_compiler::workspace(design, folder)?;
 //! let mut program = petal_compiler::ast_to_ir(workspace)?;
 //! let pass = petal_passes::Instrumentation::name();
 //! let file = format!("{pass}:metadata={}", metadata.display());

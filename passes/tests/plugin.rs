@@ -59,7 +59,7 @@ impl Folder {
     }
 
     fn read(&self, name: &str) -> calyx_ir::Context {
-        let library = self.library.path();
+        let library = self.library.complete().unwrap();
         driver::read(&self.design(name), library, &self.emitted(name)).unwrap()
     }
 

@@ -48,11 +48,7 @@ pub fn instrument(
     for file in Pipeline::files_of(&options.pass_options)? {
         places.writes("-x", &file)?;
     }
-    let pipeline = Pipeline::parse(&options.passes, &options.disabled_passes)?;
-    let mut pipeline = pipeline.with_options(&options.pass_options)?;
-    if options.is_strict {
-        pipeline = pipeline.strict();
-    }
+    let pipeline = options.pipeline()?;
     let library = Library::new(&options.libraries)?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once([library.path()]);

@@ -300,8 +300,12 @@ impl Staging {
         };
         let mut removed = String::new();
         for name in names {
+            let is_written = self.path(name).exists();
+            if !is_written && self.target.join(name).symlink_metadata().is_err() {
+                continue;
+            }
             check_place(&self.target, Path::new(name))?;
-            if !self.path(name).exists() {
+            if !is_written {
                 removed.push_str(name);
                 removed.push('\n');
             }

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use petal_analysis::{ControlView, Period};
 use petal_observe::Request;
+use petal_passes::Pipeline;
 use petal_program::Source;
+
+use crate::error::Error;
 
 /// Cycles after which a run ends unless the user says otherwise.
 pub const CYCLE_LIMIT: u64 = 100_000_000;
@@ -43,6 +46,20 @@ impl DesignOptions {
             is_verified: true,
             is_strict: false,
         }
+    }
+
+    /// The passes that the design goes through.
+    ///
+    /// # Errors
+    /// When there is no such pass or option.
+    pub fn pipeline(&self) -> Result<Pipeline, Error> {
+        let pipeline = Pipeline::parse(&self.passes, &self.disabled_passes)?;
+        let pipeline = pipeline.with_options(&self.pass_options)?;
+        Ok(if self.is_strict {
+            pipeline.strict()
+        } else {
+            pipeline
+        })
     }
 
     /// The design's file, if it is in one.

@@ -26,7 +26,7 @@ pub fn synthesizable(
     for file in Pipeline::files_of(&options.pass_options)? {
         places.writes("-x", &file)?;
     }
-    let pipeline = pipeline(options)?;
+    let pipeline = options.pipeline()?.verified();
     let library = Library::new(&options.libraries)?;
     let _ending = interrupt::Ending::at_once([library.path()]);
     let _printing = reporter.passes_begin();
@@ -63,20 +63,10 @@ pub fn synthesizable_without(
     reporter: &dyn Reporter,
 ) -> Result<Hardware, Error> {
     interrupt::check()?;
-    let pipeline = pipeline(options)?;
+    let pipeline = options.pipeline()?.verified();
     let library = Library::new(&options.libraries)?;
     let _ending = interrupt::Ending::at_once([library.path()]);
     let _printing = reporter.passes_begin();
     let plain = Parsed::read(options.source.clone(), &library)?.program()?;
     Ok(petal_passes::without(plain, &pipeline, memories, group)?)
-}
-
-fn pipeline(options: &DesignOptions) -> Result<Pipeline, Error> {
-    let pipeline = Pipeline::parse(&options.passes, &options.disabled_passes)?;
-    let pipeline = pipeline.with_options(&options.pass_options)?.verified();
-    Ok(if options.is_strict {
-        pipeline.strict()
-    } else {
-        pipeline
-    })
 }

@@ -247,17 +247,15 @@ fn parts(
         .externs
         .iter()
         .filter_map(|(file, _)| file.as_ref());
-    let externs = externs.map(|file| (file, folder.join(file)));
-    let imports = namespace.imports.iter().map(|file| {
-        let beside = folder.join(file);
-        let found = if beside.exists() {
-            beside
-        } else {
-            library.path().join(file)
-        };
-        (file, found)
-    });
-    for (name, found) in externs.chain(imports) {
+    let externs = externs.map(|file| (file, false));
+    let imports = namespace.imports.iter().map(|file| (file, true));
+    for (name, is_import) in externs.chain(imports) {
+        let mut found = folder.join(name);
+        library.provide(&found)?;
+        if is_import && !found.exists() {
+            library.provide(Path::new(name))?;
+            found = library.path().join(name);
+        }
         let quoted = format!("\"{name}\"");
         let line = || {
             let before = text.lines().take_while(|line| !line.contains(&quoted));

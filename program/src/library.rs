@@ -6,8 +6,8 @@
 mod tcam;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
 use petal_files::Scratch;
 
@@ -38,6 +38,9 @@ const FLOATS: [(&str, &str); 6] = [
     ("intToFp", include_str!("../library/float/intToFp.futil")),
 ];
 
+/// The folder that one spelling of an import begins with.
+const PRIMITIVES_FOLDER: &str = "primitives";
+
 /// What stands for the Verilog of each.
 const STAND_IN: &str = include_str!("../library/float/stand-in.sv");
 
@@ -63,11 +66,11 @@ const PRIMITIVES: [(&str, &str, &str); 3] = [
 /// The folder in which imports are looked up after the folder of the importing file.
 ///
 /// Holds the Calyx standard library under both spellings in use (`primitives/core.futil` and
-/// `core.futil`) behind the given folders, which win.
+/// `core.futil`) behind the given folders, which win. Of its own files, it has those that were asked for.
 #[derive(Debug)]
 pub struct Library {
     pub(crate) dir: Arc<Scratch>,
-    /// The real paths of the given folders.
+    /// The real paths of the given folders, and its own.
     pub(crate) folders: Vec<PathBuf>,
 }
 
@@ -88,33 +91,6 @@ impl Library {
             })?);
             link(folder, dir.path())?;
         }
-        // Both spellings mean the same files, unless a folder of the user's comes before them.
-        let is_own = folders.is_empty();
-        let tops = if is_own {
-            &["primitives"][..]
-        } else {
-            &["", "primitives"]
-        };
-        for (name, text) in &files() {
-            for top in tops {
-                let file = dir.path().join(top).join(name);
-                if file.exists() {
-                    continue;
-                }
-                let parent = file.parent().unwrap_or(dir.path());
-                std::fs::create_dir_all(parent).map_err(failed(parent))?;
-                std::fs::write(&file, text).map_err(failed(&file))?;
-            }
-        }
-        if is_own {
-            let primitives = dir.path().join("primitives");
-            for entry in std::fs::read_dir(&primitives).map_err(failed(&primitives))? {
-                let name = entry.map_err(failed(&primitives))?.file_name();
-                let link = dir.path().join(&name);
-                let target = Path::new("primitives").join(name);
-                std::os::unix::fs::symlink(target, &link).map_err(failed(&link))?;
-            }
-        }
         real.push(dir.path().canonicalize().map_err(failed(dir.path()))?);
         Ok(Self {
             dir: Arc::new(dir),
@@ -126,12 +102,79 @@ impl Library {
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
+
+    /// The same, with all of its files, for others than petal to read.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn complete(&self) -> Result<&Path, ProgramError> {
+        for name in files().keys() {
+            self.provide(&Path::new(PRIMITIVES_FOLDER).join(name))?;
+            self.provide(Path::new(name))?;
+        }
+        Ok(self.path())
+    }
+
+    /// Writes the file of the standard library with this name, or with this path in the folder, if there is one and no other is in its place.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(crate) fn provide(&self, name: &Path) -> Result<(), ProgramError> {
+        let mut folders = [self.path()].into_iter().chain(self.own());
+        let inside = folders.find_map(|folder| name.strip_prefix(folder).ok());
+        let name = normalized(inside.unwrap_or(name));
+        let primitive = name.strip_prefix(PRIMITIVES_FOLDER).unwrap_or(&name);
+        let text = primitive.to_str().and_then(|name| files().get(name));
+        let path = self.path().join(&name);
+        let Some(text) = text.filter(|_| !path.exists()) else {
+            return Ok(());
+        };
+        if self.folders.len() > 1 || name != primitive {
+            return write(&path, text);
+        }
+        // Both spellings mean the same file, unless a folder of the user's comes before them.
+        write(&self.path().join(PRIMITIVES_FOLDER).join(primitive), text)?;
+        let top = primitive.iter().next().unwrap_or_default();
+        let link = self.path().join(top);
+        if link.symlink_metadata().is_ok() {
+            return Ok(());
+        }
+        let target = Path::new(PRIMITIVES_FOLDER).join(top);
+        std::os::unix::fs::symlink(target, &link).map_err(failed(&link))
+    }
+
+    /// Its own folder, by its real path.
+    pub(crate) fn own(&self) -> Option<&Path> {
+        self.folders.last().map(PathBuf::as_path)
+    }
+}
+
+/// A path without `.` and `..`.
+fn normalized(path: &Path) -> PathBuf {
+    let mut normalized = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(normalized.pop()),
+            part => normalized.push(part),
+        }
+    }
+    normalized
+}
+
+/// Writes a file, and the folders that it is in, unless it is there.
+fn write(path: &Path, text: &str) -> Result<(), ProgramError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    std::fs::write(path, text).map_err(failed(path))
 }
 
 /// A question whether a file of the library is meant by what a program imports.
 pub(crate) fn near(import: &str) -> String {
-    let files = files();
-    let names = files.keys().map(|name| format!("primitives/{name}"));
+    let names = files().keys().map(|name| format!("primitives/{name}"));
     crate::refusal::nearest(import, names)
 }
 
@@ -163,7 +206,12 @@ fn link(folder: &Path, into: &Path) -> Result<(), ProgramError> {
 }
 
 /// All files of the library, by their names in `primitives`.
-pub fn files() -> BTreeMap<String, String> {
+pub fn files() -> &'static BTreeMap<String, String> {
+    static ALL: LazyLock<BTreeMap<String, String>> = LazyLock::new(all);
+    &ALL
+}
+
+fn all() -> BTreeMap<String, String> {
     let known = calyx_stdlib::KNOWN_LIBS.iter().flat_map(|(_, files)| files);
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     for (name, text) in known.chain([&calyx_stdlib::COMPILE_LIB]).chain(&FILES) {

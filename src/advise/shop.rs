@@ -128,9 +128,7 @@ impl<'a> Shop<'a> {
     }
 
     fn pipeline(&self, passes: &Passes) -> Result<Pipeline, Error> {
-        let design = self.design(passes);
-        let pipeline = Pipeline::parse(&design.passes, &design.disabled_passes)?;
-        Ok(pipeline.with_options(&design.pass_options)?)
+        self.design(passes).pipeline()
     }
 
     fn compile(&self, variant: &Variant) -> Result<Design, Error> {

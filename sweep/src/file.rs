@@ -95,7 +95,11 @@ impl Device {
 
 /// Designs: files, or what a command prints.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    expecting = "a table, which begins with `[[design]]` and has `files` or `generate`"
+)]
 pub struct DesignEntry {
     /// Paths and patterns.
     pub files: Option<Many<String>>,

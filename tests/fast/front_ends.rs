@@ -118,7 +118,7 @@ fn a_library_of_the_same_primitives_needs_no_verilator() {
     let library = Library::new(&[]).unwrap();
     let mut copy = workshop.run("cp");
     copy.arg("-rL")
-        .arg(library.path().join("primitives"))
+        .arg(library.complete().unwrap().join("primitives"))
         .arg("primitives");
     succeeds(&mut copy);
     std::fs::create_dir(workshop.path("lib")).unwrap();

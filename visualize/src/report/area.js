@@ -48,15 +48,22 @@ function areaPicture(points) {
     point.left = x(point.luts) + before * 10;
     point.top = y(point.cycles);
   }
+  // A name stands on the side where neither another name nor a point is.
   const taken = [];
+  const isFree = (point, { from, to, top }) =>
+    from > margin.left &&
+    to < width &&
+    !taken.some((other) => Math.abs(other.top - top) < 13 && other.from < to && from < other.to) &&
+    !points.some((other) => other !== point && Math.abs(other.top - top) < 12 && other.left + 6 > from && other.left - 6 < to);
   const name = (point) => {
+    if (!named.has(point)) return [];
     const { left, top } = point;
     const wide = point.name.length * 7;
-    const isLeft = left + wide > width - 8;
-    const box = { from: isLeft ? left - wide : left, to: isLeft ? left : left + wide, top };
-    if (!named.has(point) || taken.some((other) => Math.abs(other.top - top) < 13 && other.from < box.to && box.from < other.to)) return [];
+    const right = { from: left + 9, to: left + 9 + wide, top };
+    const box = [right, { from: left - 9 - wide, to: left - 9, top }].find((side) => isFree(point, side));
+    if (!box) return [];
     taken.push(box);
-    return [label(point.name, { x: left + (isLeft ? -9 : 9), y: top + 4, "text-anchor": isLeft ? "end" : "start", class: "name" })];
+    return [label(point.name, { x: box === right ? box.from : box.to, y: top + 4, "text-anchor": box === right ? "start" : "end", class: "name" })];
   };
   const dots = points.map((point) => {
     const pick = () => chooseRow(point.at, point.nth);

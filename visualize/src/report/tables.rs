@@ -35,7 +35,7 @@ impl PageTable {
         Self {
             name,
             columns: columns
-                .map(|column| (column.name.clone(), column.is_number()))
+                .map(|column| (column.heading().to_owned(), column.is_number()))
                 .collect(),
             rows: rows
                 .map(|row| row.iter().map(Value::json).collect())

@@ -37,7 +37,7 @@ pub fn program(more: &str, components: &str) -> Context {
     std::fs::write(&file, text).unwrap();
     let library = Library::new(&[]).unwrap();
     // The temporary folder of the library may not be removed before the simulator has looked at it.
-    let path = library.path().to_owned();
+    let path = library.complete().unwrap().to_owned();
     std::mem::forget(library);
     let _alone = petal_passes::parsing();
     let workspace = petal_compiler::workspace(&file, &path).expect("the program is Calyx");
