@@ -173,12 +173,11 @@ fn check(args: &CompareArgs) -> Result<(), Error> {
         || args.data.is_some()
         || args.max_memory.is_some()
         || args.unverified
-        || args.also.synth.is_some()
-        || args.clock.period.is_some();
+        || args.also.synth.is_some();
     if compiles && programs == [false, false] {
         return Err(Error::usage(
             "no side is a Calyx program (`.futil`, or `-`), so nothing is compiled: leave out --passes, --disable-pass, \
-             --extra-opt, --library, --data, --max-memory, --unverified, --synth and --period",
+             --extra-opt, --library, --data, --max-memory, --unverified and --synth",
         ));
     }
     Ok(())
@@ -194,8 +193,19 @@ fn is_program(path: &Path) -> bool {
 /// A side: its baseline, and its source where that is known.
 type Side = (Baseline, Vec<Source>);
 
-/// A side of the comparison.
+/// A side of the comparison, with the period that the user says, unless it has its own.
 fn side(
+    args: &CompareArgs,
+    path: &Path,
+    passes: Option<&String>,
+    places: &mut Places,
+) -> Result<Side, Error> {
+    let (mut baseline, sources) = found(args, path, passes, places)?;
+    baseline.period = baseline.period.or(args.clock.period);
+    Ok((baseline, sources))
+}
+
+fn found(
     args: &CompareArgs,
     path: &Path,
     passes: Option<&String>,

@@ -93,6 +93,16 @@ impl<R: BufRead> BlockReader<R> {
         }
     }
 
+    /// What is left of the block.
+    pub fn rest(&self) -> &[u8] {
+        &self.block[self.read..]
+    }
+
+    /// Goes on behind so many bytes of [`rest`](Self::rest).
+    pub fn skip(&mut self, bytes: usize) {
+        self.read = self.block.len().min(self.read + bytes);
+    }
+
     fn next_block(&mut self) -> Result<(), BlockError> {
         self.read = 0;
         self.block.clear();

@@ -51,7 +51,7 @@ pub struct CompareArgs {
     /// What to compare: the same [default: BASE, with the second `--passes`]
     pub new: Option<PathBuf>,
     /// Compare a profile, or that of a design, with the run before it
-    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified", "synth", "period"])]
+    #[arg(long, conflicts_with_all = ["passes", "data", "disable_pass", "extra_opt", "library", "max_memory", "unverified", "synth"])]
     pub last: bool,
     /// The passes for programs: for both; or twice, for BASE and for NEW [default: all]
     #[arg(long, value_name = "LIST")]

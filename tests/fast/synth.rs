@@ -458,6 +458,9 @@ fn a_period_makes_time_of_cycles() {
         &workshop.succeeds(&["stats", "out", "control", "--top", "1"]),
         &["cycles  time, µs  useful"],
     );
+    // Said to a comparison, it holds for folders without one.
+    let said = ["compare", "plain", "plain", "--period", "4ns"];
+    tells(&workshop.succeeds(&said), &["time, µs", "0.068  0.068"]);
     // A slower clock makes the same cycles longer, and the limits of a comparison know it.
     workshop.succeeds(&["baseline", "out", "--out", "base.json"]);
     workshop.succeeds(&["run", &design, "--out", "slow", "--period", "4.64ns", "-q"]);

@@ -94,7 +94,16 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn number(&mut self) -> Result<u64, TraceError> {
+        // Nearly all are short, and whole in a block.
         let mut number = 0u64;
+        for (at, byte) in self.input.rest().iter().take(9).enumerate() {
+            number |= u64::from(byte & 0x7f) << (7 * at);
+            if byte & 0x80 == 0 {
+                self.input.skip(at + 1);
+                return Ok(number);
+            }
+        }
+        number = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
