@@ -117,54 +117,57 @@ pub struct Margin {
 /// The lines of a source file with their costs in the margin, for a terminal: lines that cost much stand
 /// out by colour, and code that is wider is folded. The run took `cycles` cycles. `margins` come after the columns of the run.
 pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Screen) -> String {
-    let mut text = String::new();
-    let costs = || lines.iter().filter_map(|line| line.cost);
-    let width = |of: fn(Cost) -> u64, title: &str| {
-        let widest = costs().map(|cost| thousands(of(cost)).len()).max();
-        widest.unwrap_or(0).max(title.len())
-    };
-    let active = width(|cost| cost.cycles, "cycles");
-    let lost = width(|cost| cost.overhead, "overhead");
-    let listed = width(|cost| cost.listed, "costs");
     let number = lines.len().to_string().len();
-    let more = |of: &dyn Fn(&Margin) -> &str| {
-        let cells = margins.iter().map(|margin| {
+    let more: Vec<usize> = margins
+        .iter()
+        .map(|margin| {
             let widest = margin.lines.values().map(|text| text.chars().count()).max();
-            let width = widest.unwrap_or(0).max(margin.title.len());
-            format!("  {:>width$}", of(margin))
-        });
-        cells.collect::<String>()
+            widest.unwrap_or(0).max(margin.title.len())
+        })
+        .collect();
+    let all = lines.iter().filter_map(|line| line.cost);
+    let mut columns: Vec<(usize, &Column)> = COLUMNS
+        .iter()
+        .map(|column| {
+            let widest = all.clone().map(|cost| (column.1)(cost).len()).max();
+            (widest.unwrap_or(0).max(column.0.len()), column)
+        })
+        .collect();
+    let beside = |columns: &[(usize, &Column)]| {
+        let widths = columns.iter().map(|(width, _)| width).chain(&more);
+        widths.map(|width| width + 2).sum::<usize>() - 2
     };
-    let _ = writeln!(
-        text,
-        "{:>active$}  {:>8}  {:>lost$}  {:>listed$}{} | {:number$} |",
-        "cycles",
-        "useful %",
-        "overhead",
-        "costs",
-        more(&|margin| margin.title),
-        ""
-    );
-    let beside = active + 2 + 8 + 2 + lost + 2 + listed + more(&|_| "").chars().count();
+    let left = |beside: usize| screen.width.saturating_sub(beside + 3 + number + 3);
+    // Where the code has too little room, what can be told from the other columns goes.
+    while columns.len() > 2 && left(beside(&columns)) < LEAST_CODE {
+        columns.remove(1);
+    }
+    let beside = beside(&columns);
     let code = Screen {
-        width: screen.width.saturating_sub(beside + 3 + number + 3),
+        width: left(beside),
         ..screen
     };
+    let cells = |of: &dyn Fn(&Column) -> String| {
+        let cells = columns
+            .iter()
+            .map(|(width, column)| format!("{:>width$}", of(column)));
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    let beyond = |of: &dyn Fn(&Margin) -> &str| {
+        let cells = margins.iter().zip(&more);
+        let cells = cells.map(|(margin, width)| format!("  {:>width$}", of(margin)));
+        cells.collect::<String>()
+    };
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{}{} | {:number$} |",
+        cells(&|column| column.0.to_owned()),
+        beyond(&|margin| margin.title),
+        ""
+    );
     for line in lines {
-        let margin = match line.cost {
-            None => " ".repeat(active + 2 + 8 + 2 + lost + 2 + listed),
-            Some(cost) => {
-                let [overhead, costs] = [cost.overhead, cost.listed].map(|cycles| match cycles {
-                    0 => String::new(),
-                    cycles => thousands(cycles),
-                });
-                format!(
-                    "{:>active$}  {:>8}  {overhead:>lost$}  {costs:>listed$}",
-                    thousands(cost.cycles),
-                    share(cost)
-                )
-            }
-        };
+        let margin = cells(&|column| line.cost.map(column.1).unwrap_or_default());
         let style = line.cost.map_or(Style::new(), |cost| style(cost, cycles));
         let shown = printable(line.text);
         let folded = if code.width < LEAST_CODE {
@@ -176,7 +179,7 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Scre
         let _ = write!(
             text,
             "{style}{margin}{style:#}{} | {:>number$} | ",
-            more(&|margin| margin.lines.get(&line.number).map_or("", String::as_str)),
+            beyond(&|margin| margin.lines.get(&line.number).map_or("", String::as_str)),
             line.number
         );
         let next = format!("\n{:beside$} | {:number$} | ", "", "");
@@ -184,6 +187,24 @@ pub fn listing(lines: &[Line<'_>], cycles: u64, margins: &[Margin], screen: Scre
         text.push('\n');
     }
     text
+}
+
+/// A column of the run: its heading, and what stands in it.
+type Column = (&'static str, fn(Cost) -> String);
+
+/// The columns of the run. Those in the middle go where there is no room.
+const COLUMNS: [Column; 4] = [
+    ("cycles", |cost| thousands(cost.cycles)),
+    ("useful %", share),
+    ("overhead", |cost| unless_none(cost.overhead)),
+    ("costs", |cost| unless_none(cost.listed)),
+];
+
+fn unless_none(cycles: u64) -> String {
+    match cycles {
+        0 => String::new(),
+        cycles => thousands(cycles),
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]

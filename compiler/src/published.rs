@@ -13,6 +13,9 @@ use calyx_utils::{CalyxResult, FileIdx, GPosIdx, GlobalPositionTable, OutputFile
 /// What petal's pass that inserts probes is called in pass managers.
 pub const INSTRUMENTATION: &str = "profiler-instrumentation";
 
+/// Whether the Verilog checks at the rising edge of the clock that no two assignments drive a port, rather than at any time.
+pub const CONFLICTS_FAIL_AT_EDGE: bool = false;
+
 /// Reads a program and all that it imports, which is beside it or in the folder `library`.
 ///
 /// # Errors

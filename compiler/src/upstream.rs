@@ -16,6 +16,9 @@ use calyx_utils::{
 /// What petal's pass that inserts probes is called in pass managers. The compiler has one of its own that is called `profiler-instrumentation`.
 pub const INSTRUMENTATION: &str = "petal-instrumentation";
 
+/// Whether the Verilog checks at the rising edge of the clock that no two assignments drive a port, rather than at any time.
+pub const CONFLICTS_FAIL_AT_EDGE: bool = true;
+
 /// Reads a program and all that it imports, which is beside it or in the folder `library`.
 ///
 /// # Errors

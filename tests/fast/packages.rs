@@ -144,9 +144,10 @@ const ROOMS: [Room; 20] = [
             "cranelift-jit",
             "cranelift-module",
             "cranelift-native",
+            "petal-compiler",
             "petal-reconstruct",
         ],
-        in_tests: &["petal-compiler", "petal-passes"],
+        in_tests: &["petal-passes"],
     },
     Room {
         name: "petal-data",

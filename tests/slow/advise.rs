@@ -10,6 +10,7 @@ use std::time::Duration;
 use expect_test::expect;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use petal_program::CALYX_VERSION;
 use serde_json::Value;
 
 use crate::support;
@@ -82,6 +83,10 @@ fn every_patch_saves_what_it_says() {
             let name = design.file_stem().unwrap().to_string_lossy();
             let _ = writeln!(text, "{name}: {before}, proved {proved}, all {all}");
         }
+    }
+    if CALYX_VERSION != "0.7.1" {
+        eprintln!("not compared: the figures are of the published compiler\n{text}");
+        return;
     }
     expect![[r#"
         distances: 51, proved 32, all 32

@@ -15,7 +15,7 @@ function showAdvice({ advice, cycles, with_all, file, arguments: options, data: 
       "summary",
       {},
       element("span", { class: "number" }, `−${count(on_top)}`),
-      element("span", { class: "number" }, `−${share} %`),
+      element("span", { class: "number" }, `−${share.toFixed(1)} %`),
       element("span", {}, item.class),
       element("span", {}, ...prose(what)),
     );

@@ -85,7 +85,7 @@ function rankRow({ table, row, name, cost, conditions = 0, why, times, source, f
 function adviceFor(name) {
   const found = (data.advice?.advice ?? []).filter(({ place }) => place === name);
   return found.map((item) =>
-    element("button", { type: "button", class: `badge ${item.class === "proved" ? "plus" : "checked"}`, onclick: () => openAdvice(item.number) }, `advise: −${item.percent} %, ${item.class}`),
+    element("button", { type: "button", class: `badge ${item.class === "proved" ? "plus" : "checked"}`, onclick: () => openAdvice(item.number) }, `advise: −${item.percent.toFixed(1)} %, ${item.class}`),
   );
 }
 

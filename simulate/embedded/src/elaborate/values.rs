@@ -199,7 +199,7 @@ impl<'a> Elaborator<'a> {
             fails: conflict,
             message: format!("multiple assignments to port `{port}`"),
             values: Vec::new(),
-            at_edge: false,
+            at_edge: petal_compiler::CONFLICTS_FAIL_AT_EDGE,
             cell: None,
         });
     }
