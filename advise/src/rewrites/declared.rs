@@ -85,10 +85,10 @@ fn standard() -> &'static HashMap<String, Declaration> {
     static STANDARD: OnceLock<HashMap<String, Declaration>> = OnceLock::new();
     STANDARD.get_or_init(|| {
         let _alone = parsing();
-        let files = library::files().into_iter();
+        let files = library::files().iter();
         let parsed = files
             .filter(|(name, _)| Path::new(name).extension().is_some_and(|of| of == "futil"))
-            .filter_map(|(_, text)| NamespaceDef::construct_from_str(&text).ok());
+            .filter_map(|(_, text)| NamespaceDef::construct_from_str(text).ok());
         let primitives = parsed
             .flat_map(|file| file.externs)
             .flat_map(|(_, primitives)| primitives);
