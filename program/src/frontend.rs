@@ -253,7 +253,7 @@ fn parts(
         let mut found = folder.join(name);
         library.provide(&found)?;
         if is_import && !found.exists() {
-            library.provide(Path::new(name))?;
+            library.provide(name.as_ref())?;
             found = library.path().join(name);
         }
         let quoted = format!("\"{name}\"");
