@@ -6,6 +6,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use petal_program::CALYX_VERSION;
 use serde_json::Value;
@@ -26,19 +27,22 @@ fn checkout() -> Option<PathBuf> {
     checkout
 }
 
-/// Builds a petal against the checkout, and returns where it is.
-fn installed(checkout: &Path) -> PathBuf {
-    let target = root().join("target");
-    let folder = target.join("with-checkout");
-    succeeds(
-        Command::new(root().join("integrations/calyx/install.sh"))
-            .arg(checkout)
-            .arg("--debug")
-            .arg("--root")
-            .arg(&folder)
-            .env("CARGO_TARGET_DIR", &target),
-    );
-    folder.join("bin/petal")
+/// Builds a petal against the checkout, once for all tests, and returns where it is.
+fn installed(checkout: &Path) -> &'static Path {
+    static PETAL: OnceLock<PathBuf> = OnceLock::new();
+    PETAL.get_or_init(|| {
+        let target = root().join("target");
+        let folder = target.join("with-checkout");
+        succeeds(
+            Command::new(root().join("integrations/calyx/install.sh"))
+                .arg(checkout)
+                .arg("--debug")
+                .arg("--root")
+                .arg(&folder)
+                .env("CARGO_TARGET_DIR", &target),
+        );
+        folder.join("bin/petal")
+    })
 }
 
 #[test]
@@ -47,7 +51,7 @@ fn a_checkout_takes_the_place_of_the_published_compiler() {
         return;
     };
     let petal = installed(&checkout);
-    let version = succeeds(Command::new(&petal).arg("--version"));
+    let version = succeeds(Command::new(petal).arg("--version"));
     assert!(version.contains("\ncalyx 0.7.1"), "{version}");
     assert!(version.contains(", patched\n"), "{version}");
 
@@ -57,7 +61,7 @@ fn a_checkout_takes_the_place_of_the_published_compiler() {
     workshop.succeeds(&["run", &design, "--out", "published"]);
     let out = workshop.path("patched");
     succeeds(
-        Command::new(&petal)
+        Command::new(petal)
             .args(["run", &design, "--out"])
             .arg(&out),
     );

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use calyx_ir::Context;
 use expect_test::expect;
 use num_bigint::BigUint;
+use petal_compiler::CONFLICTS_FAIL_AT_EDGE;
 use petal_embedded::{Options, Simulation, Stopped, WaveformFile};
 use petal_reconstruct::ProbeSource;
 use support::{port, program, run};
@@ -94,8 +95,9 @@ fn two_assignments_at_once_stop_the_design() {
         "x.in = go ? 8'd1; x.in = !went.out ? 8'd2;",
     );
     let error = run(&program, &["x_out"]).unwrap_err();
-    let expected = "in cycle 0:\nmultiple assignments to port `main.x_in`";
-    assert!(error.contains(expected), "{error}");
+    let cycle = u64::from(CONFLICTS_FAIL_AT_EDGE);
+    let expected = format!("in cycle {cycle}:\nmultiple assignments to port `main.x_in`");
+    assert!(error.contains(&expected), "{error}");
 }
 
 #[test]
