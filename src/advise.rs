@@ -12,21 +12,19 @@ use petal_advise::{Advice, Budget, Defect};
 use petal_compare::Change;
 use petal_profile::folder::Staging;
 use petal_profile::outputs::{self, ADVICE};
-use petal_profile::{DesignOptions, Error, Options, Places, Profiled, Simulator, interrupt};
+use petal_profile::{DesignOptions, Error, Options, Places, Simulator, interrupt};
 use petal_program::Source;
 use petal_synth::Tools;
 use petal_table::thousands;
 
 use self::shop::Shop;
+pub use self::shop::run_once;
 use crate::args::{AdviceArg, AdviseArgs, GoalArg, TargetArg};
 use crate::design;
-use crate::messages;
-use crate::outcome::strict;
 use crate::print::print;
-use crate::run::Last;
-use crate::screen::screen;
+use crate::run::profiled;
+use crate::screen::{next, screen};
 use crate::synth::Wanted;
-use crate::terminal::Terminal;
 use crate::versions;
 
 /// `petal advise`
@@ -48,44 +46,11 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
             places.reads("the data file", data)?;
         }
     }
-    let (source, program) = match design.source {
-        Source::File(path) => {
-            let text =
-                petal_files::read_to_string(&path).map_err(Error::io("read the design", &path))?;
-            let source = Source::Edited {
-                path,
-                text: text.clone(),
-            };
-            (source, text)
-        }
-        Source::Text { name, text } | Source::Edited { path: name, text } => {
-            let source = Source::Text {
-                name,
-                text: text.clone(),
-            };
-            (source, text)
-        }
-    };
+    let (source, program) = read(design.source)?;
     let synthesis = synthesis(args)?;
     let shop = Shop::new(&runs, args.quiet, args.budget, source, &program)?;
     let shop = shop.with_synthesis(synthesis);
-    let terminal = Terminal::new(args.quiet);
-    let Profiled {
-        metadata,
-        summary,
-        before,
-        ..
-    } = petal_profile::run_in(&runs[0], &out, &mut places, &terminal)?;
-    // What the run before was, `petal compare --last` wants to know, whoever ran it.
-    if let Some(before) = before {
-        Last::new(before, (&metadata, &summary), &out)?;
-    }
-    if !args.quiet {
-        summary.warnings.iter().for_each(messages::warning);
-    }
-    if args.design.strict && !summary.warnings.is_empty() {
-        return Err(strict(&summary, args.quiet));
-    }
+    profiled(&runs[0], &out, &mut places, args.quiet)?;
     let file = match path.file_name() {
         Some(file) if !design::is_standard_input(path) => file.to_owned(),
         _ => format!("{name}.futil").into(),
@@ -107,10 +72,10 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     })?;
     write(&out, &advice, path)?;
     let is_sound = advice.defects.is_empty();
-    if args.apply && is_sound && !advice.interrupted {
-        apply::apply(path, &program, &advice)?;
-    }
     print(&text(args, &advice, path, &out))?;
+    if args.apply && is_sound && !advice.interrupted {
+        apply::apply(path, &program, &advice, args.quiet)?;
+    }
     if !is_sound {
         return Err(defective(&advice, path, &out));
     }
@@ -131,6 +96,28 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// A source whose text is in memory, and the text.
+fn read(source: Source) -> Result<(Source, String), Error> {
+    Ok(match source {
+        Source::File(path) => {
+            let text =
+                petal_files::read_to_string(&path).map_err(Error::io("read the design", &path))?;
+            let source = Source::Edited {
+                path,
+                text: text.clone(),
+            };
+            (source, text)
+        }
+        Source::Text { name, text } | Source::Edited { path: name, text } => {
+            let source = Source::Text {
+                name,
+                text: text.clone(),
+            };
+            (source, text)
+        }
+    })
 }
 
 /// What to synthesise for, if anything: another goal than cycles needs it.
@@ -184,17 +171,29 @@ fn runs(args: &AdviseArgs, design: &DesignOptions) -> Vec<Options> {
 fn text(args: &AdviseArgs, advice: &Advice, path: &Path, out: &Path) -> String {
     match args.format {
         AdviceArg::Text => {
-            let mut text = advice.text(screen());
-            if !advice.advice.is_empty() && !args.quiet {
-                let screen = screen();
-                let out = out.display();
-                text.push('\n');
-                for line in [
-                    format!("{out}/{ADVICE}/ has the patches"),
-                    format!("{out}/report.html shows them in a browser"),
-                ] {
-                    text.push_str(&screen.wrapped(&line, 2));
+            let screen = screen();
+            let mut text = advice.text(screen);
+            if args.quiet {
+                return text;
+            }
+            if advice.advice.is_empty() {
+                if args.proved {
+                    text.push_str("without `--proved`, advice that is only checked is told, too\n");
                 }
+                return text;
+            }
+            let folder = out.display();
+            text.push('\n');
+            for line in [
+                format!("{folder}/{ADVICE}/ has a patch of each"),
+                format!("{folder}/report.html shows them in a browser"),
+            ] {
+                text.push_str(&screen.wrapped(&line, 2));
+            }
+            let commands = proposed(args, advice, out);
+            if !commands.is_empty() {
+                text.push('\n');
+                text.push_str(&next(&commands, screen));
             }
             text
         }
@@ -202,6 +201,46 @@ fn text(args: &AdviseArgs, advice: &Advice, path: &Path, out: &Path) -> String {
         AdviceArg::Json => with_newline(&advice.json()),
         AdviceArg::Sarif => with_newline(&sarif(advice, path)),
     }
+}
+
+/// What to do with advice.
+fn proposed(args: &AdviseArgs, advice: &Advice, out: &Path) -> Vec<(Vec<String>, &'static str)> {
+    let path = &args.design.design;
+    let mut commands = Vec::new();
+    if design::is_standard_input(path) {
+        return commands;
+    }
+    let file = path.display().to_string();
+    let mut patch = |name: &str, text: &str, what| {
+        if !(args.apply || text.is_empty()) {
+            let patch = format!("{}/{ADVICE}/{name}", out.display());
+            commands.push((vec!["patch".to_owned(), file.clone(), patch], what));
+        }
+    };
+    if advice.proved_patch != advice.all_patch {
+        patch(
+            "proved.patch",
+            &advice.proved_patch,
+            "applies what is proved",
+        );
+    }
+    patch(
+        "all.patch",
+        &advice.all_patch,
+        "applies all (`-R`: takes it back)",
+    );
+    let mut design = args.design.clone();
+    for argument in &advice.arguments {
+        match argument.split_once(' ') {
+            Some(("--passes", list)) => list.clone_into(&mut design.passes),
+            Some(("-d", pass)) => design.disable_pass.push(pass.to_owned()),
+            Some((_, option)) => design.extra_opt.push(option.to_owned()),
+            None => {}
+        }
+    }
+    let run = design::command("run", &design, args.data.first().map(PathBuf::as_path));
+    commands.push((run, "profiles it then"));
+    commands
 }
 
 fn sarif(advice: &Advice, path: &Path) -> serde_json::Value {

@@ -12,6 +12,7 @@ mod sweep;
 mod synth;
 mod values;
 mod view;
+mod whatif;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use petal_table::Filter;
 
 pub use self::advise::{AdviceArg, AdviseArgs, GoalArg};
 pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
+pub use self::design::DesignArgs;
 pub use self::graph::{GraphArgs, GraphFormat};
 pub use self::observe::{CountersArgs, ObserveArgs};
 pub use self::run::{RunArgs, SimulatorArg};
@@ -32,6 +34,7 @@ pub use self::stages::{InstrumentArgs, ReconstructArgs};
 pub use self::sweep::SweepArgs;
 pub use self::synth::{AlsoSynthArgs, MemoriesArg, SynthArgs, SynthFormat, TargetArg};
 pub use self::values::parse_size;
+pub use self::whatif::WhatIfArgs;
 
 use crate::versions;
 
@@ -166,6 +169,9 @@ pub enum Command {
     /// Tell which changes of a design save cycles: each is tried, and its results are compared
     #[command(after_help = self::advise::HELP)]
     Advise(AdviseArgs),
+    /// Tell what a run would take if control, conditions or primitives took less
+    #[command(name = "whatif", after_help = self::whatif::HELP)]
+    WhatIf(WhatIfArgs),
     /// Run many designs, pipelines and data sets, and tell which are best
     #[command(after_help = self::sweep::SWEEP_HELP)]
     Sweep(SweepArgs),

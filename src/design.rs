@@ -10,6 +10,7 @@ use petal_profile::interrupt::Ending;
 use petal_profile::{Error, folder};
 use petal_program::Source;
 
+use crate::args::DesignArgs;
 use crate::streams;
 
 /// What errors call the design from standard input.
@@ -73,4 +74,30 @@ pub fn name(path: &Path) -> String {
         return "stdin".to_owned();
     }
     petal_profile::design_name(path)
+}
+
+/// A command of a design, with the options that it is compiled with.
+pub fn command(name: &str, design: &DesignArgs, data: Option<&Path>) -> Vec<String> {
+    let mut words = vec![
+        "petal".to_owned(),
+        name.to_owned(),
+        design.design.display().to_string(),
+    ];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    if let Some(data) = data {
+        option("--data", data.display().to_string());
+    }
+    if design.passes != petal_passes::ALL {
+        option("--passes", design.passes.clone());
+    }
+    for pass in &design.disable_pass {
+        option("-d", pass.clone());
+    }
+    for extra in &design.extra_opt {
+        option("-x", extra.clone());
+    }
+    for library in &design.library {
+        option("-l", library.display().to_string());
+    }
+    words
 }

@@ -13,6 +13,7 @@ use petal_synth::{Target, Tool, Tools};
 use petal_table::thousands;
 use petal_verilator::{Verilator, Version, compiler_version};
 
+use crate::browser;
 use crate::print::print;
 use crate::screen::screen;
 use crate::terminal::Terminal;
@@ -23,20 +24,6 @@ const DESIGN: (&str, &str) = (
     include_str!("../calyx-examples/while-comb.futil"),
     include_str!("../calyx-examples/while-comb.futil.data"),
 );
-
-/// Programs that show an SVG file.
-const BROWSERS: &[&str] = if cfg!(target_os = "macos") {
-    &["open"]
-} else {
-    &[
-        "firefox",
-        "firefox-esr",
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "microsoft-edge",
-    ]
-};
 
 /// Columns before what is said below a finding.
 const DETAIL: usize = 11;
@@ -291,7 +278,7 @@ fn cache_finding() -> Finding {
 }
 
 fn browser_finding() -> Finding {
-    let (state, detail) = match BROWSERS.iter().find_map(|name| on_path(name)) {
+    let (state, detail) = match browser::find() {
         Some(path) => (Health::Works, path.display().to_string()),
         None => (
             Health::Missing,
@@ -304,14 +291,6 @@ fn browser_finding() -> Finding {
         state,
         detail,
     }
-}
-
-/// The program `name`.
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|program| program.is_file())
 }
 
 impl Finding {

@@ -20,6 +20,7 @@ mod advise;
 mod annotate;
 mod args;
 mod baseline;
+mod browser;
 mod cache;
 mod call;
 mod compare;
@@ -53,6 +54,7 @@ mod terminal;
 mod trace;
 mod versions;
 mod view;
+mod whatif;
 
 use std::ffi::OsString;
 

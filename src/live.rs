@@ -14,8 +14,8 @@ use std::time::Duration;
 use petal_profile::Error;
 use petal_visualize::outputs::REPORT;
 
+use crate::browser;
 use crate::serve::{self, asked, respond};
-use crate::view;
 
 /// How long to wait between looks for somebody who asks, and for a change.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -96,7 +96,7 @@ impl Live {
     /// Opens it in a browser, if somebody looks at a terminal and there is one.
     pub fn open(&self) {
         if io::IsTerminal::is_terminal(&io::stdout()) {
-            view::open(self.link());
+            browser::open(self.link());
         }
     }
 

@@ -8,7 +8,7 @@ use crate::args::{CacheCommand, Command};
 use crate::streams::Streams;
 use crate::{
     advise, annotate, cache, compare, counters, doctor, explain, export, generated, graph,
-    instrument, reconstruct, run, stats, sweep, synth, trace, view,
+    instrument, reconstruct, run, stats, sweep, synth, trace, view, whatif,
 };
 
 /// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.
@@ -47,6 +47,7 @@ pub fn perform(command: Command) -> Result<(), Error> {
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
+        Command::WhatIf(args) => whatif::whatif(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Synth(args) => synth::synth(&args),
         Command::Counters(args) => counters::counters(&args),

@@ -4,7 +4,9 @@ mod last;
 mod on_change;
 mod once;
 
-use petal_profile::{Error, Places};
+use std::path::Path;
+
+use petal_profile::{Error, Options, Places, Profiled};
 
 pub use self::last::Last;
 use self::on_change::on_change;
@@ -13,6 +15,31 @@ use self::once::{Shown, folder, once};
 use crate::args::{RunArgs, SimulatorArg};
 use crate::design::is_standard_input;
 use crate::export;
+use crate::messages;
+use crate::outcome::strict;
+use crate::terminal::Terminal;
+
+/// Profiles a design for a command that asks more of it, and tells what the run warns of.
+pub fn profiled(
+    options: &Options,
+    out: &Path,
+    places: &mut Places,
+    quiet: bool,
+) -> Result<Profiled, Error> {
+    let mut profiled = petal_profile::run_in(options, out, places, &Terminal::new(quiet))?;
+    let summary = &profiled.summary;
+    // What the run before was, `petal compare --last` wants to know, whoever ran it.
+    if let Some(before) = profiled.before.take() {
+        Last::new(before, (&profiled.metadata, summary), out)?;
+    }
+    if !quiet {
+        summary.warnings.iter().for_each(messages::warning);
+    }
+    if options.design.is_strict && !summary.warnings.is_empty() {
+        return Err(strict(summary, quiet));
+    }
+    Ok(profiled)
+}
 
 /// `petal run`
 pub fn run(args: &RunArgs) -> Result<(), Error> {

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use petal_analysis::Period;
 use petal_files::Scratch;
 use petal_profile::{Error, Places, interrupt};
 use petal_sweep::{Job, Row, Source, Sweep, SweepFile, expand};
@@ -103,12 +104,18 @@ impl Plan {
             let line = line.map_or_else(String::new, |line| format!("{line}:"));
             Error::new(format!("{shown}:{line} {problem}"))
         })?;
+        let wrong = |key: &str, start: usize, problem: String| {
+            let line = at(start);
+            Error::new(format!("{shown}:{line}: `{key}`: {problem}"))
+        };
         let memory = file.memory.as_ref().map(|size| {
-            parse_size(size.get_ref()).map_err(|problem| {
-                let line = at(size.span().start);
-                Error::new(format!("{shown}:{line}: `memory`: {problem}"))
-            })
+            let parsed = parse_size(size.get_ref());
+            parsed.map_err(|problem| wrong("memory", size.span().start, problem))
         });
+        if let Some(period) = &file.period {
+            let parsed = period.get_ref().parse::<Period>();
+            parsed.map_err(|problem| wrong("period", period.span().start, problem))?;
+        }
         let pareto = match &file.pareto {
             None => PARETO.map(str::to_owned),
             Some(names) => names.get_ref().clone().try_into().map_err(|_| {

@@ -7,14 +7,17 @@ use std::ops::Range;
 use petal_analysis::{Alike, ControlView};
 use petal_metadata::nearest;
 use petal_profile::folder::{self, Staging};
+use petal_profile::part::{Wanted, draw};
 use petal_profile::{Error, Profile, interrupt, observations, outputs};
 use petal_reconstruct::Event;
 use petal_table::{Column, Table, thousands};
+use petal_visualize::outputs::TIMELINE;
 use petal_visualize::{CallTrees, Frames, Section, Timeline, TreeFormat, TreeNodes};
 use serde_json::json;
 
 use crate::args::{AgainArgs, FlameArgs, FramesArg, TimelineArgs, TraceArgs};
 use crate::messages;
+use crate::part::about;
 use crate::print::{is_read, print};
 use crate::profile::open;
 use crate::progress::Stage;
@@ -63,23 +66,14 @@ fn show(args: &TraceArgs, profile: &Profile, wanted: Option<&Range<u64>>) -> Res
 /// How long the iterations of a loop take; and the first, a typical, the longest and the last one, as far as they differ.
 fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Error> {
     let analysis = profile.analyse(ControlView::Source)?;
-    let lengths = analysis.iterations_of(name).map_err(|loops| {
-        let near = nearest(name, &loops);
-        let there = match (&near[..], &loops[..]) {
-            ([near, ..], _) => format!("is it `{near}`?"),
-            (_, []) => "the design has none".to_owned(),
-            (_, loops) => format!("there are `{}`", loops.join("`, `")),
-        };
-        let kind = name.rsplit('.').next().unwrap_or(name);
-        let is_other = kind
-            .split_once('@')
-            .is_some_and(|(kind, _)| !["while", "repeat"].contains(&kind));
-        if is_other && !loops.is_empty() {
-            let loops = loops.join("`, `");
-            return Error::usage(format!("`{name}` is no loop; there are `{loops}`"));
-        }
-        Error::usage(format!("there is no loop `{name}`; {there}"))
-    })?;
+    let (mut named, others): (Vec<_>, Vec<_>) = analysis
+        .iterations()
+        .into_iter()
+        .partition(|(of, _)| of == name);
+    let Some((_, lengths)) = named.pop() else {
+        let loops = others.into_iter().map(|(of, _)| of);
+        return Err(no_loop(name, &loops.collect::<Vec<_>>()));
+    };
     // Of as many, the shorter one.
     let Some((&cycles, _)) = lengths.iter().rev().max_by_key(|(_, alike)| alike.count) else {
         return Err(Error::new(format!(
@@ -123,6 +117,25 @@ fn iterations(args: &TraceArgs, profile: &Profile, name: &str) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// There is no loop of this name.
+fn no_loop(name: &str, loops: &[String]) -> Error {
+    let near = nearest(name, loops);
+    let there = match (&near[..], loops) {
+        ([near, ..], _) => format!("is it `{near}`?"),
+        (_, []) => "the design has none".to_owned(),
+        (_, loops) => format!("there are `{}`", loops.join("`, `")),
+    };
+    let kind = name.rsplit('.').next().unwrap_or(name);
+    let is_other = kind
+        .split_once('@')
+        .is_some_and(|(kind, _)| !["while", "repeat"].contains(&kind));
+    if is_other && !loops.is_empty() {
+        let loops = loops.join("`, `");
+        return Error::usage(format!("`{name}` is no loop; there are `{loops}`"));
+    }
+    Error::usage(format!("there is no loop `{name}`; {there}"))
 }
 
 /// An iteration of a loop that is shown.
@@ -223,11 +236,23 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
     let unwritten = || Error::io("write timelines to", &args.dir);
-    let formats = outputs::timelines(&staging)?;
+    let results = profile.observations()?;
+    let is_part = cycles.is_some() || args.cell.is_some() || args.depth.is_some();
+    // What is asked for may be long.
+    let is_limited = !args.whole && !is_part && !observations::keeps_windows(results.as_ref());
+    let max_slices = if is_limited {
+        outputs::MAX_SLICES
+    } else {
+        u64::MAX
+    };
+    let formats = outputs::timelines(&staging, max_slices)?;
     let mut timelines = Timeline::new(&profile.metadata, section, formats).awaiting_observations();
     profile.events(args.view.control.into(), &mut |event| {
         check_cycles(cycles.as_ref(), event)?;
-        timelines.event(event).map_err(unwritten())
+        if outputs::are_wanted(timelines.format()) {
+            timelines.event(event).map_err(unwritten())?;
+        }
+        Ok(())
     })?;
     if let Some(cell) = args.cell.as_ref().filter(|_| !timelines.found()) {
         return Err(Error::new(format!(
@@ -236,14 +261,16 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
         )));
     }
     let ending = staging.ending([]);
-    let results = profile.observations()?;
     let observed = observations::tracks(results.as_ref(), cycles.as_ref(), false);
     timelines.finish(&observed).map_err(unwritten())?;
     drop(ending);
     interrupt::check()?;
-    outputs::keep_timelines(timelines.format(), &staging)?;
-    let slices = timelines.slices();
-    let mut text = format!("{} slices\n", thousands(slices));
+    let mut text = format!("{} slices\n", thousands(timelines.slices()));
+    if !outputs::keep_timelines(timelines.format(), &staging)? {
+        let out = staging.path(TIMELINE);
+        let drawn = draw(&profile, args.view.control.into(), &Wanted::Excerpts, &out)?;
+        text = about(&args.dir, &drawn);
+    }
     let names = outputs::timeline_names();
     for &name in &names {
         let shown = args.dir.join(name);
@@ -254,5 +281,12 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
     }
     staging.commit(&names)?;
     drop(drawing);
+    if is_part {
+        let dir = args.dir.display();
+        let _ = writeln!(
+            text,
+            "a part of the run; `petal timeline {dir}` draws what the run did"
+        );
+    }
     print(&text)
 }

@@ -3,9 +3,8 @@
 //! ui.perfetto.dev takes a trace from a server on this machine if it is at port 9001 of the loopback
 //! address and lets that origin read it (Perfetto's documentation, *Deep linking to Perfetto UI*).
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -13,15 +12,14 @@ use std::thread;
 use std::time::Duration;
 
 use petal_files::Scratch;
+use petal_profile::part::Wanted;
 use petal_profile::{Error, Places, folder, interrupt, observations};
 use petal_table::thousands;
-use petal_visualize::Wanted;
-use petal_visualize::outputs::{REPORT, TIMELINE};
-use petal_visualize::timeline::unpacks_within;
+use petal_visualize::outputs::{REPORT, TIMELINE, TIMELINE_JSON};
 
 use crate::args::ViewerArgs;
-use crate::messages;
-use crate::part::{self, MAX_BYTES};
+use crate::browser;
+use crate::part;
 use crate::print::print;
 use crate::progress::Stage;
 use crate::serve::{Asked, asked, listen, respond};
@@ -57,7 +55,7 @@ pub fn view(args: &ViewerArgs) -> Result<(), Error> {
     let mut about = String::new();
     // It is there as long as it is served.
     let scratch;
-    if let Some(wanted) = wanted(args, &path)? {
+    if let Some(wanted) = wanted(args)? {
         scratch = Scratch::new().map_err(Error::no_scratch)?;
         path = scratch.path().join(TIMELINE);
         let _drawing = Stage::new("drawing a part of the timeline", false);
@@ -82,12 +80,12 @@ pub fn view(args: &ViewerArgs) -> Result<(), Error> {
         "{link}\n{about}waiting until the viewer has fetched the timeline (Ctrl-C ends it); if the browser \
          asks, let the viewer reach this machine\n"
     ))?;
-    open(&link);
+    browser::open(&link);
     serve(&listener, &path, address)
 }
 
 /// Which part of the run to open; `None` for all that its timeline has, if that is not too much.
-fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Error> {
+fn wanted(args: &ViewerArgs) -> Result<Option<Wanted>, Error> {
     let cycles = observations::cycles(&args.dir, args.cycles.as_ref(), args.window.as_deref())?;
     if let Some(cycles) = cycles {
         return Ok(Some(Wanted::Cycles(cycles)));
@@ -98,16 +96,9 @@ fn wanted(args: &ViewerArgs, timeline: &Path) -> Result<Option<Wanted>, Error> {
     if observations::keeps_windows(observations::read(&args.dir)?.as_ref()) {
         return Ok(None);
     }
-    let file = File::open(timeline).and_then(|file| {
-        // More is not needed to tell.
-        let mut start = Vec::new();
-        file.take(MAX_BYTES + 1).read_to_end(&mut start)?;
-        Ok(start)
-    });
-    let file = file.map_err(Error::io("read the timeline", timeline))?;
-    // What is no timeline, the viewer tells.
-    let fits = unpacks_within(&file, MAX_BYTES).unwrap_or(true);
-    Ok((!fits).then_some(Wanted::Typical))
+    // It is left out of those that have too many slices.
+    let is_short = args.dir.join(TIMELINE_JSON).exists();
+    Ok((!is_short).then_some(Wanted::Excerpts))
 }
 
 /// Answers everybody until the timeline got to the viewer. Each on a thread of its own, so that nobody
@@ -137,15 +128,8 @@ fn serve(listener: &TcpListener, path: &Path, address: SocketAddr) -> Result<(),
 fn report(path: &Path) -> Result<(), Error> {
     File::open(path).map_err(Error::io("read the report", path))?;
     print(&format!("{}\n", path.display()))?;
-    open(path);
+    browser::open(path);
     Ok(())
-}
-
-/// Opens a browser, if there is one.
-pub fn open(what: impl AsRef<OsStr>) {
-    if open::that_detached(what).is_err() {
-        messages::note("no browser was found; open it in one yourself");
-    }
 }
 
 /// Answers the request that comes; whether with the timeline, and it got to the viewer.

@@ -79,6 +79,9 @@ pub struct Point {
     pub changes: Vec<String>,
     /// Whether all of that is proved.
     pub proved: bool,
+    /// What it costs on a device; `None` if nobody asked, or it does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesized: Option<Cost>,
     /// The arguments of the command that compile it so.
     pub arguments: Vec<String>,
     /// The name of its patch; `None` for the file as it is.

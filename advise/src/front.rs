@@ -146,25 +146,32 @@ impl<W: Workshop> Search<'_, W> {
             idle = if grew { 0 } else { idle + 1 };
         }
         front.sort_by_key(Tried::costs);
-        let point = |(at, tried): (usize, Tried)| {
-            let diff = patch(file, original.text(), tried.variant.text());
-            let [cycles, register_bits, cells] = tried.costs();
-            let changes = tried.steps.iter().map(|(_, change)| change.what());
-            Point {
-                cycles,
-                register_bits,
-                cells,
-                changes: changes.collect(),
-                proved: tried
-                    .steps
-                    .iter()
-                    .all(|(_, change)| change.class() == Class::Proved),
-                arguments: tried.variant.passes().arguments(),
-                patch: (!diff.is_empty()).then(|| format!("front-{:02}.patch", at + 1)),
-                diff,
-            }
-        };
-        Ok(front.into_iter().enumerate().map(point).collect())
+        let points = front.into_iter().enumerate();
+        Ok(points
+            .map(|(at, tried)| self.point(file, original, at, &tried))
+            .collect())
+    }
+
+    /// What is told of a program of the front.
+    fn point(&self, file: &OsStr, original: &Variant, at: usize, tried: &Tried) -> Point {
+        let diff = patch(file, original.text(), tried.variant.text());
+        let [cycles, register_bits, cells] = tried.costs();
+        let changes = tried.steps.iter().map(|(_, change)| change.what());
+        Point {
+            cycles,
+            register_bits,
+            cells,
+            changes: changes.collect(),
+            proved: tried
+                .steps
+                .iter()
+                .all(|(_, change)| change.class() == Class::Proved),
+            // It may not fit the device.
+            synthesized: self.cost(&tried.variant).unwrap_or_default(),
+            arguments: tried.variant.passes().arguments(),
+            patch: (!diff.is_empty()).then(|| format!("front-{:02}.patch", at + 1)),
+            diff,
+        }
     }
 
     /// A program that differs by one change; `None` if that can't be made.

@@ -138,8 +138,13 @@ impl Advice {
                 cycles(self.cycles)
             );
         }
+        let mut with = "all advice".to_owned();
+        // No patch does that.
+        if !self.arguments.is_empty() {
+            let _ = write!(with, " and `{}`", self.arguments.join(" "));
+        }
         let mut text = format!(
-            "{}: {}, with all advice {} (-{:.1} %)",
+            "{}: {}, with {with} {} (-{:.1} %)",
             self.design,
             cycles(self.cycles),
             thousands(self.with_all),
@@ -260,18 +265,35 @@ impl Advice {
         if !self.advice.is_empty() {
             let _ = writeln!(text, "{NOT_ESTIMATED}");
         }
-        if !self.arguments.is_empty() {
-            let arguments = format!("compile it with {}", self.arguments.join(" "));
-            text.push_str(&screen.wrapped(&arguments, 0));
-        }
         if !self.front.is_empty() {
-            let _ = writeln!(text, "\nno combination beats these:");
             let _ = writeln!(
                 text,
-                "{:>12} {:>14} {:>7}  changes",
-                "cycles", "register bits", "cells"
+                "\nno combination beats these in cycles, register bits and cells:"
             );
+            text.push_str(&self.front());
         }
+        text
+    }
+
+    /// A row for each combination that none beats, under a heading.
+    fn front(&self) -> String {
+        let costs = || self.front.iter().filter_map(|of| of.synthesized.as_ref());
+        let is_synthesized = costs().next().is_some();
+        let has_clock = costs().any(|cost| cost.period_ps.is_some());
+        let mut text = String::new();
+        let mut row = |cells: [&str; 6], changes: &str| {
+            let [cycles, bits, others, time, luts, ffs] = cells;
+            let _ = write!(text, "{cycles:>12} {bits:>14} {others:>7}");
+            if has_clock {
+                let _ = write!(text, " {time:>12}");
+            }
+            if is_synthesized {
+                let _ = write!(text, " {luts:>7} {ffs:>7}");
+            }
+            let _ = writeln!(text, "  {changes}");
+        };
+        let heading = ["cycles", "register bits", "cells", "time, ns", "LUT", "FF"];
+        row(heading, "changes");
         for point in &self.front {
             let mut changes = match point.changes.len() {
                 0 => "as it is".to_owned(),
@@ -284,13 +306,18 @@ impl Advice {
             if point.proved && !point.changes.is_empty() {
                 changes.push_str(", all proved");
             }
-            let _ = writeln!(
-                text,
-                "{:>12} {:>14} {:>7}  {changes}",
-                thousands(point.cycles),
-                thousands(point.register_bits),
-                thousands(point.cells)
-            );
+            let of = |figure: fn(&Cost, u64) -> u64| match &point.synthesized {
+                Some(cost) => thousands(figure(cost, point.cycles)),
+                None => "–".to_owned(),
+            };
+            let [time, luts, ffs] = [
+                of(Cost::time_ns),
+                of(|cost, _| cost.luts),
+                of(|cost, _| cost.ffs),
+            ];
+            let cells = [point.cycles, point.register_bits, point.cells].map(thousands);
+            let [cycles, bits, others] = &cells;
+            row([cycles, bits, others, &time, &luts, &ffs], &changes);
         }
         text
     }
@@ -337,9 +364,6 @@ impl Advice {
                 self.all_patch
             );
         }
-        if !self.arguments.is_empty() {
-            let _ = writeln!(text, "\nCompile it with `{}`.", self.arguments.join(" "));
-        }
         if let Some(synthesized) = self.synthesized() {
             let _ = writeln!(text, "\n{}", markdown(&synthesized));
         }
@@ -359,7 +383,7 @@ impl Advice {
 /// By how much the periods of some seeds differ from the one in the middle at most, in per cent.
 #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
 fn spread(cost: &Cost) -> f64 {
-    let middle = cost.period_ps().map(|of| of as f64);
+    let middle = cost.period_ps.map(|of| of as f64);
     let away = |of: &u64| middle.map_or(0.0, |middle| 100.0 * (*of as f64 / middle - 1.0).abs());
     cost.periods_ps.iter().map(away).fold(0.0, f64::max)
 }

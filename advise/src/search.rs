@@ -45,6 +45,7 @@ pub struct Budget {
 }
 
 /// A change that is kept.
+#[derive(Clone)]
 pub(crate) struct Kept {
     pub change: Change,
     pub key: Key,

@@ -31,19 +31,16 @@ pub struct Cost {
     pub luts: u64,
     /// Flip-flops.
     pub ffs: u64,
-    /// The period of the clock for each seed of place and route, in picoseconds, shortest first; none where nobody tells.
+    /// The period of the clock with the seed in the middle, in picoseconds; `None` where nobody tells.
+    pub period_ps: Option<u64>,
+    /// The same for each seed of place and route, shortest first.
     pub periods_ps: Vec<u64>,
 }
 
 impl Cost {
-    /// The period with the seed in the middle; of two, the longer one.
-    pub fn period_ps(&self) -> Option<u64> {
-        self.periods_ps.get(self.periods_ps.len() / 2).copied()
-    }
-
     /// How long so many cycles take with the seed in the middle, in nanoseconds; 0 where nobody tells the period.
     pub fn time_ns(&self, cycles: u64) -> u64 {
-        let time = u128::from(cycles) * u128::from(self.period_ps().unwrap_or(0));
+        let time = u128::from(cycles) * u128::from(self.period_ps.unwrap_or(0));
         u64::try_from((time + 500) / 1000).unwrap_or(u64::MAX)
     }
 }

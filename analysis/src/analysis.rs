@@ -28,7 +28,7 @@ use crate::hotspots::{self, Hotspot, HotspotKind, RankedHotspot};
 use crate::iterations::Alike;
 use crate::ledger::{Ledger, StatementId};
 use crate::lines::{Entries, Lines, lines_per_instance};
-use crate::loops::{iterations_of, loops};
+use crate::loops::{iterations, loops};
 use crate::order::Order;
 use crate::profile::Profile;
 use crate::summary::text::lists;
@@ -248,13 +248,10 @@ impl<'a> Analysis<'a> {
         self.timed(loops, "cycles")
     }
 
-    /// The iterations of the loop of this name, such as `main.while@L12`, by how many cycles they take; none where the compiled design does
-    /// not tell one from the next.
-    ///
-    /// # Errors
-    /// The names of all loops, if there is no such one.
-    pub fn iterations_of(&self, name: &str) -> Result<BTreeMap<u64, Alike>, Vec<String>> {
-        iterations_of(self.metadata, self.ledger(), &self.activations, name)
+    /// The iterations of each loop, which is called such as `main.while@L12`, by how many cycles they take; none where the compiled design
+    /// does not tell one from the next.
+    pub fn iterations(&self) -> Vec<(String, BTreeMap<u64, Alike>)> {
+        iterations(self.metadata, self.ledger(), &self.activations)
     }
 
     /// What costs the run cycles, by kind, and the most expensive first.

@@ -140,6 +140,9 @@ pub struct RankedHotspot {
 /// The next step where nobody has asked `petal advise`.
 pub(crate) const TRIED: &str = "`petal advise` tries this kind";
 
+/// The next step where it was asked whether steps may run at once, and found none that save.
+pub(crate) const NONE: &str = "`petal advise` found none that saves on top of its advice";
+
 /// The next step where it was asked, had no time for all, and found nothing here.
 pub(crate) const NO_TIME: &str = "`petal advise` had no time for all of this kind (`--budget`)";
 
@@ -175,17 +178,27 @@ impl RankedHotspot {
             return is_tried.then(|| TRIED.to_owned());
         };
         let items = advice["advice"].as_array()?.iter();
-        let mut here = items.filter(|item| item["place"] == self.name.as_str());
+        let mut here = items.filter(|item| {
+            let is_meant = match self.kind {
+                HotspotKind::Cost => true,
+                // What else it found at such a statement is told there.
+                HotspotKind::Independent => item["kind"] == "parallel-steps",
+                HotspotKind::ParWait | HotspotKind::SharedHardware => false,
+            };
+            is_meant && item["place"] == self.name.as_str()
+        });
         let Some(item) = here.next() else {
-            return (is_tried && is_unfinished(advice)).then(|| NO_TIME.to_owned());
+            return match self.kind {
+                _ if is_tried && is_unfinished(advice) => Some(NO_TIME.to_owned()),
+                HotspotKind::Independent => Some(NONE.to_owned()),
+                _ => None,
+            };
         };
         let (class, saved) = (item["class"].as_str()?, item["on_top"].as_u64()?);
-        let saves = format!("`petal advise`: {class}, saves {}", thousands(saved));
-        Some(match self.kind {
-            HotspotKind::Cost => saves,
-            // What it found at such a statement may be something else.
-            _ => return None,
-        })
+        Some(format!(
+            "`petal advise`: {class}, saves {}",
+            thousands(saved)
+        ))
     }
 }
 
@@ -448,10 +461,10 @@ impl List<'_> {
         };
         match count {
             None | Some(0) => String::new(),
-            Some(count) if cycles == count => format!(": 1 cycle each {unit}"),
             Some(count) => {
                 let each = amount(cycles.into(), count.into());
-                format!(": {each} cycles each {unit}")
+                let cycles = if each == "1" { "cycle" } else { "cycles" };
+                format!(": {each} {cycles} each {unit}")
             }
         }
     }

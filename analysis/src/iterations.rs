@@ -35,6 +35,9 @@ pub struct Alike {
     pub count: u64,
     /// The cycle in which the first of them begins.
     pub first: u64,
+    /// That in which one begins that has about as many before it as after it.
+    #[serde(default)]
+    pub middle: u64,
     /// That in which the last of them begins.
     pub last: u64,
 }
@@ -52,20 +55,29 @@ impl Iterations {
     /// Adds so many, one after the other.
     fn add(&mut self, cycles: u64, count: u64, first: u64) {
         self.cycles.add(cycles, count);
-        let last = first + cycles * count.saturating_sub(1);
-        self.add_alike(cycles, Alike { count, first, last });
+        let begins = |number: u64| first + cycles * number;
+        let alike = Alike {
+            count,
+            first,
+            middle: begins(count / 2),
+            last: begins(count.saturating_sub(1)),
+        };
+        self.add_alike(cycles, alike);
     }
 
-    fn add_alike(&mut self, cycles: u64, Alike { count, first, last }: Alike) {
-        let empty = Alike {
-            count: 0,
-            first,
-            last,
-        };
-        let alike = self.lengths.entry(cycles).or_insert(empty);
-        alike.count += count;
-        alike.first = alike.first.min(first);
-        alike.last = alike.last.max(last);
+    fn add_alike(&mut self, cycles: u64, new: Alike) {
+        let alike = self
+            .lengths
+            .entry(cycles)
+            .or_insert(Alike { count: 0, ..new });
+        let before = alike.count.checked_ilog2();
+        alike.count += new.count;
+        // Anew whenever there are twice as many, so that nobody has to remember them all.
+        if alike.count.checked_ilog2() > before {
+            alike.middle = new.middle;
+        }
+        alike.first = alike.first.min(new.first);
+        alike.last = alike.last.max(new.last);
     }
 }
 

@@ -298,7 +298,7 @@ impl TreeCosts {
 }
 
 /// What runs at or below each node of a tree, by index.
-fn insides(metadata: &Metadata, tree: &CallTree) -> Vec<Inside> {
+pub(crate) fn insides(metadata: &Metadata, tree: &CallTree) -> Vec<Inside> {
     let parents: Vec<Option<usize>> = tree
         .nodes()
         .map(|(id, _)| tree.parent(id).map(Id::index))

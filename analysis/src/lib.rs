@@ -1,7 +1,8 @@
 //! What the cycles of a run went to.
 //!
 //! Owns the rules by which cycles are counted: what every cycle went to (`ledger`), how often and how long everything was
-//! active (`activations`), who waited for whom (`waits`), the critical path (`critical`), and what is worth a look (`hotspots`).
+//! active (`activations`), who waited for whom (`waits`), the critical path (`critical`), what the run would take if something took less
+//! (`replay`), and what is worth a look (`hotspots`).
 //! In go the events of a trace, one by one, into an [`Analysis`]; out come its tables and the [`Summary`]. Memory grows with the
 //! number of different call trees, not with cycles. Knows metadata and traces, but neither where they came from nor how they
 //! are drawn.
@@ -30,7 +31,10 @@ pub mod ledger;
 pub mod lines;
 pub mod loops;
 pub mod order;
+mod pars;
+mod plans;
 pub mod profile;
+pub mod replay;
 pub mod sources;
 pub mod summary;
 pub mod waits;
@@ -48,4 +52,4 @@ pub use hotspots::{Hotspot, HotspotKind, RankedHotspot, is_unfinished};
 pub use iterations::{Alike, Iterations};
 pub use leaves::Weighting;
 pub use ledger::{ByKind, Class, Ledger, Statement, StatementId};
-pub use summary::{Hardware, RankedGroup, SUMMARY_VERSION, Summary, Verified};
+pub use summary::{Hardware, RankedGroup, SUMMARY_VERSION, Summary, Verified, have_other_data};

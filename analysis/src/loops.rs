@@ -104,24 +104,19 @@ pub fn loops(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'_>
     columns().table_of(all(metadata, ledger, activations))
 }
 
-/// The iterations of the loop of this name, such as `main.while@L12`, by how many cycles they take; none where the compiled design does not
+/// The iterations of each loop, which is called such as `main.while@L12`, by how many cycles they take; none where the compiled design does not
 /// tell one from the next.
-///
-/// # Errors
-/// The names of all loops, if there is no such one.
-pub fn iterations_of(
+pub fn iterations(
     metadata: &Metadata,
     ledger: &Ledger,
     activations: &Activations<'_>,
-    name: &str,
-) -> Result<BTreeMap<u64, Alike>, Vec<String>> {
-    let loops = all(metadata, ledger, activations);
-    let named = loops.into_iter().map(|(_, of)| (of.row.name(), of));
-    let (mut here, others): (Vec<_>, Vec<_>) = named.partition(|(full, _)| full == name);
-    match here.pop() {
-        Some((_, of)) => Ok(of.iterations.map(|of| of.lengths).unwrap_or_default()),
-        None => Err(others.into_iter().map(|(full, _)| full).collect()),
-    }
+) -> Vec<(String, BTreeMap<u64, Alike>)> {
+    let loops = all(metadata, ledger, activations).into_iter();
+    let named = loops.map(|(_, of)| {
+        let lengths = of.iterations.map(|of| of.lengths).unwrap_or_default();
+        (of.row.name(), lengths)
+    });
+    named.collect()
 }
 
 fn all<'a>(

@@ -299,6 +299,11 @@ impl Summary {
     }
 }
 
+/// Whether the memories of two runs are known to have begun with other contents, by their digests.
+pub fn have_other_data(before: Option<&str>, after: Option<&str>) -> bool {
+    before.zip(after).is_some_and(|(was, is)| was != is)
+}
+
 fn ranked_groups(metadata: &Metadata, activations: &Activations<'_>) -> Vec<RankedGroup> {
     let mut entries: BTreeMap<(ComponentId, GroupId), (u64, u64)> = BTreeMap::new();
     for (element, durations) in activations.durations() {

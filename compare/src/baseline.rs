@@ -308,12 +308,6 @@ impl Baseline {
         text
     }
 
-    /// Whether the memories of another run are known to have begun with other contents.
-    pub fn has_other_data(&self, other: &Self) -> bool {
-        let digests = self.data_digest.as_ref().zip(other.data_digest.as_ref());
-        digests.is_some_and(|(of, others)| of != others)
-    }
-
     /// Cycles that are not useful.
     pub fn total_overhead(&self) -> u64 {
         self.overhead.iter().sum()

@@ -17,6 +17,7 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
+use petal_analysis::have_other_data;
 use petal_reconstruct::Overhead;
 use serde::Serialize;
 
@@ -174,7 +175,7 @@ fn notes(before: &Baseline, after: &Baseline) -> Vec<String> {
             ));
         }
     }
-    if before.has_other_data(after) {
+    if have_other_data(before.data_digest.as_deref(), after.data_digest.as_deref()) {
         let file = |data: &Option<String>| data.clone().unwrap_or("no file".to_owned());
         let (was, is) = (file(&before.data), file(&after.data));
         let files = if was == is {

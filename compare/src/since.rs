@@ -80,6 +80,11 @@ impl Since {
         self
     }
 
+    /// Whether the memories of both began with the same contents, as far as is known.
+    pub fn has_same_data(&self) -> bool {
+        !self.other_data
+    }
+
     /// Whether the run before was one of the same design, as it was then.
     pub fn is_same_design(&self) -> bool {
         self.is_same_design

@@ -49,7 +49,12 @@ impl Error {
 
     /// For `map_err` on file operations: `cannot <verb> <path>: <reason>`.
     pub fn io<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(std::io::Error) -> Self + 'a {
-        move |error| Self::new(format!("cannot {verb} {}: {error}", path.display()))
+        move |error| {
+            let error = error.to_string();
+            // Behind it, `tempfile` tells what the draft is called.
+            let (reason, _) = error.split_once(" at path \"").unwrap_or((&error, ""));
+            Self::new(format!("cannot {verb} {}: {reason}", path.display()))
+        }
     }
 
     /// For `map_err` where a temporary folder is made.
@@ -88,7 +93,6 @@ from!(
     petal_data::Error,
     petal_embedded::Error,
     petal_metadata::MetadataError,
-    petal_passes::PassesError,
     petal_program::ProgramError,
     petal_reconstruct::ReconstructError<Error>,
     petal_reconstruct::SourceError,
@@ -118,3 +122,13 @@ impl fmt::Display for Unwritten {
 }
 
 impl std::error::Error for Unwritten {}
+
+impl From<petal_passes::PassesError> for Error {
+    fn from(error: petal_passes::PassesError) -> Self {
+        let message = error.to_string();
+        match error {
+            petal_passes::PassesError::Pipeline(_) => Self::usage(message),
+            _ => Self::new(message),
+        }
+    }
+}

@@ -56,6 +56,8 @@ pub fn whole(dir: &Path) -> Result<PathBuf, Error> {
     let shown = dir.display();
     Err(Error::new(if dir.is_file() {
         format!("{shown} is a file, and no profile: name the folder that `petal run` wrote")
+    } else if !dir.exists() {
+        format!("there is no {shown}: name the folder that `petal run` wrote")
     } else {
         format!("{shown} holds no whole profile (there is no {SUMMARY}); make one with `petal run`")
     }))

@@ -13,10 +13,10 @@ use petal_reconstruct::{
     Observer, ProbeSource, ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter,
     VcdHeader, is_fst,
 };
-use petal_visualize::outputs::TRACE;
+use petal_visualize::outputs::{TIMELINE, TRACE};
 use petal_visualize::stream::{self, EventLines, EventSite, Stream};
 use petal_visualize::timeline::{Format, Observed, Windowed};
-use petal_visualize::{Section, Timeline};
+use petal_visualize::{Overview, Section, Timeline, excerpts};
 
 use crate::error::{Error, Unwritten};
 use crate::folder::Staging;
@@ -25,6 +25,8 @@ use crate::memories::Memories;
 use crate::observations::tracks;
 use crate::observing::{Observing, directory_of};
 use crate::outputs;
+use crate::part::{self, draw_parts};
+use crate::profile::{events as events_of, reader};
 use crate::reporter::{Reporter, Stage};
 
 /// What is known of a design whose waveform is read.
@@ -258,15 +260,40 @@ impl<'a> Output<'a, '_> {
         events: Events,
         stream: Option<Box<dyn Format + Send>>,
     ) -> Result<Timelines<'a>, Error> {
-        let mut formats = outputs::timelines(self.staging)?;
+        let mut formats = outputs::timelines(self.staging, outputs::MAX_SLICES)?;
+        let timelines = formats.len();
         formats.extend(stream);
         let mut drawn = self.drawn(formats);
-        events.try_for_each(|event| drawn.event(event))?;
+        let mut overview = Overview::new(self.metadata);
+        events.try_for_each(|event| {
+            overview.event(event);
+            if outputs::are_wanted(drawn.timeline.format()) {
+                drawn.event(event)
+            } else {
+                Ok(())
+            }
+        })?;
+        let (metadata, view) = (self.metadata, self.view);
         let mut timeline = drawn.timeline;
-        Ok(Timelines(Box::new(move |observed, staging| {
+        Ok(Timelines(Box::new(move |observed, staging, analysis| {
             let written = timeline.finish(observed);
             written.map_err(|error| cannot_write(&error))?;
-            outputs::keep_timelines(timeline.format(), staging)
+            let is_whole = outputs::keep_timelines(&timeline.format()[..timelines], staging)?;
+            if !is_whole {
+                let parts = excerpts(analysis, part::MAX_SLICES);
+                let path = staging.path(TRACE);
+                draw_parts(
+                    metadata,
+                    &mut |take| {
+                        let file = File::open(&path).map_err(Error::io("read the trace", &path))?;
+                        events_of(reader(file, &path, metadata)?, metadata, view, take)
+                    },
+                    (&overview, &parts),
+                    observed,
+                    &staging.path(TIMELINE),
+                )?;
+            }
+            Ok(is_whole)
         })))
     }
 
@@ -279,7 +306,7 @@ impl<'a> Output<'a, '_> {
     ) -> Result<(Timelines<'a>, KeptTrace<BufWriter<File>>), Error> {
         let mut trace = KeptTrace::new(self.trace()?);
         let mut told = stream.map(|stream| self.drawn(vec![stream]));
-        let mut drawn = self.drawn(Windowed::new(outputs::timelines(self.staging)?));
+        let mut drawn = self.drawn(Windowed::new(outputs::timelines(self.staging, u64::MAX)?));
         events.try_for_each(|event| {
             if let Some(told) = &mut told {
                 told.event(event)?;
@@ -293,7 +320,7 @@ impl<'a> Output<'a, '_> {
         })?;
         let mut timeline = drawn.timeline;
         let mut told = told.map(|told| told.timeline);
-        let timelines = Timelines(Box::new(move |observed, staging| {
+        let timelines = Timelines(Box::new(move |observed, staging, _| {
             let told = told.as_mut().map(|told| told.finish(&Observed::default()));
             let written = told.unwrap_or(Ok(()));
             let written = written.and_then(|()| timeline.finish(observed));
@@ -329,16 +356,22 @@ impl<F: Format> Drawn<'_, F> {
     }
 }
 
-/// Completes timelines, and lines of events.
-type Complete<'a> = dyn FnOnce(&Observed, &Staging) -> Result<(), Error> + Send + 'a;
+/// Completes timelines, and lines of events; returns whether the timeline has the whole run.
+type Complete<'a> =
+    dyn FnOnce(&Observed, &Staging, &Analysis<'_>) -> Result<bool, Error> + Send + 'a;
 
 /// Timelines of a run that is over, and the lines of its events, which wait for what was observed.
 pub struct Timelines<'a>(Box<Complete<'a>>);
 
 impl Timelines<'_> {
-    /// Completes them.
-    pub fn finish(self, results: Option<&Results>, staging: &Staging) -> Result<(), Error> {
-        (self.0)(&tracks(results, None, false), staging)
+    /// Completes them; returns whether they have the whole run.
+    pub fn finish(
+        self,
+        results: Option<&Results>,
+        staging: &Staging,
+        analysis: &Analysis<'_>,
+    ) -> Result<bool, Error> {
+        (self.0)(&tracks(results, None, false), staging, analysis)
     }
 }
 

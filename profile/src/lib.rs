@@ -26,6 +26,7 @@ pub mod observations;
 mod observing;
 mod options;
 pub mod outputs;
+pub mod part;
 mod places;
 mod profile;
 mod reporter;

@@ -76,8 +76,7 @@ impl Profile {
             Ok(file)
         });
         let file = rewound.map_err(Error::io("read the trace", &path))?;
-        TraceReader::new(BufReader::new(file), &self.metadata.fingerprint)
-            .map_err(|error| Error::new(format!("{}: {error}", path.display())))
+        reader(file, &path, &self.metadata)
     }
 
     /// Hands all events of the run to `take`, with control as `view` shows it.
@@ -89,23 +88,7 @@ impl Profile {
         view: ControlView,
         take: &mut dyn FnMut(&Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let compiled = (view == ControlView::Compiled).then(|| CompiledView::new(&self.metadata));
-        let mut checker = violations::Checker::new(&self.metadata);
-        // The advice that was found is written although there was an interrupt.
-        let asked_before = interrupt::is_requested();
-        for event in self.reader()? {
-            let event = event?;
-            checker.event(&event)?;
-            if !asked_before {
-                interrupt::check()?;
-            }
-            let event = match &compiled {
-                Some(view) => view.event(event),
-                None => event,
-            };
-            take(&event)?;
-        }
-        Ok(())
+        events(self.reader()?, &self.metadata, view, take)
     }
 
     /// Analyses the run for everything but timelines; flame graphs and the report show control as `view` tells.
@@ -163,6 +146,42 @@ impl Profile {
     pub fn observations(&self) -> Result<Option<Results>, Error> {
         observations::read(&self.dir)
     }
+}
+
+/// A reader of the trace in a file.
+pub(crate) fn reader(
+    file: File,
+    path: &Path,
+    metadata: &Metadata,
+) -> Result<TraceReader<BufReader<File>>, Error> {
+    TraceReader::new(BufReader::new(file), &metadata.fingerprint)
+        .map_err(|error| Error::new(format!("{}: {error}", path.display())))
+}
+
+/// Hands all events of a trace to `take`, with control as `view` shows it.
+pub(crate) fn events(
+    trace: TraceReader<BufReader<File>>,
+    metadata: &Metadata,
+    view: ControlView,
+    take: &mut dyn FnMut(&Event) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let compiled = (view == ControlView::Compiled).then(|| CompiledView::new(metadata));
+    let mut checker = violations::Checker::new(metadata);
+    // The advice that was found is written although there was an interrupt.
+    let asked_before = interrupt::is_requested();
+    for event in trace {
+        let event = event?;
+        checker.event(&event)?;
+        if !asked_before {
+            interrupt::check()?;
+        }
+        let event = match &compiled {
+            Some(view) => view.event(event),
+            None => event,
+        };
+        take(&event)?;
+    }
+    Ok(())
 }
 
 /// What a report shows of the area; `None` if nothing is known of the parts of the design.

@@ -52,6 +52,8 @@ pub struct Profiled {
     pub results: Option<Results>,
     /// The run whose profile was there before.
     pub before: Option<Before>,
+    /// Whether its timeline has the whole run, or what stands for it.
+    pub has_whole_timeline: bool,
 }
 
 /// Profiles a design into the folder `out`, which is made if it is not there. That the run ended early is told in the summary.
@@ -134,7 +136,7 @@ pub fn run_in(
     let ending = job.ending();
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
-    timelines.finish(results.as_ref(), &job.staging)?;
+    let has_whole_timeline = timelines.finish(results.as_ref(), &job.staging, &analysis)?;
     summary.observations = results.as_ref().map(Results::page);
     let synthesis = folder::synthesis(out, &job.metadata.fingerprint);
     summary.set_clock(options.period, synthesis.as_ref().and_then(period));
@@ -173,6 +175,7 @@ pub fn run_in(
         memories,
         results,
         before,
+        has_whole_timeline,
     })
 }
 

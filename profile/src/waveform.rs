@@ -77,7 +77,7 @@ pub fn profile_waveform(
     }
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
-    timelines.finish(results.as_ref(), &staging)?;
+    let has_whole_timeline = timelines.finish(results.as_ref(), &staging, &analysis)?;
     summary.observations = results.as_ref().map(Results::page);
     if summary.cycles == 0 && !metadata.component(metadata.main).control.is_empty() {
         return Err(Error::new(format!(
@@ -99,6 +99,7 @@ pub fn profile_waveform(
         memories: String::new(),
         results,
         before: None,
+        has_whole_timeline,
     })
 }
 

@@ -13,7 +13,7 @@ which Polars, pandas, DuckDB and pyarrow take without a copy: `polars.DataFrame(
 from ._arguments import Design
 from ._petal import Error, Table, __version__
 from ._profile import Flame, Profile, Report, open, run
-from ._results import Advice, Comparison, advise, compare
+from ._results import Advice, Comparison, advise, compare, whatif
 from ._sweep import Sweep, sweep
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "open",
     "run",
     "sweep",
+    "whatif",
 ]

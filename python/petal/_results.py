@@ -1,11 +1,11 @@
-"""Comparisons and advice."""
+"""Comparisons, advice, and what a run would take with less."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _arguments, _notebook, _petal
 from ._profile import Profile
@@ -122,3 +122,37 @@ def advise(
     printed = _petal.call(arguments, text)
     profile = Profile(folder, _scratch=scratch if out is None else None)
     return Advice(json.loads(printed), profile)
+
+
+def whatif(
+    design: _arguments.Design,
+    *,
+    data: Optional[_arguments.Data] = None,
+    primitive: Optional[Mapping[str, int]] = None,
+    passes: Optional[str] = None,
+    disable_pass: Union[None, str, Sequence[str]] = None,
+    extra_opt: Union[None, str, Sequence[str]] = None,
+    library: Union[None, str, "os.PathLike[str]", Sequence[Any]] = None,
+) -> List[Dict[str, Any]]:
+    """What a run would take with less: the answers of `petal whatif`, those that save most first.
+
+    `primitive` asks for the latencies of multipliers and dividers instead: `{"std_mult_pipe": 1}`.
+
+    Raises `Error` with the message of the command.
+    """
+    scratch = Scratch()
+    argument, text = _arguments.design(design)
+    with _arguments.data(data, scratch.path) as of_data:
+        arguments = [
+            "whatif",
+            "--quiet",
+            "--format=json",
+            f"--out={os.fspath(scratch.path / 'profile')}",
+            *of_data,
+            *_arguments.compiling(passes, disable_pass, extra_opt, library),
+            *(f"--primitive={name}={cycles}" for name, cycles in (primitive or {}).items()),
+            "--",
+            argument,
+        ]
+        answers: List[Dict[str, Any]] = json.loads(_petal.call(arguments, text))
+    return answers

@@ -55,6 +55,24 @@ def test_options_are_those_of_the_command(tmp_path):
     assert petal.run(path, cycle_limit=3, partial=True).summary["stopped"]
 
 
+def test_a_period_makes_time_of_cycles(tmp_path):
+    path = EXAMPLES / "while-comb.futil"
+    profile = petal.run(path, period="4ns", out=tmp_path / "timed")
+    assert profile.time_us == pytest.approx(profile.cycles * 4 / 1000)
+    assert petal.open(tmp_path / "timed").time_us == profile.time_us
+    assert petal.run(path).time_us is None
+
+
+def test_what_a_run_would_take_with_less():
+    path = EXAMPLES / "matmul.futil"
+    answers = {answer["what if"]: answer for answer in petal.whatif(path)}
+    assert answers["no control"]["saves"] == petal.run(path).summary["overhead_cycles"]
+    (slow,) = petal.whatif(path, primitive={"std_mult_pipe": 10})
+    assert (slow["what if"], slow["saves"], slow["how"]) == ("std_mult_pipe=10", -512, "simulated")
+    with pytest.raises(petal.Error, match="is it `std_mult_pipe`"):
+        petal.whatif(path, primitive={"std_mul_pipe": 1})
+
+
 def test_errors_have_the_messages_and_codes_of_the_command(tmp_path):
     with pytest.raises(petal.Error, match="missing.futil") as error:
         petal.run(tmp_path / "missing.futil")

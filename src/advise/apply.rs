@@ -8,6 +8,7 @@ use petal_advise::Advice;
 use petal_profile::{Error, folder};
 
 use crate::design;
+use crate::messages;
 
 /// Where the design's file is kept as it was.
 fn kept(path: &Path) -> PathBuf {
@@ -42,8 +43,8 @@ pub fn check(path: &Path) -> Result<PathBuf, Error> {
     Ok(real)
 }
 
-/// Changes the design's file, whose text was `text`, and keeps it as it was.
-pub fn apply(path: &Path, text: &str, advice: &Advice) -> Result<(), Error> {
+/// Changes the design's file, whose text was `text`, keeps it as it was, and tells so.
+pub fn apply(path: &Path, text: &str, advice: &Advice, quiet: bool) -> Result<(), Error> {
     if advice.all_patch.is_empty() {
         return Ok(());
     }
@@ -64,6 +65,18 @@ pub fn apply(path: &Path, text: &str, advice: &Advice) -> Result<(), Error> {
             .map_err(Error::io("write", to))?;
         draft.finish()
     };
-    write(&kept(path), &before)?;
-    write(&real, advice.text.as_bytes())
+    let kept = kept(path);
+    write(&kept, &before)?;
+    write(&real, advice.text.as_bytes())?;
+    if !quiet {
+        let is_proved = advice.proved_patch == advice.all_patch;
+        let checked = ", also by what is only checked (`--proved` leaves that out)";
+        messages::note(format_args!(
+            "{} is changed as advised{}; {} is as it was",
+            path.display(),
+            if is_proved { "" } else { checked },
+            kept.display()
+        ));
+    }
+    Ok(())
 }

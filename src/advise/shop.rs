@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use petal_advise::{Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
-use petal_analysis::{Analysis, ControlView};
+use petal_analysis::{Analysis, ControlView, Period};
 use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
 use petal_passes::{Design, Pipeline};
@@ -78,7 +78,7 @@ impl<'a> Shop<'a> {
         })?;
         for run in runs {
             let memories = Memories::of(run, &design)?;
-            let after = match Self::run(&compiled, &design, &memories, options.cycle_limit)? {
+            let after = match run_once(&compiled, &design, &memories, options.cycle_limit)? {
                 Ok((_, after)) => after,
                 Err(stopped) => {
                     return Err(Error::new(format!(
@@ -135,31 +135,31 @@ impl<'a> Shop<'a> {
         let pipeline = self.pipeline(variant.passes())?;
         Ok(petal_passes::compile(self.program(variant)?, &pipeline)?)
     }
+}
 
-    /// The cycles of a run and the memories after it, or why it ended before the design was done.
-    fn run(
-        compiled: &Compiled,
-        design: &Design,
-        memories: &Memories,
-        limit: u64,
-    ) -> Result<Result<(u64, String), Stopped>, Error> {
-        let mut simulation = compiled.simulation(SimulationOptions {
-            cycle_limit: limit,
-            interrupt: interrupt::flag(),
-            partial: true,
-            ..SimulationOptions::default()
-        })?;
-        let memories = memories.in_design(design);
-        memories.load(&mut simulation);
-        let mut cycles = 0;
-        while simulation.next_cycle()? {
-            cycles += 1;
-        }
-        if let Some(stopped) = simulation.stopped().cloned() {
-            return Ok(Err(stopped));
-        }
-        Ok(Ok((cycles, memories.store(&mut simulation))))
+/// The cycles of a run and the memories after it, or why it ended before the design was done.
+pub fn run_once(
+    compiled: &Compiled,
+    design: &Design,
+    memories: &Memories,
+    limit: u64,
+) -> Result<Result<(u64, String), Stopped>, Error> {
+    let mut simulation = compiled.simulation(SimulationOptions {
+        cycle_limit: limit,
+        interrupt: interrupt::flag(),
+        partial: true,
+        ..SimulationOptions::default()
+    })?;
+    let memories = memories.in_design(design);
+    memories.load(&mut simulation);
+    let mut cycles = 0;
+    while simulation.next_cycle()? {
+        cycles += 1;
     }
+    if let Some(stopped) = simulation.stopped().cloned() {
+        return Ok(Err(stopped));
+    }
+    Ok(Ok((cycles, memories.store(&mut simulation))))
 }
 
 impl Workshop for Shop<'_> {
@@ -185,7 +185,7 @@ impl Workshop for Shop<'_> {
                 .saturating_mul(self.data.len() as u64),
         );
         for (memories, expected) in &self.data {
-            match Self::run(&compiled, &design, memories, left) {
+            match run_once(&compiled, &design, memories, left) {
                 Ok(Ok((count, after))) if after == *expected => {
                     left -= count;
                     cycles.push(count);
@@ -242,6 +242,7 @@ impl Workshop for Shop<'_> {
         let synthesis = synthesis.map_err(|failure| failure.to_string())?;
         let of = figures(&synthesis);
         Ok(Some(Cost {
+            period_ps: of.period().map(Period::ps),
             device: of.device,
             luts: of.luts,
             ffs: of.ffs,

@@ -17,7 +17,7 @@ pub(super) const HELP: &str = "\
 Examples:
   petal advise design.futil
   petal advise design.futil --data a.json --data b.json --budget 5m
-  patch -p1 < petal-out/design/advice/01-continuous-condition.patch
+  patch design.futil petal-out/design/advice/01-continuous-condition.patch
   petal advise design.futil --goal time --synth=ecp5
   petal advise design.futil --proved --fail-above 5% --format markdown >> $GITHUB_STEP_SUMMARY
 
@@ -73,7 +73,7 @@ pub struct AdviseArgs {
     /// there is one, else zeros]
     #[arg(long, value_name = "DATA.json")]
     pub data: Vec<PathBuf>,
-    /// Refuse data with values that the format of their memory does not have, instead of rounding them
+    /// Refuse fixed-point numbers that their memory does not have, instead of rounding them
     #[arg(long)]
     pub exact: bool,
     /// How long to search, such as 60s or 5m

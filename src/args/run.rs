@@ -43,7 +43,7 @@ pub struct RunArgs {
     /// Contents of the memories [default: DESIGN.futil.data if there is one, else zeros]
     #[arg(long, value_name = "DATA.json")]
     pub data: Option<PathBuf>,
-    /// Refuse data with values that the format of their memory does not have, instead of rounding them
+    /// Refuse fixed-point numbers that their memory does not have, instead of rounding them
     #[arg(long)]
     pub exact: bool,
     /// What the profile is called [default: the design's file without its extension; stdin for `-`]

@@ -60,6 +60,9 @@ pub struct TimelineArgs {
     /// Only so many levels of the call tree, from that cell on
     #[arg(long, value_name = "LEVELS", value_parser = clap::value_parser!(u32).range(1..))]
     pub depth: Option<u32>,
+    /// All of the run, also beyond a million slices
+    #[arg(long, conflicts_with_all = ["cycles", "window"])]
+    pub whole: bool,
     #[command(flatten)]
     pub view: ViewArgs,
 }
@@ -72,8 +75,8 @@ pub struct ViewerArgs {
     /// Open the report instead
     #[arg(long, conflicts_with_all = ["cycles", "window", "around", "out"])]
     pub report: bool,
-    /// Show these cycles, the first one and the one after the last [default: all of a short run; whole iterations of its
-    /// outermost loop]
+    /// Show these cycles, the first one and the one after the last [default: all of a short run; what
+    /// stands for a long one]
     #[arg(long, value_name = "A..B", value_parser = parse_cycles, conflicts_with = "around")]
     pub cycles: Option<Range<u64>>,
     /// Show this window, by its name and its number (`NAME#2`), if windows were observed

@@ -1,6 +1,6 @@
 //! Values of options that are more than a text: what they may look like, and what is said of those that do not.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 /// A number of bytes: with K, M, G or T, of so many times 1024 of them.
@@ -31,6 +31,20 @@ pub(super) fn parse_count(text: &str) -> Result<u64, String> {
     };
     let count = factor.and_then(|factor| digits.parse::<u64>().ok()?.checked_mul(factor));
     count.ok_or_else(|| "write a whole number, such as 5000, 1_000_000, 20k or 1M".to_owned())
+}
+
+/// A primitive and after how many cycles it is done: `std_mult_pipe=1`, or `std_mult_pipe=1..8` for each of these.
+pub(super) fn parse_latency(text: &str) -> Result<(String, RangeInclusive<u32>), String> {
+    let parts = text.split_once('=');
+    let latency = parts.and_then(|(name, cycles)| {
+        let (first, last) = cycles.split_once("..").unwrap_or((cycles, cycles));
+        let cycles = first.parse().ok()?..=last.parse().ok()?;
+        (!name.is_empty() && *cycles.start() > 0 && !cycles.is_empty())
+            .then(|| (name.to_owned(), cycles))
+    });
+    latency.ok_or_else(|| {
+        "write a primitive and a number of cycles from 1 on, such as std_mult_pipe=1 or std_mult_pipe=1..8".to_owned()
+    })
 }
 
 /// A name for the last folder of a path.

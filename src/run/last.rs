@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use petal_analysis::{ControlView, Summary};
+use petal_analysis::{ControlView, Summary, have_other_data};
 use petal_compare::{Baseline, Since};
 use petal_metadata::Metadata;
 use petal_profile::folder::Staging;
@@ -44,8 +44,9 @@ impl Last {
         let mut old = outputs::advice(out);
         let was = (&profile.metadata, profile.summary.cycles);
         let digests = [&profile.summary.data_digest, &summary.data_digest];
-        let is_same_data = digests[0].is_none() || digests[0] == digests[1];
-        let since = Since::new(was, (metadata, summary.cycles)).of_data(is_same_data);
+        let [was_data, is_data] = digests.map(Option::as_deref);
+        let since = Since::new(was, (metadata, summary.cycles));
+        let since = since.of_data(!have_other_data(was_data, is_data));
         let other = if since.is_same_design() {
             Vec::new()
         } else {

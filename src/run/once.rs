@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use petal_analysis::is_unfinished;
 use petal_profile::outputs::ADVICE;
-use petal_profile::{Error, Places, Profiled};
+use petal_profile::{Error, Places, Profiled, interrupt};
+use petal_synth::Synthesis;
 use petal_table::style::BOLD;
 use petal_table::text::printable;
 use petal_table::thousands;
 
 use super::last::Last;
 use crate::args::RunArgs;
-use crate::design::is_standard_input;
+use crate::design::{command, is_standard_input};
 use crate::events::{self, Destination};
 use crate::export;
 use crate::messages;
@@ -64,16 +65,17 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     let last =
         before.map(|before| Last::new(before, (&profiled.metadata, &profiled.summary), &out));
     let last = last.transpose()?;
-    let synthesis = match wanted.zip(tools) {
-        Some((wanted, tools)) => {
-            let (name, places) = (options.name(), &mut Places::default());
-            let named = (&*name, &*out);
-            let design = &options.design;
-            Some(synthesise(
-                &wanted, tools, design, named, places, &terminal,
-            )?)
-        }
-        None => None,
+    let synthesis = wanted.zip(tools).map(|(wanted, tools)| {
+        let (name, places) = (options.name(), &mut Places::default());
+        let named = (&*name, &*out);
+        synthesise(&wanted, tools, &options.design, named, places, &terminal)
+    });
+    // What fails is told after the profile, which is whole without it.
+    let (synthesis, unsynthesised) = match synthesis {
+        Some(Ok(synthesis)) => (Some(synthesis), Ok(())),
+        Some(Err(error)) if interrupt::is_requested() => return Err(error),
+        Some(Err(error)) => (None, Err(error)),
+        None => (None, Ok(())),
     };
     if let Some(synthesis) = &synthesis {
         let period = petal_profile::period(synthesis);
@@ -99,18 +101,20 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
             print(&format!("{cycles} cycles: {}\n", last.text(false)))?;
         }
         _ if args.json || !quiet => {
-            let design = Some((args, last.as_ref()));
-            report(&profiled, &out, design, args.json)?;
+            let design = OfDesign {
+                args,
+                last: last.as_ref(),
+                synthesis: synthesis.as_ref(),
+            };
+            report(&profiled, &out, Some(&design), args.json)?;
         }
         _ => {}
-    }
-    if let Some(synthesis) = synthesis.filter(|_| !args.json && !quiet) {
-        print(&format!("\n{}", totals(&synthesis)))?;
     }
     if args.memories {
         print(memories)?;
     }
     warn(summary, args.quiet);
+    unsynthesised?;
     let broken = match summary.warnings.len() {
         count if args.design.strict && count > 0 => Err(strict(summary, args.quiet)),
         _ => judge(results.as_ref(), &args.observe, args.quiet),
@@ -147,7 +151,7 @@ fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
         ));
     }
     if last.has_old_advice {
-        let advise = command("advise", args);
+        let advise = command("advise", &args.design, args.data.as_deref());
         let advise = shlex::try_join(advise.iter().map(String::as_str)).unwrap_or_default();
         messages::note(format_args!(
             "the patches in {out}/{ADVICE} are of the program before this change: those of other lines still apply (`patch --dry-run -p1 < …` \
@@ -156,11 +160,19 @@ fn remind(args: &RunArgs, last: Option<&Last>, out: &Path) {
     }
 }
 
-/// Prints what a run gave; `design` is what it was run of, if petal compiled it, and the run of it before.
+/// What is known of a run besides, if petal compiled the design.
+pub struct OfDesign<'a> {
+    args: &'a RunArgs,
+    /// The run before.
+    last: Option<&'a Last>,
+    synthesis: Option<&'a Synthesis>,
+}
+
+/// Prints what a run gave.
 pub fn report(
     profiled: &Profiled,
     out: &Path,
-    design: Option<(&RunArgs, Option<&Last>)>,
+    design: Option<&OfDesign<'_>>,
     json: bool,
 ) -> Result<(), Error> {
     let summary = &profiled.summary;
@@ -170,7 +182,7 @@ pub fn report(
     let screen = screen();
     let mut since = String::new();
     // What is written for other programs says the same each time.
-    let last = design.and_then(|(_, last)| last);
+    let last = design.and_then(|design| design.last);
     if let Some(last) = last.filter(|last| !last.is_same || screen.is_terminal) {
         since = screen.wrapped(&last.text(screen.is_terminal), 2);
     }
@@ -182,8 +194,10 @@ pub fn report(
             "; compiled with `{pass}`, too, which the design needs and `no-opt` lacks"
         );
     }
+    let synthesis = design.and_then(|design| design.synthesis);
+    let area = synthesis.map_or_else(String::new, |of| format!("{}\n", totals(of)));
     print(&format!(
-        "{}\n{since}\n{}\n{}{}\n{}",
+        "{}\n{since}\n{}\n{area}{}{}\n{}",
         screen.styled(BOLD, printable(&summary.design)),
         summary.text(screen),
         screen.wrapped(&report, 2),
@@ -200,7 +214,7 @@ pub fn report(
 fn proposed(
     profiled: &Profiled,
     out: &Path,
-    design: Option<(&RunArgs, Option<&Last>)>,
+    design: Option<&OfDesign<'_>>,
 ) -> Vec<(Vec<String>, &'static str)> {
     let summary = &profiled.summary;
     let folder = out.display().to_string();
@@ -215,24 +229,27 @@ fn proposed(
         let last = format!("{}..{end}", summary.cycles.saturating_sub(LAST_CYCLES));
         commands.push((of_folder("trace", &["--cycles", &last]), "its last cycles"));
         commands.push((of_folder("view", &[]), "how it came there"));
-        if let Some((args, _)) = design.filter(|(args, _)| args.fst.is_none() && args.vcd.is_none())
+        let args = design.map(|design| design.args);
+        if let Some(args) = args.filter(|args| args.fst.is_none() && args.vcd.is_none())
             && !is_standard_input(&args.design.design)
         {
-            let mut words = command("run", args);
+            let mut words = command("run", &args.design, args.data.as_deref());
             words.extend(["--fst".to_owned(), format!("{}.fst", summary.design)]);
             commands.push((words, "all signals"));
         }
         return commands;
     }
-    if let Some((args, last)) = design {
-        if last.is_some_and(|last| !last.is_same && !last.is_partial) {
+    if let Some(&OfDesign { args, last, .. }) = design {
+        let is_comparable =
+            |last: &Last| !last.is_same && !last.is_partial && last.since.has_same_data();
+        if last.is_some_and(is_comparable) {
             let words = ["petal", "compare", "--last", &folder];
             let words = words.map(str::to_owned).to_vec();
             commands.push((words, "what that changed"));
         }
         let more = summary.advice.as_ref().map(is_unfinished);
         if !is_standard_input(&args.design.design) && more != Some(false) {
-            let mut words = command("advise", args);
+            let mut words = command("advise", &args.design, args.data.as_deref());
             if more.is_some() {
                 words.extend(["--budget", "10m"].map(str::to_owned));
             }
@@ -244,34 +261,12 @@ fn proposed(
     }
     let costs = of_folder("annotate", &["--top", "10"]);
     commands.push((costs, "what else costs"));
-    commands.push((of_folder("view", &[]), "the timeline"));
+    let timeline = if profiled.has_whole_timeline {
+        "the timeline"
+    } else {
+        "the timeline, of a long run in parts"
+    };
+    commands.push((of_folder("view", &[]), timeline));
     commands.truncate(NEXT);
     commands
-}
-
-/// A command of the program that was run, with the options that it was compiled with.
-fn command(name: &str, args: &RunArgs) -> Vec<String> {
-    let design = &args.design;
-    let mut words = vec![
-        "petal".to_owned(),
-        name.to_owned(),
-        design.design.display().to_string(),
-    ];
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    if let Some(data) = &args.data {
-        option("--data", data.display().to_string());
-    }
-    if design.passes != petal_passes::ALL {
-        option("--passes", design.passes.clone());
-    }
-    for pass in &design.disable_pass {
-        option("-d", pass.clone());
-    }
-    for extra in &design.extra_opt {
-        option("-x", extra.clone());
-    }
-    for library in &design.library {
-        option("-l", library.display().to_string());
-    }
-    words
 }

@@ -100,10 +100,11 @@ pub fn measure(wanted: &Wanted, tools: Tools, options: &DesignOptions) -> Result
     let (design, memories) = compiled(wanted, options, &mut Places::default(), &terminal)?;
     let scratch = Scratch::new().map_err(Error::no_scratch)?;
     let flow = wanted.flow(tools, scratch.path());
-    measured(&flow, &design, memories, &terminal)
+    measured(wanted, &flow, &design, memories, &terminal)
 }
 
 fn measured(
+    wanted: &Wanted,
     flow: &Flow,
     design: &Synthesizable,
     memories: MemoryPlace,
@@ -113,7 +114,14 @@ fn measured(
     let mapped = flow.map(&design.hardware, memories).map_err(from)?;
     drop(mapping);
     let placing = terminal.stage("placing and routing");
-    let placed = flow.place(&mapped).map_err(from)?;
+    let placed = flow
+        .place(&mapped)
+        .map_err(|error| match (&error, wanted.memories) {
+            (petal_synth::Error::TooLarge { .. }, Some(MemoriesArg::Inside)) => Error::new(
+                format!("{error}; without its memories (`--synth-memories outside`) it may"),
+            ),
+            _ => from(error),
+        })?;
     drop(placing);
     let (tools, target) = (&flow.tools, flow.target);
     Synthesis::new(tools, target, design, memories, &mapped, &placed).map_err(from)
@@ -132,7 +140,7 @@ pub fn synthesise(
     let groups = wanted.without.of(&design)?;
     let scratch = Scratch::new().map_err(Error::no_scratch)?;
     let flow = wanted.flow(tools, scratch.path());
-    let mut synthesis = measured(&flow, &design, memories, terminal)?;
+    let mut synthesis = measured(wanted, &flow, &design, memories, terminal)?;
     if let Some(cycles) = cycles(out, &design) {
         synthesis.set_cycles(cycles);
     }

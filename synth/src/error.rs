@@ -120,10 +120,8 @@ impl Error {
             device: target.device(),
             reason: line.trim_start_matches("ERROR: ").trim().to_owned(),
             hint: match target {
-                Target::Ice40 => {
-                    "try a larger one (ECP5-85k, `ecp5`), or leave its memories outside (`--synth-memories outside`)"
-                }
-                _ => "leave its memories outside (`--synth-memories outside`), or make it smaller",
+                Target::Ice40 => "a larger one is ECP5-85k (`ecp5`)",
+                _ => "make it smaller",
             },
         }
     }

@@ -16,9 +16,10 @@ pub fn signed(number: i64) -> String {
 /// `number` with commas between the thousands of its whole part.
 pub fn grouped(number: &str) -> String {
     let whole = number.find('.').unwrap_or(number.len());
+    let first = usize::from(number.starts_with('-'));
     let mut text = String::new();
     for (at, digit) in number.chars().enumerate() {
-        if at > 0 && at < whole && (whole - at).is_multiple_of(3) {
+        if at > first && at < whole && (whole - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -101,4 +102,16 @@ pub fn markdown(text: &str) -> String {
         before = c;
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn a_sign_is_no_digit() {
+        let numbers = ["-512", "-1512", "512", "1512.25", "-123456.5"];
+        let expected = ["-512", "-1,512", "512", "1,512.25", "-123,456.5"];
+        assert_eq!(numbers.map(grouped), expected);
+    }
 }

@@ -46,8 +46,12 @@ fn a_switch_is_advised_to_be_one_if() {
         tried 8 changes in 16 runs; 6 saved nothing
         hardware is told without multiplexers
 
-          petal-out/design/advice/ has the patches
+          petal-out/design/advice/ has a patch of each
           petal-out/design/report.html shows them in a browser
+
+          next
+          patch design.futil petal-out/design/advice/all.patch
+          petal run design.futil                                profiles it then
     "#]];
     expected.assert_eq(&text);
     let markdown = ["advise", "design.futil", "--proved", "--format", "markdown"];
@@ -93,12 +97,15 @@ fn a_switch_is_advised_to_be_one_if() {
 fn advice_is_applied_and_the_file_kept() {
     let workshop = with("switch-case-par.futil");
     let before = workshop.read("design.futil");
-    workshop.succeeds(&["advise", "design.futil", "--proved", "--apply"]);
+    let said = workshop.ends(0, &["advise", "design.futil", "--proved", "--apply"]);
+    let changed = "design.futil is changed as advised; design.futil.orig is as it was";
+    tells(&said, &[changed]);
     assert_eq!(workshop.read("design.futil.orig"), before);
     let (cycles, _) = ran(&workshop, "design.futil", &Value::Array(Vec::new()));
     assert_eq!(cycles, 6);
     let text = workshop.succeeds(&["advise", "design.futil", "--proved"]);
-    tells(&text, &["6 cycles; nothing found that saves any"]);
+    let without = "without `--proved`, advice that is only checked is told, too";
+    tells(&text, &["6 cycles; nothing found that saves any", without]);
     // The file that is kept is not lost.
     let said = workshop.ends(2, &["advise", "design.futil", "--apply"]);
     tells(

@@ -42,7 +42,7 @@ fn a_folder_instead_of_a_file() {
 fn a_wrong_pass_gets_the_right_one() {
     let workshop = Workshop::new();
     tells(
-        &workshop.fails(&[&RUN[..], &["--passes", "noopt"]].concat()),
+        &workshop.ends(2, &[&RUN[..], &["--passes", "noopt"]].concat()),
         &["no pass or alias `noopt`; is it `no-opt`?"],
     );
 }
@@ -161,9 +161,12 @@ fn an_import_that_is_missing() {
 #[test]
 fn passes_that_do_not_exist() {
     let workshop = Workshop::new();
-    let said = workshop.fails(&["run", "design.futil", "--passes", "al", "--out", "out"]);
+    let said = workshop.ends(
+        2,
+        &["run", "design.futil", "--passes", "al", "--out", "out"],
+    );
     tells(&said, &["no pass or alias `al`"]);
-    let said = workshop.fails(&["run", "design.futil", "-d", "tdcc", "--out", "out"]);
+    let said = workshop.ends(2, &["run", "design.futil", "-d", "tdcc", "--out", "out"]);
     tells(&said, &["lacks `tdcc`"]);
 }
 

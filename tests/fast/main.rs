@@ -51,3 +51,4 @@ mod trees;
 mod variables;
 mod views;
 mod waveform;
+mod whatif;

@@ -171,27 +171,74 @@ fn a_short_run_is_opened_whole() {
 }
 
 #[test]
-fn of_a_long_run_typical_iterations_are_opened() {
+fn of_a_long_run_what_stands_for_it_is_opened() {
     let workshop = profiled(&example("packet-scheduler.futil"));
     let said = view(&workshop, &[]);
-    let size = fs::metadata(workshop.path("part.pftrace")).unwrap().len();
-    assert!(size < 500_000, "{size}");
-    let (start, end) = cycles(&said, "all of cycles ");
-    tells(
-        &said,
-        &["iterations 10,001 to ", " of 20,000 of main.while@L256 "],
-    );
-    // Each iteration begins with the test.
-    for cycle in [start, end] {
-        let tests = [cycle - 1, cycle].map(|cycle| {
+    let drawn = fs::read(workshop.path("part.pftrace")).unwrap();
+    assert!(drawn.len() < 500_000, "{}", drawn.len());
+    // As the run does.
+    assert!(fs::read(workshop.path("run/timeline.pftrace")).unwrap() == drawn);
+    let part = |what: &str| {
+        let line = said.lines().find(|line| line.contains(what));
+        let line = line.unwrap_or_else(|| panic!("no {what}: {said}"));
+        let range = line.trim().split("  ").next().unwrap();
+        cycles(&format!("{range}\n"), "")
+    };
+    assert_eq!(part("the beginning").0, 0);
+    // An iteration begins with the first group of the body.
+    let begins = |cycle: u64| {
+        let first = [cycle - 1, cycle].map(|cycle| {
             let range = format!("{cycle}..{}", cycle + 1);
             let tree = workshop.succeeds(&["trace", "run", "--cycles", &range]);
-            tree.lines().any(|line| line.trim() == "more")
+            tree.lines().any(|line| line.trim() == "fetch")
         });
-        assert_eq!(tests, [false, true], "cycle {cycle}");
+        assert_eq!(first, [false, true], "cycle {cycle}");
+    };
+    let loops = json(&workshop.succeeds(&["stats", "run", "loops", "--format", "json"]));
+    let mut loops = loops.as_array().unwrap().iter();
+    let outer = loops.find(|row| row["statement"] == "while@L256").unwrap();
+    let (start, end) = part("the longest iteration of main.while@L256");
+    assert_eq!(end - start, outer["longest iteration"].as_u64().unwrap());
+    begins(start);
+    begins(end);
+    begins(part("main.while@L256, from an iteration of the median length on").0);
+    // All that is in the parts is there, and nothing else.
+    let all = said.lines().filter(|line| line.starts_with("  "));
+    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    let of_cycles = |counters: BTreeMap<String, i64>| {
+        let is_share = |name: &str| {
+            name.ends_with(" busy") || Overhead::ALL.iter().any(|kind| kind.title() == name)
+        };
+        counters
+            .into_iter()
+            .filter(move |(name, _)| name != "useful" && !is_share(name))
+    };
+    for line in all {
+        let range = line.trim().split("  ").next().unwrap().replace(',', "");
+        view(&workshop, &["--cycles", &range]);
+        let alone = fs::read(workshop.path("part.pftrace")).unwrap();
+        for (name, sum) in of_cycles(counters(&alone)) {
+            *sums.entry(name).or_default() += sum;
+        }
     }
-    let (next, _) = cycles(&said, "--cycles ");
-    assert_eq!(next, end);
+    assert!(
+        sums.len() > 2 && sums.values().all(|&sum| sum > 0),
+        "{sums:?}"
+    );
+    assert_eq!(
+        of_cycles(counters(&drawn)).collect::<BTreeMap<_, _>>(),
+        sums
+    );
+    // All of it on request, and then again what a run writes.
+    let said = workshop.succeeds(&["timeline", "run", "--whole"]);
+    assert!(
+        said.contains(" slices\n") && !said.contains("at a glance"),
+        "{said}"
+    );
+    let whole = fs::read(workshop.path("run/timeline.pftrace")).unwrap();
+    assert!(whole.len() > 20_000_000, "{}", whole.len());
+    workshop.succeeds(&["timeline", "run"]);
+    assert!(fs::read(workshop.path("run/timeline.pftrace")).unwrap() == drawn);
     // What does not fit is cut.
     let said = view(&workshop, &["--around", "main.while@L256"]);
     tells(

@@ -131,10 +131,7 @@ fn tables_are_of_whole_profiles_only() {
     let workshop = Workshop::everything();
     let missing = workshop.petal(&["export", "nothing"]);
     assert_eq!(missing.status.code(), Some(1));
-    tells(
-        &said(&missing),
-        &["nothing", "no whole profile", "petal run"],
-    );
+    tells(&said(&missing), &["there is no nothing", "petal run"]);
     let trace = workshop.path("kept/trace.petal");
     let mut bytes = fs::read(&trace).unwrap();
     let middle = bytes.len() / 2;

@@ -502,7 +502,7 @@ def check_cycles(browser, name):
     same("sum of the classes", sum(cycles for _, cycles in data["classes"]), data["cycles"])
     for run in runs[:: max(1, len(runs) // 40)]:
         page.evaluate(f"location.hash = '#cycle={run['start']}'")
-        page.wait_for_function(f"document.querySelector('#tree h3')?.textContent.startsWith('Cycle {run['start']:,}')")
+        page.wait_for_function(f"document.querySelector('#tree h2')?.textContent.startsWith('Cycle {run['start']:,}')")
         expected = []
         for node in run["tree"]:
             charge = ""

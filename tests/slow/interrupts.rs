@@ -15,7 +15,9 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 use crate::support::simulators::{RECONSTRUCT, code, simulated};
-use crate::support::workshop::{DESIGN, PETAL, Workshop, said, tells, wait_for, wait_until};
+use crate::support::workshop::{
+    DESIGN, PETAL, Workshop, example, said, tells, wait_for, wait_until,
+};
 
 const RUN: [&str; 5] = ["run", "design.futil", "--out", "out", "-q"];
 
@@ -366,5 +368,43 @@ fn nobody_reads_the_events() {
             assert!(workshop.temporary().is_empty());
             drop(reader);
         }
+    }
+}
+
+/// What saves cycles is told, though what it costs in time is not known yet.
+#[test]
+fn an_interrupt_while_advice_is_synthesised() {
+    for stage in ["yosys", "nextpnr"] {
+        let workshop = Workshop::empty();
+        let design = example("while-comb.futil");
+        let mut command =
+            workshop.command(&["advise", &design, "--goal", "time", "--out", "out", "-q"]);
+        let advise = command
+            .env("XDG_CACHE_HOME", workshop.path("cache"))
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        // The program is synthesised as it is, then with the first change.
+        wait_until("the program is synthesised", || {
+            let known = workshop.files("cache").into_keys();
+            known
+                .filter(|name| name.to_string_lossy().contains("-report-"))
+                .count()
+                == 3
+        });
+        child_of(advise.id(), stage);
+        killpg(Pid::from_raw(advise.id().cast_signed()), Signal::SIGINT).unwrap();
+        let output = advise.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{stage}");
+        let told = String::from_utf8(output.stdout).unwrap();
+        tells(
+            &told,
+            &[
+                "10 (-41.2 %)",
+                "interrupted: this is what was found until then",
+            ],
+        );
+        assert!(!told.contains("LUT"), "{stage}: {told}");
+        assert!(workshop.path("out/advice/all.patch").exists(), "{stage}");
     }
 }

@@ -32,3 +32,4 @@ mod synth;
 mod tasks;
 mod timeline;
 mod waveform;
+mod whatif;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::root;
-use crate::support::workshop::{Workshop, example};
+use crate::support::workshop::{Workshop, example, said, tells};
 
 /// A figure of all rows together.
 fn sum(synthesis: &Value, figure: &str) -> f64 {
@@ -259,4 +259,24 @@ fn on_an_ecp5_advice_saves_time_and_area() {
     assert!(fewer < 0.8 * luts, "{luts} and {fewer} LUT");
     let [ffs, fewer] = of(&compared["synthesis"]["ffs"]);
     assert!(fewer < 0.95 * ffs, "{ffs} and {fewer} FF");
+}
+
+#[test]
+fn a_design_that_does_not_fit_is_profiled_all_the_same() {
+    let workshop = Workshop::empty();
+    let text = std::fs::read_to_string(example("while-comb.futil")).unwrap();
+    let many = "    @external many = comb_mem_d1(32, 8192, 13);\n  }\n  wires {";
+    assert_eq!(text.matches("  }\n  wires {").count(), 1);
+    workshop.write("design.futil", text.replace("  }\n  wires {", many));
+    let inside = ["--synth", "--seeds", "1", "--synth-memories", "inside"];
+    let run = workshop.petal(&[&["run", "design.futil"], &inside[..]].concat());
+    assert_eq!(run.status.code(), Some(1));
+    let printed = String::from_utf8_lossy(&run.stdout);
+    tells(&printed, &["useful", "what costs", "next"]);
+    let expected = [
+        "the design does not fit in the iCE40 HX8K",
+        "a larger one is ECP5-85k (`ecp5`); without its memories (`--synth-memories outside`) it may",
+    ];
+    tells(&said(&run), &expected);
+    workshop.succeeds(&["stats", "petal-out/design"]);
 }

@@ -66,6 +66,6 @@ pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
 pub use flame::{Flame, Frames};
 pub use graph::{ControlGraph, Detail, Edge, Step, StepKind, Way};
 pub use page::Page;
-pub use part::{Around, Part, PartError, Search, Survey, Wanted};
+pub use part::{Around, Part, PartError, Search, Survey, excerpts};
 pub use report::{Area, report};
 pub use timeline::{ChromeJson, Overview, Perfetto, Section, Timeline};

@@ -1,30 +1,73 @@
-//! Which part of a long run is worth a look: some cycles that were asked for, an activation of a statement, or whole
-//! iterations of the outermost loop from the middle of the run.
+//! Which part of a long run is worth a look: some cycles that were asked for, an activation of a statement, or what stands for the
+//! whole run.
 //!
-//! Owns the choice. A [`Survey`] of the whole trace tells what there is, a [`Search`] goes through it again and finds from
-//! where to where the part goes. Both need memory for different call trees only, not for cycles.
+//! Owns the choice. The analysis of a run tells what there is; where an activation is, a [`Search`] through the trace finds. It needs
+//! memory for different call trees only, not for cycles.
 
+mod around;
+mod excerpts;
 mod search;
-mod wanted;
 
-use foldhash::HashMap;
-use petal_metadata::{ControlId, GroupRunId, Id as _, Metadata, RunRole, labels};
-use petal_reconstruct::{Event, FrameLabels};
+use std::ops::Range;
+
+use petal_metadata::{GroupRunId, Id as _, Metadata, labels};
+use petal_reconstruct::FrameLabels;
 use thiserror::Error;
 
 use self::search::Goal;
-use petal_analysis::activations::{Activations, Counting, Durations};
+use petal_analysis::Analysis;
+use petal_analysis::activations::{Activations, Counting};
 use petal_analysis::cells::path;
-use petal_analysis::control::{children, once};
 use petal_analysis::elements::{Element, ElementKind};
 use petal_metadata::nearest;
 use petal_table::text::thousands;
 
-pub use self::search::{Part, Search};
-pub use self::wanted::{Around, Wanted};
+pub use self::around::Around;
+pub use self::excerpts::excerpts;
+pub use self::search::Search;
 
-/// How many loops are looked at, the most promising first.
-const MAX_LOOPS: usize = 32;
+/// A part of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its cycles.
+    pub cycles: Range<u64>,
+    /// What it is, and what is in it.
+    pub about: String,
+    /// What asks for the part after it, as options of the command; `None` where the run ends.
+    pub next: Option<String>,
+}
+
+impl Part {
+    /// The part with these cycles of a run that is so long, and the next one as long as this.
+    fn new(cycles: Range<u64>, about: String, run: u64) -> Self {
+        let Range { start, end } = cycles;
+        let next = (end < run).then(|| {
+            let after = run.min(end.saturating_add(end - start));
+            format!("--cycles {end}..{after}")
+        });
+        Self {
+            cycles,
+            about,
+            next,
+        }
+    }
+
+    /// These cycles of a run that is so long.
+    ///
+    /// # Errors
+    /// When it has none of them.
+    pub fn of_cycles(cycles: &Range<u64>, run: u64) -> Result<Self, PartError> {
+        let &Range { start, end } = cycles;
+        if start >= run {
+            return Err(PartError::Cycles {
+                cycles: run,
+                from: start,
+            });
+        }
+        let about = "asked for by `--cycles`".to_owned();
+        Ok(Self::new(start..end.min(run), about, run))
+    }
+}
 
 /// Why there is no such part.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -78,50 +121,31 @@ fn so_often(times: u64) -> String {
     }
 }
 
-/// Counts what is active how often in a trace.
+/// Knows what was active how often in a run, and by which names.
 #[derive(Debug)]
 pub struct Survey<'a> {
     metadata: &'a Metadata,
-    activations: Activations<'a>,
+    activations: &'a Activations<'a>,
     cycles: u64,
 }
 
 impl<'a> Survey<'a> {
-    /// Of a trace of this design, before its first event.
-    pub fn new(metadata: &'a Metadata) -> Self {
+    /// Of a run of this design.
+    pub fn new(metadata: &'a Metadata, analysis: &'a Analysis<'_>) -> Self {
         Self {
             metadata,
-            activations: Activations::new(metadata),
-            cycles: 0,
+            activations: analysis.activations(),
+            cycles: analysis.cycles(),
         }
     }
 
-    /// Takes in the next event.
-    pub fn event(&mut self, event: &Event) {
-        self.activations.event(event);
-        if let Event::End { cycles } = event {
-            self.cycles = *cycles;
-        }
-    }
-
-    /// How to find what is wanted in the same trace, in at most so many slices; what was asked for by its cycles may
-    /// have more.
+    /// How to find an activation in the trace, in at most so many slices.
     ///
     /// # Errors
     /// When the run has nothing like it.
-    pub fn search(&self, wanted: &Wanted, max_slices: u64) -> Result<Search, PartError> {
-        let goals = match wanted {
-            Wanted::Cycles(cycles) if cycles.start >= self.cycles => {
-                return Err(PartError::Cycles {
-                    cycles: self.cycles,
-                    from: cycles.start,
-                });
-            }
-            Wanted::Cycles(_) => Vec::new(),
-            Wanted::Typical => self.loops(),
-            Wanted::Around(around) => vec![self.activation(around)?],
-        };
-        Ok(Search::new(goals, wanted.clone(), self.cycles, max_slices))
+    pub fn search(&self, around: &Around, max_slices: u64) -> Result<Search, PartError> {
+        let goal = self.activation(around)?;
+        Ok(Search::new(goal, around.clone(), self.cycles, max_slices))
     }
 
     /// What something that was active may be called, the shortest name first.
@@ -176,9 +200,9 @@ impl<'a> Survey<'a> {
                     return Err(PartError::Fewer { path, times });
                 }
                 let witnesses: Vec<Element> = of_name.map(|&(element, _, _)| element).collect();
-                let counted = (around.number.get() - 1, 1, times);
                 let last = witnesses.iter().map(|&first| self.last_part(first));
-                Ok(self.goal(path, &last.collect::<Vec<_>>(), &witnesses, false, counted))
+                let last: Vec<Element> = last.collect();
+                Ok(self.goal(&last, &witnesses, around.number.get() - 1, times))
             }
             _ => Err(PartError::Several { path, all: precise }),
         }
@@ -206,90 +230,8 @@ impl<'a> Survey<'a> {
             .unwrap_or(element)
     }
 
-    /// The iterations of loops that are typical of the run, the most promising first: of the outermost loops in
-    /// which half of the run passes, then of those in which less does.
-    fn loops(&self) -> Vec<Goal> {
-        let labels = FrameLabels::new(self.metadata);
-        let elements = self.activations.elements();
-        let durations: HashMap<Element, Durations> = self.activations.durations().collect();
-        let mut loops: Vec<(bool, usize, u64, Goal)> = Vec::new();
-        for (&element, durations_of_loop) in &durations {
-            let ElementKind::Control(node) = element.kind else {
-                continue;
-            };
-            let Some(id) = elements.id(element) else {
-                continue;
-            };
-            let (witnesses, tests) = self.witnesses(element, node);
-            let times = witnesses.iter().filter_map(|one| durations.get(one));
-            let times: u64 = times.map(|durations| durations.count).sum();
-            let left = if tests { durations_of_loop.count } else { 0 };
-            let iterations = times.saturating_sub(left);
-            if iterations < 2 {
-                continue;
-            }
-            let name = self.names(&labels, element).swap_remove(0);
-            let counted = (iterations / 2, u64::MAX, iterations);
-            let goal = self.goal(name, &[element], &witnesses, tests, counted);
-            let cycles = durations_of_loop.total;
-            let is_most = cycles >= self.cycles / 2;
-            let depth = if is_most { elements.depth(id) } else { 0 };
-            loops.push((!is_most, depth, u64::MAX - cycles, goal));
-        }
-        loops.sort_by(|(a, b, c, goal), (x, y, z, other)| {
-            (a, b, c, &goal.name).cmp(&(x, y, z, &other.name))
-        });
-        let goals = loops.into_iter().map(|(_, _, _, goal)| goal);
-        goals.take(MAX_LOOPS).collect()
-    }
-
-    /// What becomes active once in each iteration of a loop, any of these, and whether that is its test, which comes
-    /// once more to leave it; nothing for what is no loop, and where nothing tells.
-    fn witnesses(&self, element: Element, node: ControlId) -> (Vec<Element>, bool) {
-        let instances = self.activations.elements().instances();
-        let component = instances[element.instance.index()].component;
-        let component = self.metadata.component(component);
-        let of = |kind| Element { kind, ..element };
-        let runs = |node, is_role: fn(RunRole) -> bool| {
-            let ids = (0..component.runs.len()).map(GroupRunId::from_index);
-            let of_node = ids.filter(move |&id| {
-                component.run(id).control == Some(node) && is_role(component.run(id).role)
-            });
-            let all = of_node.map(|id| of(ElementKind::Group(id)));
-            // Of a group that the compiler split, the first part.
-            let begins = all.filter(|&run| match Counting::of(self.metadata, instances, run) {
-                Counting::Part(first) => first == run,
-                Counting::Once | Counting::Latency(_) => true,
-            });
-            begins.collect::<Vec<Element>>()
-        };
-        if !component.node(node).kind.is_loop() {
-            return (Vec::new(), false);
-        }
-        let tests = runs(node, |role| role == RunRole::Condition);
-        if !tests.is_empty() {
-            return (tests, true);
-        }
-        let body = children(component, node).next();
-        let witnesses = match body.and_then(|body| once(component, body)) {
-            Some(statement) if component.node(statement).kind.is_enable() => {
-                runs(statement, RunRole::is_body)
-            }
-            Some(statement) => vec![of(ElementKind::Control(statement))],
-            None => Vec::new(),
-        };
-        (witnesses, false)
-    }
-
-    /// `counted`: the first iteration or activation that is wanted, from 0 on, how many at most, and of how many.
-    fn goal(
-        &self,
-        name: String,
-        within: &[Element],
-        witnesses: &[Element],
-        tests: bool,
-        counted: (u64, u64, u64),
-    ) -> Goal {
+    /// `first`: how many activations come before the one that is wanted, of `all`.
+    fn goal(&self, within: &[Element], witnesses: &[Element], first: u64, all: u64) -> Goal {
         let elements = self.activations.elements();
         let latency = |element| match Counting::of(self.metadata, elements.instances(), element) {
             Counting::Latency(latency) => Some(latency),
@@ -300,14 +242,10 @@ impl<'a> Survey<'a> {
             let id = elements.id(element)?;
             Some((id, latency(element)))
         });
-        let (first, most, all) = counted;
         Goal {
-            name,
             within: within.collect(),
             witnesses: witnesses.collect(),
-            tests,
             first,
-            most,
             all,
         }
     }

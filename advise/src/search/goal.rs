@@ -31,7 +31,8 @@ impl Goal {
 }
 
 impl<W: Workshop> Search<'_, W> {
-    /// Synthesises the program and what came out, and leaves out changes that do not serve the goal; `None` if nobody asked for synthesis.
+    /// Synthesises the program and what came out, and leaves out changes that do not serve the goal. `None` if nobody asked for synthesis, or
+    /// the user wants no more: then nothing is left out.
     pub(crate) fn weigh(
         &mut self,
         goal: Goal,
@@ -56,7 +57,7 @@ impl<W: Workshop> Search<'_, W> {
         }
         let mut now = (self.original.clone(), before.clone(), first.clone());
         let (mut served, mut left_out): (Vec<Kept>, Vec<String>) = (Vec::new(), Vec::new());
-        for step in kept {
+        for step in kept.clone() {
             let step = if left_out.is_empty() {
                 Some(step)
             } else {
@@ -65,7 +66,7 @@ impl<W: Workshop> Search<'_, W> {
             let Some(step) = step else { continue };
             let cost = match self.workshop.cost(&step.after) {
                 Ok(Some(cost)) => cost,
-                _ if self.workshop.is_interrupted() => break,
+                _ if self.workshop.is_interrupted() => return Ok((kept, None)),
                 // It may not fit the device.
                 Ok(None) | Err(_) => {
                     left_out.push(step.change.what());
@@ -90,7 +91,7 @@ impl<W: Workshop> Search<'_, W> {
     }
 
     /// What a program costs; `None` also if the user wants no more.
-    fn cost(&self, variant: &Variant) -> Result<Option<Cost>, Failure> {
+    pub(crate) fn cost(&self, variant: &Variant) -> Result<Option<Cost>, Failure> {
         if self.workshop.is_interrupted() {
             return Ok(None);
         }

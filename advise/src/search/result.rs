@@ -130,7 +130,12 @@ impl<W: Workshop> Search<'_, W> {
             without_effect: count(Outcome::WithoutEffect),
             failed: count(Outcome::Failed),
             different: count(Outcome::Different),
-            not_tried: self.not_tried.len(),
+            // What was tried, and there was no time to try again on top of more, counts as tried.
+            not_tried: self
+                .not_tried
+                .iter()
+                .filter(|key| !self.outcomes.contains_key(*key))
+                .count(),
         }
     }
 }

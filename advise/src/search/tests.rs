@@ -98,6 +98,7 @@ impl Workshop for Words {
             device: "a device".to_owned(),
             luts: 10 * words,
             ffs: 0,
+            period_ps: Some(period),
             periods_ps: vec![period - 20, period, period + 40],
         }))
     }
@@ -113,14 +114,18 @@ impl Workshop for Words {
     }
 }
 
-fn advised(text: &str, goal: Goal, is_synthesised: bool) -> Advice {
-    let budget = Budget {
+fn budget(goal: Goal) -> Budget {
+    Budget {
         time: Duration::from_secs(60),
         threads: 1,
         search: false,
         proved: true,
         goal,
-    };
+    }
+}
+
+fn advised(text: &str, goal: Goal, is_synthesised: bool) -> Advice {
+    let budget = budget(goal);
     let (words, file) = (Words { is_synthesised }, OsStr::new("words.futil"));
     advise(&words, "words", file, text.to_owned(), budget).unwrap()
 }
@@ -147,6 +152,23 @@ fn what_costs_time_is_left_out_if_time_is_the_goal() {
     assert_eq!((advice.with_all, advice.advice.len()), (4, 1));
     assert!(told(&advice).contains(expected), "{}", told(&advice));
     assert_eq!(advised(text, Goal::Area, true).with_all, 3);
+}
+
+#[test]
+fn what_no_combination_beats_is_synthesised() {
+    let is_synthesised = true;
+    let (words, file) = (Words { is_synthesised }, OsStr::new("words.futil"));
+    let budget = Budget {
+        search: true,
+        ..budget(Goal::Cycles)
+    };
+    let text = "idle_wait sum idle_more product idle_end".to_owned();
+    let advice = advise(&words, "words", file, text, budget).unwrap();
+    let text = advice.text(petal_table::Screen::PLAIN);
+    let expected = "      cycles  register bits   cells     time, ns     LUT      FF  changes
+           3              0       0            6      30       0  2 changes, front-01.patch, all proved
+";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use petal_table::text::{cut, printable};
 use petal_table::{Column, Screen, Table, Value, thousands};
 
 use super::Summary;
-use crate::hotspots::{HotspotKind, NO_TIME, RankedHotspot, TRIED};
+use crate::hotspots::{HotspotKind, NO_TIME, NONE, RankedHotspot, TRIED};
 
 /// How wide the bars of shares are at most, and those of a list.
 const BAR: usize = 40;
@@ -147,7 +147,7 @@ fn list(kind: HotspotKind, rows: &[&RankedHotspot], run: u64, screen: Screen) ->
         }
         let _ = writeln!(text, "  {}", line.trim_end());
         match row.next.as_deref() {
-            Some(next @ (TRIED | NO_TIME)) => {
+            Some(next @ (TRIED | NO_TIME | NONE)) => {
                 let why = format!("{}; {next}", row.why);
                 text.push_str(&screen.wrapped(&why, 4));
             }

@@ -5,6 +5,8 @@
 
 mod values;
 
+use std::collections::BTreeMap;
+
 use petal_reconstruct::{Id as _, ids};
 
 use crate::error::Error;
@@ -40,13 +42,17 @@ pub(crate) struct Design {
     pub loops: Vec<Vec<String>>,
 }
 
-/// Unfolds a lowered program.
+/// After how many cycles primitives are done, by their names.
+pub type Latencies = BTreeMap<String, u32>;
+
+/// Unfolds a lowered program, with these latencies of primitives that are not to have the library's.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for cells of primitives that are not the standard library's.
-pub(crate) fn elaborate(program: &Program) -> Result<Design, Error> {
+pub(crate) fn elaborate(program: &Program, latencies: &Latencies) -> Result<Design, Error> {
     let mut elaborator = Elaborator {
         program,
+        latencies,
         graph: Graph::default(),
         ports: Vec::new(),
         units: Vec::new(),
@@ -113,6 +119,7 @@ struct Instance<'a> {
 
 struct Elaborator<'a> {
     program: &'a Program,
+    latencies: &'a Latencies,
     graph: Graph,
     ports: Vec<Port<'a>>,
     units: Vec<UnitCell<'a>>,
@@ -227,6 +234,7 @@ impl<'a> Elaborator<'a> {
             primitive: &primitive.name,
             path: path.clone(),
             parameters: &primitive.parameters,
+            cycles: self.latencies.get(&primitive.name).copied(),
         }
         .unit(&mut self.graph)
         .ok_or_else(|| unsupported("petal does not know it".to_owned()))?;

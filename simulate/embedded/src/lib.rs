@@ -58,7 +58,9 @@ mod states;
 mod verilog;
 mod waveform;
 
+pub use elaborate::Latencies;
 pub use error::{Error, Stopped};
+pub use primitives::TIMED;
 pub use simulation::{Compiled, Options, Simulation, Visible};
 pub use states::StateCode;
 pub use waveform::{WaveformFile, WriteSeek};

@@ -13,15 +13,23 @@ mod math;
 mod memories;
 mod pipelined;
 mod sync;
+mod timed;
 mod unit;
 
 use crate::graph::Graph;
 
+pub use timed::TIMED;
 pub(crate) use unit::{Cell, Inputs, Unit, WIDTHS};
 
 impl Cell<'_> {
     /// The unit of this cell; `None` if it is not a primitive of the standard library.
     pub fn unit(&self, graph: &mut Graph) -> Option<Unit> {
+        if let Some(unit) = self
+            .cycles
+            .and_then(|cycles| timed::unit(self, graph, cycles))
+        {
+            return Some(unit);
+        }
         core::unit(self, graph)
             .or_else(|| binary_operators::unit(self, graph))
             .or_else(|| math::unit(self, graph))

@@ -10,7 +10,7 @@ use petal_reconstruct::{
     Change, Id as _, ProbeSource, Signal, SlotId, SourceError, Value, Warning,
 };
 
-use crate::elaborate::{self, Design, Scope};
+use crate::elaborate::{self, Design, Latencies, Scope};
 use crate::error::{Error, Stopped};
 use crate::graph::NodeId;
 use crate::machine::{self, Machine, RESET_CYCLES};
@@ -80,6 +80,19 @@ impl Compiled {
         Self::observing(program, probes, &[], visible)
     }
 
+    /// The same without probes, where these primitives are done after another number of cycles than the library's: those of
+    /// [`TIMED`](crate::TIMED). That programs which rely on the library's compute the same is not to be expected.
+    ///
+    /// # Errors
+    /// Those of [`Compiled::new`].
+    pub fn with_latencies(program: &Context, latencies: &Latencies) -> Result<Self, Error> {
+        let design = elaborate::elaborate(&Program::of(program), latencies)?;
+        Ok(Self {
+            machine: Arc::new(machine::Compiled::new(design, &[], &[])?),
+            watched: None,
+        })
+    }
+
     /// The same, with values whose slots come after those of the probes.
     ///
     /// # Errors
@@ -90,7 +103,7 @@ impl Compiled {
         observed: &[Value],
         visible: Visible,
     ) -> Result<Self, Error> {
-        let mut design = elaborate::elaborate(&Program::of(program))?;
+        let mut design = elaborate::elaborate(&Program::of(program), &Latencies::new())?;
         let mut probes = find(&design, probes)?;
         probes.extend(observed::add(&mut design, observed)?);
         let watched = (visible == Visible::All).then(|| waveform::values(&design));

@@ -30,6 +30,31 @@ fn what_no_run_beats_is_the_front() {
 }
 
 #[test]
+fn a_period_makes_time_of_cycles() {
+    let workshop = Workshop::empty();
+    let design = example("while-comb.futil");
+    let sweep = |head: &str| {
+        let text = format!("{head}\n[[design]]\nfiles = {design:?}\n");
+        workshop.write("s.toml", text);
+    };
+    sweep(
+        "passes = [\"all\", \"no-opt\"]\nperiod = \"4ns\"\npareto = [\"time_ns\", \"register_bits\"]",
+    );
+    let told = workshop.succeeds(&["sweep", "s.toml"]);
+    tells(&told, &["time_ns"]);
+    for (name, row) in rows(&workshop, "petal-out/s") {
+        assert_eq!(row.figures["period_ps"], 4000, "{name}");
+        assert_eq!(row.figures["time_ns"], 4 * row.figures["cycles"], "{name}");
+    }
+    sweep("period = \"4ns\"\nsynth = \"ice40\"");
+    let said = workshop.fails(&["sweep", "s.toml"]);
+    tells(&said, &["s.toml:1", "leave out one of the two"]);
+    sweep("period = \"4\"");
+    let said = workshop.fails(&["sweep", "s.toml"]);
+    tells(&said, &["s.toml:1: `period`: write a time from 1ps"]);
+}
+
+#[test]
 fn cycles_are_weighed_against_hardware() {
     let workshop = Workshop::empty();
     let design = example("while-comb.futil");

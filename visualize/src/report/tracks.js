@@ -227,7 +227,7 @@ function showTree() {
   const charged = tree.activities.findIndex((activity) => activity === tree.class && activity > 1);
   const lines = tree.nodes.map((node, at) => treeLine(node, tree.activities[at], at === charged));
   box.replaceChildren(
-    element("h3", {}, `Cycle ${count(cycle)}${same}: `, reasonLink(tree.class)),
+    element("h2", {}, `Cycle ${count(cycle)}${same}: `, reasonLink(tree.class)),
     element("ul", {}, ...lines),
   );
 }

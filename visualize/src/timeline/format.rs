@@ -133,6 +133,11 @@ impl<'a> Changes<'a> {
         }
     }
 
+    /// How many slices begin.
+    pub fn begins(&self) -> u64 {
+        self.pattern.begins.len() as u64
+    }
+
     /// The number of the pattern: changes that have the same one differ in their numbers only, until
     /// [`Format::forget_patterns`]. `None` if the pattern does not come again.
     pub fn pattern(&self) -> Option<PatternId> {

@@ -1,11 +1,10 @@
 //! The whole run at a glance: what share of the cycles was useful, overhead of each kind, and busy in each component
 //! cell, in windows of equal length.
 //!
-//! Owns these rows, and the one that tells where a timeline has its section. Viewers open them at once, however long the
+//! Owns these rows, and the one that tells of which parts a timeline has all. Viewers open them at once, however long the
 //! run is.
 
 use std::io;
-use std::ops::Range;
 
 use petal_metadata::{Id as _, Metadata};
 use petal_reconstruct::{
@@ -13,6 +12,7 @@ use petal_reconstruct::{
 };
 
 use super::{Content, Detail, Format, Slice, Track, TrackId};
+use crate::part::Part;
 use petal_analysis::cells::track_label;
 use petal_analysis::ledger::Class;
 use petal_analysis::windows::Windows;
@@ -120,16 +120,11 @@ impl<'a> Overview<'a> {
             .collect()
     }
 
-    /// Writes the rows, and `section`, of which the timeline has all slices: `about` tells what it is.
+    /// Writes the rows, and the parts of which the timeline has all slices.
     ///
     /// # Errors
     /// When the file can't be written.
-    pub fn write(
-        &self,
-        format: &mut impl Format,
-        section: &Range<u64>,
-        about: &str,
-    ) -> io::Result<()> {
+    pub fn write(&self, format: &mut impl Format, parts: &[Part]) -> io::Result<()> {
         let width = thousands(self.window());
         let mut holder = None;
         let mut next = FIRST_TRACK;
@@ -153,21 +148,24 @@ impl<'a> Overview<'a> {
         // Viewers sort the outermost rows by name: this one comes before any component.
         let name = format!("% of each {width} cycles of the run");
         track(format, name, Content::Holder)?;
-        let slice = Slice {
-            track: track(format, "shown in detail".to_owned(), Content::Slices)?,
-            name: format!(
-                "cycles {}..{}",
-                thousands(section.start),
-                thousands(section.end)
-            ),
-            path: String::new(),
-            category: "section",
-            is_update: true,
-            site: None,
-            details: vec![("what", Detail::Text(about.to_owned()))],
-        };
-        format.slice(0, &slice)?;
-        format.update(0, section.clone(), None)?;
+        let shown = track(format, "shown in detail".to_owned(), Content::Slices)?;
+        for Part { cycles, about, .. } in parts {
+            let slice = Slice {
+                track: shown,
+                name: format!(
+                    "cycles {}..{}",
+                    thousands(cycles.start),
+                    thousands(cycles.end)
+                ),
+                path: String::new(),
+                category: "section",
+                is_update: true,
+                site: None,
+                details: vec![("what", Detail::Text(about.clone()))],
+            };
+            format.slice(0, &slice)?;
+            format.update(0, cycles.clone(), None)?;
+        }
         for row in self.rows() {
             let track = track(format, row.name, Content::Share)?;
             format.shares(track, &self.shares(&row.cycles))?;

@@ -20,6 +20,8 @@ pub struct Windowed<F> {
     open: Vec<(SliceId, u64, u64)>,
     /// The values of counters.
     counters: BTreeMap<TrackId, u64>,
+    /// How many slices were handed on.
+    slices: u64,
 }
 
 impl<F: Format> Windowed<F> {
@@ -32,6 +34,7 @@ impl<F: Format> Windowed<F> {
             is_within: false,
             open: Vec::new(),
             counters: BTreeMap::new(),
+            slices: 0,
         }
     }
 
@@ -45,6 +48,11 @@ impl<F: Format> Windowed<F> {
     /// How it is written.
     pub fn format(&self) -> &F {
         &self.format
+    }
+
+    /// How many slices were handed on.
+    pub fn slices(&self) -> u64 {
+        self.slices
     }
 
     /// Goes on up to a cycle: parts end up to it, and begin before it.
@@ -64,6 +72,7 @@ impl<F: Format> Windowed<F> {
 
     fn begin(&mut self, cycle: u64) -> io::Result<()> {
         self.is_within = true;
+        self.slices += self.open.len() as u64;
         let begins = self.open.iter().map(|&(slice, ..)| Begin {
             slice,
             outgoing: 0,
@@ -136,6 +145,7 @@ impl<F: Format> Format for Windowed<F> {
             }
         }
         if self.is_within {
+            self.slices += changes.begins();
             if cut.iter().all(Option::is_none) {
                 return self.format.changes(cycle, changes);
             }
@@ -166,6 +176,7 @@ impl<F: Format> Format for Windowed<F> {
                 cycles: cycles.end - cycles.start,
             };
             let cut = (within != cycles).then_some(of);
+            self.slices += 1;
             self.format.update(slice, within, whole.or(cut))?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Every value of every cycle of random designs, held against one that is computed anew from registers and
 //! memories: what machine code does not compute in a cycle is what it was before.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use petal_passes::{ALL, Library, NO_OPT, Pipeline};
@@ -168,7 +169,7 @@ pub(crate) fn elaborated(text: &str, passes: &str) -> Design {
     let library = Library::new(&[]).unwrap();
     let program = petal_passes::Program::read(&file, &library).unwrap();
     let compiled = petal_passes::compile(program, &Pipeline::parse(passes, &[]).unwrap()).unwrap();
-    elaborate::elaborate(&Program::of(compiled.program())).unwrap()
+    elaborate::elaborate(&Program::of(compiled.program()), &BTreeMap::new()).unwrap()
 }
 
 /// A machine that has data in its memory `m` and is reset.

@@ -61,6 +61,8 @@ pub(crate) struct Cell<'a> {
     pub primitive: &'a str,
     pub path: String,
     pub parameters: &'a [(String, u64)],
+    /// After how many cycles it is to be done, if not as the library's.
+    pub cycles: Option<u32>,
 }
 
 impl Cell<'_> {

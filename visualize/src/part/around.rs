@@ -1,20 +1,8 @@
-//! What part of a run is asked for, and how that is written.
+//! How an activation is called.
 
 use std::fmt;
 use std::num::NonZeroU64;
-use std::ops::Range;
 use std::str::FromStr;
-
-/// What part of a run is asked for.
-#[derive(Debug, Clone)]
-pub enum Wanted {
-    /// Iterations that stand for others.
-    Typical,
-    /// These cycles.
-    Cycles(Range<u64>),
-    /// An activation.
-    Around(Around),
-}
 
 /// The activation of something, and what is near it: `main.while@L377#1000`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,202 @@
+//! `petal whatif`: what a run would take if something in it took less.
+//!
+//! What no program has, such as control that takes no cycle, is replayed from the profile (`petal_analysis::replay`); another latency of a
+//! primitive is simulated.
+
+mod primitives;
+
+use std::path::Path;
+
+use petal_analysis::ControlView;
+use petal_analysis::replay::{Answer, Replay};
+use petal_profile::{Error, Options, Places, Profile, Profiled};
+use petal_table::{Column, Table, Value, thousands};
+
+use crate::args::{FormatArg, WhatIfArgs};
+use crate::design;
+use crate::print::print;
+use crate::progress::Stage;
+use crate::run::profiled;
+use crate::screen::{next, screen};
+
+/// How a replay answers, and where it may save less.
+const REPLAYED: &str = "replayed";
+const AT_MOST: &str = "at most";
+
+/// An answer.
+struct Row {
+    what_if: String,
+    /// What one would count, if that is known.
+    counted: Option<u64>,
+    /// `None` where the results would be others.
+    saved: Option<i64>,
+    how: &'static str,
+}
+
+/// `petal whatif`
+pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
+    let path = &args.design.design;
+    design::check(path)?;
+    let name = design::name(path);
+    let out = args.out.clone();
+    let out = out.unwrap_or_else(|| Path::new("petal-out").join(&name));
+    let mut places = Places::default();
+    places.writes_profile(&out)?;
+    let options = Options {
+        name: Some(name),
+        data: args.data.clone(),
+        is_exact: args.exact,
+        cycle_limit: args.cycle_limit,
+        max_memory: args.max_memory,
+        ..Options::new(args.design.options()?)
+    };
+    primitives::check(&args.primitive)?;
+    let Profiled {
+        summary, memories, ..
+    } = profiled(&options, &out, &mut places, args.quiet)?;
+    if let Some(stopped) = &summary.stopped {
+        return Err(Error::new(format!(
+            "there is nothing to ask of a run that did not end: {stopped}"
+        )));
+    }
+    let profile = Profile::open(&out)?;
+    let cycles = profile.summary.cycles;
+    let mut rows = Vec::new();
+    if args.primitive.is_empty() {
+        rows.extend(replayed(&profile)?);
+    }
+    let simulating = Stage::new("simulating", args.quiet);
+    rows.extend(primitives::rows(
+        &options,
+        &profile,
+        &memories,
+        &args.primitive,
+    )?);
+    drop(simulating);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.saved.unwrap_or(i64::MIN)));
+    print(&text(args, &rows, cycles, &out))
+}
+
+/// What a replay of the run tells.
+fn replayed(profile: &Profile) -> Result<Vec<Row>, Error> {
+    let mut replay = Replay::new(&profile.metadata);
+    profile.events(ControlView::Source, &mut |event| {
+        replay.event(event);
+        Ok(())
+    })?;
+    let (cycles, answers) = replay.finish();
+    if cycles != profile.summary.cycles {
+        return Err(Error::new(format!(
+            "the replay of the run has {} cycles, and the run {}, which is a defect of petal: please report it with the design",
+            thousands(cycles),
+            thousands(profile.summary.cycles)
+        )));
+    }
+    let rows = answers.into_iter().map(|(question, answer)| {
+        let Answer {
+            counted,
+            saved,
+            is_bound,
+        } = answer;
+        Row {
+            what_if: question.text(&profile.metadata),
+            counted: (counted > 0).then_some(counted),
+            saved: i64::try_from(saved).ok(),
+            how: if is_bound { AT_MOST } else { REPLAYED },
+        }
+    });
+    // What is on no critical path is an answer, too, but not what was not there.
+    Ok(rows
+        .filter(|row| row.counted.is_some() || row.saved > Some(0))
+        .collect())
+}
+
+fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("what if"),
+        Column {
+            is_optional: true,
+            ..Column::number("counted")
+        },
+        Column::number("saves"),
+        Column::number("of run"),
+        Column {
+            is_optional: true,
+            ..Column::text("how")
+        },
+    ]);
+    for row in rows {
+        let saved = row.saved.map_or(Value::Unknown, Value::Signed);
+        let percent = row.saved.map_or(Value::Unknown, |saved| {
+            #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
+            let percent = 100.0 * saved as f64 / cycles.max(1) as f64;
+            Value::Decimal(percent)
+        });
+        table.push(vec![
+            Value::Text(row.what_if.clone()),
+            row.counted.map_or(Value::Empty, Value::Count),
+            saved,
+            percent,
+            Value::Text(row.how.to_owned()),
+        ]);
+    }
+    table
+}
+
+fn text(args: &WhatIfArgs, rows: &[Row], cycles: u64, out: &Path) -> String {
+    let all = || table(rows.iter(), cycles);
+    match args.format {
+        FormatArg::Csv => return all().csv(),
+        FormatArg::Markdown => return all().markdown(),
+        FormatArg::Json => return format!("{:#}\n", all().json()),
+        FormatArg::Text => {}
+    }
+    let screen = screen();
+    let run = match cycles {
+        1 => "1 cycle".to_owned(),
+        cycles => format!("{} cycles", thousands(cycles)),
+    };
+    if rows.is_empty() {
+        return screen.wrapped(
+            &format!("the run takes {run}, and nothing but computation"),
+            0,
+        );
+    }
+    let mut text = screen.wrapped(&format!("the run takes {run}; what if it had"), 0);
+    text.push('\n');
+    text.push_str(&table(rows.iter().take(args.top), cycles).shown(screen, 2));
+    if let Some(more) = rows.len().checked_sub(args.top).filter(|more| *more > 0) {
+        text.push_str(&screen.wrapped(&format!("{more} more: `--top {}`", rows.len()), 2));
+    }
+    if args.quiet {
+        return text;
+    }
+    text.push('\n');
+    if rows
+        .iter()
+        .any(|row| [REPLAYED, AT_MOST].contains(&row.how))
+    {
+        text.push_str(&screen.wrapped(
+            "replayed, or at most: the run put together anew without these cycles; maybe no program is like that, and one whose course depends on time may \
+             take another",
+            0,
+        ));
+    }
+    if rows.iter().any(|row| row.how == "simulated") {
+        text.push_str(&screen.wrapped(
+            "simulated: run with such a primitive, with the same results",
+            0,
+        ));
+    }
+    let folder = out.display().to_string();
+    let mut commands = Vec::new();
+    if !design::is_standard_input(&args.design.design) {
+        let words = design::command("advise", &args.design, args.data.as_deref());
+        commands.push((words, "tries what a program can have"));
+    }
+    let graph = ["petal", "graph", &folder].map(str::to_owned).to_vec();
+    commands.push((graph, "what ran after what"));
+    text.push('\n');
+    text.push_str(&next(&commands, screen));
+    text
+}
