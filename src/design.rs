@@ -60,7 +60,7 @@ fn text() -> Result<String, Error> {
         return Ok(text.clone());
     }
     // It may take for ever, and there is nothing to clean up yet.
-    let _ending = Ending::at_once([]);
+    let _ending = Ending::at_once();
     let mut text = String::new();
     std::io::stdin()
         .read_to_string(&mut text)

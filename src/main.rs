@@ -3,5 +3,8 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(petal::main(std::env::args_os()))
+    let code = petal::main(std::env::args_os());
+    // Threads that nobody waits for may have some temporary folders left.
+    petal_files::end();
+    ExitCode::from(code)
 }

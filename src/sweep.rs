@@ -98,7 +98,7 @@ impl Plan {
         let dir = std::path::absolute(path).map_err(Error::io("find", path))?;
         let dir = dir.parent().map_or_else(|| dir.clone(), Path::to_owned);
         // Patterns may stand for more files than anybody wants to wait for.
-        let _ending = interrupt::Ending::at_once([]);
+        let _ending = interrupt::Ending::at_once();
         let jobs = expand(&file, &dir).map_err(|problem| {
             let line = problem.line(&text);
             let line = line.map_or_else(String::new, |line| format!("{line}:"));

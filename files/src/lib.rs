@@ -7,4 +7,4 @@ mod input;
 mod scratch;
 
 pub use input::{check, is_descriptor, open, read, read_to_string};
-pub use scratch::{Scratch, is_scratch};
+pub use scratch::{Scratch, end, is_scratch};

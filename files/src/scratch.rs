@@ -3,13 +3,16 @@
 //! A folder is removed when its value is dropped. A process that is killed drops nothing; so each
 //! folder is locked as long as its process lives, and whoever makes one next to it removes those
 //! that nobody holds. The kernel drops the lock of a process however it ends, and a lock says
-//! nothing about process numbers, which others may have by then.
+//! nothing about process numbers, which others may have by then. A process that ends of itself while its
+//! threads go on removes what there is of them with [`end`].
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
@@ -22,6 +25,25 @@ pub fn is_scratch(name: &OsStr) -> bool {
     name.is_some_and(|rest| {
         rest.len() == RANDOM && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
+}
+
+/// Those that the process has.
+static ALL: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes all temporary folders that the process has. It makes no more of them: whoever wants one waits for the end of the process.
+pub fn end() {
+    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().for_each(|folder| remove(folder));
+    std::mem::forget(all);
+}
+
+/// Removes a folder, to which other threads may go on writing.
+fn remove(folder: &Path) {
+    for _ in 0..100 {
+        if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+            return;
+        }
+    }
 }
 
 /// A temporary folder, which only its user can look into.
@@ -47,6 +69,7 @@ impl Scratch {
     /// # Errors
     /// When no folder can be made there.
     pub fn new_in(parent: &Path) -> io::Result<Self> {
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let scratch = loop {
             let dir = tempfile::Builder::new()
                 .prefix(PREFIX)
@@ -63,6 +86,8 @@ impl Scratch {
                 break Self { dir, _lock: opened };
             }
         };
+        all.insert(scratch.path().to_owned());
+        drop(all);
         // What can't be removed now, the next one may remove.
         let _ = scratch.sweep(parent);
         Ok(scratch)
@@ -90,6 +115,14 @@ impl Scratch {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.path());
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(self.path());
     }
 }
 

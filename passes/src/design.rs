@@ -58,12 +58,6 @@ impl Design {
     pub fn program(&self) -> &ir::Context {
         &self.program
     }
-
-    /// The temporary folder that it needs: it is removed with the design.
-    pub fn folder(&self) -> &Path {
-        self.library.path()
-    }
-
     /// How many cells of each primitive there are in all instances of all components, by its name with its parameters,
     /// such as `std_add(32)`. Cells that have no hardware are left out.
     pub fn cells(&self) -> BTreeMap<String, u64> {

@@ -51,7 +51,7 @@ pub fn instrument(
     let pipeline = options.pipeline()?;
     let library = Library::new(&options.libraries)?;
     // A pass can't be stopped, and some take long.
-    let _ending = interrupt::Ending::at_once([library.path()]);
+    let _ending = interrupt::Ending::at_once();
     let mut parsed = Parsed::read(source.clone(), &library)?;
     for file in parsed.files() {
         places.reads("the import", file)?;
@@ -73,7 +73,6 @@ pub fn instrument(
         Some(Verification::begin(
             plain,
             pipeline.clone(),
-            library.path(),
             Arc::clone(&printing),
         )?)
     } else {

@@ -255,11 +255,10 @@ impl Staging {
         Self { lock, ..self }
     }
 
-    /// While the result lives, Ctrl-C ends the command at once, and nothing that was made for the profile is left, nor `more`.
-    pub fn ending<'a>(&'a self, more: impl IntoIterator<Item = &'a Path>) -> Ending {
-        let left = more.into_iter().chain([self.scratch.path()]);
+    /// While the result lives, Ctrl-C ends the command at once, and nothing that was made for the profile is left, nor are `files`.
+    pub fn ending<'a>(&'a self, files: impl IntoIterator<Item = &'a Path>) -> Ending {
         let made = self.made.0.iter().rev();
-        Ending::at_once(left).with_empty(made.map(PathBuf::as_path))
+        Ending::leaving(files, made.map(PathBuf::as_path))
     }
 
     /// Where to write the file `name` of the profile for now.

@@ -48,11 +48,10 @@ pub fn check() -> Result<(), Error> {
 /// What to remove if the process ends at once; `None` while it may not.
 static LEFT: Mutex<Option<Left>> = Mutex::new(None);
 
-/// What a process that ends at once would leave.
+/// What a process that ends at once would leave, besides its temporary folders.
 #[derive(Default)]
 struct Left {
-    /// Folders and files.
-    whole: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// Folders that are somebody else's, too, if there is anything else in them; inner ones first.
     empty: Vec<PathBuf>,
 }
@@ -61,22 +60,22 @@ struct Left {
 pub struct Ending(());
 
 impl Ending {
-    /// For what can't be asked to stop and has nothing to clean up but the folders and files `left`.
-    pub fn at_once<'a>(left: impl IntoIterator<Item = &'a Path>) -> Self {
+    /// For what can't be asked to stop and has nothing to clean up but temporary folders.
+    pub fn at_once() -> Self {
+        Self::leaving([], [])
+    }
+
+    /// The same, but for `files`, and for those of `folders` that are empty then, inner ones first.
+    pub(crate) fn leaving<'a>(
+        files: impl IntoIterator<Item = &'a Path>,
+        folders: impl IntoIterator<Item = &'a Path>,
+    ) -> Self {
         let left = Left {
-            whole: left.into_iter().map(Path::to_owned).collect(),
-            empty: Vec::new(),
+            files: files.into_iter().map(Path::to_owned).collect(),
+            empty: folders.into_iter().map(Path::to_owned).collect(),
         };
         *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
         Self(())
-    }
-
-    /// The same; it also removes those of `folders` that are empty then, inner ones first.
-    pub(crate) fn with_empty<'a>(self, folders: impl IntoIterator<Item = &'a Path>) -> Self {
-        if let Some(left) = &mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner) {
-            left.empty = folders.into_iter().map(Path::to_owned).collect();
-        }
-        self
     }
 }
 
@@ -90,7 +89,10 @@ impl Drop for Ending {
 pub fn end_at_once(end: impl FnOnce()) {
     let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(left) = left.take() {
-        left.whole.iter().for_each(|path| remove(path));
+        for file in left.files {
+            let _ = std::fs::remove_file(file);
+        }
+        petal_files::end();
         for folder in left.empty {
             let _ = std::fs::remove_dir(folder);
         }
@@ -103,17 +105,6 @@ static UNBROKEN: Mutex<()> = Mutex::new(());
 /// While the result lives, no second request ends the process. For what takes no time.
 pub fn unbroken() -> MutexGuard<'static, ()> {
     UNBROKEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes a file or folder.
-fn remove(path: &Path) {
-    // The process goes on writing to it meanwhile.
-    for _ in 0..100 {
-        if std::fs::remove_file(path).is_ok() || !path.exists() {
-            return;
-        }
-        let _ = std::fs::remove_dir_all(path);
-    }
 }
 
 /// The error of a simulation. What interrupts it was meant for the process, which may not have heard of it yet.

@@ -92,7 +92,7 @@ pub fn run_in(
         drivers,
     } = compile::instrument(&options.design, limit, places, reporter)?;
     drop(compiling);
-    let loading = Ending::at_once([design.folder()]);
+    let loading = Ending::at_once();
     let memories = Arc::new(Memories::of(options, &design)?);
     let plain = |ended| verify::Run {
         memories: Arc::clone(&memories),
@@ -329,8 +329,6 @@ impl<'a> Job<'a> {
     /// While it lives, an interrupt ends the process at once.
     fn ending(&self) -> Ending {
         let waveforms = self.waveforms.paths();
-        let left = [self.design.folder()].into_iter();
-        self.staging
-            .ending(left.chain(waveforms.iter().map(PathBuf::as_path)))
+        self.staging.ending(waveforms.iter().map(PathBuf::as_path))
     }
 }

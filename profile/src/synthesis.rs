@@ -28,7 +28,7 @@ pub fn synthesizable(
     }
     let pipeline = options.pipeline()?.verified();
     let library = Library::new(&options.libraries)?;
-    let _ending = interrupt::Ending::at_once([library.path()]);
+    let _ending = interrupt::Ending::at_once();
     let _printing = reporter.passes_begin();
     let mut parsed = Parsed::read(options.source.clone(), &library)?;
     for file in parsed.files() {
@@ -65,7 +65,7 @@ pub fn synthesizable_without(
     interrupt::check()?;
     let pipeline = options.pipeline()?.verified();
     let library = Library::new(&options.libraries)?;
-    let _ending = interrupt::Ending::at_once([library.path()]);
+    let _ending = interrupt::Ending::at_once();
     let _printing = reporter.passes_begin();
     let plain = Parsed::read(options.source.clone(), &library)?.program()?;
     Ok(petal_passes::without(plain, &pipeline, memories, group)?)

@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
@@ -28,7 +28,6 @@ use crate::memories::Memories;
 pub struct Verification {
     thread: Option<JoinHandle<Result<Finding, Error>>>,
     profiled: Sender<Profiled>,
-    library: PathBuf,
 }
 
 /// What the plain design is held against, and what it needs to run.
@@ -71,12 +70,10 @@ enum Finding {
 }
 
 impl Verification {
-    /// Begins to compile the plain design. `library` is the folder that it needs; what its passes print
-    /// goes where it does as long as `printing` lives.
+    /// Begins to compile the plain design. What its passes print goes where it does as long as `printing` lives.
     pub(crate) fn begin(
         design: Parsed,
         pipeline: Pipeline,
-        library: &Path,
         printing: Arc<dyn Any + Send + Sync>,
     ) -> Result<Self, Error> {
         let (profiled, wanted) = mpsc::channel();
@@ -95,7 +92,6 @@ impl Verification {
         Ok(Self {
             thread: Some(thread),
             profiled,
-            library: library.to_owned(),
         })
     }
 
@@ -171,15 +167,6 @@ impl Verification {
         let thread = self.thread.take().expect("this is called once");
         let result = thread.join();
         result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    }
-}
-
-impl Drop for Verification {
-    fn drop(&mut self) {
-        // The command fails, and nobody waits for the thread, which might clean up too late.
-        if self.thread.is_some() {
-            let _ = fs::remove_dir_all(&self.library);
-        }
     }
 }
 
@@ -298,8 +285,7 @@ mod tests {
         let pipeline = Pipeline::parse(ALL, &[])?;
         let program = Program::read(&profiled, &library)?;
         let plain = Parsed::read(&plain, &library)?;
-        let verification =
-            Verification::begin(plain, pipeline.clone(), library.path(), Arc::new(()))?;
+        let verification = Verification::begin(plain, pipeline.clone(), Arc::new(()))?;
         let (design, _) = petal_passes::instrument(program, &pipeline)?;
         let options = options::Options::of(&profiled);
         let run = || Run {

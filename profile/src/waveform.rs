@@ -111,7 +111,7 @@ fn open(path: &Path, reporter: &dyn Reporter) -> Result<File, Error> {
         return petal_files::open(path).map_err(failed());
     }
     // It may take for ever, and there is nothing to clean up yet. Whoever reads the note can end it.
-    let _ending = interrupt::Ending::at_once([]);
+    let _ending = interrupt::Ending::at_once();
     interrupt::check()?;
     reporter.note(&format_args!(
         "waiting for a simulator to write to the pipe {}",
