@@ -3,15 +3,21 @@
 //! What no program has, such as control that takes no cycle, is replayed from the profile (`petal_analysis::replay`); another latency of a
 //! primitive is simulated.
 
+mod bounds;
 mod primitives;
+mod wanted;
 
 use std::path::Path;
 
-use petal_analysis::ControlView;
-use petal_analysis::replay::{Answer, Replay};
-use petal_profile::{Error, Options, Places, Profile, Profiled};
+use petal_analysis::replay::{Answer, Found, Question, Replay, Wanted};
+use petal_analysis::resources::Resources;
+use petal_analysis::{Analysis, ControlView};
+use petal_profile::{Error, Options, Places, Profile, Profiled, add_what_if};
+use petal_program::{Accesses, Library, Parsed};
+use petal_reconstruct::FrameLabels;
 use petal_table::{Column, Table, Value, thousands};
 
+use self::bounds::Bound;
 use crate::args::{FormatArg, WhatIfArgs};
 use crate::design;
 use crate::print::print;
@@ -27,10 +33,17 @@ const AT_MOST: &str = "at most";
 struct Row {
     what_if: String,
     /// What one would count, if that is known.
-    counted: Option<u64>,
+    counted: Option<i64>,
     /// `None` where the results would be others.
     saved: Option<i64>,
     how: &'static str,
+}
+
+/// What is known of a run.
+struct Known<'a> {
+    rows: Vec<Row>,
+    bounds: Vec<Bound>,
+    analysis: Analysis<'a>,
 }
 
 /// `petal whatif`
@@ -51,6 +64,15 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
         ..Options::new(args.design.options()?)
     };
     primitives::check(&args.primitive)?;
+    let is_replayed = [&args.overhead, &args.condition, &args.balance, &args.order]
+        .into_iter()
+        .any(|names| !names.is_empty())
+        || !args.cycles.is_empty();
+    if is_replayed && !args.primitive.is_empty() {
+        return Err(Error::usage(
+            "`--primitive` is simulated, and what the other options ask is replayed: ask one after the other",
+        ));
+    }
     let Profiled {
         summary, memories, ..
     } = profiled(&options, &out, &mut places, args.quiet)?;
@@ -61,30 +83,68 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     }
     let profile = Profile::open(&out)?;
     let cycles = profile.summary.cycles;
-    let mut rows = Vec::new();
-    if args.primitive.is_empty() {
-        rows.extend(replayed(&profile)?);
+    let wanted = wanted::wanted(args, &profile.metadata)?;
+    let Known {
+        mut rows,
+        mut bounds,
+        analysis,
+    } = replayed(&profile, wanted, &accesses(&options)?)?;
+    if !args.primitive.is_empty() {
+        rows.clear();
     }
-    let simulating = Stage::new("simulating", args.quiet);
-    rows.extend(primitives::rows(
-        &options,
-        &profile,
-        &memories,
-        &args.primitive,
-    )?);
-    drop(simulating);
+    let is_everything = args.primitive.is_empty() && !is_replayed;
+    if !is_everything {
+        bounds.clear();
+    }
+    if !is_replayed {
+        let simulating = Stage::new("simulating", args.quiet);
+        rows.extend(primitives::rows(
+            &options,
+            &profile,
+            analysis.activations(),
+            &memories,
+            &args.primitive,
+        )?);
+        drop(simulating);
+    }
     rows.sort_by_key(|row| std::cmp::Reverse(row.saved.unwrap_or(i64::MIN)));
-    print(&text(args, &rows, cycles, &out))
+    if is_everything {
+        add_what_if(&out, json(&rows, &bounds, cycles))?;
+    }
+    print(&text(args, &rows, &bounds, cycles, &out))
 }
 
-/// What a replay of the run tells.
-fn replayed(profile: &Profile) -> Result<Vec<Row>, Error> {
-    let mut replay = Replay::new(&profile.metadata);
-    profile.events(ControlView::Source, &mut |event| {
+/// The memories that each group of the design accesses.
+fn accesses(options: &Options) -> Result<Accesses, Error> {
+    let design = &options.design;
+    let library = Library::new(&design.libraries)?;
+    let program = Parsed::read(design.source.clone(), &library)?.program()?;
+    Ok(petal_program::accesses(&program.ctx))
+}
+
+/// What a replay of the run tells: of all that is wanted at once, or of everything.
+fn replayed<'a>(
+    profile: &'a Profile,
+    wanted: Wanted,
+    accesses: &Accesses,
+) -> Result<Known<'a>, Error> {
+    let is_all = wanted.is_empty();
+    let labels = FrameLabels::new(&profile.metadata);
+    let together = wanted.text(&profile.metadata, &labels);
+    let mut replay = Replay::new(&profile.metadata, wanted);
+    let mut resources = Resources::new(&profile.metadata, accesses);
+    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
         replay.event(event);
+        resources.event(event);
         Ok(())
     })?;
-    let (cycles, answers) = replay.finish();
+    let found = replay.finish(analysis.activations());
+    let bounds = bounds::bounds(&found, &resources.finish(analysis.activations()));
+    let Found {
+        cycles,
+        answers,
+        unknown,
+    } = found;
     if cycles != profile.summary.cycles {
         return Err(Error::new(format!(
             "the replay of the run has {} cycles, and the run {}, which is a defect of petal: please report it with the design",
@@ -92,23 +152,43 @@ fn replayed(profile: &Profile) -> Result<Vec<Row>, Error> {
             thousands(profile.summary.cycles)
         )));
     }
-    let rows = answers.into_iter().map(|(question, answer)| {
+    if let Some(unknown) = unknown.first() {
+        return Err(Error::new(format!(
+            "where one run of `{}` ends and the next one begins cannot be told in the compiled design",
+            unknown.subject(&profile.metadata, &labels)
+        )));
+    }
+    let is_asked = |question| match question {
+        Question::Wanted => !is_all,
+        // It is one of the bounds.
+        Question::DataOrder => false,
+        _ => is_all,
+    };
+    let answers = answers.into_iter();
+    let answers = answers.filter(|(question, _)| is_asked(*question));
+    let rows = answers.map(|(question, answer)| {
         let Answer {
             counted,
             saved,
             is_bound,
         } = answer;
         Row {
-            what_if: question.text(&profile.metadata),
-            counted: (counted > 0).then_some(counted),
-            saved: i64::try_from(saved).ok(),
+            what_if: match question {
+                Question::Wanted => together.clone(),
+                question => question.text(&profile.metadata, &labels),
+            },
+            counted: (counted != 0).then_some(counted),
+            saved: Some(saved),
             how: if is_bound { AT_MOST } else { REPLAYED },
         }
     });
     // What is on no critical path is an answer, too, but not what was not there.
-    Ok(rows
-        .filter(|row| row.counted.is_some() || row.saved > Some(0))
-        .collect())
+    let rows = rows.filter(|row| !is_all || row.counted.is_some() || row.saved > Some(0));
+    Ok(Known {
+        rows: rows.collect(),
+        bounds,
+        analysis,
+    })
 }
 
 fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
@@ -134,7 +214,7 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
         });
         table.push(vec![
             Value::Text(row.what_if.clone()),
-            row.counted.map_or(Value::Empty, Value::Count),
+            row.counted.map_or(Value::Empty, Value::Signed),
             saved,
             percent,
             Value::Text(row.how.to_owned()),
@@ -143,12 +223,21 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
     table
 }
 
-fn text(args: &WhatIfArgs, rows: &[Row], cycles: u64, out: &Path) -> String {
+/// All that was found, for other programs.
+fn json(rows: &[Row], bounds: &[Bound], cycles: u64) -> serde_json::Value {
+    serde_json::json!({
+        "cycles": cycles,
+        "answers": table(rows.iter(), cycles).json(),
+        "bounds": bounds::table(bounds, cycles).json(),
+    })
+}
+
+fn text(args: &WhatIfArgs, rows: &[Row], bounds: &[Bound], cycles: u64, out: &Path) -> String {
     let all = || table(rows.iter(), cycles);
     match args.format {
         FormatArg::Csv => return all().csv(),
         FormatArg::Markdown => return all().markdown(),
-        FormatArg::Json => return format!("{:#}\n", all().json()),
+        FormatArg::Json => return format!("{:#}\n", json(rows, bounds, cycles)),
         FormatArg::Text => {}
     }
     let screen = screen();
@@ -167,6 +256,10 @@ fn text(args: &WhatIfArgs, rows: &[Row], cycles: u64, out: &Path) -> String {
     text.push_str(&table(rows.iter().take(args.top), cycles).shown(screen, 2));
     if let Some(more) = rows.len().checked_sub(args.top).filter(|more| *more > 0) {
         text.push_str(&screen.wrapped(&format!("{more} more: `--top {}`", rows.len()), 2));
+    }
+    if !bounds.is_empty() {
+        text.push('\n');
+        text.push_str(&bounds::table(bounds, cycles).shown(screen, 2));
     }
     if args.quiet {
         return text;

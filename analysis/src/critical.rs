@@ -3,7 +3,7 @@
 //!
 //! Owns the sums: in a `par` only the arm that ends last in this activation counts, and of arms that end together the first in the
 //! source. Where none of it is active, the cycle is the `par`'s. What belongs to what in one cycle, `plans.rs` tells, and when a `par`
-//! ends, `pars.rs`.
+//! ends, `sums.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use petal_reconstruct::{CallTree, Event, InstanceId, Node, Run};
 
 use serde::{Deserialize, Serialize};
 
-use crate::pars::{Par, Sum, Tally};
 use crate::plans::{PathId, Plans, Work};
+use crate::sums::{Par, Sum, Tally};
 
 /// A statement of a component cell, or the cell itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ impl<'a> CriticalPath<'a> {
 
     /// The sums of a trace that is over.
     pub fn finish(mut self) -> CriticalCycles {
-        self.sum.close(&mut ());
+        self.sum.end(&mut ());
         let mut all = CriticalCycles {
             calls: self.calls.iter().map(|&call| (call, 0)).collect(),
             ..CriticalCycles::default()

@@ -31,12 +31,13 @@ pub mod ledger;
 pub mod lines;
 pub mod loops;
 pub mod order;
-mod pars;
 mod plans;
 pub mod profile;
 pub mod replay;
+pub mod resources;
 pub mod sources;
 pub mod summary;
+mod sums;
 pub mod waits;
 pub mod windows;
 

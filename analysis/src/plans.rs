@@ -23,6 +23,10 @@ pub(crate) type PathId = usize;
 #[derive(Debug)]
 pub(crate) enum Plan {
     At(PathId, Work),
+    /// To a `seq` itself.
+    AtSeq(PathId, Work),
+    /// That of this step of a `seq`.
+    Seq(PathId, ControlId, Box<Plan>),
     /// That of one of these arms, which tells when the `par` has ended.
     Par(PathId, Vec<(ControlId, Plan)>),
 }
@@ -185,14 +189,53 @@ impl<'a> Plans<'a> {
             _ => self.longest(tree, &inside, holder),
         };
         match next {
-            Some(next) => self.plan(tree, next, holder, Some(path), work),
+            Some(next) => {
+                let step = self.step(tree, node, next, holder);
+                let plan = self.plan(tree, next, holder, Some(path), work);
+                match step {
+                    Some(step) => Plan::Seq(path, step, Box::new(plan)),
+                    None => plan,
+                }
+            }
             None => {
                 if inside.len() > 1 {
                     self.at_once.insert(path);
                 }
-                Plan::At(path, work)
+                if self.is_seq(node) {
+                    Plan::AtSeq(path, work)
+                } else {
+                    Plan::At(path, work)
+                }
             }
         }
+    }
+
+    fn is_seq(&self, node: Node) -> bool {
+        let Node::Control { component, control } = node else {
+            return false;
+        };
+        let kind = self.metadata.component(component).node(control).kind;
+        kind.dynamic() == ControlKind::Seq
+    }
+
+    /// The step of the `seq` `node` that something right below it belongs to; `None` if that is no `seq`.
+    fn step(
+        &self,
+        tree: &Shown<'_>,
+        node: Node,
+        below: NodeId,
+        holder: InstanceId,
+    ) -> Option<ControlId> {
+        let Node::Control { component, control } = node else {
+            return None;
+        };
+        if !self.is_seq(node) {
+            return None;
+        }
+        let of = self.metadata.component(component);
+        let statement = self.site(tree.node(below), holder)?.statement?;
+        let mut around = of.ancestry(statement);
+        around.find(|&node| of.node(node).parent == Some(control))
     }
 
     /// Of static steps of a `seq` that the compiler runs at once, the longest, and of equal ones the first.

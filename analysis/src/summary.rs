@@ -159,6 +159,9 @@ pub struct Summary {
     /// What `petal advise` found, if it was asked: `docs/formats.md` has its fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<serde_json::Value>,
+    /// What `petal whatif` found, if it was asked: `docs/formats.md` has its fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<serde_json::Value>,
     /// What the report shows of observations, which have a file of their own.
     #[serde(skip)]
     pub observations: Option<serde_json::Value>,
@@ -224,6 +227,7 @@ impl Summary {
             added_pass: None,
             no_data: None,
             advice: None,
+            what_if: None,
             observations: None,
             versions: versions
                 .into_iter()

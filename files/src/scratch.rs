@@ -98,6 +98,22 @@ impl Scratch {
         self.dir.path()
     }
 
+    /// Makes the folder `inside` in it, and those around that. Never itself: once it was removed, it stays away.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn create_dir(&self, inside: &Path) -> io::Result<()> {
+        let mut folder = self.path().to_owned();
+        for name in inside {
+            folder.push(name);
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the folders in `parent` that nobody holds.
     fn sweep(&self, parent: &Path) -> io::Result<()> {
         let user = fs::metadata(self.path())?.uid();

@@ -1,9 +1,10 @@
 //! A process that ends has no temporary folders left. On its own, since nothing makes one after that.
 
-use std::fs;
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
+use std::{fs, io};
 
 use petal_files::{Scratch, end};
 
@@ -15,6 +16,8 @@ fn the_end_leaves_none_and_makes_none() {
     fs::write(folder.join("file"), "text").unwrap();
     end();
     assert!(!folder.exists());
+    let again = scratch.create_dir(Path::new("a/b")).unwrap_err();
+    assert_eq!(again.kind(), io::ErrorKind::NotFound);
     let parent = dir.path().to_owned();
     let (made, more) = mpsc::channel();
     thread::spawn(move || made.send(Scratch::new_in(&parent).is_ok()));

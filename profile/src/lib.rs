@@ -46,7 +46,7 @@ pub use observing::counters;
 pub use options::{CYCLE_LIMIT, DesignOptions, ObserveOptions, Options, Simulator, design_name};
 pub use places::Places;
 pub use profile::{
-    Profile, add_advice, no_front_end, period, write_area, write_flames, write_report,
+    Profile, add_advice, add_what_if, no_front_end, period, write_area, write_flames, write_report,
 };
 pub use reporter::{Reporter, Stage};
 pub use run::{Profiled, run, run_in};

@@ -207,9 +207,13 @@ pub fn period(synthesis: &Synthesis) -> Option<Period> {
 /// # Errors
 /// When it can't be read or written, or `frames` are lines of a front end, and the design names none.
 pub fn write_flames(dir: &Path, view: ControlView, frames: Frames) -> Result<(), Error> {
-    write_again(dir, view, frames, None, |output| {
-        matches!(output.make, Make::Flame(_))
-    })
+    write_again(
+        dir,
+        view,
+        frames,
+        |_| {},
+        |output| matches!(output.make, Make::Flame(_)),
+    )
 }
 
 /// Writes what shows area and time of the profile in `dir` again.
@@ -217,9 +221,13 @@ pub fn write_flames(dir: &Path, view: ControlView, frames: Frames) -> Result<(),
 /// # Errors
 /// When it can't be read or written.
 pub fn write_area(dir: &Path) -> Result<(), Error> {
-    write_again(dir, ControlView::Source, Frames::Calyx, None, |output| {
-        output.make.render().is_some()
-    })
+    write_again(
+        dir,
+        ControlView::Source,
+        Frames::Calyx,
+        |_| {},
+        |output| output.make.render().is_some(),
+    )
 }
 
 /// Writes the report of the profile in `dir` again.
@@ -227,9 +235,13 @@ pub fn write_area(dir: &Path) -> Result<(), Error> {
 /// # Errors
 /// When it can't be read or written.
 pub fn write_report(dir: &Path, view: ControlView) -> Result<(), Error> {
-    write_again(dir, view, Frames::Calyx, None, |output| {
-        matches!(output.make, Make::Report(_))
-    })
+    write_again(
+        dir,
+        view,
+        Frames::Calyx,
+        |_| {},
+        |output| matches!(output.make, Make::Report(_)),
+    )
 }
 
 /// Puts advice into the summary and the report of the profile in `dir`.
@@ -237,21 +249,27 @@ pub fn write_report(dir: &Path, view: ControlView) -> Result<(), Error> {
 /// # Errors
 /// When it can't be read or written.
 pub fn add_advice(dir: &Path, advice: serde_json::Value) -> Result<(), Error> {
+    add(dir, |summary| summary.set_advice(Some(advice)))
+}
+
+/// The same with what `petal whatif` found.
+///
+/// # Errors
+/// When it can't be read or written.
+pub fn add_what_if(dir: &Path, what_if: serde_json::Value) -> Result<(), Error> {
+    add(dir, |summary| summary.what_if = Some(what_if))
+}
+
+fn add(dir: &Path, change: impl FnOnce(&mut Summary)) -> Result<(), Error> {
     let wanted = |output: &Output| matches!(output.make, Make::Report(_)) || output.name == SUMMARY;
-    write_again(
-        dir,
-        ControlView::Source,
-        Frames::Calyx,
-        Some(advice),
-        wanted,
-    )
+    write_again(dir, ControlView::Source, Frames::Calyx, change, wanted)
 }
 
 fn write_again(
     dir: &Path,
     view: ControlView,
     frames: Frames,
-    advice: Option<serde_json::Value>,
+    change: impl FnOnce(&mut Summary),
     wanted: impl Fn(&Output) -> bool,
 ) -> Result<(), Error> {
     // So that the trace stays that of the folder.
@@ -263,8 +281,7 @@ fn write_again(
     let staging = Staging::new(dir)?.locked(lock);
     let analysis = profile.analyse(view)?;
     let mut summary = profile.summary.clone();
-    let advice = advice.or(summary.advice.take());
-    summary.set_advice(advice);
+    change(&mut summary);
     summary.observations = profile.observations()?.map(|results| results.page());
     let names = outputs::write(
         &Rendering::new(&analysis, frames).with_area(profile.synthesis().and_then(area)),

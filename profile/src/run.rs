@@ -154,6 +154,7 @@ pub fn run_in(
     // What is advised is of the run before, unless this is the same one; the patches stay, as most of them may still fit.
     let same = before.as_ref().filter(|before| before.is_same);
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
+    summary.what_if = same.and_then(|before| before.profile.summary.what_if.clone());
     let area = synthesis.as_ref().and_then(area);
     write(&job.staging, job.metadata, &analysis, &summary, area)?;
     job.write_figures(&analysis, &summary, results.as_ref())?;

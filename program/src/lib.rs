@@ -24,6 +24,7 @@
 //! ```
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod accesses;
 pub mod dependences;
 mod drivers;
 mod error;
@@ -48,6 +49,7 @@ pub mod tree;
 mod unclosed;
 mod written;
 
+pub use accesses::{Accesses, accesses};
 pub use drivers::{Driver, Drivers};
 pub use error::ProgramError;
 pub use frontend::{CalyxFile, Parsed, Program, Source, Texts};

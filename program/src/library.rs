@@ -89,7 +89,7 @@ impl Library {
                 path: folder.clone(),
                 source,
             })?);
-            link(folder, dir.path())?;
+            link(folder, Path::new(""), &dir)?;
         }
         real.push(dir.path().canonicalize().map_err(failed(dir.path()))?);
         Ok(Self {
@@ -130,10 +130,10 @@ impl Library {
             return Ok(());
         };
         if self.folders.len() > 1 || name != primitive {
-            return write(&path, text);
+            return self.write(&name, text);
         }
         // Both spellings mean the same file, unless a folder of the user's comes before them.
-        write(&self.path().join(PRIMITIVES_FOLDER).join(primitive), text)?;
+        self.write(&Path::new(PRIMITIVES_FOLDER).join(primitive), text)?;
         let top = primitive.iter().next().unwrap_or_default();
         let link = self.path().join(top);
         if link.symlink_metadata().is_ok() {
@@ -141,6 +141,18 @@ impl Library {
         }
         let target = Path::new(PRIMITIVES_FOLDER).join(top);
         std::os::unix::fs::symlink(target, &link).map_err(failed(&link))
+    }
+
+    /// Writes a file, and the folders that it is in, unless it is there.
+    fn write(&self, name: &Path, text: &str) -> Result<(), ProgramError> {
+        let path = self.path().join(name);
+        if path.exists() {
+            return Ok(());
+        }
+        if let Some(folder) = name.parent() {
+            self.dir.create_dir(folder).map_err(failed(&path))?;
+        }
+        std::fs::write(&path, text).map_err(failed(&path))
     }
 
     /// Its own folder, by its real path.
@@ -162,16 +174,6 @@ fn normalized(path: &Path) -> PathBuf {
     normalized
 }
 
-/// Writes a file, and the folders that it is in, unless it is there.
-fn write(path: &Path, text: &str) -> Result<(), ProgramError> {
-    if path.exists() {
-        return Ok(());
-    }
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder).map_err(failed(folder))?;
-    std::fs::write(path, text).map_err(failed(path))
-}
-
 /// A question whether a file of the library is meant by what a program imports.
 pub(crate) fn near(import: &str) -> String {
     let names = files().keys().map(|name| format!("primitives/{name}"));
@@ -183,20 +185,21 @@ fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> ProgramError {
     move |source| ProgramError::Library { path, source }
 }
 
-/// Links what is in `folder` into `into`, but for what is there already. Folders that libraries have parts of are
-/// put together.
-fn link(folder: &Path, into: &Path) -> Result<(), ProgramError> {
+/// Links what is in `folder` into the folder `inside` of `dir`, but for what is there already. Folders that libraries
+/// have parts of are put together.
+fn link(folder: &Path, inside: &Path, dir: &Scratch) -> Result<(), ProgramError> {
     const SHARED: [&str; 3] = ["primitives", "memories", "float"];
     for entry in std::fs::read_dir(folder).map_err(failed(folder))? {
         let entry = entry.map_err(failed(folder))?;
         let name = entry.file_name();
-        let path = into.join(&name);
+        let inside = inside.join(&name);
+        let path = dir.path().join(&inside);
         let target = entry.path().canonicalize().map_err(failed(&entry.path()))?;
         if SHARED.iter().any(|shared| name == *shared) {
             // Where a link was not kept as one, a file has the folder's name.
             if target.is_dir() {
-                std::fs::create_dir_all(&path).map_err(failed(&path))?;
-                link(&target, &path)?;
+                dir.create_dir(&inside).map_err(failed(&path))?;
+                link(&target, &inside, dir)?;
             }
         } else if path.symlink_metadata().is_err() {
             std::os::unix::fs::symlink(target, &path).map_err(failed(&path))?;

@@ -47,6 +47,16 @@ pub(super) fn parse_latency(text: &str) -> Result<(String, RangeInclusive<u32>),
     })
 }
 
+/// A group or `invoke`, and how many cycles it takes: `main.load=2`.
+pub(super) fn parse_run(text: &str) -> Result<(String, u64), String> {
+    let parts = text.rsplit_once('=');
+    let run = parts.and_then(|(name, cycles)| Some((name.to_owned(), cycles.parse().ok()?)));
+    run.filter(|(name, cycles)| !name.is_empty() && *cycles > 0)
+        .ok_or_else(|| {
+            "write a group and a number of cycles from 1 on, such as main.load=2".to_owned()
+        })
+}
+
 /// A name for the last folder of a path.
 pub(super) fn parse_name(text: &str) -> Result<String, String> {
     if matches!(text, "" | "." | "..") || text.contains(['/', '\0']) {

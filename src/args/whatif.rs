@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use petal_profile::CYCLE_LIMIT;
 
-use super::values::{parse_count, parse_latency, parse_size};
+use super::values::{parse_count, parse_latency, parse_run, parse_size};
 use super::{DesignArgs, FormatArg};
 
 /// Examples in the help.
@@ -16,6 +16,8 @@ Examples:
   petal whatif design.futil --primitive std_mult_pipe=1  a faster multiplier
   petal whatif design.futil --primitive std_div_pipe=1..16
                                                          how fast a divider has to be
+  petal whatif design.futil --cycles main.load=2 --condition main.while@L12
+                                                         several things at once
   petal whatif design.futil --format json                the same for other programs";
 
 /// `petal whatif`
@@ -33,6 +35,22 @@ pub struct WhatIfArgs {
     /// repeated: all at once)
     #[arg(long, value_name = "NAME=CYCLES|A..B", value_parser = parse_latency)]
     pub primitive: Vec<(String, RangeInclusive<u32>)>,
+    /// Ask what the run would take if control took no cycle for a statement, such as main.while@L12, for the start and finish of a component's
+    /// cells, or for `all` (as the options below: may be repeated and mixed: all at once)
+    #[arg(long, value_name = "NAME")]
+    pub overhead: Vec<String>,
+    /// Ask the same of a condition that takes no cycle, or of `all`
+    #[arg(long, value_name = "STATEMENT")]
+    pub condition: Vec<String>,
+    /// Ask the same of a `par` whose slowest arm is as fast as the next one
+    #[arg(long, value_name = "STATEMENT")]
+    pub balance: Vec<String>,
+    /// Ask the same of a `seq` whose steps wait only for those that they depend on
+    #[arg(long, value_name = "STATEMENT")]
+    pub order: Vec<String>,
+    /// Ask the same of a group or `invoke` that takes so many cycles each time, fewer or more
+    #[arg(long, value_name = "NAME=CYCLES", value_parser = parse_run)]
+    pub cycles: Vec<(String, u64)>,
     /// How many answers to print, those that save most
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,

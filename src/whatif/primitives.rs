@@ -5,7 +5,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use petal_analysis::ControlView;
+use petal_analysis::activations::Activations;
 use petal_analysis::elements::ElementKind;
 use petal_embedded::{Compiled, Latencies, TIMED};
 use petal_files::Scratch;
@@ -88,6 +88,7 @@ fn hindrance(options: &Options) -> Option<String> {
 pub fn rows(
     options: &Options,
     profile: &Profile,
+    activations: &Activations<'_>,
     results: &str,
     wanted: &[Wanted],
 ) -> Result<Vec<Row>, Error> {
@@ -99,13 +100,14 @@ pub fn rows(
     if uses.is_empty() {
         return Ok(Vec::new());
     }
-    let mut questions: Vec<(Latencies, Option<u64>)> = Vec::new();
+    let mut questions: Vec<(Latencies, Option<i64>)> = Vec::new();
     if wanted.is_empty() {
-        count(profile, &mut uses)?;
+        count(profile, activations, &mut uses);
         for (name, count) in uses {
             let is_multiplier = name.contains("mult");
             for cycles in if is_multiplier { 1..DECLARED } else { 1..2 } {
-                let counted = is_multiplier.then(|| count * u64::from(DECLARED - cycles));
+                let saved = count.saturating_mul(u64::from(DECLARED - cycles));
+                let counted = i64::try_from(saved).ok().filter(|_| is_multiplier);
                 questions.push((Latencies::from([(name.clone(), cycles)]), counted));
             }
         }
@@ -135,7 +137,7 @@ fn row(
     profile: &Profile,
     results: &str,
     latencies: &Latencies,
-    counted: Option<u64>,
+    counted: Option<i64>,
 ) -> Result<Row, Error> {
     let (saved, how) = match run(options, latencies)? {
         None => (None, "simulated: no end"),
@@ -227,9 +229,7 @@ fn timed(metadata: &Metadata) -> BTreeMap<String, u64> {
 }
 
 /// Counts how often each became active.
-fn count(profile: &Profile, uses: &mut BTreeMap<String, u64>) -> Result<(), Error> {
-    let analysis = profile.analyse(ControlView::Source)?;
-    let activations = analysis.activations();
+fn count(profile: &Profile, activations: &Activations<'_>, uses: &mut BTreeMap<String, u64>) {
     for (element, durations) in activations.durations() {
         if let ElementKind::Primitive(cell, _) = element.kind {
             let component = activations.component_of(element);
@@ -239,5 +239,4 @@ fn count(profile: &Profile, uses: &mut BTreeMap<String, u64>) -> Result<(), Erro
             }
         }
     }
-    Ok(())
 }

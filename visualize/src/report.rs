@@ -77,6 +77,7 @@ struct Data<'a> {
     hotspots: Vec<HotspotRow>,
     /// What `petal advise` found.
     advice: Option<&'a serde_json::Value>,
+    what_if: Option<&'a serde_json::Value>,
     /// What was observed.
     observations: Option<serde_json::Value>,
     /// What its front end's variables hold.
@@ -190,6 +191,7 @@ impl Report<'_, '_> {
                 .collect(),
             hotspots: self.hotspots(&tables),
             advice: self.summary.advice.as_ref(),
+            what_if: self.summary.what_if.as_ref(),
             observations,
             variables,
             area: self.area,

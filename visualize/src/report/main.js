@@ -33,7 +33,7 @@ function showSummary() {
 }
 
 /** The views that not every run has something for. */
-const OPTIONAL = ["advice", "luts", "observations"];
+const OPTIONAL = ["advice", "whatif", "luts", "observations"];
 
 /** The views that take turns, with their names on the tabs: those that the run has something for. */
 const VIEWS = [
@@ -41,9 +41,10 @@ const VIEWS = [
   ["timeline", "Timeline"],
   ["tables", "Tables"],
   ["advice", "Advice"],
+  ["whatif", "What if"],
   ["luts", "Area"],
   ["observations", "Observations"],
-].filter(([id]) => ({ advice: data.advice, luts: data.area, observations: data.observations })[id] ?? !OPTIONAL.includes(id));
+].filter(([id]) => ({ advice: data.advice, whatif: data.what_if, luts: data.area, observations: data.observations })[id] ?? !OPTIONAL.includes(id));
 
 const shownView = { id: "flame", choose: () => {} };
 
@@ -142,6 +143,7 @@ showFlame();
 showTables();
 showTimeline();
 if (data.advice) showAdvice(data.advice);
+if (data.what_if) showWhatIf(data.what_if);
 if (data.area) showArea(data.area);
 if (data.observations) showObservations(data.observations);
 showViewTabs();

@@ -20,6 +20,7 @@ const SCRIPT: &str = concat!(
     include_str!("timeline.js"),
     include_str!("tracks.js"),
     include_str!("advice.js"),
+    include_str!("whatif.js"),
     include_str!("area.js"),
     include_str!("observations.js"),
     include_str!("main.js"),

@@ -1,0 +1,237 @@
+//! What each question saves of the cycles of a run, or of a part of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Answer;
+use super::asked::{Asked, DATA_ORDER, WANTED};
+use crate::plans::{PathId, Work};
+use crate::sums::{Par, Seq, Tally};
+
+/// The questions about a run, and what is counted of them.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub asked: Asked,
+    pub answers: Vec<Answer>,
+    /// How many runs and iterations were seen.
+    pub seen: Vec<u64>,
+}
+
+/// The cycles of a part of a run.
+#[derive(Debug, Default)]
+pub(super) struct Saved {
+    pub cycles: u64,
+    /// What each question saves of them; those that save nothing may be left out.
+    pub saved: BTreeMap<usize, i64>,
+    /// Where it is.
+    at: Option<PathId>,
+    /// What runs there, by its question, and for how long so far.
+    running: Option<(usize, u64)>,
+    loops: Vec<Going>,
+}
+
+/// A loop that goes on.
+#[derive(Debug)]
+struct Going {
+    path: PathId,
+    question: usize,
+    /// How many cycles there were before this iteration.
+    began: u64,
+    is_in_body: bool,
+}
+
+/// A number of cycles that something is added to or taken from.
+fn signed(cycles: u64) -> i64 {
+    i64::try_from(cycles).unwrap_or(i64::MAX)
+}
+
+impl Saved {
+    fn save(&mut self, question: usize, cycles: i64) {
+        if cycles != 0 {
+            *self.saved.entry(question).or_default() += cycles;
+        }
+    }
+
+    /// How many cycles it takes if a question is true.
+    fn takes(&self, question: usize) -> u64 {
+        let saved = self.saved.get(&question).copied().unwrap_or(0);
+        self.cycles.saturating_add_signed(-saved)
+    }
+
+    /// Takes in cycles that are in question.
+    fn add(&mut self, questions: &[usize], cycles: u64, answers: &mut [Answer]) {
+        self.cycles += cycles;
+        for &question in questions {
+            self.save(question, signed(cycles));
+            answers[question].counted += signed(cycles);
+        }
+    }
+
+    /// Goes on somewhere, where something begins if it `is_new`.
+    fn go(&mut self, path: PathId, is_new: bool, counted: &mut Counted) {
+        if self.at == Some(path) && !is_new {
+            return;
+        }
+        self.end_run(counted);
+        self.at = Some(path);
+        let mut going = std::mem::take(&mut self.loops);
+        let mut left = Vec::new();
+        let loops = &counted.asked.loops[&path];
+        going.retain(|going| {
+            let is_inside = loops.iter().any(|of| of.path == going.path);
+            if !is_inside {
+                left.push((going.question, going.began));
+            }
+            is_inside
+        });
+        for (outwards, of) in loops.iter().enumerate() {
+            let found = going.iter_mut().find(|going| going.path == of.path);
+            let Some(found) = found else {
+                if of.is_in_body {
+                    going.push(Going {
+                        path: of.path,
+                        question: of.question,
+                        began: self.cycles,
+                        is_in_body: true,
+                    });
+                }
+                continue;
+            };
+            // What is begun anew is the body of the innermost loop, or in it; of a body of several steps there is a `seq`.
+            let begins = !found.is_in_body || (is_new && outwards == 0);
+            if of.is_in_body && begins {
+                left.push((found.question, found.began));
+                found.began = self.cycles;
+            }
+            found.is_in_body = of.is_in_body;
+        }
+        self.loops = going;
+        for (question, began) in left {
+            self.shorten(question, self.cycles - began, counted);
+        }
+    }
+
+    /// Takes in that something has run for so many cycles, which might be one less.
+    fn shorten(&mut self, question: usize, cycles: u64, counted: &mut Counted) {
+        counted.seen[question] += 1;
+        if cycles > 1 {
+            self.save(question, 1);
+            counted.answers[question].counted += 1;
+        }
+    }
+
+    fn end_run(&mut self, counted: &mut Counted) {
+        if let Some((question, cycles)) = self.running.take() {
+            self.shorten(question, cycles, counted);
+            if let Some(wanted) = counted.asked.cycles.get(&question) {
+                let saved = signed(cycles) - signed(*wanted);
+                self.save(WANTED, saved);
+                counted.answers[WANTED].counted += saved;
+            }
+        }
+    }
+}
+
+impl Tally for Saved {
+    type Common = Counted;
+
+    const HAS_STEPS: bool = true;
+
+    fn take(&mut self, path: PathId, work: Work, cycles: u64, counted: &mut Counted) {
+        self.go(path, false, counted);
+        let site = &counted.asked.sites[&(path, work)];
+        match &mut self.running {
+            Some((question, so_far)) if Some(*question) == site.run => *so_far += cycles,
+            _ => {
+                let run = site.run;
+                self.end_run(counted);
+                self.running = run.map(|question| (question, cycles));
+            }
+        }
+        let site = &counted.asked.sites[&(path, work)];
+        self.add(&site.cycles, cycles, &mut counted.answers);
+    }
+
+    /// It took as long as its longest arm, and the cycles in which none was active.
+    fn take_par(&mut self, par: Par<Self>, counted: &mut Counted) {
+        self.go(par.path, true, counted);
+        let arms = || par.arms.values().map(|arm| &arm.sum.tally);
+        let lengths = |question| {
+            let mut lengths: Vec<u64> = arms().map(|arm| arm.takes(question)).collect();
+            lengths.sort_unstable();
+            lengths
+        };
+        let longest = arms().map(|arm| arm.cycles).max().unwrap_or(0);
+        let Some(of) = counted.asked.pars.get(&par.path) else {
+            self.cycles += par.cycles;
+            return;
+        };
+        self.add(&of.own, par.cycles - longest, &mut counted.answers);
+        self.cycles += longest;
+        let questions = arms().flat_map(|arm| arm.saved.keys().copied());
+        let mut questions: BTreeSet<usize> = questions.collect();
+        questions.insert(of.balance);
+        questions.extend(of.is_wanted.then_some(WANTED));
+        for question in questions {
+            let is_balanced = question == of.balance || (question == WANTED && of.is_wanted);
+            let takes = match lengths(question)[..] {
+                [.., next, _] if is_balanced => next,
+                [.., last] => last,
+                [] => 0,
+            };
+            self.save(question, signed(longest) - signed(takes));
+        }
+    }
+
+    /// It took as long as all of its steps, and the cycles in which none was active.
+    fn take_seq(&mut self, seq: Seq<Self>, counted: &mut Counted) {
+        self.go(seq.path, true, counted);
+        for (&work, &cycles) in &seq.own {
+            let questions = &counted.asked.sites[&(seq.path, work)].cycles;
+            self.add(questions, cycles, &mut counted.answers);
+        }
+        let of = &counted.asked.seqs[&seq.path];
+        let steps = || seq.steps.values().map(|step| &step.tally);
+        let cycles: u64 = steps().map(|step| step.cycles).sum();
+        self.cycles += cycles;
+        let Some(order) = &of.order else {
+            for (&question, &saved) in steps().flat_map(|step| &step.saved) {
+                self.save(question, saved);
+            }
+            return;
+        };
+        let questions = steps().flat_map(|step| step.saved.keys().copied());
+        let mut questions: BTreeSet<usize> = questions.collect();
+        questions.insert(DATA_ORDER);
+        questions.extend(of.question);
+        questions.extend(of.is_wanted.then_some(WANTED));
+        for question in questions {
+            let is_shared = question != DATA_ORDER;
+            let in_turn: u64 = steps().map(|step| step.takes(question)).sum();
+            let is_ordered = [
+                Some(DATA_ORDER),
+                of.question,
+                of.is_wanted.then_some(WANTED),
+            ];
+            let takes = if is_ordered.contains(&Some(question)) {
+                let nodes = order.steps.iter().map(|step| step.node);
+                let known = nodes.map(|node| {
+                    let step = seq.steps.get(&node);
+                    step.map_or(0, |step| step.tally.takes(question))
+                });
+                let known: Vec<u64> = known.collect();
+                let others = in_turn - known.iter().sum::<u64>();
+                others + order.critical_path(&known, is_shared)
+            } else {
+                in_turn
+            };
+            self.save(question, signed(cycles) - signed(takes));
+        }
+    }
+
+    fn end(&mut self, counted: &mut Counted) {
+        self.end_run(counted);
+        for going in std::mem::take(&mut self.loops) {
+            self.shorten(going.question, self.cycles - going.began, counted);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// What `petal whatif` found: how short the run can get, and what would make it shorter.
+
+function showWhatIf({ answers, bounds, cycles }) {
+  const row = ({ name, cycles: shown, told, paint }) => {
+    const bar = element("i", { class: `paint-${paint}` });
+    bar.style.width = `${Math.max(0, (shown * 100) / cycles)}%`;
+    const share = element("span", { class: "share" }, element("small", {}, count(shown)), percent(shown, cycles));
+    const meter = element("span", { class: "meter", "aria-hidden": "true" }, bar);
+    return element("li", {}, element("div", { class: "rank" }, element("span", { class: "name" }, name), share, meter, ...(told ? [element("span", { class: "why" }, told)] : [])));
+  };
+  const advised = data.advice ? [{ name: "with all advice", cycles: data.advice.with_all, paint: "conditions" }] : [];
+  const least = bounds.map((bound) => ({ name: bound["what takes"], cycles: bound["at least"], paint: "control" }));
+  const known = answers.filter(({ saves }) => saves > 0);
+  const saving = known.map((answer) => {
+    const { "what if": name, counted, saves, how } = answer;
+    return { name, cycles: saves, told: counted && counted !== saves ? `${how}; ${count(counted)} counted` : how, paint: "fsm-update" };
+  });
+  byId("whatif").append(
+    element("h2", {}, "How short it can get"),
+    element("ol", { class: "ranked" }, ...[{ name: "the run as it is", cycles, paint: "fsm-update" }, ...advised, ...least].map(row)),
+    element("h2", {}, "What it would save"),
+    element("p", { class: "hint" }, "each by itself: the run put together anew, or simulated"),
+    element("ol", { class: "ranked" }, ...(saving.length ? saving.map(row) : [element("li", {}, "nothing")])),
+  );
+}
