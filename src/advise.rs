@@ -21,11 +21,13 @@ use self::shop::Shop;
 pub use self::shop::run_once;
 use crate::args::{AdviceArg, AdviseArgs, GoalArg, TargetArg};
 use crate::design;
+use crate::messages;
 use crate::print::print;
 use crate::run::profiled;
 use crate::screen::{next, screen};
 use crate::synth::Wanted;
 use crate::versions;
+use crate::whatif;
 
 /// `petal advise`
 pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
@@ -73,6 +75,12 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     write(&out, &advice, path)?;
     let is_sound = advice.defects.is_empty();
     print(&text(args, &advice, path, &out))?;
+    if !args.quiet && !advice.interrupted {
+        // So that one sees when to stop.
+        whatif::bound(&out, &runs[0])?
+            .iter()
+            .for_each(messages::note);
+    }
     if args.apply && is_sound && !advice.interrupted {
         apply::apply(path, &program, &advice, args.quiet)?;
     }

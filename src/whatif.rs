@@ -114,6 +114,25 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     print(&text(args, &rows, &bounds, cycles, &out))
 }
 
+/// The cell that needs most cycles for itself in the profile in `dir`, in a sentence; `None` if there is none that is limited.
+pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
+    let profile = Profile::open(dir)?;
+    let accesses = accesses(options)?;
+    let mut resources = Resources::new(&profile.metadata, &accesses);
+    profile.events(ControlView::Source, &mut |event| {
+        resources.event(event);
+        Ok(())
+    })?;
+    let resources = resources.finish();
+    Ok(resources.first().map(|of| {
+        let uses = thousands(of.uses);
+        format!(
+            "no change makes it shorter than {uses} cycles as long as {} ({}) is used {uses} times; `petal whatif` has all bounds",
+            of.path, of.primitive
+        )
+    }))
+}
+
 /// The memories that each group of the design accesses.
 fn accesses(options: &Options) -> Result<Accesses, Error> {
     let design = &options.design;
@@ -139,7 +158,7 @@ fn replayed<'a>(
         Ok(())
     })?;
     let found = replay.finish(analysis.activations());
-    let bounds = bounds::bounds(&found, &resources.finish(analysis.activations()));
+    let bounds = bounds::bounds(&found, &resources.finish());
     let Found {
         cycles,
         answers,
@@ -154,7 +173,7 @@ fn replayed<'a>(
     }
     if let Some(unknown) = unknown.first() {
         return Err(Error::new(format!(
-            "where one run of `{}` ends and the next one begins cannot be told in the compiled design",
+            "the call trees do not tell how long each run of `{}` takes: some follow one another without a break, or hand their cycles on to a cell",
             unknown.subject(&profile.metadata, &labels)
         )));
     }

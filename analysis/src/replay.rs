@@ -43,7 +43,8 @@ pub struct Answer {
 pub struct Found {
     /// The cycles of the run.
     pub cycles: u64,
-    /// Most first. Left out is what the compiled design does not tell: single runs and iterations that follow one another without a break.
+    /// Most first. Left out is what the call trees do not tell: single runs and iterations that follow one another without a break, and runs
+    /// some of whose cycles belong to something else, such as a cell.
     pub answers: Vec<(Question, Answer)>,
     /// What was wanted and is left out.
     pub unknown: Vec<Question>,
@@ -86,7 +87,7 @@ impl<'a> Replay<'a> {
                     asked.learn(plan, &self.plans);
                 }
                 answers.resize(asked.questions.len(), Answer::default());
-                seen.resize(asked.questions.len(), 0);
+                seen.resize(asked.questions.len(), (0, 0));
             }
             Event::Run(Run {
                 tree,
@@ -115,18 +116,28 @@ impl<'a> Replay<'a> {
             answers[question].saved = saved;
         }
         let counts = Counts::of(metadata, activations);
+        let has_parts = has_parts(metadata);
         let mut found = Found {
             cycles: self.sum.tally.cycles,
             answers: Vec::new(),
             unknown: Vec::new(),
         };
-        for (number, question) in asked.questions.into_iter().enumerate() {
+        for (number, &question) in asked.questions.iter().enumerate() {
             let mut answer = answers.get(number).copied().unwrap_or_default();
             answer.is_bound = bounds.contains(&number);
             let seen = seen.get(number).copied().unwrap_or_default();
-            let times = times(question, metadata, &counts);
-            if times.is_some_and(|times| times != Some(seen)) {
-                if asked.cycles.contains_key(&number) {
+            let is_known = match question {
+                // An arm in which a group runs in parts has cycles in which nothing of it is active.
+                Question::Balance(_)
+                | Question::Group(..)
+                | Question::Invoke(_)
+                | Question::Iteration(_) => {
+                    !has_parts && is_whole(question, seen, metadata, &counts)
+                }
+                _ => true,
+            };
+            if !is_known {
+                if asked.cycles.contains_key(&number) || asked.is_wanted(question) {
                     found.unknown.push(question);
                 }
                 continue;
@@ -147,7 +158,7 @@ impl<'a> Replay<'a> {
             let mut nodes = component.control.iter();
             nodes.any(|node| node.kind == ControlKind::Empty)
         });
-        if has_sync {
+        if has_sync || has_parts(metadata) {
             return (0..asked.questions.len()).collect();
         }
         let is_fixed = |path: PathId| {
@@ -190,21 +201,35 @@ fn is_static(metadata: &Metadata, (component, of): StatementId) -> bool {
         || runs.any(|run| run.control == Some(of) && run.role.is_body() && run.latency.is_some())
 }
 
-/// How often what a question is about ran, if that matters; `None` inside where it is not known.
-fn times(
+/// Whether the compiler has split a group.
+fn has_parts(metadata: &Metadata) -> bool {
+    let components = metadata.component_ids().map(|id| metadata.component(id));
+    let mut runs = components.flat_map(|component| &component.runs);
+    runs.any(|run| run.part.is_some())
+}
+
+/// Whether all runs and iterations of what a question is about were seen, if that matters: so many of them, of so many cycles.
+fn is_whole(
     question: Question,
+    (times, total): (u64, u64),
     metadata: &Metadata,
     counts: &Counts<ComponentId>,
-) -> Option<Option<u64>> {
+) -> bool {
     match question {
         Question::Group(..) | Question::Invoke(_) => {
             let statements = question.statements(metadata).into_iter();
-            let times = statements.map(|(component, of)| counts.times(component, of));
-            Some(times.sum())
+            let mut all = Some((0, 0));
+            for (component, of) in statements {
+                let entered = counts.entered(component, of);
+                all = all.zip(entered).map(|((times, total), entered)| {
+                    (times + entered.count, total + entered.total)
+                });
+            }
+            all == Some((times, total))
         }
         Question::Iteration((component, of)) => {
-            Some(counts.iterations(metadata.component(component), component, of))
+            counts.iterations(metadata.component(component), component, of) == Some(times)
         }
-        _ => None,
+        _ => true,
     }
 }

@@ -1,17 +1,16 @@
 //! How many cycles each memory, multiplier and divider of a run needs for itself: no program that uses it as often is faster, in whatever
 //! order.
 //!
-//! Owns the counting of uses. A use begins where a group begins to drive the cell; one that follows without a break in the same group is not
-//! told from the one before, and a memory that a group reads through a `ref` cell is not known: so there may be more of them.
+//! Owns the counting of uses. A group uses a cell once each time that it runs, if it drives it in its first cycle. There may be more uses: runs
+//! that follow one another without a break are not told apart, and a memory that a group reads through a `ref` cell is not known.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use petal_metadata::{CellId, CellKind, GroupRunId, Id as _, Metadata};
+use petal_metadata::{CellId, CellKind, GroupId, GroupRunId, Id as _, Metadata};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Run, TreeId, instance_path};
 
-use crate::activations::Activations;
 use crate::elements::{Element, ElementKind};
 
 /// A cell, and what it needs for itself.
@@ -21,10 +20,8 @@ pub struct Resource {
     pub path: String,
     /// The primitive that it is.
     pub primitive: String,
-    /// How often groups used it.
+    /// How often groups used it, which is also the fewest cycles that it takes for that.
     pub uses: u64,
-    /// The fewest cycles that it can do that in.
-    pub least: u64,
 }
 
 /// The memories that each group accesses whenever it runs, which are in no call tree where they are only read: by the names of component and
@@ -40,39 +37,26 @@ struct Hardware {
     primitive: String,
 }
 
+/// A group of a component cell. One that several statements run at once is one user.
+type User = (InstanceId, GroupId);
+
 /// Counts along a trace. Memory grows with the number of different changes from one call tree to another.
 #[derive(Debug)]
 pub struct Resources<'a> {
     metadata: &'a Metadata,
     reads: &'a Reads,
     instances: Vec<Instance>,
-    /// What each tree uses, and what of it does, by the numbers of the trees.
-    uses: Vec<BTreeSet<(Element, Hardware)>>,
+    /// The groups that run in each tree, and what each of them drives, by the numbers of the trees.
+    uses: Vec<BTreeMap<User, BTreeSet<Hardware>>>,
     changes: HashMap<(Option<TreeId>, TreeId), u64>,
     current: Option<TreeId>,
 }
 
-/// What limits a primitive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Limit {
-    /// It can begin something in each cycle: a memory's port, or a multiplier.
-    Port,
-    /// It does one thing after the other: a divider.
-    Unit,
-}
-
-impl Limit {
-    /// That of a primitive; `None` of those that a program can have more of, such as adders and registers.
-    fn of(primitive: &str) -> Option<Self> {
-        let ends = |end: &str| primitive.ends_with(end);
-        if primitive.contains("_mem_d") || ends("_mult_pipe") || ends("_smult_pipe") {
-            Some(Self::Port)
-        } else if ends("div_pipe") || ends("sqrt") {
-            Some(Self::Unit)
-        } else {
-            None
-        }
-    }
+/// Whether a program can't simply have more of a primitive: a memory has one port, and multipliers and dividers are large. Each can begin one
+/// thing in a cycle at most.
+fn is_limited(primitive: &str) -> bool {
+    let ends = |end: &str| primitive.ends_with(end);
+    primitive.contains("_mem_d") || ends("mult_pipe") || ends("div_pipe") || ends("sqrt")
 }
 
 impl<'a> Resources<'a> {
@@ -106,9 +90,9 @@ impl<'a> Resources<'a> {
     }
 
     /// What groups use in a cycle with this tree.
-    fn uses_of(&self, tree: &CallTree) -> BTreeSet<(Element, Hardware)> {
+    fn uses_of(&self, tree: &CallTree) -> BTreeMap<User, BTreeSet<Hardware>> {
         let holders: Vec<Option<InstanceId>> = tree.with_holders().map(|of| of.2).collect();
-        let mut uses = BTreeSet::new();
+        let mut uses: BTreeMap<User, BTreeSet<Hardware>> = BTreeMap::new();
         for (id, node) in tree.nodes() {
             let Some(element) = Element::of(node, holders[id.index()]) else {
                 continue;
@@ -116,31 +100,40 @@ impl<'a> Resources<'a> {
             let (cell, actual) = match element.kind {
                 ElementKind::Primitive(cell, actual) => (cell, actual),
                 ElementKind::Group(run) => {
-                    let read = self.read_by(element.instance, run);
-                    uses.extend(read.map(|hardware| (element, hardware)));
+                    let user = self.user(element.instance, run);
+                    uses.entry(user).or_default().extend(self.read_by(user));
                     continue;
                 }
                 ElementKind::Cell | ElementKind::Control(_) => continue,
             };
             let user = tree.parent(id);
             let user = user.and_then(|of| Element::of(tree.node(of), holders[of.index()]));
-            let is_group = |user: &Element| matches!(user.kind, ElementKind::Group(_));
-            let Some(user) = user.filter(is_group) else {
+            let Some(Element {
+                instance: user_of,
+                kind: ElementKind::Group(run),
+            }) = user
+            else {
                 continue;
             };
             let (instance, cell) = actual.unwrap_or((element.instance, cell));
-            if let Some(hardware) = self.hardware(instance, cell) {
-                uses.insert((user, hardware));
-            }
+            let user = self.user(user_of, run);
+            uses.entry(user)
+                .or_default()
+                .extend(self.hardware(instance, cell));
         }
         uses
     }
 
+    fn user(&self, holder: InstanceId, run: GroupRunId) -> User {
+        let component = self.instances[holder.index()].component;
+        (holder, self.metadata.component(component).run(run).group)
+    }
+
     /// The memories that a group reads, for all that is known.
-    fn read_by(&self, holder: InstanceId, run: GroupRunId) -> impl Iterator<Item = Hardware> {
+    fn read_by(&self, (holder, group): User) -> impl Iterator<Item = Hardware> {
         let component = self.instances[holder.index()].component;
         let component = self.metadata.component(component);
-        let group = &component.group(component.run(run).group).name;
+        let group = &component.group(group).name;
         let cells = self.reads.get(&(component.name.clone(), group.clone()));
         let cells = cells.into_iter().flatten();
         cells.map(move |(name, primitive)| {
@@ -163,7 +156,9 @@ impl<'a> Resources<'a> {
         let CellKind::Primitive(name) = &cell.kind else {
             return None;
         };
-        Limit::of(name)?;
+        if !is_limited(name) {
+            return None;
+        }
         Some(Hardware {
             holder,
             name: cell.instance.clone()?,
@@ -171,41 +166,29 @@ impl<'a> Resources<'a> {
         })
     }
 
-    /// What each needs for itself, most first, once the trace has ended; `activations` are those of the same run.
-    pub fn finish(self, activations: &Activations<'_>) -> Vec<Resource> {
-        let none = BTreeSet::new();
+    /// What each needs for itself, most first, once the trace has ended.
+    pub fn finish(self) -> Vec<Resource> {
+        let none = BTreeMap::new();
         let mut uses: BTreeMap<&Hardware, u64> = BTreeMap::new();
         for (&(before, tree), &times) in &self.changes {
             let before = before.map_or(&none, |before| &self.uses[before.index()]);
-            for (_, hardware) in self.uses[tree.index()].difference(before) {
+            let users = self.uses[tree.index()].iter();
+            let begin = users.filter(|(user, _)| !before.contains_key(user));
+            let driven: BTreeSet<&Hardware> = begin.flat_map(|(_, driven)| driven).collect();
+            for hardware in driven {
                 *uses.entry(hardware).or_default() += times;
             }
         }
-        let mut shortest: BTreeMap<Hardware, u64> = BTreeMap::new();
-        for (element, durations) in activations.durations() {
-            if let ElementKind::Primitive(cell, actual) = element.kind {
-                let (holder, cell) = actual.unwrap_or((element.instance, cell));
-                if let Some(hardware) = self.hardware(holder, cell) {
-                    let least = shortest.entry(hardware).or_insert(u64::MAX);
-                    *least = durations.min.min(*least);
-                }
-            }
-        }
-        let resources = uses.into_iter().filter_map(|(hardware, uses)| {
-            let each = match Limit::of(&hardware.primitive)? {
-                Limit::Port => 1,
-                Limit::Unit => shortest.get(hardware).copied().unwrap_or(1),
-            };
+        let resources = uses.into_iter().map(|(hardware, uses)| {
             let holder = instance_path(self.metadata, &self.instances, hardware.holder);
-            Some(Resource {
+            Resource {
                 path: format!("{holder}.{}", hardware.name),
                 primitive: hardware.primitive.clone(),
                 uses,
-                least: uses * each,
-            })
+            }
         });
         let mut resources: Vec<Resource> = resources.collect();
-        resources.sort_by(|a, b| (Reverse(a.least), &a.path).cmp(&(Reverse(b.least), &b.path)));
+        resources.sort_by(|a, b| (Reverse(a.uses), &a.path).cmp(&(Reverse(b.uses), &b.path)));
         resources
     }
 }

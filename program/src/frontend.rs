@@ -213,6 +213,17 @@ pub struct Program {
 }
 
 impl Program {
+    /// Makes a cell of a component one of another primitive with the same ports and parameters, which the library has to have.
+    pub fn set_primitive(&self, component: &str, cell: &str, primitive: &str) {
+        let mut components = self.ctx.components.iter();
+        let component = components.find(|of| of.name == component);
+        if let Some(cell) = component.and_then(|component| component.find_cell(cell))
+            && let ir::CellType::Primitive { name, .. } = &mut cell.borrow_mut().prototype
+        {
+            *name = primitive.into();
+        }
+    }
+
     /// Reads a program and all that it imports, as [`Parsed::read`] and [`Parsed::program`] do.
     ///
     /// # Errors

@@ -129,14 +129,21 @@ def whatif(
     *,
     data: Optional[_arguments.Data] = None,
     primitive: Optional[Mapping[str, int]] = None,
+    cycles: Optional[Mapping[str, int]] = None,
+    overhead: Union[str, Sequence[str]] = (),
+    condition: Union[str, Sequence[str]] = (),
+    balance: Union[str, Sequence[str]] = (),
+    order: Union[str, Sequence[str]] = (),
     passes: Optional[str] = None,
     disable_pass: Union[None, str, Sequence[str]] = None,
     extra_opt: Union[None, str, Sequence[str]] = None,
     library: Union[None, str, "os.PathLike[str]", Sequence[Any]] = None,
-) -> List[Dict[str, Any]]:
-    """What a run would take with less: the answers of `petal whatif`, those that save most first.
+) -> Dict[str, Any]:
+    """What a run would take with less, as `petal whatif` prints it: its `cycles`, the `answers`, those that save most first, and the
+    `bounds`, what takes longest first.
 
-    `primitive` asks for the latencies of multipliers and dividers instead: `{"std_mult_pipe": 1}`.
+    `primitive` asks for the latencies of multipliers and dividers instead: `{"std_mult_pipe": 1}`; and so do the others for what their
+    options say: `cycles={"main.load": 2}, condition="main.while@L12"`.
 
     Raises `Error` with the message of the command.
     """
@@ -150,9 +157,14 @@ def whatif(
             f"--out={os.fspath(scratch.path / 'profile')}",
             *of_data,
             *_arguments.compiling(passes, disable_pass, extra_opt, library),
-            *(f"--primitive={name}={cycles}" for name, cycles in (primitive or {}).items()),
+            *(f"--primitive={name}={latency}" for name, latency in (primitive or {}).items()),
+            *(f"--cycles={name}={each}" for name, each in (cycles or {}).items()),
+            *_arguments.several("--overhead", overhead),
+            *_arguments.several("--condition", condition),
+            *_arguments.several("--balance", balance),
+            *_arguments.several("--order", order),
             "--",
             argument,
         ]
-        answers: List[Dict[str, Any]] = json.loads(_petal.call(arguments, text))
-    return answers
+        found: Dict[str, Any] = json.loads(_petal.call(arguments, text))
+    return found

@@ -65,9 +65,13 @@ def test_a_period_makes_time_of_cycles(tmp_path):
 
 def test_what_a_run_would_take_with_less():
     path = EXAMPLES / "matmul.futil"
-    answers = {answer["what if"]: answer for answer in petal.whatif(path)}
+    found = petal.whatif(path)
+    answers = {answer["what if"]: answer for answer in found["answers"]}
     assert answers["no control"]["saves"] == petal.run(path).summary["overhead_cycles"]
-    (slow,) = petal.whatif(path, primitive={"std_mult_pipe": 10})
+    assert max(bound["at least"] for bound in found["bounds"]) < found["cycles"]
+    (both,) = petal.whatif(path, cycles={"main.multiply": 1}, overhead="main.while@L87")["answers"]
+    assert both["saves"] == 192
+    (slow,) = petal.whatif(path, primitive={"std_mult_pipe": 10})["answers"]
     assert (slow["what if"], slow["saves"], slow["how"]) == ("std_mult_pipe=10", -512, "simulated")
     with pytest.raises(petal.Error, match="is it `std_mult_pipe`"):
         petal.whatif(path, primitive={"std_mul_pipe": 1})

@@ -48,7 +48,7 @@ pub(super) fn parse_latency(text: &str) -> Result<(String, RangeInclusive<u32>),
 }
 
 /// A group or `invoke`, and how many cycles it takes: `main.load=2`.
-pub(super) fn parse_run(text: &str) -> Result<(String, u64), String> {
+pub(super) fn parse_run(text: &str) -> Result<(String, u32), String> {
     let parts = text.rsplit_once('=');
     let run = parts.and_then(|(name, cycles)| Some((name.to_owned(), cycles.parse().ok()?)));
     run.filter(|(name, cycles)| !name.is_empty() && *cycles > 0)

@@ -31,8 +31,8 @@ pub struct WhatIfArgs {
     /// Refuse fixed-point numbers that their memory does not have, instead of rounding them
     #[arg(long)]
     pub exact: bool,
-    /// Ask only what the run would take if a multiplier or divider were done after so many cycles, or after each number from A to B (may be
-    /// repeated: all at once)
+    /// Ask only what the run would take if a multiplier or divider, all of a primitive or a cell such as main.mul, were done after so many
+    /// cycles, or after each number from A to B (may be repeated: all at once)
     #[arg(long, value_name = "NAME=CYCLES|A..B", value_parser = parse_latency)]
     pub primitive: Vec<(String, RangeInclusive<u32>)>,
     /// Ask what the run would take if control took no cycle for a statement, such as main.while@L12, for the start and finish of a component's
@@ -50,7 +50,7 @@ pub struct WhatIfArgs {
     pub order: Vec<String>,
     /// Ask the same of a group or `invoke` that takes so many cycles each time, fewer or more
     #[arg(long, value_name = "NAME=CYCLES", value_parser = parse_run)]
-    pub cycles: Vec<(String, u64)>,
+    pub cycles: Vec<(String, u32)>,
     /// How many answers to print, those that save most
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,

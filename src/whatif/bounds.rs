@@ -1,4 +1,5 @@
-//! What no program with the same steps, or as many uses of what there is one of, is faster than.
+//! What is left of a run if only a part of it takes time. No program with as many uses of a memory is faster than they are; what is left of the
+//! steps is what these steps take, in their order or in that of their data.
 
 use petal_analysis::replay::{Found, Question};
 use petal_analysis::resources::Resource;
@@ -7,7 +8,7 @@ use petal_table::{Column, Table, Value, thousands};
 /// How many cells are named, those that need most.
 const CELLS: usize = 3;
 
-/// The fewest cycles that something takes.
+/// Something that takes a part of the run, and for how many cycles.
 pub struct Bound {
     what: String,
     cycles: u64,
@@ -40,7 +41,7 @@ pub fn bounds(found: &Found, resources: &[Resource]) -> Vec<Bound> {
                 uses => format!("{} times", thousands(uses)),
             }
         ),
-        cycles: cell.least,
+        cycles: cell.uses,
     });
     let mut bounds: Vec<Bound> = replayed.chain(cells).collect();
     bounds.sort_by_key(|bound| std::cmp::Reverse(bound.cycles));
@@ -50,8 +51,8 @@ pub fn bounds(found: &Found, resources: &[Resource]) -> Vec<Bound> {
 /// The table of them, for a run of so many cycles.
 pub fn table(bounds: &[Bound], cycles: u64) -> Table {
     let mut table = Table::new(vec![
-        Column::text("what takes"),
-        Column::number("at least"),
+        Column::text("if only this took time"),
+        Column::number("cycles"),
         Column::number("of run"),
     ]);
     for bound in bounds {

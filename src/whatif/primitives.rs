@@ -7,9 +7,9 @@ use std::path::Path;
 
 use petal_analysis::activations::Activations;
 use petal_analysis::elements::ElementKind;
-use petal_embedded::{Compiled, Latencies, TIMED};
+use petal_embedded::{Compiled, Latency, TIMED};
 use petal_files::Scratch;
-use petal_metadata::{CellKind, Metadata, nearest};
+use petal_metadata::{CellId, CellKind, ComponentId, Id as _, Metadata, Origin, nearest};
 use petal_profile::{Error, Memories, Options, Profile, interrupt};
 use petal_program::{Library, Parsed};
 
@@ -22,40 +22,62 @@ const FILES: [&str; 2] = ["binary_operators.futil", "binary_operators.sv"];
 /// What the library says of its multipliers.
 const DECLARED: u32 = 3;
 
-/// A primitive, and after how many cycles it is to be done.
+/// A primitive, or a cell such as `main.mul`, and after how many cycles it is to be done.
 pub type Wanted = (String, RangeInclusive<u32>);
 
 /// How many runs one call asks for at most.
 const MAX_RUNS: usize = 256;
+/// How many cells are asked for by themselves, those that are used most.
+const MAX_CELLS: usize = 8;
+
+/// Multipliers or dividers that can have another latency: all of a primitive, or one cell.
+struct Timed {
+    /// What they are called.
+    name: String,
+    primitive: String,
+    /// The names of the component and the cell.
+    cell: Option<(String, String)>,
+    /// How often they became active.
+    uses: u64,
+}
+
+/// What is asked for at once: some of them, and after how many cycles each is done.
+type Question<'a> = Vec<(&'a Timed, u32)>;
 
 /// All that is wanted at once, with each number of cycles.
-fn combined(wanted: &[Wanted]) -> Vec<Latencies> {
-    let mut combined = vec![Latencies::new()];
-    for (name, cycles) in wanted {
-        let each = combined.iter().flat_map(|latencies| {
+fn combined<'a>(wanted: &[(&'a Timed, RangeInclusive<u32>)]) -> Vec<Question<'a>> {
+    let mut combined = vec![Question::new()];
+    for (timed, cycles) in wanted {
+        let each = combined.iter().flat_map(|question| {
             cycles.clone().map(|cycles| {
-                let mut latencies = latencies.clone();
-                latencies.insert(name.clone(), cycles);
-                latencies
+                let mut question = question.clone();
+                question.push((*timed, cycles));
+                question
             })
         });
-        combined = each.take(MAX_RUNS + 1).collect();
+        combined = each.collect();
     }
     combined
 }
 
-/// Fails if somebody asks for what is no such primitive.
+/// Fails if somebody asks for what no design has.
 pub fn check(wanted: &[Wanted]) -> Result<(), Error> {
-    let unknown = wanted.iter().find(|(name, _)| !TIMED.contains(&&**name));
-    if combined(wanted).len() > MAX_RUNS {
+    let runs = wanted.iter().try_fold(1_usize, |runs, (_, cycles)| {
+        runs.checked_mul(cycles.clone().count())
+    });
+    if runs.is_none_or(|runs| runs > MAX_RUNS) {
         return Err(Error::usage(format!(
             "that is more than {MAX_RUNS} runs: ask for fewer latencies at once"
         )));
     }
     let names = wanted.iter().map(|(name, _)| name);
     if names.collect::<BTreeSet<_>>().len() < wanted.len() {
-        return Err(Error::usage("a primitive has one latency: name each once"));
+        return Err(Error::usage(
+            "what is asked has one latency: name each once",
+        ));
     }
+    let is_unknown = |name: &str| !name.contains('.') && !TIMED.contains(&name);
+    let unknown = wanted.iter().find(|(name, _)| is_unknown(name));
     let Some((name, _)) = unknown else {
         return Ok(());
     };
@@ -84,7 +106,8 @@ fn hindrance(options: &Options) -> Option<String> {
     })
 }
 
-/// The answers: of all that is `wanted` at once, or of each primitive that the design has; `results` are the memories after the run as it is.
+/// The answers: of all that is `wanted` at once, or of each primitive and cell that the design has; `results` are the memories after the run
+/// as it is.
 pub fn rows(
     options: &Options,
     profile: &Profile,
@@ -92,33 +115,48 @@ pub fn rows(
     results: &str,
     wanted: &[Wanted],
 ) -> Result<Vec<Row>, Error> {
-    let mut uses = timed(&profile.metadata);
-    let missing = wanted.iter().find(|(name, _)| !uses.contains_key(name));
-    if let Some((name, _)) = missing {
-        return Err(Error::usage(format!("the design has no cell of `{name}`")));
-    }
-    if uses.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut questions: Vec<(Latencies, Option<i64>)> = Vec::new();
+    let all = timed(&profile.metadata, activations);
+    let mut questions: Vec<(Question<'_>, Option<i64>)> = Vec::new();
     if wanted.is_empty() {
-        count(profile, activations, &mut uses);
-        for (name, count) in uses {
-            let is_multiplier = name.contains("mult");
+        for timed in all.iter().take_while(|timed| timed.cell.is_none()) {
+            let is_multiplier = timed.primitive.contains("mult");
             for cycles in if is_multiplier { 1..DECLARED } else { 1..2 } {
-                let saved = count.saturating_mul(u64::from(DECLARED - cycles));
+                let saved = timed.uses.saturating_mul(u64::from(DECLARED - cycles));
                 let counted = i64::try_from(saved).ok().filter(|_| is_multiplier);
-                questions.push((Latencies::from([(name.clone(), cycles)]), counted));
+                questions.push((vec![(timed, cycles)], counted));
             }
         }
+        let cells = all.iter().filter(|timed| timed.cell.is_some());
+        let is_alone = |of: &&Timed| {
+            let same = all.iter().filter(|other| other.primitive == of.primitive);
+            same.count() <= 2
+        };
+        // One that is the only one of its primitive is asked for already.
+        let mut cells: Vec<&Timed> = cells.filter(|of| !is_alone(of)).collect();
+        cells.sort_by_key(|of| std::cmp::Reverse(of.uses));
+        let cells = cells.into_iter().take(MAX_CELLS);
+        questions.extend(cells.map(|timed| (vec![(timed, 1)], None)));
     } else {
-        let all = combined(wanted).into_iter();
-        questions.extend(all.map(|latencies| (latencies, None)));
+        let found = wanted.iter().map(|(name, cycles)| {
+            let found = all.iter().find(|timed| timed.name == *name);
+            let found = found.ok_or_else(|| {
+                let kind = if name.contains('.') {
+                    "multiplier or divider"
+                } else {
+                    "cell of"
+                };
+                Error::usage(format!("the design has no {kind} `{name}`"))
+            });
+            found.map(|timed| (timed, cycles.clone()))
+        });
+        let found = found.collect::<Result<Vec<_>, Error>>()?;
+        let all = combined(&found).into_iter();
+        questions.extend(all.map(|question| (question, None)));
     }
     let rows = questions
         .iter()
-        .map(|(latencies, counted)| row(options, profile, results, latencies, *counted));
-    let rows = match hindrance(options) {
+        .map(|(question, counted)| row(options, profile, results, question, *counted));
+    let rows = match hindrance(options).filter(|_| !questions.is_empty()) {
         Some(why) => Err(Error::new(why)),
         None => rows.collect(),
     };
@@ -136,10 +174,10 @@ fn row(
     options: &Options,
     profile: &Profile,
     results: &str,
-    latencies: &Latencies,
+    question: &Question<'_>,
     counted: Option<i64>,
 ) -> Result<Row, Error> {
-    let (saved, how) = match run(options, latencies)? {
+    let (saved, how) = match run(options, question)? {
         None => (None, "simulated: no end"),
         Some((_, others)) if others != results => (None, "simulated: other results"),
         Some((cycles, _)) => {
@@ -154,8 +192,8 @@ fn row(
             (saved.map(|(before, after)| before - after), how)
         }
     };
-    let names = latencies.iter();
-    let names = names.map(|(name, cycles)| format!("{name}={cycles}"));
+    let names = question.iter();
+    let names = names.map(|(timed, cycles)| format!("{}={cycles}", timed.name));
     Ok(Row {
         what_if: names.collect::<Vec<_>>().join(", "),
         counted,
@@ -165,17 +203,30 @@ fn row(
 }
 
 /// The cycles of a run with these latencies, and the memories after it; `None` if it came to no end.
-fn run(options: &Options, latencies: &Latencies) -> Result<Option<(u64, String)>, Error> {
+fn run(options: &Options, question: &Question<'_>) -> Result<Option<(u64, String)>, Error> {
     let design = &options.design;
     let scratch = Scratch::new().map_err(Error::no_scratch)?;
-    declare(latencies, scratch.path())?;
+    declare(question, scratch.path())?;
     let mut folders = vec![scratch.path().to_owned()];
     folders.extend(design.libraries.iter().cloned());
     let library = Library::new(&folders)?;
     let program = Parsed::read(design.source.clone(), &library)?.program()?;
+    for (timed, _) in question {
+        if let Some((component, cell)) = &timed.cell {
+            program.set_primitive(component, cell, &timed.declared());
+        }
+    }
+    let latencies = question.iter().map(|(timed, cycles)| {
+        let latency = Latency {
+            primitive: timed.primitive.clone(),
+            cycles: *cycles,
+        };
+        (timed.declared(), latency)
+    });
     let compiled = petal_passes::compile(program, &design.pipeline()?)?;
     let memories = Memories::of(options, &compiled)?;
-    let machine = Compiled::with_latencies(compiled.program(), latencies).map_err(|error| {
+    let latencies = latencies.collect();
+    let machine = Compiled::with_latencies(compiled.program(), &latencies).map_err(|error| {
         Error::new(format!(
             "{error}; `petal whatif` needs petal's own simulator, which knows primitives of other latencies"
         ))
@@ -183,24 +234,41 @@ fn run(options: &Options, latencies: &Latencies) -> Result<Option<(u64, String)>
     run_once(&machine, &compiled, &memories, options.cycle_limit).map(Result::ok)
 }
 
+impl Timed {
+    /// What it is declared as where it has a latency of its own.
+    fn declared(&self) -> String {
+        match &self.cell {
+            None => self.primitive.clone(),
+            Some((component, cell)) => format!("{}_{component}_{cell}", self.primitive),
+        }
+    }
+}
+
 /// Writes the library's file with what these primitives are to declare to a folder.
-fn declare(latencies: &Latencies, folder: &Path) -> Result<(), Error> {
+fn declare(question: &Question<'_>, folder: &Path) -> Result<(), Error> {
     let library = Library::new(&[])?;
     let from = library.complete()?;
     let interval = |cycles: u32| format!("@interval({cycles})");
     for file in FILES {
         let path = from.join(file);
         let mut text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        for (name, &cycles) in latencies {
-            // Up to the next primitive.
-            let Some(start) = text.find(&format!("primitive {name}<")) else {
+        for (timed, cycles) in question {
+            let name = format!("primitive {}", timed.primitive);
+            // Its attributes or parameters follow.
+            let mut starts = text.match_indices(&name).map(|(start, _)| start);
+            let start = starts.find(|start| text[start + name.len()..].starts_with(['<', '[']));
+            let Some(start) = start else {
                 continue;
             };
-            let end = text[start + 1..]
-                .find("primitive ")
-                .map_or(text.len(), |end| start + 1 + end);
-            let own = text[start..end].replacen(&interval(DECLARED), &interval(cycles), 1);
-            text.replace_range(start..end, &own);
+            let rest = &text[start..];
+            let end = rest.find(';').map_or(rest.len(), |end| end + 1);
+            let own = rest[..end].replacen(&interval(DECLARED), &interval(*cycles), 1);
+            if timed.cell.is_some() {
+                let own = own.replacen(&name, &format!("primitive {}", timed.declared()), 1);
+                text.insert_str(start, &format!("{own}\n  "));
+            } else {
+                text.replace_range(start..start + end, &own);
+            }
         }
         for place in [folder.join(file), folder.join("primitives").join(file)] {
             if let Some(above) = place.parent() {
@@ -212,31 +280,44 @@ fn declare(latencies: &Latencies, folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The name of a primitive whose latency can be another one.
-fn name(kind: &CellKind) -> Option<&String> {
-    match kind {
-        CellKind::Primitive(name) => TIMED.contains(&&**name).then_some(name),
-        CellKind::Component(_) => None,
-    }
-}
-
-/// Those that the design has, of which none is counted yet.
-fn timed(metadata: &Metadata) -> BTreeMap<String, u64> {
-    let components = metadata.component_ids().map(|id| metadata.component(id));
-    let cells = components.flat_map(|component| &component.cells);
-    let names = cells.filter_map(|cell| name(&cell.kind));
-    names.map(|name| (name.clone(), 0)).collect()
-}
-
-/// Counts how often each became active.
-fn count(profile: &Profile, activations: &Activations<'_>, uses: &mut BTreeMap<String, u64>) {
+/// Those that the design has: first each primitive, then each cell.
+fn timed(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Timed> {
+    let mut uses: BTreeMap<(ComponentId, CellId), u64> = BTreeMap::new();
     for (element, durations) in activations.durations() {
         if let ElementKind::Primitive(cell, _) = element.kind {
             let component = activations.component_of(element);
-            let kind = &profile.metadata.component(component).cell(cell).kind;
-            if let Some(count) = name(kind).and_then(|name| uses.get_mut(name)) {
-                *count += durations.count;
+            *uses.entry((component, cell)).or_default() += durations.count;
+        }
+    }
+    let mut primitives: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut cells = Vec::new();
+    for id in metadata.component_ids() {
+        let component = metadata.component(id);
+        for (at, cell) in component.cells.iter().enumerate() {
+            let CellKind::Primitive(name) = &cell.kind else {
+                continue;
+            };
+            if !TIMED.contains(&name.as_str()) {
+                continue;
+            }
+            let uses = uses.get(&(id, CellId::from_index(at))).copied();
+            let uses = uses.unwrap_or(0);
+            *primitives.entry(name).or_default() += uses;
+            if cell.origin == Origin::Source && component.span.is_some() {
+                cells.push(Timed {
+                    name: format!("{}.{}", component.name, cell.name),
+                    primitive: name.clone(),
+                    cell: Some((component.name.clone(), cell.name.clone())),
+                    uses,
+                });
             }
         }
     }
+    let primitives = primitives.into_iter().map(|(name, uses)| Timed {
+        name: name.to_owned(),
+        primitive: name.to_owned(),
+        cell: None,
+        uses,
+    });
+    primitives.chain(cells).collect()
 }

@@ -39,7 +39,11 @@ pub fn wanted(args: &WhatIfArgs, metadata: &Metadata) -> Result<Wanted, Error> {
     }
     for (name, cycles) in &args.cycles {
         let question = find("--cycles", name, &all)?;
-        wanted.cycles.insert(question, *cycles);
+        if wanted.cycles.insert(question, u64::from(*cycles)).is_some() {
+            return Err(Error::usage(format!(
+                "`--cycles`: a run of `{name}` takes one number of cycles: name it once"
+            )));
+        }
     }
     Ok(wanted)
 }

@@ -5,11 +5,11 @@ use std::process::Command;
 
 use crate::support::root;
 
-/// The test binary `simulate/embedded/tests/safety.rs`.
+/// The test binary `simulate/embedded/tests/safety.rs`, built of what the workspace is: by itself its dependencies are other ones.
 fn binary() -> PathBuf {
     let built = Command::new(env!("CARGO"))
         .current_dir(root())
-        .args(["test", "--package", "petal-embedded", "--test", "safety"])
+        .args(["test", "--workspace", "--test", "safety"])
         .args(["--no-run", "--message-format", "json"])
         .output()
         .expect("cargo runs");

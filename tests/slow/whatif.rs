@@ -64,6 +64,19 @@ endmodule
         ];
         let told = workshop.succeeds(&[&told[..], &["--primitive", &asked]].concat());
         let answer: Value = serde_json::from_str(&told).unwrap();
-        assert_eq!(answer[0]["saves"], before - after, "{cycles}");
+        assert_eq!(answer["answers"][0]["saves"], before - after, "{cycles}");
+        // And what a replay says of a group that takes as long as it takes then.
+        let groups = workshop.succeeds(&["stats", "out", "groups", "--format", "json"]);
+        let groups: Value = serde_json::from_str(&groups).unwrap();
+        let mut groups = groups.as_array().unwrap().iter();
+        let group = groups.find(|row| row["group"] == "multiply").unwrap();
+        assert_eq!(group["min"], group["max"]);
+        let asked = format!("main.multiply={}", group["max"]);
+        let told = [
+            "whatif", &design, "-q", "--out", "asked", "--format", "json",
+        ];
+        let told = workshop.succeeds(&[&told[..], &["--cycles", &asked]].concat());
+        let answer: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(answer["answers"][0]["saves"], before - after, "{cycles}");
     }
 }

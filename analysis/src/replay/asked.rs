@@ -127,7 +127,7 @@ impl Asked {
         number
     }
 
-    fn is_wanted(&self, question: Question) -> bool {
+    pub fn is_wanted(&self, question: Question) -> bool {
         self.wanted.without.contains(&question)
     }
 

@@ -47,7 +47,7 @@ impl Question {
         let node = metadata.component(component).node(statement);
         match node.group {
             Some(group) => Some(Self::Group(component, group)),
-            None if node.kind.is_enable() => Some(Self::Invoke((component, statement))),
+            None if is_invoke(node.kind) => Some(Self::Invoke((component, statement))),
             None => None,
         }
     }
@@ -58,21 +58,16 @@ impl Question {
         for id in metadata.component_ids() {
             let component = metadata.component(id);
             all.insert(Self::Call(id));
-            all.extend(
-                component
-                    .sequences
-                    .iter()
-                    .map(|of| Self::Order((id, of.node))),
-            );
             for (at, node) in component.control.iter().enumerate() {
                 let of = (id, ControlId::from_index(at));
                 all.insert(Self::Control(of));
+                all.insert(Self::Condition(of));
                 all.extend(Self::of_enable(metadata, of));
                 if node.kind.is_loop() {
                     all.insert(Self::Iteration(of));
                 }
                 match node.kind.dynamic() {
-                    ControlKind::If | ControlKind::While => all.insert(Self::Condition(of)),
+                    ControlKind::Seq => all.insert(Self::Order(of)),
                     ControlKind::Par => all.insert(Self::Balance(of)),
                     _ => false,
                 };
@@ -148,4 +143,8 @@ impl Question {
             Self::Iteration(_) => format!("iterations of {subject} a cycle shorter"),
         }
     }
+}
+
+fn is_invoke(kind: ControlKind) -> bool {
+    matches!(kind, ControlKind::Invoke | ControlKind::StaticInvoke)
 }

@@ -12,8 +12,8 @@ use crate::sums::{Par, Seq, Tally};
 pub(super) struct Counted {
     pub asked: Asked,
     pub answers: Vec<Answer>,
-    /// How many runs and iterations were seen.
-    pub seen: Vec<u64>,
+    /// The runs and iterations that were seen, and their cycles.
+    pub seen: Vec<(u64, u64)>,
 }
 
 /// The cycles of a part of a run.
@@ -112,7 +112,9 @@ impl Saved {
 
     /// Takes in that something has run for so many cycles, which might be one less.
     fn shorten(&mut self, question: usize, cycles: u64, counted: &mut Counted) {
-        counted.seen[question] += 1;
+        let (times, total) = &mut counted.seen[question];
+        *times += 1;
+        *total += cycles;
         if cycles > 1 {
             self.save(question, 1);
             counted.answers[question].counted += 1;

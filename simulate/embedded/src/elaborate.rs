@@ -43,7 +43,16 @@ pub(crate) struct Design {
 }
 
 /// After how many cycles primitives are done, by their names.
-pub type Latencies = BTreeMap<String, u32>;
+pub type Latencies = BTreeMap<String, Latency>;
+
+/// A primitive of another latency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Latency {
+    /// Which of [`TIMED`](crate::TIMED) it is otherwise.
+    pub primitive: String,
+    /// After how many cycles it is done.
+    pub cycles: u32,
+}
 
 /// Unfolds a lowered program, with these latencies of primitives that are not to have the library's.
 ///
@@ -220,10 +229,13 @@ impl<'a> Elaborator<'a> {
             cell: path.clone(),
             reason,
         };
+        let other = self.latencies.get(&primitive.name);
         match &primitive.definition {
             Definition::Empty => return Ok(()),
-            Definition::Standard => {}
-            Definition::Other(reason) => return Err(unsupported(reason.clone())),
+            Definition::Other(reason) if other.is_none() => {
+                return Err(unsupported(reason.clone()));
+            }
+            Definition::Standard | Definition::Other(_) => {}
         }
         let numbers = cell.first_port..cell.first_port + cell.ports;
         let ports = &holder.component.ports[numbers.clone()];
@@ -231,10 +243,10 @@ impl<'a> Elaborator<'a> {
             return Err(unsupported(format!("a port of it has {} bits", port.width)));
         }
         let unit = primitives::Cell {
-            primitive: &primitive.name,
+            primitive: other.map_or(&primitive.name, |other| &other.primitive),
             path: path.clone(),
             parameters: &primitive.parameters,
-            cycles: self.latencies.get(&primitive.name).copied(),
+            cycles: other.map(|other| other.cycles),
         }
         .unit(&mut self.graph)
         .ok_or_else(|| unsupported("petal does not know it".to_owned()))?;

@@ -80,8 +80,7 @@ impl Compiled {
         Self::observing(program, probes, &[], visible)
     }
 
-    /// The same without probes, where these primitives are done after another number of cycles than the library's: those of
-    /// [`TIMED`](crate::TIMED). That programs which rely on the library's compute the same is not to be expected.
+    /// The same without probes, where these primitives are done after another number of cycles than the library's. That programs which rely on the library's compute the same is not to be expected.
     ///
     /// # Errors
     /// Those of [`Compiled::new`].
