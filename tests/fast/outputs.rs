@@ -147,6 +147,17 @@ fn the_documented_fields_of_advice_are_those_written() {
     assert_eq!(documented("## `advice` in `summary.json`"), written);
 }
 
+#[test]
+fn the_documented_fields_of_what_if_are_those_written() {
+    let workshop = Workshop::empty();
+    workshop.succeeds(&["whatif", &example("matmul.futil"), "--out", "out"]);
+    let text = std::fs::read_to_string(workshop.path("out").join(SUMMARY)).unwrap();
+    let summary: Value = serde_json::from_str(&text).unwrap();
+    let mut written = BTreeSet::new();
+    fields(&summary["what_if"], "", &mut written);
+    assert_eq!(documented("## `what_if` in `summary.json`"), written);
+}
+
 /// The path of a field, but for what holds it where the same objects are in several places.
 fn shared(path: &str) -> String {
     let probes = [".enable.", ".branch."];

@@ -233,8 +233,8 @@ fn no_run_is_shorter_than_its_bounds() {
         let bounds = found["bounds"].as_array().unwrap().iter();
         let bounds: Vec<(String, i64)> = bounds
             .map(|bound| {
-                let what = bound["what takes"].as_str().unwrap().to_owned();
-                (what, bound["at least"].as_i64().unwrap())
+                let what = bound["if only this took time"].as_str().unwrap().to_owned();
+                (what, bound["cycles"].as_i64().unwrap())
             })
             .collect();
         // The summary and the report have what was printed.

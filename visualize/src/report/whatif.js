@@ -9,7 +9,7 @@ function showWhatIf({ answers, bounds, cycles }) {
     return element("li", {}, element("div", { class: "rank" }, element("span", { class: "name" }, name), share, meter, ...(told ? [element("span", { class: "why" }, told)] : [])));
   };
   const advised = data.advice ? [{ name: "with all advice", cycles: data.advice.with_all, paint: "conditions" }] : [];
-  const least = bounds.map((bound) => ({ name: bound["what takes"], cycles: bound["at least"], paint: "control" }));
+  const least = bounds.map((bound) => ({ name: bound["if only this took time"], cycles: bound.cycles, paint: "control" }));
   const known = answers.filter(({ saves }) => saves > 0);
   const saving = known.map((answer) => {
     const { "what if": name, counted, saves, how } = answer;
