@@ -493,6 +493,21 @@ def check_advice(browser, name):
     page.close()
 
 
+def check_what_if(browser, name):
+    """What `petal whatif` found is a view: the run, advice and what is left first, then what saves most."""
+    page = browser.open(name, viewport={"width": 1280, "height": 720})
+    found = json.loads(page.locator("#data").text_content())["what_if"]
+    view(page, "What if")
+    lists = page.locator("#whatif .ranked")
+    names = lists.nth(0).locator(".name").all_inner_texts()
+    same("first", names[:2], ["the run as it is", "with all advice"])
+    same("left", names[2:], [bound["if only this took time"] for bound in found["bounds"]])
+    saving = [answer["what if"] for answer in found["answers"] if (answer["saves"] or 0) > 0]
+    same("saving", lists.nth(1).locator(".name").all_inner_texts(), saving)
+    same("wrong on the page", page.wrong, [])
+    page.close()
+
+
 def check_cycles(browser, name):
     """The page shows the tree and the charge of a cycle that `petal trace` tells."""
     page = browser.open(name)
@@ -621,6 +636,7 @@ def main(path, petal, root, first, *others):
         check_long(browser, "long")
         check_front(browser, "variance")
         check_advice(browser, "advised")
+        check_what_if(browser, "advised")
         check_places(browser, first, "0:116", "main.seq@L116")
         check_places(browser, "matmul", *hottest(browser, "matmul"))
         for name in [first, *others]:

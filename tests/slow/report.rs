@@ -33,6 +33,7 @@ fn a_report_shows_what_petal_knows() {
     profile(&example("packet-scheduler.futil"), "long");
     let advised = example("neural-layer.futil");
     workshop.succeeds(&["advise", &advised, "--proved", "--out", "advised"]);
+    workshop.succeeds(&["whatif", &advised, "-q", "--out", "advised"]);
     succeeds(
         Command::new(python())
             .arg(root().join("tests/slow/check_report.py"))
