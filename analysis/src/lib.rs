@@ -2,7 +2,7 @@
 //!
 //! Owns the rules by which cycles are counted: what every cycle went to (`ledger`), how often and how long everything was
 //! active (`activations`), who waited for whom (`waits`), the critical path (`critical`), what the run would take if something took less
-//! (`replay`), and what is worth a look (`hotspots`).
+//! (`replay`) and what the uses of each memory allow (`resources`), and what is worth a look (`hotspots`).
 //! In go the events of a trace, one by one, into an [`Analysis`]; out come its tables and the [`Summary`]. Memory grows with the
 //! number of different call trees, not with cycles. Knows metadata and traces, but neither where they came from nor how they
 //! are drawn.
