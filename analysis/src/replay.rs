@@ -112,7 +112,7 @@ impl<'a> Replay<'a> {
             mut answers,
             seen,
         } = self.counted;
-        for (&question, &saved) in &self.sum.tally.saved {
+        for (&question, &saved) in &self.sum.tally.by_question {
             answers[question].saved = saved;
         }
         let counts = Counts::of(metadata, activations);

@@ -21,7 +21,7 @@ pub(super) struct Counted {
 pub(super) struct Saved {
     pub cycles: u64,
     /// What each question saves of them; those that save nothing may be left out.
-    pub saved: BTreeMap<usize, i64>,
+    pub by_question: BTreeMap<usize, i64>,
     /// Where it is.
     at: Option<PathId>,
     /// What runs there, by its question, and for how long so far.
@@ -47,13 +47,13 @@ fn signed(cycles: u64) -> i64 {
 impl Saved {
     fn save(&mut self, question: usize, cycles: i64) {
         if cycles != 0 {
-            *self.saved.entry(question).or_default() += cycles;
+            *self.by_question.entry(question).or_default() += cycles;
         }
     }
 
     /// How many cycles it takes if a question is true.
     fn takes(&self, question: usize) -> u64 {
-        let saved = self.saved.get(&question).copied().unwrap_or(0);
+        let saved = self.by_question.get(&question).copied().unwrap_or(0);
         self.cycles.saturating_add_signed(-saved)
     }
 
@@ -169,7 +169,7 @@ impl Tally for Saved {
         };
         self.add(&of.own, par.cycles - longest, &mut counted.answers);
         self.cycles += longest;
-        let questions = arms().flat_map(|arm| arm.saved.keys().copied());
+        let questions = arms().flat_map(|arm| arm.by_question.keys().copied());
         let mut questions: BTreeSet<usize> = questions.collect();
         questions.insert(of.balance);
         questions.extend(of.is_wanted.then_some(WANTED));
@@ -196,12 +196,12 @@ impl Tally for Saved {
         let cycles: u64 = steps().map(|step| step.cycles).sum();
         self.cycles += cycles;
         let Some(order) = &of.order else {
-            for (&question, &saved) in steps().flat_map(|step| &step.saved) {
+            for (&question, &saved) in steps().flat_map(|step| &step.by_question) {
                 self.save(question, saved);
             }
             return;
         };
-        let questions = steps().flat_map(|step| step.saved.keys().copied());
+        let questions = steps().flat_map(|step| step.by_question.keys().copied());
         let mut questions: BTreeSet<usize> = questions.collect();
         questions.insert(DATA_ORDER);
         questions.extend(of.question);
