@@ -360,7 +360,7 @@ pub const TERMS: &[Term] = &[
         "The cycles that a change took off the run when it was tried, on top of those above it in the list; `alone`, what it saves by itself.",
         "`saves 20,000 cycles (1.6 %), alone 100,000`",
         "advice/README.md"),
-    term(Scope::Advice, "what if", &["whatif", "counted", "how", "replayed", "simulated", "balanced", "computation alone", "no control", "no conditions", "at most", "if only this took time", "in the order of its data"],
+    term(Scope::Advice, "what if", &["whatif", "counted", "how", "replayed", "simulated", "balanced", "computation alone", "no control", "no conditions", "at most", "if only this took time", "in the order of its data", "how short it can get", "what it would save"],
         "What a run would take with less: *replayed* from its call trees, or *simulated*. `counted` are the cycles in question, `saves` those that the run gains. What is left if only a part of it took time stands below.",
         "`no control of main.seq@L88`, `std_mult_pipe=1`",
         "../whatif.md"),
