@@ -90,7 +90,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     if advice.interrupted {
         return Err(Error::new("interrupted"));
     }
-    let saved = advice.cycles - advice.with_proved;
+    let saved = advice.cycles.saturating_sub(advice.with_proved);
     // A limit is a share of the run as it is.
     let change = Change {
         before: advice.cycles,

@@ -143,8 +143,8 @@ pub struct Item {
     pub how: Option<&'static str>,
     /// Cycles that it saves without any other advice; `None` if it was tried only on top of what stands before it.
     pub alone: Option<u64>,
-    /// Cycles that it saves on top of all advice before it.
-    pub on_top: u64,
+    /// Cycles that it saves on top of all advice before it; below 0 if it costs some.
+    pub on_top: i64,
     /// The same in percent of the run as it is.
     pub percent: f64,
     /// What it costs in hardware, on top of all advice before it.
@@ -182,17 +182,23 @@ pub struct Tried {
 impl Advice {
     /// Cycles that all advice saves, in percent.
     pub fn percent(&self) -> f64 {
-        percent(self.cycles - self.with_all, self.cycles)
+        percent(saved(self.cycles, self.with_all), self.cycles)
     }
 
     /// Cycles that the advice saves that is proved, in percent.
     pub fn proved_percent(&self) -> f64 {
-        percent(self.cycles - self.with_proved, self.cycles)
+        percent(saved(self.cycles, self.with_proved), self.cycles)
     }
 }
 
+/// What is saved by that.
+pub(crate) fn saved(before: u64, after: u64) -> i64 {
+    let [before, after] = [before, after].map(|cycles| i64::try_from(cycles).unwrap_or(i64::MAX));
+    before - after
+}
+
 #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
-pub(crate) fn percent(part: u64, whole: u64) -> f64 {
+pub(crate) fn percent(part: i64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
     } else {

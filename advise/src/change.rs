@@ -33,6 +33,8 @@ pub enum Change {
     Edit(Rewrite),
     /// Another way to compile it.
     Compile(Passes),
+    /// To compile it with hardware of its own for each cell: as it is written.
+    Apart,
 }
 
 /// What makes two changes the same, whatever else was changed before.
@@ -40,6 +42,7 @@ pub enum Change {
 pub(crate) enum Key {
     Edit(RewriteKind, String, Option<(usize, usize)>, String),
     Compile(Passes),
+    Apart,
 }
 
 impl Change {
@@ -52,13 +55,16 @@ impl Change {
                 rewrite.what.clone(),
             ),
             Self::Compile(passes) => Key::Compile(passes.clone()),
+            Self::Apart => Key::Apart,
         }
     }
 
-    pub(crate) fn apply(&self, variant: &Variant) -> Variant {
+    /// The program with it.
+    pub fn apply(&self, variant: &Variant) -> Variant {
         match self {
             Self::Edit(rewrite) => variant.edited(rewrite),
             Self::Compile(passes) => variant.compiled(passes),
+            Self::Apart => variant.compiled(&Passes::apart()),
         }
     }
 
@@ -66,6 +72,7 @@ impl Change {
     pub fn class(&self) -> Class {
         match self {
             Self::Edit(rewrite) if rewrite.certainty == Certainty::Proved => Class::Proved,
+            Self::Apart => Class::Proved,
             Self::Edit(_) | Self::Compile(_) => Class::Checked,
         }
     }
@@ -84,7 +91,16 @@ impl Change {
                 RewriteKind::Inline => "inline",
                 RewriteKind::UnsharedCell => "unshared-cell",
             },
-            Self::Compile(_) => "compile",
+            Self::Compile(_) | Self::Apart => "compile",
+        }
+    }
+
+    /// The arguments of the command that it is about.
+    pub fn arguments(&self) -> Vec<String> {
+        match self {
+            Self::Edit(_) => Vec::new(),
+            Self::Compile(passes) => passes.arguments(),
+            Self::Apart => Passes::apart().arguments(),
         }
     }
 
@@ -92,7 +108,9 @@ impl Change {
     pub fn what(&self) -> String {
         match self {
             Self::Edit(rewrite) => rewrite.what.clone(),
-            Self::Compile(passes) => format!("compile it with `{}`", passes.arguments().join(" ")),
+            Self::Compile(_) | Self::Apart => {
+                format!("compile it with `{}`", self.arguments().join(" "))
+            }
         }
     }
 
@@ -169,6 +187,9 @@ impl Change {
                     "The compiler gave one piece of hardware the work of several cells, so what they do cannot overlap."
                 }
             },
+            Self::Apart => {
+                "The compiler gives one piece of hardware the work of several cells, and may lose what they keep."
+            }
             Self::Compile(_) => {
                 "What the compiler does to make a design smaller or faster may cost this one cycles."
             }
@@ -185,6 +206,9 @@ impl Change {
                     rewrite.premise
                 ),
             },
+            Self::Apart => {
+                "So the program is as it is written, and more of it can be proved.".to_owned()
+            }
             Self::Compile(_) => {
                 "It computed the same with the data that it was tried on.".to_owned()
             }

@@ -22,6 +22,14 @@ impl Passes {
         self.options.extend(other.options.iter().cloned());
     }
 
+    /// That each cell has hardware of its own, as the program says.
+    pub fn apart() -> Self {
+        Self {
+            disabled: vec![SHARING.to_owned()],
+            ..Self::default()
+        }
+    }
+
     /// The arguments of the command that compile a program so.
     pub fn arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
@@ -37,9 +45,12 @@ impl Passes {
 /// The compiler's own list of passes with all optimisations.
 const ALL: &str = "all";
 
+/// The pass that gives one piece of hardware the work of several cells.
+pub const SHARING: &str = "cell-share";
+
 /// Passes that can be left out, where they run, and that may cost cycles.
 const OPTIONAL: [&str; 6] = [
-    "cell-share",
+    SHARING,
     "static-promotion",
     "collapse-control",
     "group2seq",
@@ -62,7 +73,7 @@ pub fn pipelines(passes: &[String], options: &[String]) -> Vec<Passes> {
     let runs = |pass: &str| passes.iter().any(|known| known == pass);
     let mut all = Vec::new();
     // Whoever left out optimisations may not know what they are worth.
-    if !runs("static-promotion") && !runs("cell-share") && !runs("collapse-control") {
+    if !runs("static-promotion") && !runs(SHARING) && !runs("collapse-control") {
         all.push(Passes {
             passes: Some(ALL.to_owned()),
             ..Passes::default()

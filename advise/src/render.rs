@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use petal_table::style::{BETTER, BOLD, DIM, NEXT, WORSE};
-use petal_table::{Screen, thousands};
+use petal_table::{Screen, grouped, thousands};
 
 use crate::advice::{Advice, Defect, Item};
 use crate::change::Class;
@@ -36,9 +36,11 @@ impl Item {
 
     /// What it saves: on top of what stands before it, and alone.
     fn saving(&self) -> String {
-        let mut text = format!("saves {} ({:.1} %)", cycles(self.on_top), self.percent);
+        let what = if self.on_top < 0 { "costs" } else { "saves" };
+        let count = cycles(self.on_top.unsigned_abs());
+        let mut text = format!("{what} {count} ({:.1} %)", self.percent.abs());
         match self.alone {
-            Some(alone) if alone != self.on_top => {
+            Some(alone) if i64::try_from(alone) != Ok(self.on_top) => {
                 let _ = write!(text, ", alone {}", thousands(alone));
             }
             None => text.push_str(", tried on top of what stands before it"),
@@ -144,18 +146,18 @@ impl Advice {
             let _ = write!(with, " and `{}`", self.arguments.join(" "));
         }
         let mut text = format!(
-            "{}: {}, with {with} {} (-{:.1} %)",
+            "{}: {}, with {with} {} ({:+.1} %)",
             self.design,
             cycles(self.cycles),
             thousands(self.with_all),
-            self.percent()
+            -self.percent()
         );
         if self.with_proved != self.with_all && self.with_proved != self.cycles {
             let _ = write!(
                 text,
-                ", with what is proved {} (-{:.1} %)",
+                ", with what is proved {} ({:+.1} %)",
                 thousands(self.with_proved),
-                self.proved_percent()
+                -self.proved_percent()
             );
         }
         text
@@ -350,7 +352,7 @@ impl Advice {
                     item.number,
                     markdown(&item.what),
                     place.unwrap_or_default(),
-                    thousands(item.on_top),
+                    grouped(&item.on_top.to_string()),
                     item.percent,
                     markdown(&item.cost)
                 );

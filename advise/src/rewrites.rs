@@ -117,6 +117,8 @@ pub struct Observed {
     pub shared: BTreeSet<(String, String)>,
     /// Components in which the compiler made one cell of several that have to keep what they hold.
     pub joined: BTreeSet<String>,
+    /// Whether each cell has hardware of its own, since no pass makes one of several.
+    pub is_apart: bool,
 }
 
 /// The edits of a program's own file that there are, in the order of the file. What the program imports is not edited.
@@ -142,10 +144,17 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let handed_over = handed_over(&ctx);
         let outputs = state::outputs(&ctx, &handed_over);
         let ends = Ends::of(&ctx);
-        let again = Again::of(&ctx);
-        let premises = Premises::of(&ctx, &handed_over, &outputs, (&again, &ends));
+        let again = Again::of(&ctx, &ends);
+        let premises = Premises::of(
+            &ctx,
+            &handed_over,
+            &outputs,
+            (&again, &ends),
+            observed.is_apart,
+        );
         let has_slice = ctx.lib.find_primitive("std_slice").is_some();
         let mut found = Vec::new();
+        let is_timed = written.dependences.values().any(Dependences::is_timed);
         let none = Dependences::default();
         for component in &ctx.components {
             let Some(source) = written.components.get(&component.name) else {
@@ -155,6 +164,8 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
             let ids = order.into_iter().zip((0..).map(ControlId::from_index));
             let scope = Scope {
                 component,
+                components: &ctx.components,
+                is_timed,
                 path: &name,
                 text: &text,
                 dependences: written.dependences.get(&component.name).unwrap_or(&none),
@@ -194,6 +205,10 @@ const GROUP_PORTS: [&str; 6] = ["go", "go_in", "go_out", "done", "done_in", "don
 /// A component in which edits are looked for.
 struct Scope<'a> {
     component: &'a ir::Component,
+    /// All that the program has.
+    components: &'a [ir::Component],
+    /// Whether results of any may depend on how long something takes.
+    is_timed: bool,
     /// The file that may be edited, as places name it.
     path: &'a str,
     text: &'a Text<'a>,

@@ -5,6 +5,7 @@
 //! A change that saves nothing on top of those before it is left out. Then the program that came out is profiled, and searched
 //! again, until nothing more is found. What saved nothing is tried again when nothing else is left.
 
+mod apart;
 mod goal;
 mod result;
 mod trials;
@@ -14,12 +15,13 @@ use std::ffi::OsStr;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
+use self::apart::leave_alone;
 pub use self::goal::Goal;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
 use crate::rewrites::Observed;
 use crate::variant::Variant;
-use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Try, Workshop};
+use crate::workshop::{AdvisedStatement, AsItIs, Failure, Profile as _, Ran, Trial, Try, Workshop};
 
 /// Where a change is in the file as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,12 +59,14 @@ pub(crate) struct Kept {
 pub(crate) struct Search<'a, W: Workshop> {
     pub workshop: &'a W,
     pub original: &'a Variant,
+    /// The same, with each cell apart if that comes first.
+    pub base: Variant,
     pub deadline: Instant,
     pub threads: usize,
     pub runs: AtomicUsize,
     /// Changes that were tried, by what came of them last.
     pub outcomes: HashMap<Key, Outcome>,
-    /// Cycles that changes save alone, of the program as it is.
+    /// Cycles that changes save alone, of the base.
     pub alone: HashMap<Key, (Change, u64)>,
     pub not_tried: HashSet<Key>,
     /// A program, and the changes of it that save nothing.
@@ -93,15 +97,14 @@ pub fn advise<W: Workshop>(
     budget: Budget,
 ) -> Result<Advice, Failure> {
     let original = Variant::original(text);
-    let before = match workshop.try_out(&original, u64::MAX) {
-        Trial::Ran(ran) => ran,
-        Trial::TooLong | Trial::Differs | Trial::Failed(_) => {
-            return Err("the program does not run to its end as it is".to_owned());
-        }
-    };
+    let AsItIs {
+        ran: before,
+        is_as_written,
+    } = workshop.as_it_is();
     let mut search = Search {
         workshop,
         original: &original,
+        base: original.clone(),
         deadline: Instant::now() + budget.time,
         threads: budget.threads.max(1),
         runs: AtomicUsize::new(1),
@@ -112,6 +115,7 @@ pub fn advise<W: Workshop>(
         defects: Vec::new(),
     };
     let mut kept: Vec<Kept> = Vec::new();
+    kept.extend(search.apart(is_as_written, &before)?);
     let classes = [Class::Proved, Class::Checked];
     for class in &classes[..if budget.proved { 1 } else { 2 }] {
         let mut again = true;
@@ -126,6 +130,9 @@ pub fn advise<W: Workshop>(
             }
             again = more.is_empty();
             kept.extend(more);
+        }
+        if is_as_written {
+            leave_alone(&mut kept, &before);
         }
     }
     let (kept, synthesized) = search.weigh(budget.goal, &before, kept)?;
@@ -202,7 +209,7 @@ impl<W: Workshop> Search<'_, W> {
         let Some(profile) = self.profile(current)? else {
             return Ok(Vec::new());
         };
-        let is_original = current == self.original;
+        let is_base = *current == self.base;
         if self.fruitless.0 != *current {
             self.fruitless = (current.clone(), HashSet::new());
         }
@@ -241,7 +248,7 @@ impl<W: Workshop> Search<'_, W> {
             self.outcomes.insert(key.clone(), outcome);
             if let (Trial::Ran(after), Outcome::Saves) = (trial, outcome) {
                 let saved = best - total(&after);
-                if is_original {
+                if is_base {
                     let known = (change.clone(), saved);
                     self.alone.insert(key.clone(), known);
                 }
@@ -426,7 +433,7 @@ impl<W: Workshop> Search<'_, W> {
         class: Class,
         observed: &Observed,
     ) -> Result<Option<Change>, Failure> {
-        if let Change::Compile(_) = change {
+        if let Change::Compile(_) | Change::Apart = change {
             return Ok(Some(change));
         }
         let rewrites = self.workshop.rewrites(variant, observed)?.into_iter();

@@ -45,6 +45,15 @@ impl Cost {
     }
 }
 
+/// The run of the program as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AsItIs {
+    /// The run.
+    pub ran: Ran,
+    /// Whether it computed what the program says, as far as anybody knows: what it computes with each cell apart.
+    pub is_as_written: bool,
+}
+
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trial {
@@ -86,6 +95,9 @@ pub trait Workshop: Sync {
 
     /// The names of the data sets.
     fn data(&self) -> Vec<String>;
+
+    /// The run of the program as it is with all data sets.
+    fn as_it_is(&self) -> AsItIs;
 
     /// Compiles and runs a program with all data sets; `limit` is how many cycles it may take with all of them together.
     fn try_out(&self, variant: &Variant, limit: u64) -> Trial;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calyx_ir as ir;
 use calyx_opt::pass_manager::PassManager;
-use calyx_opt::passes::{CompileStatic, WellFormed};
+use calyx_opt::passes::{CellShare, CompileStatic, WellFormed};
 use calyx_opt::traversal::Named;
 use petal_metadata::Metadata;
 use petal_program::{Program, ProgramError, Texts, Written, guarded, guarded_own, nearest};
@@ -163,6 +163,11 @@ impl Pipeline {
     /// Whether the passes compile static groups and static control, which need a pass of their own.
     pub fn compiles_static(&self) -> bool {
         self.passes.iter().any(|pass| pass == CompileStatic::name())
+    }
+
+    /// Whether a pass gives one piece of hardware the work of several cells.
+    pub fn shares_cells(&self) -> bool {
+        self.passes.iter().any(|pass| pass == CellShare::name())
     }
 
     /// The passes with their options, for the record.

@@ -27,8 +27,9 @@ struct Statement {
 
 impl Profiles {
     /// Those of a design, before it has run.
-    pub fn new(design: &Design) -> Self {
+    pub fn new(design: &Design, is_apart: bool) -> Self {
         let mut profiles = Self::default();
+        profiles.observed.is_apart = is_apart;
         let joined = design.joined.iter();
         profiles.observed.joined = joined.map(|(component, _)| component.clone()).collect();
         profiles
@@ -75,6 +76,7 @@ impl Profiles {
                 .collect(),
             shared: shared(metadata),
             joined: self.observed.joined.clone(),
+            is_apart: self.observed.is_apart,
         };
         if first {
             self.observed = seen;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use petal_advise::{Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_advise::{AsItIs, Change, Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView, Period};
 use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
@@ -26,8 +26,10 @@ pub struct Shop<'a> {
     options: &'a Options,
     library: Library,
     source: Source,
-    /// The contents of the memories before and after the run of the program as it is, for each data set.
+    /// The contents of the memories before and after the run of the program as it is written, for each data set.
     data: Vec<(Memories, String)>,
+    /// The run of the program as it is.
+    as_it_is: AsItIs,
     names: Vec<String>,
     /// What to synthesise for, and the tools, if that is asked for.
     synthesis: Option<(Wanted, Tools)>,
@@ -61,6 +63,13 @@ impl<'a> Shop<'a> {
             library: Library::new(&options.design.libraries)?,
             source,
             data: Vec::new(),
+            as_it_is: AsItIs {
+                ran: Ran {
+                    cycles: Vec::new(),
+                    hardware: Hardware::default(),
+                },
+                is_as_written: true,
+            },
             names: Vec::new(),
             synthesis: None,
             budget,
@@ -76,10 +85,15 @@ impl<'a> Shop<'a> {
                 "{error}; `petal advise` needs petal's own simulator, which runs a design hundreds of times"
             ))
         })?;
+        shop.as_it_is.ran.hardware = hardware(&design);
+        let apart = shop.apart(&original);
         for run in runs {
             let memories = Memories::of(run, &design)?;
             let after = match run_once(&compiled, &design, &memories, options.cycle_limit)? {
-                Ok((_, after)) => after,
+                Ok((cycles, after)) => {
+                    shop.as_it_is.ran.cycles.push(cycles);
+                    after
+                }
                 Err(stopped) => {
                     return Err(Error::new(format!(
                         "there is nothing to compare with: {stopped} (`petal run` tells what it waits for)"
@@ -89,9 +103,29 @@ impl<'a> Shop<'a> {
             let name = run.data_file();
             let name = name.map_or_else(|| "zeros".to_owned(), |name| name.display().to_string());
             shop.names.push(name);
-            shop.data.push((memories, after));
+            let as_written = match &apart {
+                Some((design, compiled)) => {
+                    run_once(compiled, design, &memories, options.cycle_limit)?.ok()
+                }
+                None => None,
+            };
+            let as_written = as_written.map_or_else(|| after.clone(), |(_, after)| after);
+            shop.as_it_is.is_as_written &= as_written == after;
+            shop.data.push((memories, as_written));
         }
         Ok(shop)
+    }
+
+    /// The program with hardware of its own for each cell, where the compiler gives several one.
+    fn apart(&self, original: &Variant) -> Option<(Design, Compiled)> {
+        let pipeline = self.pipeline(original.passes()).ok()?;
+        if !pipeline.shares_cells() {
+            return None;
+        }
+        let variant = Change::Apart.apply(original);
+        let design = self.compile(&variant).ok()?;
+        let compiled = Compiled::new(design.program(), &[], Visible::Probes).ok()?;
+        Some((design, compiled))
     }
 
     /// That also tells what programs cost on a device.
@@ -167,6 +201,10 @@ impl Workshop for Shop<'_> {
 
     fn data(&self) -> Vec<String> {
         self.names.clone()
+    }
+
+    fn as_it_is(&self) -> AsItIs {
+        self.as_it_is.clone()
     }
 
     fn try_out(&self, variant: &Variant, limit: u64) -> Trial {
@@ -281,7 +319,7 @@ impl Shop<'_> {
         let pipeline = self.pipeline(variant.passes())?;
         let (design, metadata) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
         let reconstruction = Reconstruction::new(&metadata);
-        let mut profiles = Profiles::new(&design);
+        let mut profiles = Profiles::new(&design, !pipeline.shares_cells());
         let probes = &reconstruction.signals().watched;
         let compiled = Compiled::new(design.program(), probes, Visible::Probes)?;
         for (at, (memories, _)) in self.data.iter().enumerate() {

@@ -24,10 +24,12 @@ pub(super) const DOUBT: &str = "what comes first may be driven once more when al
 pub(super) struct Again {
     main: ir::Id,
     components: BTreeSet<ir::Id>,
+    /// Those of which an address may leave its bounds in the cycle in which they are started.
+    stopping_at_once: BTreeSet<ir::Id>,
 }
 
 impl Again {
-    pub fn of(ctx: &ir::Context) -> Self {
+    pub fn of(ctx: &ir::Context, ends: &Ends) -> Self {
         let mut looping = BTreeSet::new();
         // Those that a component runs come before it.
         for component in &ctx.components {
@@ -48,7 +50,13 @@ impl Again {
         let mut again = Self {
             main: ctx.entrypoint,
             components: BTreeSet::new(),
+            stopping_at_once: BTreeSet::new(),
         };
+        for component in &ctx.components {
+            if again.stops_at_once(component, ends) {
+                again.stopping_at_once.insert(component.name);
+            }
+        }
         let mut next = vec![ctx.entrypoint];
         while let Some(name) = next.pop() {
             let component = ctx.components.iter().find(|of| of.name == name);
@@ -68,35 +76,72 @@ impl Again {
         let main = ctx.components.iter().filter(|of| of.name == self.main);
         let stopping = main.filter(|component| {
             let control = component.control.borrow();
-            self.components.contains(&self.main) && first_stops(component, View::of(&control), ends)
+            self.components.contains(&self.main)
+                && self.first_stops(component, View::of(&control), ends)
         });
         stopping.map(|component| component.name).collect()
     }
+
+    /// Whether an address of a component may leave its bounds in the cycle in which it is started.
+    pub fn may_stop_at_once(&self, component: ir::Id) -> bool {
+        self.stopping_at_once.contains(&component)
+    }
+
+    /// The same of a component of which what it runs is known.
+    fn stops_at_once(&self, component: &ir::Component, ends: &Ends) -> bool {
+        let control = component.control.borrow();
+        let control = View::of(&control);
+        let mut first = firsts(control).into_iter();
+        ends.stops_by_itself(component)
+            || control.identity().is_none()
+            || first.any(|view| {
+                self.of_branch_or_invoke(component, view, ends)
+                    .unwrap_or_else(|| ends.statement(component, view).may_stop)
+            })
+    }
+
+    /// Whether a statement that has others below it, or starts a cell, may do so itself; `None` for others.
+    fn of_branch_or_invoke(
+        &self,
+        component: &ir::Component,
+        view: View<'_>,
+        ends: &Ends,
+    ) -> Option<bool> {
+        let with = view.comb_group();
+        let decides = with.is_some_and(|group| ends.stops(component, &group.borrow().assignments));
+        if !view.children().is_empty() {
+            // What follows the condition is asked by itself.
+            return Some(decides);
+        }
+        let cell = view.invoked()?;
+        let cell = cell.borrow();
+        let of = cell.type_name().filter(|_| cell.is_component())?;
+        let starts = self.may_stop_at_once(of);
+        Some(decides || starts || ends.invoke_stops(component, view, &cell))
+    }
+
+    /// Whether an address may leave its bounds if this statement of the entry point comes first, since the run changes what it is
+    /// computed from.
+    fn first_stops(&self, component: &ir::Component, view: View<'_>, ends: &Ends) -> bool {
+        let written = written(component);
+        let mut first = firsts(view).into_iter();
+        first.any(|view| {
+            self.of_branch_or_invoke(component, view, ends)
+                .unwrap_or_else(|| stops(component, view, ends, &written))
+        })
+    }
 }
 
-/// Whether an address may leave its bounds if this statement of the entry point comes first, since the run changes what it is
-/// computed from.
-fn first_stops(component: &ir::Component, view: View<'_>, ends: &Ends) -> bool {
-    let written = written(component);
-    let mut first = firsts(view).into_iter();
-    first.any(|view| stops(component, view, ends, &written))
-}
-
-/// The same of what a statement does itself, where these cells are written.
+/// The same of what a group does, where these cells are written.
 fn stops(component: &ir::Component, view: View<'_>, ends: &Ends, written: &Cells) -> bool {
     let is_simple = view.children().is_empty()
         && view.comb_group().is_none()
         && view.invoked().is_none()
         && view.group().is_none_or(|group| group.called().is_empty())
         && runs(component, view).is_empty();
-    let is_branch = matches!(
-        view.kind(),
-        ControlKind::If | ControlKind::StaticIf | ControlKind::While
-    );
     let Some(group) = view.group().filter(|_| is_simple) else {
         // Too much to follow: what may stop there may stop again.
-        let of_itself = view.children().is_empty() || is_branch;
-        return of_itself && ends.statement(component, view).may_stop;
+        return ends.statement(component, view).may_stop;
     };
     let mut given = Vec::new();
     let mut flow = Flow::default();
@@ -145,7 +190,7 @@ impl Again {
             && is_first
             && moved.any(|part| {
                 if component.name == self.main {
-                    first_stops(component, *part, ends)
+                    self.first_stops(component, *part, ends)
                 } else {
                     // What it is given may change, too.
                     ends.statement(component, *part).may_stop

@@ -266,11 +266,11 @@ impl AtOnce<'_> {
     fn has_data(&self, cell: &ir::RRC<ir::Cell>, facts: &Facts) -> bool {
         let cell = cell.borrow();
         let is_component = cell.is_component();
-        let writes = |name: &str| {
-            cell.find(name)
-                .is_none_or(|port| self.by_port.contains_key(&key(&port)))
-        };
-        let is_written = writes("write_en");
+        let is_written = cell.find("write_en").is_none_or(|port| {
+            let drives = self.by_port.get(&key(&port)).into_iter().flatten();
+            let mut drives = drives.map(|drive| drive.from.borrow());
+            drives.any(|from| !from.is_constant(0, 1))
+        });
         cell.ports.iter().filter(|port| is_data(port)).all(|port| {
             let needs = if is_component {
                 // The rest is 0 where nobody drives it, whatever the pipeline.

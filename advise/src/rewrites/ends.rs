@@ -94,6 +94,16 @@ impl Ends {
         by_itself.then_some(all)
     }
 
+    /// Whether a component may stop.
+    pub fn may_stop(&self, component: ir::Id) -> bool {
+        self.stopping.contains(&component)
+    }
+
+    /// Whether continuous assignments of a component may stop.
+    pub fn stops_by_itself(&self, component: &ir::Component) -> bool {
+        self.decisive(component).is_some()
+    }
+
     /// Whether a cell is one of these.
     pub fn decides(&self, component: &ir::Component, cell: ir::Id) -> bool {
         let cells = self.decisive.get(&component.name);
@@ -121,7 +131,7 @@ impl Ends {
     }
 
     /// Whether an invoke hands something over that may stop.
-    fn invoke_stops(&self, component: &ir::Component, view: View<'_>, cell: &ir::Cell) -> bool {
+    pub fn invoke_stops(&self, component: &ir::Component, view: View<'_>, cell: &ir::Cell) -> bool {
         let inputs = match view {
             View::Dynamic(ir::Control::Invoke(node)) => node.inputs.as_slice(),
             View::Static(ir::StaticControl::Invoke(node)) => node.inputs.as_slice(),
@@ -148,7 +158,7 @@ impl Ends {
     }
 
     /// Whether assignments hand something over that may stop, or start it.
-    fn stops<T>(&self, component: &ir::Component, assignments: &[ir::Assignment<T>]) -> bool {
+    pub fn stops<T>(&self, component: &ir::Component, assignments: &[ir::Assignment<T>]) -> bool {
         let divided = |cell: &ir::Cell| {
             let given = assignments.iter().filter(|assignment| {
                 let to = assignment.dst.borrow();

@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use calyx_ir as ir;
+use petal_metadata::ControlKind;
 use petal_program::tree::View;
 
+use super::misread::sole;
 use super::state::Others;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
@@ -66,14 +68,87 @@ impl Scope<'_> {
                 "make the cell `{name}` a part of `{}`{each}: `@inline`",
                 self.component.name
             ),
-            (
-                Certainty::Checked,
-                format!(
-                    "{apart}the compiler may share what was apart while `{of}` was a component"
-                ),
-            ),
+            if ways.len() <= 1 && self.is_surely_a_part(name, of) {
+                (
+                    Certainty::Proved,
+                    "it is always invoked alike, is given nothing but cells, and all cells keep their hardware"
+                        .to_owned(),
+                )
+            } else {
+                (
+                    Certainty::Checked,
+                    format!(
+                        "{apart}the compiler may share what was apart while `{of}` was a component"
+                    ),
+                )
+            },
             edits,
         ))
+    }
+
+    /// Whether it is certain that a cell that always is invoked alike may become a part of the component: no cells are shared, nothing goes
+    /// in or out but by `ref` cells, it is a step of the one `seq` that is all control, and no form comes of it that the compiler misreads.
+    fn is_surely_a_part(&self, name: ir::Id, of: ir::Id) -> bool {
+        let mut components = self.components.iter();
+        let Some(part) = components.find(|component| component.name == of) else {
+            return false;
+        };
+        let is_doubted = |component: &ir::Component| self.premises.doubt(component.name).is_some();
+        if !self.observed.is_apart || self.is_timed || self.components.iter().any(is_doubted) {
+            return false;
+        }
+        let signature = part.signature.borrow();
+        let is_plain = |port: &ir::RRC<ir::Port>| {
+            let attributes = &port.borrow().attributes;
+            let bools = [ir::BoolAttr::Clk, ir::BoolAttr::Reset];
+            let numbers = [ir::NumAttr::Go, ir::NumAttr::Done];
+            bools.into_iter().any(|attribute| attributes.has(attribute))
+                || numbers
+                    .into_iter()
+                    .any(|attribute| attributes.has(attribute))
+        };
+        let hands_on = self.handed_over.iter().any(|(component, cell)| {
+            let cell = part.find_cell(*cell).filter(|_| *component == of);
+            cell.is_some_and(|cell| cell.borrow().is_reference())
+        });
+        let has_external = part.cells.iter().any(|cell| is_external(&cell.borrow()));
+        let others = Others::of(self.component, self.handed_over, None);
+        let (own, control) = (self.component.control.borrow(), part.control.borrow());
+        let is_alone = sole(View::of(&control)).kind() == ControlKind::While;
+        part.latency.is_none()
+            && signature.ports.iter().all(is_plain)
+            && !(hands_on || has_external || is_alone)
+            && !(others.has_to_do_with(name) || others.is_continuous(name))
+            && !self.again.may_stop_at_once(of)
+            && self.is_step(View::of(&own), name, self.ends.may_stop(of))
+    }
+
+    /// Whether all invokes of a cell are steps of the one `seq` that is all control; of those that may stop, all that is handed over has to be
+    /// external.
+    fn is_step(&self, view: View<'_>, name: ir::Id, may_stop: bool) -> bool {
+        let is_invoked = |view: View<'_>| {
+            let cell = view.invoked();
+            cell.is_some_and(|cell| cell.borrow().name() == name)
+        };
+        match view {
+            View::Dynamic(ir::Control::Seq(_)) => {
+                let mut children = view.children().into_iter();
+                children.all(|child| self.is_step(child, name, may_stop))
+            }
+            View::Dynamic(ir::Control::Invoke(_)) if is_invoked(view) => {
+                let stays = |actual: ir::Id| {
+                    let cell = self.component.find_cell(actual);
+                    cell.is_some_and(|cell| is_external(&cell.borrow()))
+                };
+                let mut handed = view.handed_over().into_iter();
+                view.comb_group().is_none() && (!may_stop || handed.all(|(_, of)| stays(of)))
+            }
+            view => {
+                let mut runs = false;
+                view.walk(&mut |view| runs |= is_invoked(view));
+                !runs
+            }
+        }
     }
 
     /// The ways in which invokes run a cell: what they hand over, and where each names the cell.
@@ -116,4 +191,8 @@ impl Scope<'_> {
         });
         vec![statements]
     }
+}
+
+fn is_external(cell: &ir::Cell) -> bool {
+    cell.attributes.has(ir::BoolAttr::External)
 }

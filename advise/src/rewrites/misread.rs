@@ -13,8 +13,8 @@ use petal_program::tree::{View, called_group};
 
 use super::state::is_memory;
 
-/// The components with something that the compiler misreads.
-pub(super) fn components(ctx: &ir::Context) -> BTreeSet<ir::Id> {
+/// The components with something that the compiler misreads; `is_apart` tells that each cell has hardware of its own.
+pub(super) fn components(ctx: &ir::Context, is_apart: bool) -> BTreeSet<ir::Id> {
     let misread = ctx.components.iter().filter(|component| {
         let mut groups = component.get_groups().iter();
         let mut statics = component.get_static_groups().iter();
@@ -30,7 +30,7 @@ pub(super) fn components(ctx: &ir::Context) -> BTreeSet<ir::Id> {
                 .cells
                 .iter()
                 .any(|cell| cell.borrow().is_primitive(Some("std_wire")))
-            || loops::are_misread(component)
+            || loops::are_misread(component, is_apart)
             || has_branches_in_par(component)
     });
     misread.map(|component| component.name).collect()

@@ -28,6 +28,7 @@ impl Premises {
         handed_over: &BTreeSet<(ir::Id, ir::Id)>,
         outputs: &Outputs,
         (again, ends): (&Again, &Ends),
+        is_apart: bool,
     ) -> Self {
         let everywhere = if declared::has_others(ctx) {
             Some("the program has a primitive that is not declared as in the standard library")
@@ -61,18 +62,6 @@ impl Premises {
                 driven::undriven(ctx, outputs),
                 "something may be read that nothing drives then, and what that gives depends on how it is compiled",
             ),
-            (
-                kept::keeping(ctx),
-                "a component may read what an earlier run of it left in a cell, and the compiler may lose that",
-            ),
-            (
-                instances::confused(ctx),
-                "a component of which there are several cells keeps something from one run to the next, and the compiler may make one of them",
-            ),
-            (
-                handing(ctx, handed_over),
-                "an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it",
-            ),
             (again.stopping(ctx, ends), super::again::DOUBT),
             (
                 unread::components(ctx),
@@ -83,12 +72,29 @@ impl Premises {
                 "all control of a component is one loop, and the compiler may take that for done before it is started",
             ),
             (
-                misread::components(ctx),
+                misread::components(ctx, is_apart),
                 "a group runs another one, or may not write what it gives a value to, and the compiler misreads what of that is needed when",
             ),
         ];
+        let shared = || {
+            [
+                (
+                    kept::keeping(ctx),
+                    "a component may read what an earlier run of it left in a cell, and the compiler may lose that",
+                ),
+                (
+                    instances::confused(ctx),
+                    "a component of which there are several cells keeps something from one run to the next, and the compiler may make one of them",
+                ),
+                (
+                    handing(ctx, handed_over),
+                    "an invoke hands over a cell that the compiler may make one with another, since it does not see that the invoke uses it",
+                ),
+            ]
+        };
+        let shared = (!is_apart).then(shared).into_iter().flatten();
         let mut components = BTreeMap::new();
-        for (names, doubt) in found {
+        for (names, doubt) in found.into_iter().chain(shared) {
             for name in with_called(with_inlining(names, ctx), &calls) {
                 components.entry(name).or_insert(doubt);
             }

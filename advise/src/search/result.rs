@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::sync::atomic::Ordering;
 
 use super::{Kept, Outcome, Search, total};
-use crate::advice::{Advice, DataSet, Item, Tried, percent};
-use crate::change::{Change, Class};
+use crate::advice::{Advice, DataSet, Item, Tried, percent, saved};
+use crate::change::Class;
 use crate::hardware::{Hardware, HardwareChange};
 use crate::patch::{hunks, patch};
 use crate::variant::Variant;
@@ -56,11 +56,7 @@ impl<W: Workshop> Search<'_, W> {
             if only_proved {
                 proved = (after.text().to_owned(), total(&ran));
             }
-            let on_top = total(&last.1) - total(&ran);
-            let arguments = match &change {
-                Change::Compile(passes) => passes.arguments(),
-                Change::Edit(_) => Vec::new(),
-            };
+            let on_top = saved(total(&last.1), total(&ran));
             let line = place.line;
             let how = place.front_end.as_deref().and_then(|line| change.how(line));
             let cost = HardwareChange::between(&last.2, &hardware);
@@ -85,7 +81,7 @@ impl<W: Workshop> Search<'_, W> {
                 patch: (!diff.is_empty()).then(|| format!("{number:02}-{}.patch", change.kind())),
                 diff,
                 hunks,
-                arguments,
+                arguments: change.arguments(),
             });
             last = (after, ran, hardware);
         }

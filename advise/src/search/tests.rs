@@ -9,11 +9,22 @@ use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
-use crate::workshop::{AdvisedStatement, Cost, Profile, Ran, Trial, Workshop};
+use crate::workshop::{AdvisedStatement, AsItIs, Cost, Profile, Ran, Trial, Workshop};
 
 /// Without `idle_wait` a program has a slower clock, if anybody asks for that.
 struct Words {
     is_synthesised: bool,
+    /// How many there are in the program as it is.
+    count: u64,
+}
+
+impl Words {
+    fn of(text: &str, is_synthesised: bool) -> Self {
+        Self {
+            is_synthesised,
+            count: text.split(' ').count() as u64,
+        }
+    }
 }
 
 struct Seen(Observed);
@@ -43,6 +54,16 @@ impl Workshop for Words {
 
     fn data(&self) -> Vec<String> {
         vec!["data".to_owned()]
+    }
+
+    fn as_it_is(&self) -> AsItIs {
+        AsItIs {
+            ran: Ran {
+                cycles: vec![self.count],
+                hardware: Hardware::default(),
+            },
+            is_as_written: true,
+        }
     }
 
     fn try_out(&self, variant: &Variant, _: u64) -> Trial {
@@ -126,7 +147,7 @@ fn budget(goal: Goal) -> Budget {
 
 fn advised(text: &str, goal: Goal, is_synthesised: bool) -> Advice {
     let budget = budget(goal);
-    let (words, file) = (Words { is_synthesised }, OsStr::new("words.futil"));
+    let (words, file) = (Words::of(text, is_synthesised), OsStr::new("words.futil"));
     advise(&words, "words", file, text.to_owned(), budget).unwrap()
 }
 
@@ -156,14 +177,14 @@ fn what_costs_time_is_left_out_if_time_is_the_goal() {
 
 #[test]
 fn what_no_combination_beats_is_synthesised() {
-    let is_synthesised = true;
-    let (words, file) = (Words { is_synthesised }, OsStr::new("words.futil"));
+    let file = OsStr::new("words.futil");
     let budget = Budget {
         search: true,
         ..budget(Goal::Cycles)
     };
-    let text = "idle_wait sum idle_more product idle_end".to_owned();
-    let advice = advise(&words, "words", file, text, budget).unwrap();
+    let text = "idle_wait sum idle_more product idle_end";
+    let words = Words::of(text, true);
+    let advice = advise(&words, "words", file, text.to_owned(), budget).unwrap();
     let text = advice.text(petal_table::Screen::PLAIN);
     let expected = "      cycles  register bits   cells     time, ns     LUT      FF  changes
            3              0       0            6      30       0  2 changes, front-01.patch, all proved

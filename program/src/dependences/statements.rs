@@ -42,8 +42,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Takes in what was found in the arms of a `par`, with the effects of each.
-    fn add_arms(&mut self, mut arms: Vec<(Self, Effects)>) {
+    /// Takes in what was found in the arms of a `par`, with the effects of each. Two of which at most one does anything are not at work at once.
+    fn add_arms(&mut self, mut arms: Vec<(Self, Effects)>, of: &[Arm]) {
         let mut touching: BTreeMap<ir::Id, BTreeSet<usize>> = BTreeMap::new();
         let mut writing: BTreeMap<ir::Id, BTreeSet<usize>> = BTreeMap::new();
         for (at, (_, effects)) in arms.iter().enumerate() {
@@ -57,7 +57,10 @@ impl Found {
         for (at, (found, _)) in arms.iter_mut().enumerate() {
             let in_other_arm = |arms: &BTreeMap<ir::Id, BTreeSet<usize>>, cell: &ir::Id| {
                 let arms = arms.get(cell);
-                arms.is_some_and(|arms| arms.iter().any(|&arm| arm != at))
+                arms.is_some_and(|arms| {
+                    let mut others = arms.iter().filter(|&&arm| arm != at);
+                    others.any(|&arm| !of[arm].excludes(&of[at]))
+                })
             };
             let races = |effects: &Effects| {
                 let mut writes = effects.writes.iter();
@@ -95,6 +98,14 @@ struct Arm {
     all: Effects,
     /// That of an `if` without `else`.
     condition: Option<Condition>,
+}
+
+impl Arm {
+    /// Whether at most one of them does anything, as long as nothing writes what their conditions read.
+    fn excludes(&self, other: &Self) -> bool {
+        let both = self.condition.as_ref().zip(other.condition.as_ref());
+        both.is_some_and(|(first, second)| first.excludes(second))
+    }
 }
 
 /// What is needed to tell the effects of the statements of a component.
@@ -188,7 +199,7 @@ impl<'a> Analysis<'a> {
             children.push((below, of_child));
         }
         if is_par {
-            found.add_arms(children);
+            found.add_arms(children, &arms);
             found.races |= self.race(&arms);
         } else {
             for (below, _) in children {
@@ -283,10 +294,7 @@ impl<'a> Analysis<'a> {
         }
         pairs.into_iter().any(|(a, b)| {
             let (a, b) = (&arms[a], &arms[b]);
-            // Of branches that exclude one another, at most one does anything.
-            if let (Some(first), Some(second)) = (&a.condition, &b.condition)
-                && first.excludes(second)
-            {
+            if a.excludes(b) {
                 return collide(&a.own, &b.all) || collide(&a.all, &b.own);
             }
             collide(&a.all, &b.all)

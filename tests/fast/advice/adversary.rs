@@ -5,13 +5,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use petal_advise::{Certainty, Rewrite, RewriteKind, rewrites};
+use petal_advise::{Certainty, Observed, Rewrite, RewriteKind, rewrites};
 use petal_embedded::{Compiled, Options, Stopped, Visible};
 use petal_passes::Pipeline;
 use petal_program::{Library, Program};
 use petal_reconstruct::ProbeSource as _;
 
-use super::random::{OPTIMISATIONS, edited, observed};
+use super::random::{OPTIMISATIONS, SHARING, edited, observed};
 use crate::support;
 use crate::support::dice::Dice;
 use crate::support::traps::{self, Memories, TRAPS, Trap};
@@ -45,6 +45,8 @@ struct Trial<'a> {
     library: &'a Library,
     memories: &'a Memories,
     pipelines: Vec<(String, Pipeline)>,
+    /// Whether none of them makes one cell of several.
+    is_apart: bool,
     seed: u64,
 }
 
@@ -107,7 +109,11 @@ impl Trial<'_> {
     fn proved(&self, text: &str) -> Result<Vec<Rewrite>, String> {
         std::fs::write(self.file, text).expect("the temporary folder can be written");
         let program = Program::read(self.file, self.library).map_err(|error| error.to_string())?;
-        let mut all = rewrites(program, &observed(text)).map_err(|error| error.to_string())?;
+        let observed = Observed {
+            is_apart: self.is_apart,
+            ..observed(text)
+        };
+        let mut all = rewrites(program, &observed).map_err(|error| error.to_string())?;
         all.retain(|rewrite| rewrite.certainty == Certainty::Proved);
         Ok(all)
     }
@@ -219,10 +225,13 @@ fn adversary(trap: Trap) -> Result<usize, String> {
                 Pipeline::parse(name, &without).expect("the passes are known"),
             )
         };
+        let is_apart = number % 2 == 1;
+        let apart = || is_apart.then(|| SHARING.to_owned());
         let mut some = || {
             let passes = OPTIMISATIONS.iter();
             let passes = passes.filter(|_| dice.one_in(3));
-            passes.map(|pass| (*pass).to_owned()).collect::<Vec<_>>()
+            let passes = passes.map(|pass| (*pass).to_owned());
+            passes.chain(apart()).collect::<Vec<_>>()
         };
         let lists = [some(), some()];
         let [first, second] = lists.map(|list| parse("all", list));
@@ -231,11 +240,12 @@ fn adversary(trap: Trap) -> Result<usize, String> {
             library: &library,
             memories: &program.memories,
             pipelines: vec![
-                parse("all", Vec::new()),
+                parse("all", apart().into_iter().collect()),
                 parse("no-opt", Vec::new()),
                 first,
                 second,
             ],
+            is_apart,
             seed: seed + 1,
         };
         count += trial.run(&program.text, &mut dice).map_err(|problem| {

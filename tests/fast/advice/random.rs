@@ -42,6 +42,9 @@ const PROVED: [RewriteKind; 7] = [
 /// Of kinds of which a program has one for each group or cell, so many are tried of each.
 const MOST_OF_A_KIND: usize = 2;
 
+/// The pass that makes one cell of several.
+pub const SHARING: &str = "cell-share";
+
 /// Passes of `all` that are not needed to compile anything. (Without `add-guard`, a static component that a dynamic one runs goes on
 /// after its latency, so a program computes something else then, edited or not.)
 pub const OPTIMISATIONS: [&str; 11] = [
@@ -51,7 +54,7 @@ pub const OPTIMISATIONS: [&str; 11] = [
     "group2invoke",
     "infer-share",
     "comb-prop",
-    "cell-share",
+    SHARING,
     "static-inference",
     "static-promotion",
     "dead-cell-removal",
@@ -82,10 +85,12 @@ fn data(seed: u64) -> Memories {
 }
 
 /// The ways to compile a program.
-fn pipelines(without: u32) -> [(String, Pipeline); 3] {
+fn pipelines(without: u32, is_apart: bool) -> [(String, Pipeline); 3] {
     let left_out = OPTIMISATIONS.iter().enumerate();
     let left_out = left_out.filter(|(at, _)| without >> at & 1 == 1);
-    let left_out: Vec<String> = left_out.map(|(_, pass)| (*pass).to_owned()).collect();
+    let apart: Vec<String> = is_apart.then(|| SHARING.to_owned()).into_iter().collect();
+    let left_out = left_out.map(|(_, pass)| (*pass).to_owned());
+    let left_out: Vec<String> = left_out.chain(apart.clone()).collect();
     let parse = |name: &str, left_out: &[String]| {
         let told = format!("{name} without [{}]", left_out.join(", "));
         (
@@ -94,7 +99,7 @@ fn pipelines(without: u32) -> [(String, Pipeline); 3] {
         )
     };
     [
-        parse("all", &[]),
+        parse("all", &apart),
         parse("no-opt", &[]),
         parse("all", &left_out),
     ]
@@ -178,13 +183,19 @@ struct Tried<'a> {
     /// What the program leaves in memory without edits, for each pipeline that can compile it.
     before: Vec<Option<Vec<Option<Memories>>>>,
     edits: &'a RefCell<BTreeMap<RewriteKind, u32>>,
+    /// Whether no pipeline makes one cell of several.
+    is_apart: bool,
 }
 
 impl Tried<'_> {
     fn proved(&self, text: &str) -> Result<Vec<Rewrite>, String> {
         std::fs::write(self.file, text).expect("the temporary folder can be written");
         let program = Program::read(self.file, self.library).map_err(|error| error.to_string())?;
-        let all = rewrites(program, &observed(text)).map_err(|error| error.to_string())?;
+        let observed = Observed {
+            is_apart: self.is_apart,
+            ..observed(text)
+        };
+        let all = rewrites(program, &observed).map_err(|error| error.to_string())?;
         let proved = all.into_iter();
         let mut proved: Vec<Rewrite> = proved
             .filter(|rewrite| rewrite.certainty == Certainty::Proved)
@@ -297,7 +308,8 @@ fn what_is_proved_changes_no_memory() {
         std::fs::write(&file, &text).expect("the temporary folder can be written");
         let seed = u64::from(seed);
         let seeds = [seed, seed + 1_000, seed + 2_000];
-        let pipelines = pipelines(without);
+        let is_apart = seed % 2 == 1;
+        let pipelines = pipelines(without, is_apart);
         let before = pipelines
             .iter()
             .map(|(_, pipeline)| results(&file, &library, pipeline, &seeds));
@@ -315,6 +327,7 @@ fn what_is_proved_changes_no_memory() {
             seeds: &seeds,
             before,
             edits: &edits,
+            is_apart,
         };
         tried_with.all(&text, &walk).map_err(|problem| {
             first_failure.set(first_failure.get().or(Some(tried.get())));

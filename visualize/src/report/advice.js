@@ -14,7 +14,7 @@ function showAdvice({ advice, cycles, with_all, with_proved, file, arguments: op
     const summary = element(
       "summary",
       {},
-      element("span", { class: "number" }, `−${count(on_top)}`),
+      element("span", { class: "number" }, `${on_top < 0 ? "+" : "−"}${count(Math.abs(on_top))}`),
       element("span", { class: "number" }, `−${share.toFixed(1)} %`),
       element("span", {}, item.class),
       element("span", {}, ...prose(what), ...(item.place ? [element("small", {}, ` ${item.place}`)] : [])),

@@ -10,8 +10,8 @@ use petal_metadata::ControlKind;
 use petal_program::dependences::{cell_of, ports_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
-/// Whether a component has such a loop.
-pub(super) fn are_misread(component: &ir::Component) -> bool {
+/// Whether a component has such a loop. Nobody asks what is needed no more where each cell `is_apart`.
+pub(super) fn are_misread(component: &ir::Component, is_apart: bool) -> bool {
     let control = component.control.borrow();
     let root = View::of(&control);
     let mut found = false;
@@ -22,7 +22,8 @@ pub(super) fn are_misread(component: &ir::Component) -> bool {
         );
         if let Some(body) = view.children().first().filter(|_| is_loop) {
             let is_static = view.kind() == ControlKind::StaticRepeat;
-            found |= !is_static && falls_through(*body) || loses(component, root, view, *body);
+            found |= !is_static && falls_through(*body)
+                || !is_apart && loses(component, root, view, *body);
         }
     });
     found
