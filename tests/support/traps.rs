@@ -77,6 +77,30 @@ pub struct Program {
     pub memories: Memories,
 }
 
+impl Program {
+    /// The same with all that `main` does in a component that gets the memories, as CIRCT makes kernels.
+    pub fn as_kernel(&self) -> String {
+        let main = "component main() -> () {\n";
+        let start = self.text.find(main).expect("a program has a `main`");
+        let (before, rest) = self.text.split_at(start);
+        let is_external = |line: &&str| line.trim_start().starts_with("@external ");
+        let external: Vec<&str> = rest.lines().filter(is_external).collect();
+        let names = external.iter().map(|line| {
+            let name = line.trim_start().strip_prefix("@external ");
+            let name = name.and_then(|line| line.split_once(" = "));
+            name.expect("a memory has a name").0
+        });
+        let handed: Vec<String> = names.map(|name| format!("{name} = {name}")).collect();
+        let kernel = rest.replacen(main, "component kernel() -> () {\n", 1);
+        format!(
+            "{before}{}\n{main}  cells {{\n{}\n    k = kernel();\n  }}\n  wires {{}}\n  control {{ seq {{ invoke k[{}]()(); }} }}\n}}\n",
+            kernel.replace("@external ", "ref "),
+            external.join("\n"),
+            handed.join(", "),
+        )
+    }
+}
+
 /// Contents of memories: numbers, most of them small.
 pub fn words(memories: &Memories, dice: &mut Dice) -> Vec<(String, Vec<u64>)> {
     let mut word = |width: u32| {
