@@ -93,7 +93,7 @@ impl Program {
         let handed: Vec<String> = names.map(|name| format!("{name} = {name}")).collect();
         let kernel = rest.replacen(main, "component kernel() -> () {\n", 1);
         format!(
-            "{before}{}\n{main}  cells {{\n{}\n    k = kernel();\n  }}\n  wires {{}}\n  control {{ seq {{ invoke k[{}]()(); }} }}\n}}\n",
+            "{before}{}\n{main}  cells {{\n{}\n    all_of_it = kernel();\n  }}\n  wires {{}}\n  control {{ seq {{ invoke all_of_it[{}]()(); }} }}\n}}\n",
             kernel.replace("@external ", "ref "),
             external.join("\n"),
             handed.join(", "),
