@@ -74,6 +74,11 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     })?;
     write(&out, &advice, path)?;
     let is_sound = advice.defects.is_empty();
+    if shop.is_another() {
+        messages::warning(
+            "as it is compiled, the design leaves something else in its memories than with `-d cell-share`, which is what everything was compared with",
+        );
+    }
     print(&text(args, &advice, path, &out))?;
     if !args.quiet && !advice.interrupted {
         // So that one sees when to stop.

@@ -36,4 +36,4 @@ pub use pipeline::{Passes, pipelines};
 pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
 pub use search::{Budget, Goal, advise};
 pub use variant::Variant;
-pub use workshop::{AdvisedStatement, AsItIs, Cost, Failure, Profile, Ran, Trial, Workshop};
+pub use workshop::{AdvisedStatement, Cost, Failure, Profile, Ran, Trial, Workshop};

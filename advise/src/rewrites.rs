@@ -117,7 +117,7 @@ pub struct Observed {
     pub shared: BTreeSet<(String, String)>,
     /// Components in which the compiler made one cell of several that have to keep what they hold.
     pub joined: BTreeSet<String>,
-    /// Whether each cell has hardware of its own, since no pass makes one of several.
+    /// Whether each cell has hardware of its own, since somebody says that no pass shall make one of several.
     pub is_apart: bool,
 }
 

@@ -15,13 +15,12 @@ use std::ffi::OsStr;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
-use self::apart::leave_alone;
 pub use self::goal::Goal;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
 use crate::rewrites::Observed;
 use crate::variant::Variant;
-use crate::workshop::{AdvisedStatement, AsItIs, Failure, Profile as _, Ran, Trial, Try, Workshop};
+use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Try, Workshop};
 
 /// Where a change is in the file as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -97,10 +96,7 @@ pub fn advise<W: Workshop>(
     budget: Budget,
 ) -> Result<Advice, Failure> {
     let original = Variant::original(text);
-    let AsItIs {
-        ran: before,
-        is_as_written,
-    } = workshop.as_it_is();
+    let before = workshop.as_it_is();
     let mut search = Search {
         workshop,
         original: &original,
@@ -115,7 +111,7 @@ pub fn advise<W: Workshop>(
         defects: Vec::new(),
     };
     let mut kept: Vec<Kept> = Vec::new();
-    kept.extend(search.apart(is_as_written, &before)?);
+    kept.extend(search.apart(&before)?);
     let classes = [Class::Proved, Class::Checked];
     for class in &classes[..if budget.proved { 1 } else { 2 }] {
         let mut again = true;
@@ -131,9 +127,7 @@ pub fn advise<W: Workshop>(
             again = more.is_empty();
             kept.extend(more);
         }
-        if is_as_written {
-            leave_alone(&mut kept, &before);
-        }
+        search.leave_alone(&mut kept, &before);
     }
     let (kept, synthesized) = search.weigh(budget.goal, &before, kept)?;
     let front = if budget.search {

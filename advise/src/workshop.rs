@@ -45,15 +45,6 @@ impl Cost {
     }
 }
 
-/// The run of the program as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AsItIs {
-    /// The run.
-    pub ran: Ran,
-    /// Whether it computed what the program says, as far as anybody knows: what it computes with each cell apart.
-    pub is_as_written: bool,
-}
-
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trial {
@@ -97,7 +88,10 @@ pub trait Workshop: Sync {
     fn data(&self) -> Vec<String>;
 
     /// The run of the program as it is with all data sets.
-    fn as_it_is(&self) -> AsItIs;
+    fn as_it_is(&self) -> Ran;
+
+    /// Whether programs are held against the one with each cell apart rather than the one as it is.
+    fn hold_against_apart(&self, is_apart: bool);
 
     /// Compiles and runs a program with all data sets; `limit` is how many cycles it may take with all of them together.
     fn try_out(&self, variant: &Variant, limit: u64) -> Trial;

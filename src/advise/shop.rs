@@ -1,10 +1,11 @@
 //! Where the programs that `petal advise` tries are compiled, run and compared.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use petal_advise::{AsItIs, Change, Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_advise::{Change, Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView, Period};
 use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
@@ -26,10 +27,11 @@ pub struct Shop<'a> {
     options: &'a Options,
     library: Library,
     source: Source,
-    /// The contents of the memories before and after the run of the program as it is written, for each data set.
-    data: Vec<(Memories, String)>,
+    /// What is in memory, for each data set.
+    data: Vec<DataSet>,
     /// The run of the program as it is.
-    as_it_is: AsItIs,
+    as_it_is: Ran,
+    is_held_against_apart: AtomicBool,
     names: Vec<String>,
     /// What to synthesise for, and the tools, if that is asked for.
     synthesis: Option<(Wanted, Tools)>,
@@ -38,6 +40,15 @@ pub struct Shop<'a> {
     /// One program is parsed at a time anyway.
     pub bar: ProgressBar,
     told: Mutex<()>,
+}
+
+/// The contents of the memories with one data set.
+struct DataSet {
+    before: Memories,
+    /// After the run of the program as it is.
+    after: String,
+    /// After that with each cell apart, if there is one.
+    after_apart: Option<String>,
 }
 
 impl<'a> Shop<'a> {
@@ -63,13 +74,11 @@ impl<'a> Shop<'a> {
             library: Library::new(&options.design.libraries)?,
             source,
             data: Vec::new(),
-            as_it_is: AsItIs {
-                ran: Ran {
-                    cycles: Vec::new(),
-                    hardware: Hardware::default(),
-                },
-                is_as_written: true,
+            as_it_is: Ran {
+                cycles: Vec::new(),
+                hardware: Hardware::default(),
             },
+            is_held_against_apart: AtomicBool::new(false),
             names: Vec::new(),
             synthesis: None,
             budget,
@@ -85,13 +94,13 @@ impl<'a> Shop<'a> {
                 "{error}; `petal advise` needs petal's own simulator, which runs a design hundreds of times"
             ))
         })?;
-        shop.as_it_is.ran.hardware = hardware(&design);
+        shop.as_it_is.hardware = hardware(&design);
         let apart = shop.apart(&original);
         for run in runs {
             let memories = Memories::of(run, &design)?;
             let after = match run_once(&compiled, &design, &memories, options.cycle_limit)? {
                 Ok((cycles, after)) => {
-                    shop.as_it_is.ran.cycles.push(cycles);
+                    shop.as_it_is.cycles.push(cycles);
                     after
                 }
                 Err(stopped) => {
@@ -103,17 +112,39 @@ impl<'a> Shop<'a> {
             let name = run.data_file();
             let name = name.map_or_else(|| "zeros".to_owned(), |name| name.display().to_string());
             shop.names.push(name);
-            let as_written = match &apart {
+            let apart = match &apart {
                 Some((design, compiled)) => {
                     run_once(compiled, design, &memories, options.cycle_limit)?.ok()
                 }
                 None => None,
             };
-            let as_written = as_written.map_or_else(|| after.clone(), |(_, after)| after);
-            shop.as_it_is.is_as_written &= as_written == after;
-            shop.data.push((memories, as_written));
+            shop.data.push(DataSet {
+                before: memories,
+                after,
+                after_apart: apart.map(|(_, after)| after),
+            });
         }
         Ok(shop)
+    }
+
+    /// Whether programs are held against the one with each cell apart, and that leaves something else in memory than the one as it is.
+    pub fn is_another(&self) -> bool {
+        let mut sets = self.data.iter();
+        self.is_held_against_apart.load(Ordering::Relaxed)
+            && sets.any(|set| {
+                set.after_apart
+                    .as_ref()
+                    .is_some_and(|apart| *apart != set.after)
+            })
+    }
+
+    /// Whether somebody says that each cell has hardware of its own. That the passes do not share cells is not enough: others may.
+    fn is_apart(&self, variant: &Variant) -> bool {
+        let design = self.design(variant.passes());
+        let left_out = Passes::apart().disabled;
+        left_out
+            .iter()
+            .all(|pass| design.disabled_passes.contains(pass))
     }
 
     /// The program with hardware of its own for each cell, where the compiler gives several one.
@@ -203,8 +234,13 @@ impl Workshop for Shop<'_> {
         self.names.clone()
     }
 
-    fn as_it_is(&self) -> AsItIs {
+    fn as_it_is(&self) -> Ran {
         self.as_it_is.clone()
+    }
+
+    fn hold_against_apart(&self, is_apart: bool) {
+        self.is_held_against_apart
+            .store(is_apart, Ordering::Relaxed);
     }
 
     fn try_out(&self, variant: &Variant, limit: u64) -> Trial {
@@ -222,8 +258,13 @@ impl Workshop for Shop<'_> {
                 .cycle_limit
                 .saturating_mul(self.data.len() as u64),
         );
-        for (memories, expected) in &self.data {
-            match run_once(&compiled, &design, memories, left) {
+        let is_apart = self.is_held_against_apart.load(Ordering::Relaxed);
+        for set in &self.data {
+            let expected = match &set.after_apart {
+                Some(apart) if is_apart => apart,
+                _ => &set.after,
+            };
+            match run_once(&compiled, &design, &set.before, left) {
                 Ok(Ok((count, after))) if after == *expected => {
                     left -= count;
                     cycles.push(count);
@@ -319,17 +360,17 @@ impl Shop<'_> {
         let pipeline = self.pipeline(variant.passes())?;
         let (design, metadata) = petal_passes::instrument(self.program(variant)?, &pipeline)?;
         let reconstruction = Reconstruction::new(&metadata);
-        let mut profiles = Profiles::new(&design, !pipeline.shares_cells());
+        let mut profiles = Profiles::new(&design, self.is_apart(variant));
         let probes = &reconstruction.signals().watched;
         let compiled = Compiled::new(design.program(), probes, Visible::Probes)?;
-        for (at, (memories, _)) in self.data.iter().enumerate() {
+        for (at, set) in self.data.iter().enumerate() {
             let mut simulation = compiled.simulation(SimulationOptions {
                 cycle_limit: self.options.cycle_limit,
                 interrupt: interrupt::flag(),
                 partial: false,
                 ..SimulationOptions::default()
             })?;
-            memories.in_design(&design).load(&mut simulation);
+            set.before.in_design(&design).load(&mut simulation);
             let mut analysis = Analysis::new(&metadata, ControlView::Source);
             reconstruction
                 .run(&mut simulation, &mut |event| {

@@ -1,6 +1,6 @@
 //! The program with hardware of its own for each cell, where more of that can be proved.
 //!
-//! Owns when a search begins with it.
+//! Owns when a search begins with it. All programs are held against it then.
 
 use super::{ChangePlace, Kept, Search, total};
 use crate::change::Change;
@@ -9,12 +9,8 @@ use crate::variant::Variant;
 use crate::workshop::{Failure, Profile as _, Ran, Trial, Workshop};
 
 impl<W: Workshop> Search<'_, W> {
-    /// That each cell is apart, if the program computes something else as it is, or more changes are proved then.
-    pub(super) fn apart(
-        &mut self,
-        is_as_written: bool,
-        before: &Ran,
-    ) -> Result<Option<Kept>, Failure> {
+    /// That each cell is apart, if more changes are proved then.
+    pub(super) fn apart(&mut self, before: &Ran) -> Result<Option<Kept>, Failure> {
         let change = Change::Apart;
         let mut pipelines = self.workshop.pipelines().into_iter();
         if !pipelines.any(|passes| Change::Compile(passes).what() == change.what()) {
@@ -26,18 +22,16 @@ impl<W: Workshop> Search<'_, W> {
         else {
             return Ok(None);
         };
-        if is_as_written && proved_apart <= proved {
+        if proved_apart <= proved {
             return Ok(None);
         }
+        self.workshop.hold_against_apart(true);
         let Trial::Ran(ran) = self.workshop.try_out(&after, u64::MAX) else {
+            self.workshop.hold_against_apart(false);
             return Ok(None);
         };
-        let saved = total(before).checked_sub(total(&ran));
-        if is_as_written && saved.is_none() {
-            return Ok(None);
-        }
         let key = change.key(self.original);
-        if let Some(saved) = saved {
+        if let Some(saved) = total(before).checked_sub(total(&ran)) {
             self.alone.insert(key.clone(), (change.clone(), saved));
         }
         self.base = after.clone();
@@ -61,14 +55,17 @@ impl<W: Workshop> Search<'_, W> {
         });
         Ok(Some(proved.count()))
     }
-}
 
-/// Takes it back if nothing came of it.
-pub(super) fn leave_alone(kept: &mut Vec<Kept>, before: &Ran) {
-    if let [only] = &**kept
-        && only.change == Change::Apart
-        && total(&only.ran) == total(before)
-    {
-        kept.clear();
+    /// Takes it back if nothing came of it.
+    pub(super) fn leave_alone(&mut self, kept: &mut Vec<Kept>, before: &Ran) {
+        if let Some(last) = kept.last()
+            && kept[0].change == Change::Apart
+            && total(&last.ran) >= total(before)
+        {
+            kept.clear();
+            self.base = self.original.clone();
+            self.alone.clear();
+            self.workshop.hold_against_apart(false);
+        }
     }
 }

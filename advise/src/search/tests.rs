@@ -9,7 +9,7 @@ use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
-use crate::workshop::{AdvisedStatement, AsItIs, Cost, Profile, Ran, Trial, Workshop};
+use crate::workshop::{AdvisedStatement, Cost, Profile, Ran, Trial, Workshop};
 
 /// Without `idle_wait` a program has a slower clock, if anybody asks for that.
 struct Words {
@@ -56,15 +56,14 @@ impl Workshop for Words {
         vec!["data".to_owned()]
     }
 
-    fn as_it_is(&self) -> AsItIs {
-        AsItIs {
-            ran: Ran {
-                cycles: vec![self.count],
-                hardware: Hardware::default(),
-            },
-            is_as_written: true,
+    fn as_it_is(&self) -> Ran {
+        Ran {
+            cycles: vec![self.count],
+            hardware: Hardware::default(),
         }
     }
+
+    fn hold_against_apart(&self, _: bool) {}
 
     fn try_out(&self, variant: &Variant, _: u64) -> Trial {
         let text = variant.text();

@@ -36,11 +36,8 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("bypass-register", "no-opt"),
         ("go-read-by-wires", "no-opt"),
         ("done-read-by-wires", "no-opt"),
-        ("state-behind-wires", "all"),
         ("state-behind-wires", "no-opt"),
-        ("nested-state", "all"),
         ("nested-state", "no-opt"),
-        ("inlined-state", "all"),
         ("inlined-state", "no-opt"),
         ("inlined-undriven", "all"),
         ("inlined-undriven", "no-opt"),
@@ -79,6 +76,18 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
+    }
+}
+
+/// That it is to be compiled with each cell apart.
+const APART: &str = "compile it with `-d cell-share`";
+
+#[test]
+fn what_sharing_may_lose_is_proved_without_it_alone() {
+    for program in ["state-behind-wires", "nested-state", "inlined-state"] {
+        let proved = advised(program, &["--proved"]);
+        let whats: Vec<&str> = proved.iter().map(|(what, _)| what.as_str()).collect();
+        assert_eq!((whats[0], whats.len()), (APART, 2), "{program}: {whats:?}");
     }
 }
 
@@ -131,12 +140,12 @@ fn what_may_stop_the_run_stays_behind_a_loop() {
 
 #[test]
 fn what_a_run_keeps_is_not_lost_whatever_the_passes() {
-    for passes in ["all", "no-opt"] {
-        for (what, is_proved) in advised("run-keeps-register", &["--passes", passes]) {
-            let is_of_caller = what.contains("`load`");
-            assert!(is_of_caller || !is_proved, "{what} under {passes}");
-        }
+    for (what, is_proved) in advised("run-keeps-register", &["--passes", "no-opt"]) {
+        let is_of_caller = what.contains("`load`");
+        assert!(is_of_caller || !is_proved, "{what}");
     }
+    let advised = advised("run-keeps-register", &[]);
+    assert_eq!(advised[0], (APART.to_owned(), true));
 }
 
 /// Registers of a primitive that is the library's `std_bypass_reg` but for its declaration: what is said of its ports `write_en`
@@ -202,7 +211,14 @@ fn with_proved_nothing_checked_is_applied() {
     workshop.write("design.futil", &text);
     let data = std::fs::read(folder.join("run-keeps-register.json")).unwrap();
     workshop.write("design.futil.data", data);
-    let said = workshop.succeeds(&["advise", "design.futil", "--proved", "--apply"]);
+    let said = workshop.succeeds(&[
+        "advise",
+        "design.futil",
+        "--proved",
+        "--apply",
+        "--passes",
+        "no-opt",
+    ]);
     assert!(!said.contains("checked:"), "{said}");
     let summary: Value =
         serde_json::from_str(&workshop.read("petal-out/design/summary.json")).unwrap();
