@@ -329,6 +329,103 @@ fn components() {
     );
 }
 
+/// Two arms that run the same component with one register; at most one of them is taken if the numbers are two.
+fn arms_with(numbers: [u8; 2]) -> String {
+    let p = component(
+        "p() -> ()",
+        "ref r = std_reg(8); k = std_reg(8); j = std_reg(8);",
+        &sets("k_1 j_1 r_1"),
+        "seq { k_1; j_1; r_1; }",
+    );
+    let [one, other] = numbers;
+    let wires = format!(
+        "eq.left = a.out; eq.right = 8'd{one}; other.left = a.out; other.right = 8'd{other};"
+    );
+    p + &component(
+        "main() -> ()",
+        &format!("{CELLS} one = p(); two = p();"),
+        &wires,
+        "par { if eq.out { invoke one[r = b]()(); } if other.out { invoke two[r = b]()(); } }",
+    )
+}
+
+#[test]
+fn arms_of_which_one_is_taken_do_not_race() {
+    let is_apart = Observed {
+        is_apart: true,
+        ..Observed::default()
+    };
+    let steps = |numbers| {
+        let text = render_of(&arms_with(numbers), &is_apart);
+        let of_steps = text.lines().find(|line| line.contains("make one group of"));
+        of_steps.map(|line| line.starts_with("proved"))
+    };
+    assert_eq!([steps([1, 2]), steps([1, 1])], [Some(true), None]);
+}
+
+/// Why a cell becomes a part of `main`, and how certain that is: of a component with this signature and control, run by this.
+fn of_inline(signature: &str, control: &str, main: &str, is_apart: bool) -> String {
+    let p = component(
+        signature,
+        "ref r = std_reg(8); k = std_reg(8); lt = std_lt(8); n = std_add(8);",
+        &(sets("k_1 r_k")
+            + "lt.left = k.out; lt.right = 8'd9;
+            group up { n.left = k.out; n.right = 8'd1; k.in = n.out; k.write_en = 1'd1; up[done] = k.done; }"),
+        control,
+    );
+    let main = component(
+        "main() -> ()",
+        &format!("{CELLS} p = p();"),
+        &sets("a_1"),
+        main,
+    );
+    let observed = Observed {
+        is_apart,
+        ..Observed::default()
+    };
+    let text = render_of(&(p + &main), &observed);
+    let line = text.lines().find(|line| line.contains("@inline"));
+    line.unwrap().split(':').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_cell_becomes_a_part() {
+    let (plain, run) = ("p() -> ()", "seq { a_1; invoke p[r = a]()(); }");
+    let body = "seq { k_1; r_k; }";
+    assert_eq!(of_inline(plain, body, run, true), "proved");
+    assert_eq!(
+        of_inline(plain, body, "invoke p[r = a]()();", true),
+        "proved"
+    );
+    for (signature, body, run, is_apart) in [
+        (plain, body, run, false),
+        (
+            "p(x: 8) -> ()",
+            body,
+            "seq { a_1; invoke p[r = a](x = 8'd1)(); }",
+            true,
+        ),
+        ("p() -> (out: 8)", body, run, true),
+        (plain, "while lt.out { up; }", run, true),
+        (plain, body, "par { a_1; invoke p[r = b]()(); }", true),
+        (
+            plain,
+            body,
+            "seq { a_1; repeat 2 { invoke p[r = a]()(); } }",
+            true,
+        ),
+        (
+            plain,
+            body,
+            "seq { invoke p[r = a]()(); invoke p[r = b]()(); }",
+            true,
+        ),
+    ] {
+        let certainty = of_inline(signature, body, run, is_apart);
+        assert_eq!(certainty, "checked", "{signature} {body} {run} {is_apart}");
+    }
+}
+
 fn main(cells: &str, wires: &str, control: &str) -> String {
     component("main() -> ()", &format!("{CELLS} {cells}"), wires, control)
 }

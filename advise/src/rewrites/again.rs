@@ -93,7 +93,6 @@ impl Again {
         let control = View::of(&control);
         let mut first = firsts(control).into_iter();
         ends.stops_by_itself(component)
-            || control.identity().is_none()
             || first.any(|view| {
                 self.of_branch_or_invoke(component, view, ends)
                     .unwrap_or_else(|| ends.statement(component, view).may_stop)

@@ -139,6 +139,15 @@ fn what_may_stop_the_run_stays_behind_a_loop() {
 }
 
 #[test]
+fn a_kernel_becomes_a_part_of_what_runs_it() {
+    // Its memories have no word for each address, and what is only read there is not written.
+    let kernel = advised("kernel", &["--proved"]);
+    let whats: Vec<&str> = kernel.iter().map(|(what, _)| what.as_str()).collect();
+    let part = "make the cell `all` a part of `main`: `@inline`";
+    assert_eq!(whats, [APART, part]);
+}
+
+#[test]
 fn what_a_run_keeps_is_not_lost_whatever_the_passes() {
     for (what, is_proved) in advised("run-keeps-register", &["--passes", "no-opt"]) {
         let is_of_caller = what.contains("`load`");
