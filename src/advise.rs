@@ -17,6 +17,7 @@ use petal_program::Source;
 use petal_synth::Tools;
 use petal_table::thousands;
 
+pub use self::profiles::Profiles;
 use self::shop::Shop;
 pub use self::shop::run_once;
 use crate::args::{AdviceArg, AdviseArgs, GoalArg, TargetArg};

@@ -3,6 +3,7 @@
 //! What no program has, such as control that takes no cycle, is replayed from the profile (`petal_analysis::replay`); another latency of a
 //! primitive is simulated.
 
+mod advised;
 mod bounds;
 mod primitives;
 mod wanted;
@@ -13,10 +14,11 @@ use petal_analysis::replay::{Answer, Found, Question, Replay, Wanted};
 use petal_analysis::resources::Resources;
 use petal_analysis::{Analysis, ControlView};
 use petal_profile::{Error, Options, Places, Profile, Profiled, add_what_if};
-use petal_program::{Accesses, Library, Parsed};
+use petal_program::{Library, Parsed, Program};
 use petal_reconstruct::FrameLabels;
 use petal_table::{Column, Table, Value, thousands};
 
+use self::advised::Advised;
 use self::bounds::Bound;
 use crate::args::{FormatArg, WhatIfArgs};
 use crate::design;
@@ -37,6 +39,8 @@ struct Row {
     /// `None` where the results would be others.
     saved: Option<i64>,
     how: &'static str,
+    /// The kinds of advice that may make it so.
+    advice: String,
 }
 
 /// What is known of a run.
@@ -84,17 +88,15 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     let profile = Profile::open(&out)?;
     let cycles = profile.summary.cycles;
     let wanted = wanted::wanted(args, &profile.metadata)?;
+    let is_everything = args.primitive.is_empty() && !is_replayed;
+    let program = is_everything.then(|| program(&options)).transpose()?;
     let Known {
         mut rows,
-        mut bounds,
+        bounds,
         analysis,
-    } = replayed(&profile, wanted, &accesses(&options)?)?;
+    } = replayed(&profile, wanted, program)?;
     if !args.primitive.is_empty() {
         rows.clear();
-    }
-    let is_everything = args.primitive.is_empty() && !is_replayed;
-    if !is_everything {
-        bounds.clear();
     }
     if !is_replayed {
         let simulating = Stage::new("simulating", args.quiet);
@@ -117,7 +119,7 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
 /// The cell that needs most cycles for itself in the profile in `dir`, in a sentence; `None` if there is none that is limited.
 pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
     let profile = Profile::open(dir)?;
-    let accesses = accesses(options)?;
+    let accesses = petal_program::accesses(&program(options)?.ctx);
     let mut resources = Resources::new(&profile.metadata, &accesses);
     profile.events(ControlView::Source, &mut |event| {
         resources.event(event);
@@ -133,32 +135,38 @@ pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
     }))
 }
 
-/// The memories that each group of the design accesses.
-fn accesses(options: &Options) -> Result<Accesses, Error> {
+/// The design as it is written.
+fn program(options: &Options) -> Result<Program, Error> {
     let design = &options.design;
     let library = Library::new(&design.libraries)?;
-    let program = Parsed::read(design.source.clone(), &library)?.program()?;
-    Ok(petal_program::accesses(&program.ctx))
+    Ok(Parsed::read(design.source.clone(), &library)?.program()?)
 }
 
-/// What a replay of the run tells: of all that is wanted at once, or of everything.
-fn replayed<'a>(
-    profile: &'a Profile,
+/// What a replay of the run tells: of all that is wanted at once, or of everything, also by the program.
+fn replayed(
+    profile: &Profile,
     wanted: Wanted,
-    accesses: &Accesses,
-) -> Result<Known<'a>, Error> {
+    program: Option<Program>,
+) -> Result<Known<'_>, Error> {
     let is_all = wanted.is_empty();
     let labels = FrameLabels::new(&profile.metadata);
     let together = wanted.text(&profile.metadata, &labels);
     let mut replay = Replay::new(&profile.metadata, wanted);
-    let mut resources = Resources::new(&profile.metadata, accesses);
+    let accesses = program.as_ref().map(|of| petal_program::accesses(&of.ctx));
+    let mut resources = accesses
+        .as_ref()
+        .map(|of| Resources::new(&profile.metadata, of));
     let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
         replay.event(event);
-        resources.event(event);
+        if let Some(resources) = &mut resources {
+            resources.event(event);
+        }
         Ok(())
     })?;
     let found = replay.finish(analysis.activations());
-    let bounds = bounds::bounds(&found, &resources.finish());
+    let bounds = resources.map(|resources| bounds::bounds(&found, &resources.finish()));
+    let advised = program.map(|program| Advised::of(program, &profile.metadata, &analysis));
+    let advised = advised.transpose()?;
     let Found {
         cycles,
         answers,
@@ -199,13 +207,17 @@ fn replayed<'a>(
             counted: (counted != 0).then_some(counted),
             saved: Some(saved),
             how: if is_bound { AT_MOST } else { REPLAYED },
+            advice: advised
+                .as_ref()
+                .map(|of| of.text(question))
+                .unwrap_or_default(),
         }
     });
     // What is on no critical path is an answer, too, but not what was not there.
     let rows = rows.filter(|row| !is_all || row.counted.is_some() || row.saved > Some(0));
     Ok(Known {
         rows: rows.collect(),
-        bounds,
+        bounds: bounds.unwrap_or_default(),
         analysis,
     })
 }
@@ -223,6 +235,10 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
             is_optional: true,
             ..Column::text("how")
         },
+        Column {
+            is_optional: true,
+            ..Column::text("advice")
+        },
     ]);
     for row in rows {
         let saved = row.saved.map_or(Value::Unknown, Value::Signed);
@@ -237,6 +253,7 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
             saved,
             percent,
             Value::Text(row.how.to_owned()),
+            Value::Text(row.advice.clone()),
         ]);
     }
     table

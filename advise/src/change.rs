@@ -80,17 +80,7 @@ impl Change {
     /// A short name of its kind, for files and programs.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Edit(rewrite) => match rewrite.kind {
-                RewriteKind::ContinuousCondition => "continuous-condition",
-                RewriteKind::ExclusiveBranches => "exclusive-branches",
-                RewriteKind::ParallelSteps => "parallel-steps",
-                RewriteKind::SequentialArms => "sequential-arms",
-                RewriteKind::MergedGroups => "merged-groups",
-                RewriteKind::FixedLatency => "fixed-latency",
-                RewriteKind::FixedIterations => "fixed-iterations",
-                RewriteKind::Inline => "inline",
-                RewriteKind::UnsharedCell => "unshared-cell",
-            },
+            Self::Edit(rewrite) => rewrite.kind.name(),
             Self::Compile(_) | Self::Apart => "compile",
         }
     }

@@ -67,6 +67,21 @@ pub enum RewriteKind {
 }
 
 impl RewriteKind {
+    /// A short name, for files and programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ContinuousCondition => "continuous-condition",
+            Self::ExclusiveBranches => "exclusive-branches",
+            Self::ParallelSteps => "parallel-steps",
+            Self::SequentialArms => "sequential-arms",
+            Self::MergedGroups => "merged-groups",
+            Self::FixedLatency => "fixed-latency",
+            Self::FixedIterations => "fixed-iterations",
+            Self::Inline => "inline",
+            Self::UnsharedCell => "unshared-cell",
+        }
+    }
+
     /// Whether the passes have to compile static groups and static control after it.
     pub fn needs_static(self) -> bool {
         self == Self::FixedLatency

@@ -199,6 +199,7 @@ fn row(
         counted,
         saved,
         how,
+        advice: String::new(),
     })
 }
 

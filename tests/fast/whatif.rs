@@ -354,3 +354,26 @@ fn what_computes_beside_control_is_computation() {
     let overhead = summary["overhead_cycles"].as_i64();
     assert_eq!(answers["no control"].1, overhead);
 }
+
+#[test]
+fn an_answer_says_which_kinds_of_advice_there_are() {
+    let workshop = Workshop::empty();
+    let design = example("matmul");
+    let args = ["whatif", &design, "-q", "--out", "out", "--format", "json"];
+    let found: Value = serde_json::from_str(&workshop.succeeds(&args)).unwrap();
+    let advice = |what: &str| {
+        let mut rows = found["answers"].as_array().unwrap().iter();
+        let row = rows.find(|row| row["what if"] == what).unwrap();
+        row["advice"].as_str().unwrap().to_owned()
+    };
+    let expected = [
+        ("no condition of main.while@L87", "continuous-condition, fixed-iterations"),
+        ("no control of main.while@L87", "fixed-iterations"),
+        ("no control of main.seq@L88", "fixed-latency"),
+        ("main.multiply a cycle shorter", ""),
+        ("std_mult_pipe=1", ""),
+    ];
+    for (what, kinds) in expected {
+        assert_eq!(advice(what), kinds, "{what}");
+    }
+}

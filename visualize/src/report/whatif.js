@@ -12,8 +12,9 @@ function showWhatIf({ answers, bounds, cycles }) {
   const least = bounds.map((bound) => ({ name: bound["if only this took time"], cycles: bound.cycles, paint: "control" }));
   const known = answers.filter(({ saves }) => saves > 0);
   const saving = known.map((answer) => {
-    const { "what if": name, counted, saves, how } = answer;
-    return { name, cycles: saves, told: counted && counted !== saves ? `${how}; ${count(counted)} counted` : how, paint: "fsm-update" };
+    const { "what if": name, counted, saves, how, advice } = answer;
+    const told = [how, ...(counted && counted !== saves ? [`${count(counted)} counted`] : []), ...(advice ? [`advice: ${advice}`] : [])];
+    return { name, cycles: saves, told: told.join("; "), paint: "fsm-update" };
   });
   byId("whatif").append(
     element("h2", {}, "How short it can get"),
