@@ -268,6 +268,21 @@ fn json(rows: &[Row], bounds: &[Bound], cycles: u64) -> serde_json::Value {
     })
 }
 
+/// The slowest of several latencies of one primitive that saves as much as the fastest.
+fn knee(args: &WhatIfArgs, rows: &[Row]) -> Option<String> {
+    let [(name, cycles)] = &*args.primitive else {
+        return None;
+    };
+    let saved = |cycles: u32| {
+        let what_if = format!("{name}={cycles}");
+        rows.iter().find(|row| row.what_if == what_if)?.saved
+    };
+    let fastest = saved(*cycles.start())?;
+    let mut slower = cycles.clone().rev();
+    let knee = slower.find(|cycles| saved(*cycles) == Some(fastest))?;
+    (knee > *cycles.start()).then(|| format!("nothing is gained by less than {name}={knee}"))
+}
+
 fn text(args: &WhatIfArgs, rows: &[Row], bounds: &[Bound], cycles: u64, out: &Path) -> String {
     let all = || table(rows.iter(), cycles);
     match args.format {
@@ -292,6 +307,9 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &[Bound], cycles: u64, out: &Pa
     text.push_str(&table(rows.iter().take(args.top), cycles).shown(screen, 2));
     if let Some(more) = rows.len().checked_sub(args.top).filter(|more| *more > 0) {
         text.push_str(&screen.wrapped(&format!("{more} more: `--top {}`", rows.len()), 2));
+    }
+    if let Some(knee) = knee(args, rows) {
+        text.push_str(&screen.wrapped(&knee, 2));
     }
     if !bounds.is_empty() {
         text.push('\n');

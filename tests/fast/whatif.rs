@@ -358,7 +358,7 @@ fn what_computes_beside_control_is_computation() {
 #[test]
 fn an_answer_says_which_kinds_of_advice_there_are() {
     let workshop = Workshop::empty();
-    let design = example("matmul");
+    let design = example("matmul.futil");
     let args = ["whatif", &design, "-q", "--out", "out", "--format", "json"];
     let found: Value = serde_json::from_str(&workshop.succeeds(&args)).unwrap();
     let advice = |what: &str| {
@@ -367,7 +367,10 @@ fn an_answer_says_which_kinds_of_advice_there_are() {
         row["advice"].as_str().unwrap().to_owned()
     };
     let expected = [
-        ("no condition of main.while@L87", "continuous-condition, fixed-iterations"),
+        (
+            "no condition of main.while@L87",
+            "continuous-condition, fixed-iterations",
+        ),
         ("no control of main.while@L87", "fixed-iterations"),
         ("no control of main.seq@L88", "fixed-latency"),
         ("main.multiply a cycle shorter", ""),
@@ -376,4 +379,25 @@ fn an_answer_says_which_kinds_of_advice_there_are() {
     for (what, kinds) in expected {
         assert_eq!(advice(what), kinds, "{what}");
     }
+}
+
+#[test]
+fn a_sweep_of_a_latency_tells_when_nothing_more_is_gained() {
+    let workshop = Workshop::empty();
+    let design = example("distances.futil");
+    let sweep = |cycles: &str| {
+        let args = [
+            "whatif",
+            &design,
+            "-q",
+            "--out",
+            "out",
+            "--primitive",
+            cycles,
+        ];
+        workshop.succeeds(&args)
+    };
+    let knee = "nothing is gained by less than main.x_mult=4";
+    assert!(sweep("main.x_mult=1..8").ends_with(&format!("  {knee}\n")));
+    assert!(!sweep("main.x_mult=4..8").contains("nothing is gained"));
 }
