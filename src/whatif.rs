@@ -253,7 +253,10 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
             saved,
             percent,
             Value::Text(row.how.to_owned()),
-            Value::Text(row.advice.clone()),
+            match &*row.advice {
+                "" => Value::Empty,
+                advice => Value::Text(advice.to_owned()),
+            },
         ]);
     }
     table
@@ -304,7 +307,15 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &[Bound], cycles: u64, out: &Pa
     }
     let mut text = screen.wrapped(&format!("the run takes {run}; what if it had"), 0);
     text.push('\n');
-    text.push_str(&table(rows.iter().take(args.top), cycles).shown(screen, 2));
+    let shown = table(rows.iter().take(args.top), cycles);
+    let is_empty = |column: usize| {
+        let mut rows = shown.rows().iter();
+        rows.all(|row| matches!(row[column], Value::Empty))
+    };
+    let columns = (0..shown.columns().len()).filter(|column| !is_empty(*column));
+    let rows_shown: Vec<usize> = (0..shown.rows().len()).collect();
+    let shown = shown.part(&rows_shown, &columns.collect::<Vec<_>>());
+    text.push_str(&shown.shown(screen, 2));
     if let Some(more) = rows.len().checked_sub(args.top).filter(|more| *more > 0) {
         text.push_str(&screen.wrapped(&format!("{more} more: `--top {}`", rows.len()), 2));
     }

@@ -217,6 +217,11 @@ fn handed_over(ctx: &ir::Context) -> BTreeSet<(ir::Id, ir::Id)> {
 /// What the wires of a group end with in Verilog.
 const GROUP_PORTS: [&str; 6] = ["go", "go_in", "go_out", "done", "done_in", "done_out"];
 
+/// A name as it is in Verilog.
+fn plain(name: ir::Id) -> String {
+    name.as_ref().replace(['-', '\''], "_")
+}
+
 /// A component in which edits are looked for.
 struct Scope<'a> {
     component: &'a ir::Component,
@@ -284,7 +289,6 @@ impl Scope<'_> {
     /// wire `CELL_PORT` for each of its ports, and so has a group for its `go` and `done`: these clash neither.
     fn free_name<'b>(&self, name: &str, ports: impl IntoIterator<Item = &'b str>) -> String {
         let component = self.component;
-        let plain = |name: ir::Id| name.as_ref().replace(['-', '\''], "_");
         let mut taken = BTreeSet::new();
         for cell in component.cells.iter() {
             let cell = cell.borrow();

@@ -14,6 +14,7 @@ use petal_program::tree::{GroupRef, View};
 
 use super::ends::{Ends, may_stop};
 use super::flow::Flow;
+use super::misread::loops::uses;
 use super::misread::sole;
 use super::state::is_memory;
 
@@ -64,7 +65,7 @@ impl Again {
                 && again.components.insert(name)
             {
                 let control = component.control.borrow();
-                let first = firsts(View::of(&control)).into_iter();
+                let first = firsts(component, View::of(&control)).into_iter();
                 next.extend(first.flat_map(|view| runs(component, view)));
             }
         }
@@ -91,7 +92,7 @@ impl Again {
     fn stops_at_once(&self, component: &ir::Component, ends: &Ends) -> bool {
         let control = component.control.borrow();
         let control = View::of(&control);
-        let mut first = firsts(control).into_iter();
+        let mut first = firsts(component, control).into_iter();
         ends.stops_by_itself(component)
             || first.any(|view| {
                 self.of_branch_or_invoke(component, view, ends)
@@ -123,7 +124,7 @@ impl Again {
     /// computed from.
     fn first_stops(&self, component: &ir::Component, view: View<'_>, ends: &Ends) -> bool {
         let written = written(component);
-        let mut first = firsts(view).into_iter();
+        let mut first = firsts(component, view).into_iter();
         first.any(|view| {
             self.of_branch_or_invoke(component, view, ends)
                 .unwrap_or_else(|| stops(component, view, ends, &written))
@@ -181,9 +182,13 @@ impl Again {
     ) -> Option<&'static str> {
         let control = component.control.borrow();
         let children = view.children();
-        let is_empty = |view: &View<'_>| view.kind() == ControlKind::Empty;
-        let is_first =
-            children[..parts.start].iter().all(is_empty) && leads_to(View::of(&control), view);
+        let mut before = Touched::default();
+        for earlier in &children[..parts.start] {
+            before.add(&Touched::of(component, *earlier));
+        }
+        let waits = |part: &View<'_>| Touched::of(component, *part).waits_for(&before);
+        let is_first = !children[parts.clone()].iter().any(waits)
+            && leads_to(component, View::of(&control), view);
         let mut moved = children[parts].iter();
         let may_stop = self.components.contains(&component.name)
             && is_first
@@ -200,26 +205,81 @@ impl Again {
 }
 
 /// Whether a statement is among the first ones.
-fn leads_to(from: View<'_>, to: View<'_>) -> bool {
+fn leads_to(component: &ir::Component, from: View<'_>, to: View<'_>) -> bool {
     from.identity() == to.identity()
-        || first_children(from)
+        || first_children(component, from)
             .into_iter()
-            .any(|child| leads_to(child, to))
+            .any(|child| leads_to(component, child, to))
 }
 
-fn first_children(view: View<'_>) -> Vec<View<'_>> {
+/// Those that may begin with a statement. Of a `seq` that becomes static, steps begin with the first one if they need not wait for any.
+fn first_children<'a>(component: &ir::Component, view: View<'a>) -> Vec<View<'a>> {
     let children = view.children().into_iter();
     let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
     match view.kind() {
-        ControlKind::Seq | ControlKind::StaticSeq => children.next().into_iter().collect(),
+        ControlKind::StaticSeq => children.next().into_iter().collect(),
+        ControlKind::Seq => {
+            let mut before = Touched::default();
+            let first = children.filter(|child| {
+                let own = Touched::of(component, *child);
+                let waits = own.waits_for(&before);
+                before.add(&own);
+                !waits
+            });
+            first.collect()
+        }
         _ => children.collect(),
     }
 }
 
-/// This statement, and those below it that begin with it.
-fn firsts(view: View<'_>) -> Vec<View<'_>> {
-    let below = first_children(view).into_iter().flat_map(firsts);
+/// This statement, and those below it that may begin with it.
+fn firsts<'a>(component: &ir::Component, view: View<'a>) -> Vec<View<'a>> {
+    let below = first_children(component, view).into_iter();
+    let below = below.flat_map(|child| firsts(component, child));
     std::iter::once(view).chain(below).collect()
+}
+
+/// The cells that keep something and that a statement surely names.
+#[derive(Default)]
+struct Touched {
+    reads: BTreeSet<ir::Id>,
+    writes: BTreeSet<ir::Id>,
+}
+
+impl Touched {
+    fn of(component: &ir::Component, view: View<'_>) -> Self {
+        let mut all = Self::default();
+        let keeps = |name: &ir::Id| {
+            let cell = component.find_cell(*name);
+            cell.is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this())
+        };
+        view.walk(&mut |view| {
+            let handed = view.handed_over();
+            // That is a name in another component.
+            let is_formal = |name: &ir::Id| {
+                let mut formals = handed.iter().map(|(formal, _)| formal);
+                formals.any(|formal| formal == name)
+                    && !handed.iter().any(|(_, actual)| actual == name)
+            };
+            let is_sure = |name: &ir::Id| keeps(name) && !is_formal(name);
+            let own = uses(view);
+            all.reads.extend(own.reads.into_iter().filter(is_sure));
+            all.writes.extend(own.writes.into_iter().filter(is_sure));
+        });
+        all
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.reads.extend(&other.reads);
+        self.writes.extend(&other.writes);
+    }
+
+    /// Whether the compiler surely keeps it behind another one.
+    fn waits_for(&self, other: &Self) -> bool {
+        !self.reads.is_disjoint(&other.writes)
+            || !self.writes.is_disjoint(&other.writes)
+            || !self.writes.is_disjoint(&other.reads)
+    }
 }
 
 /// The components of cells that a statement itself runs or drives.

@@ -1,14 +1,16 @@
 //! Cells of components that become a part of the component that has them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
+use petal_program::dependences::cell_of;
 use petal_program::tree::View;
 
 use super::misread::sole;
 use super::state::Others;
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
+use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope, plain};
 
 impl Scope<'_> {
     pub fn inlines(&self, found: &mut Vec<Rewrite>) {
@@ -107,17 +109,23 @@ impl Scope<'_> {
                     .into_iter()
                     .any(|attribute| attributes.has(attribute))
         };
-        let hands_on = self.handed_over.iter().any(|(component, cell)| {
-            let cell = part.find_cell(*cell).filter(|_| *component == of);
-            cell.is_some_and(|cell| cell.borrow().is_reference())
+        // The compiler does not rename what a part hands over, and what its wires drive is driven all the time then.
+        let mut handed = self.handed_over.iter();
+        let hands_on = handed.any(|(component, _)| *component == of);
+        let mut wires = part.continuous_assignments.iter();
+        let drives = wires.any(|to| cell_of(&to.dst).is_some_and(|to| to.borrow().is_reference()));
+        let has_others = part.cells.iter().any(|cell| {
+            let cell = cell.borrow();
+            let is_inline = cell.attributes.has(ir::BoolAttr::Inline);
+            is_external(&cell) || is_inline && cell.is_component()
         });
-        let has_external = part.cells.iter().any(|cell| is_external(&cell.borrow()));
         let others = Others::of(self.component, self.handed_over, None);
         let (own, control) = (self.component.control.borrow(), part.control.borrow());
         let is_alone = sole(View::of(&control)).kind() == ControlKind::While;
         part.latency.is_none()
             && signature.ports.iter().all(is_plain)
-            && !(hands_on || has_external || is_alone)
+            && !(hands_on || drives || has_others || is_alone)
+            && !may_clash(self.component, part)
             && !(others.has_to_do_with(name) || others.is_continuous(name))
             && !self.again.may_stop_at_once(of)
             && self.is_step(View::of(&own), name, self.ends.may_stop(of))
@@ -195,4 +203,38 @@ impl Scope<'_> {
 
 fn is_external(cell: &ir::Cell) -> bool {
     cell.attributes.has(ir::BoolAttr::External)
+}
+
+/// Whether names of two components may clash in Verilog where they are in one: there a cell has a wire `CELL_PORT` for each port, and a group
+/// for its `go` and `done`. The compiler may add a number to a name.
+fn may_clash(one: &ir::Component, other: &ir::Component) -> bool {
+    let mut names = BTreeSet::new();
+    let mut ports: BTreeSet<String> = GROUP_PORTS.map(str::to_owned).into();
+    for component in [one, other] {
+        for cell in component.cells.iter() {
+            let cell = cell.borrow();
+            names.insert(plain(cell.name()));
+            let own = cell.ports.iter().map(|port| plain(port.borrow().name));
+            ports.extend(own);
+        }
+        let groups = component.get_groups().iter();
+        let groups = groups.map(|group| plain(group.borrow().name()));
+        let statics = component.get_static_groups().iter();
+        let statics = statics.map(|group| plain(group.borrow().name()));
+        names.extend(groups.chain(statics));
+        let combs = component.comb_groups.iter();
+        names.extend(combs.map(|group| plain(group.borrow().name())));
+    }
+    let is_wire = |name: &String| {
+        ports.iter().any(|port| {
+            let stem = name
+                .strip_suffix(port)
+                .and_then(|stem| stem.strip_suffix('_'));
+            stem.is_some_and(|stem| {
+                let unnumbered = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+                names.contains(stem) || names.contains(unnumbered)
+            })
+        })
+    };
+    names.iter().any(is_wire)
 }

@@ -127,9 +127,9 @@ fn is_read_in(view: View<'_>, of: View<'_>, cell: ir::Id) -> bool {
 
 /// The cells that a statement itself reads and writes, with its groups.
 #[derive(Default)]
-struct Uses {
-    reads: BTreeSet<ir::Id>,
-    writes: BTreeSet<ir::Id>,
+pub(in super::super) struct Uses {
+    pub reads: BTreeSet<ir::Id>,
+    pub writes: BTreeSet<ir::Id>,
 }
 
 impl Uses {
@@ -153,7 +153,7 @@ impl Uses {
     }
 }
 
-fn uses(view: View<'_>) -> Uses {
+pub(in super::super) fn uses(view: View<'_>) -> Uses {
     let mut uses = Uses::default();
     let (read, driven) = ports_of(view);
     uses.read(&read);
