@@ -73,9 +73,21 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("address-after-loop", "all"),
         ("unread-memory", "all"),
         ("unread-log", "all"),
+        ("compacted-address", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_becomes_no_part() {
+    for program in ["wires-drive-memory", "part-hands-on", "part-clashes"] {
+        let proved = advised(program, &["--proved", "-d", "cell-share"]);
+        let part = proved
+            .iter()
+            .find(|(what, _)| what.contains("a part of `main`"));
+        assert_eq!(part, None, "{program}");
     }
 }
 
