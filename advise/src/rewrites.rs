@@ -288,30 +288,38 @@ impl Scope<'_> {
     /// A name like this one that nothing in the component has, for a cell or group with these ports. In Verilog a cell has a
     /// wire `CELL_PORT` for each of its ports, and so has a group for its `go` and `done`: these clash neither.
     fn free_name<'b>(&self, name: &str, ports: impl IntoIterator<Item = &'b str>) -> String {
-        let component = self.component;
         let mut taken = BTreeSet::new();
-        for cell in component.cells.iter() {
+        let own = self.component;
+        let parts = own.cells.iter().filter_map(|cell| {
             let cell = cell.borrow();
-            let name = plain(cell.name());
-            let wires = cell.ports.iter();
-            taken.extend(wires.map(|port| format!("{name}_{}", plain(port.borrow().name))));
-            taken.insert(name);
-        }
-        let signature = component.signature.borrow();
-        taken.extend(signature.ports.iter().map(|port| plain(port.borrow().name)));
-        let groups = component
-            .get_groups()
-            .iter()
-            .map(|group| group.borrow().name());
-        let statics = component.get_static_groups().iter();
-        let combs = component.comb_groups.iter();
-        let groups = groups
-            .chain(statics.map(|group| group.borrow().name()))
-            .chain(combs.map(|group| group.borrow().name()));
-        for group in groups {
-            let name = plain(group);
-            taken.extend(GROUP_PORTS.map(|port| format!("{name}_{port}")));
-            taken.insert(name);
+            let of = cell.type_name();
+            let of = of.filter(|_| cell.attributes.has(ir::BoolAttr::Inline))?;
+            self.components.iter().find(|part| part.name == of)
+        });
+        for component in std::iter::once(own).chain(parts) {
+            for cell in component.cells.iter() {
+                let cell = cell.borrow();
+                let name = plain(cell.name());
+                let wires = cell.ports.iter();
+                taken.extend(wires.map(|port| format!("{name}_{}", plain(port.borrow().name))));
+                taken.insert(name);
+            }
+            let signature = component.signature.borrow();
+            taken.extend(signature.ports.iter().map(|port| plain(port.borrow().name)));
+            let groups = component
+                .get_groups()
+                .iter()
+                .map(|group| group.borrow().name());
+            let statics = component.get_static_groups().iter();
+            let combs = component.comb_groups.iter();
+            let groups = groups
+                .chain(statics.map(|group| group.borrow().name()))
+                .chain(combs.map(|group| group.borrow().name()));
+            for group in groups {
+                let name = plain(group);
+                taken.extend(GROUP_PORTS.map(|port| format!("{name}_{port}")));
+                taken.insert(name);
+            }
         }
         let ports: Vec<&str> = ports.into_iter().collect();
         let is_free = |name: &String| {

@@ -30,8 +30,8 @@ pub(super) fn components(ctx: &ir::Context, is_apart: bool) -> BTreeSet<ir::Id> 
                 .cells
                 .iter()
                 .any(|cell| cell.borrow().is_primitive(Some("std_wire")))
-            || loops::are_misread(component, is_apart)
-            || has_branches_in_par(component)
+            || loops::are_misread(ctx, component, is_apart)
+            || has_branches_in_par(ctx, component)
     });
     misread.map(|component| component.name).collect()
 }
@@ -79,22 +79,36 @@ fn has_other_latency(group: &ir::Group) -> bool {
 }
 
 /// Whether an arm of a `par` has branches and more: what runs at once in it is missed where it becomes static.
-fn has_branches_in_par(component: &ir::Component) -> bool {
+fn has_branches_in_par(ctx: &ir::Context, component: &ir::Component) -> bool {
     let mut has_some = false;
     View::of(&component.control.borrow()).walk(&mut |view| {
         if matches!(view.kind(), ControlKind::Par | ControlKind::StaticPar) {
             let arms = view.children().into_iter();
             let mut arms = arms.filter(|arm| !matches!(arm.kind(), ControlKind::If));
-            has_some |= arms.any(|arm| {
-                let mut has_branches = false;
-                arm.walk(&mut |view| {
-                    has_branches |= matches!(view.kind(), ControlKind::If | ControlKind::StaticIf);
-                });
-                has_branches
-            });
+            has_some |= arms.any(|arm| has_branches(ctx, arm));
         }
     });
     has_some
+}
+
+fn has_branches(ctx: &ir::Context, view: View<'_>) -> bool {
+    let mut has_some = false;
+    view.walk(&mut |view| {
+        has_some |= matches!(view.kind(), ControlKind::If | ControlKind::StaticIf)
+            || inlined(ctx, view)
+                .is_some_and(|part| has_branches(ctx, View::of(&part.control.borrow())));
+    });
+    has_some
+}
+
+/// The component that becomes a part in the place of a statement.
+fn inlined<'a>(ctx: &'a ir::Context, view: View<'_>) -> Option<&'a ir::Component> {
+    let cell = view.invoked()?;
+    let cell = cell.borrow();
+    let of = cell
+        .type_name()
+        .filter(|_| cell.attributes.has(ir::BoolAttr::Inline))?;
+    ctx.components.iter().find(|component| component.name == of)
 }
 
 /// Whether a group runs another one: what that reads and uses is not seen.

@@ -74,6 +74,7 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("unread-memory", "all"),
         ("unread-log", "all"),
         ("compacted-address", "all"),
+        ("part-in-par", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");

@@ -10,8 +10,10 @@ use petal_metadata::ControlKind;
 use petal_program::dependences::{cell_of, ports_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
+use super::inlined;
+
 /// Whether a component has such a loop. Nobody asks what is needed no more where each cell `is_apart`.
-pub(super) fn are_misread(component: &ir::Component, is_apart: bool) -> bool {
+pub(super) fn are_misread(ctx: &ir::Context, component: &ir::Component, is_apart: bool) -> bool {
     let control = component.control.borrow();
     let root = View::of(&control);
     let mut found = false;
@@ -22,7 +24,7 @@ pub(super) fn are_misread(component: &ir::Component, is_apart: bool) -> bool {
         );
         if let Some(body) = view.children().first().filter(|_| is_loop) {
             let is_static = view.kind() == ControlKind::StaticRepeat;
-            found |= !is_static && falls_through(*body)
+            found |= !is_static && falls_through(ctx, *body)
                 || !is_apart && loses(component, root, view, *body);
         }
     });
@@ -30,16 +32,21 @@ pub(super) fn are_misread(component: &ir::Component, is_apart: bool) -> bool {
 }
 
 /// Whether the last step of a statement may take no time.
-fn falls_through(view: View<'_>) -> bool {
+fn falls_through(ctx: &ir::Context, view: View<'_>) -> bool {
+    if let Some(part) = inlined(ctx, view) {
+        return falls_through(ctx, View::of(&part.control.borrow()));
+    }
     let children = view.children();
     match view.kind() {
-        ControlKind::Seq => children.last().is_some_and(|last| falls_through(*last)),
-        ControlKind::Par => children.iter().any(|arm| falls_through(*arm)),
+        ControlKind::Seq => children
+            .last()
+            .is_some_and(|last| falls_through(ctx, *last)),
+        ControlKind::Par => children.iter().any(|arm| falls_through(ctx, *arm)),
         ControlKind::If => {
             children.len() < 2
-                || children
-                    .iter()
-                    .any(|branch| branch.kind() == ControlKind::Empty || falls_through(*branch))
+                || children.iter().any(|branch| {
+                    branch.kind() == ControlKind::Empty || falls_through(ctx, *branch)
+                })
         }
         ControlKind::While | ControlKind::Repeat => true,
         _ => false,
