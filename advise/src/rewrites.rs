@@ -222,6 +222,17 @@ fn plain(name: ir::Id) -> String {
     name.as_ref().replace(['-', '\''], "_")
 }
 
+/// The names of the groups of a component, of all kinds.
+fn groups(component: &ir::Component) -> impl Iterator<Item = String> + '_ {
+    let groups = component.get_groups().iter();
+    let groups = groups.map(|group| group.borrow().name());
+    let statics = component.get_static_groups().iter();
+    let statics = statics.map(|group| group.borrow().name());
+    let combs = component.comb_groups.iter();
+    let combs = combs.map(|group| group.borrow().name());
+    groups.chain(statics).chain(combs).map(plain)
+}
+
 /// A component in which edits are looked for.
 struct Scope<'a> {
     component: &'a ir::Component,
@@ -290,12 +301,10 @@ impl Scope<'_> {
     fn free_name<'b>(&self, name: &str, ports: impl IntoIterator<Item = &'b str>) -> String {
         let mut taken = BTreeSet::new();
         let own = self.component;
-        let parts = own.cells.iter().filter_map(|cell| {
-            let cell = cell.borrow();
-            let of = cell.type_name();
-            let of = of.filter(|_| cell.attributes.has(ir::BoolAttr::Inline))?;
-            self.components.iter().find(|part| part.name == of)
-        });
+        let parts = own
+            .cells
+            .iter()
+            .filter_map(|cell| misread::inlined(self.components, &cell.borrow()));
         for component in std::iter::once(own).chain(parts) {
             for cell in component.cells.iter() {
                 let cell = cell.borrow();
@@ -306,17 +315,7 @@ impl Scope<'_> {
             }
             let signature = component.signature.borrow();
             taken.extend(signature.ports.iter().map(|port| plain(port.borrow().name)));
-            let groups = component
-                .get_groups()
-                .iter()
-                .map(|group| group.borrow().name());
-            let statics = component.get_static_groups().iter();
-            let combs = component.comb_groups.iter();
-            let groups = groups
-                .chain(statics.map(|group| group.borrow().name()))
-                .chain(combs.map(|group| group.borrow().name()));
-            for group in groups {
-                let name = plain(group);
+            for name in groups(component) {
                 taken.extend(GROUP_PORTS.map(|port| format!("{name}_{port}")));
                 taken.insert(name);
             }

@@ -10,7 +10,7 @@ use petal_program::tree::View;
 
 use super::misread::sole;
 use super::state::Others;
-use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope, plain};
+use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope, groups, plain};
 
 impl Scope<'_> {
     pub fn inlines(&self, found: &mut Vec<Rewrite>) {
@@ -217,13 +217,7 @@ fn may_clash(one: &ir::Component, other: &ir::Component) -> bool {
             let own = cell.ports.iter().map(|port| plain(port.borrow().name));
             ports.extend(own);
         }
-        let groups = component.get_groups().iter();
-        let groups = groups.map(|group| plain(group.borrow().name()));
-        let statics = component.get_static_groups().iter();
-        let statics = statics.map(|group| plain(group.borrow().name()));
-        names.extend(groups.chain(statics));
-        let combs = component.comb_groups.iter();
-        names.extend(combs.map(|group| plain(group.borrow().name())));
+        names.extend(groups(component));
     }
     let is_wire = |name: &String| {
         ports.iter().any(|port| {

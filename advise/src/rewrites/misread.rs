@@ -95,20 +95,25 @@ fn has_branches(ctx: &ir::Context, view: View<'_>) -> bool {
     let mut has_some = false;
     view.walk(&mut |view| {
         has_some |= matches!(view.kind(), ControlKind::If | ControlKind::StaticIf)
-            || inlined(ctx, view)
+            || inlined_at(ctx, view)
                 .is_some_and(|part| has_branches(ctx, View::of(&part.control.borrow())));
     });
     has_some
 }
 
 /// The component that becomes a part in the place of a statement.
-fn inlined<'a>(ctx: &'a ir::Context, view: View<'_>) -> Option<&'a ir::Component> {
-    let cell = view.invoked()?;
-    let cell = cell.borrow();
-    let of = cell
-        .type_name()
-        .filter(|_| cell.attributes.has(ir::BoolAttr::Inline))?;
-    ctx.components.iter().find(|component| component.name == of)
+fn inlined_at<'a>(ctx: &'a ir::Context, view: View<'_>) -> Option<&'a ir::Component> {
+    inlined(&ctx.components, &view.invoked()?.borrow())
+}
+
+/// The component that becomes a part in the place of a cell.
+pub(super) fn inlined<'a>(
+    components: &'a [ir::Component],
+    cell: &ir::Cell,
+) -> Option<&'a ir::Component> {
+    let is_inline = cell.attributes.has(ir::BoolAttr::Inline);
+    let of = cell.type_name().filter(|_| is_inline)?;
+    components.iter().find(|component| component.name == of)
 }
 
 /// Whether a group runs another one: what that reads and uses is not seen.

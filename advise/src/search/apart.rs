@@ -4,6 +4,7 @@
 
 use super::{ChangePlace, Kept, Search, total};
 use crate::change::Change;
+use crate::pipeline::Passes;
 use crate::rewrites::{Certainty, RewriteKind};
 use crate::variant::Variant;
 use crate::workshop::{Failure, Profile as _, Ran, Trial, Workshop};
@@ -13,7 +14,7 @@ impl<W: Workshop> Search<'_, W> {
     pub(super) fn apart(&mut self, before: &Ran) -> Result<Option<Kept>, Failure> {
         let change = Change::Apart;
         let mut pipelines = self.workshop.pipelines().into_iter();
-        if !pipelines.any(|passes| Change::Compile(passes).what() == change.what()) {
+        if !pipelines.any(|passes| passes == Passes::apart()) {
             return Ok(None);
         }
         let after = change.apply(self.original);

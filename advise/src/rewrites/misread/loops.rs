@@ -10,7 +10,7 @@ use petal_metadata::ControlKind;
 use petal_program::dependences::{cell_of, ports_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
-use super::inlined;
+use super::inlined_at;
 
 /// Whether a component has such a loop. Nobody asks what is needed no more where each cell `is_apart`.
 pub(super) fn are_misread(ctx: &ir::Context, component: &ir::Component, is_apart: bool) -> bool {
@@ -33,7 +33,7 @@ pub(super) fn are_misread(ctx: &ir::Context, component: &ir::Component, is_apart
 
 /// Whether the last step of a statement may take no time.
 fn falls_through(ctx: &ir::Context, view: View<'_>) -> bool {
-    if let Some(part) = inlined(ctx, view) {
+    if let Some(part) = inlined_at(ctx, view) {
         return falls_through(ctx, View::of(&part.control.borrow()));
     }
     let children = view.children();
