@@ -14,7 +14,7 @@ use petal_analysis::replay::{Answer, Found, Question, Replay, Wanted};
 use petal_analysis::resources::Resources;
 use petal_analysis::{Analysis, ControlView};
 use petal_profile::{Error, Options, Places, Profile, Profiled, add_what_if};
-use petal_program::{Library, Parsed, Program};
+use petal_program::Program;
 use petal_reconstruct::FrameLabels;
 use petal_table::{Column, Table, Value, thousands};
 
@@ -59,6 +59,9 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     let out = out.unwrap_or_else(|| Path::new("petal-out").join(&name));
     let mut places = Places::default();
     places.writes_profile(&out)?;
+    if let Some(profile) = &args.profile {
+        places.writes_folder("--profile", profile)?;
+    }
     let options = Options {
         name: Some(name),
         data: args.data.clone(),
@@ -89,7 +92,9 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     let cycles = profile.summary.cycles;
     let wanted = wanted::wanted(args, &profile.metadata)?;
     let is_everything = args.primitive.is_empty() && !is_replayed;
-    let program = is_everything.then(|| program(&options)).transpose()?;
+    let program = is_everything
+        .then(|| options.design.program())
+        .transpose()?;
     let Known {
         mut rows,
         bounds,
@@ -109,6 +114,10 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
         )?);
         drop(simulating);
     }
+    if let Some(out) = &args.profile {
+        let of = (&profile.metadata, analysis.activations());
+        primitives::profile(&options, of, &args.primitive, out, &mut places)?;
+    }
     rows.sort_by_key(|row| std::cmp::Reverse(row.saved.unwrap_or(i64::MIN)));
     if is_everything {
         add_what_if(&out, json(&rows, &bounds, cycles))?;
@@ -119,7 +128,7 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
 /// The cell that needs most cycles for itself in the profile in `dir`, in a sentence; `None` if there is none that is limited.
 pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
     let profile = Profile::open(dir)?;
-    let accesses = petal_program::accesses(&program(options)?.ctx);
+    let accesses = petal_program::accesses(&options.design.program()?.ctx);
     let mut resources = Resources::new(&profile.metadata, &accesses);
     profile.events(ControlView::Source, &mut |event| {
         resources.event(event);
@@ -133,13 +142,6 @@ pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
             of.path, of.primitive
         )
     }))
-}
-
-/// The design as it is written.
-fn program(options: &Options) -> Result<Program, Error> {
-    let design = &options.design;
-    let library = Library::new(&design.libraries)?;
-    Ok(Parsed::read(design.source.clone(), &library)?.program()?)
 }
 
 /// What a replay of the run tells: of all that is wanted at once, or of everything, also by the program.
@@ -351,6 +353,11 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &[Bound], cycles: u64, out: &Pa
     if !design::is_standard_input(&args.design.design) {
         let words = design::command("advise", &args.design, args.data.as_deref());
         commands.push((words, "tries what a program can have"));
+    }
+    if let Some(other) = &args.profile {
+        let other = other.display().to_string();
+        let compare = ["petal", "compare", &folder, &other].map(str::to_owned);
+        commands.push((compare.to_vec(), "where the cycles went"));
     }
     let graph = ["petal", "graph", &folder].map(str::to_owned).to_vec();
     commands.push((graph, "what ran after what"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use petal_metadata::Metadata;
 use petal_passes::{Design, PassesError, Pipeline};
-use petal_program::{Drivers, Library, Parsed, Program, ProgramError};
+use petal_program::{Drivers, Parsed, ProgramError};
 
 use crate::error::Error;
 use crate::front_end::SourceRoots;
@@ -49,7 +49,7 @@ pub fn instrument(
         places.writes("-x", &file)?;
     }
     let pipeline = options.pipeline()?;
-    let library = Library::new(&options.libraries)?;
+    let library = options.library()?;
     // A pass can't be stopped, and some take long.
     let _ending = interrupt::Ending::at_once();
     let mut parsed = Parsed::read(source.clone(), &library)?;
@@ -63,6 +63,7 @@ pub fn instrument(
     parsed.set_front_end(texts);
     notes.extend(problems);
     let program = parsed.program()?;
+    options.set_latencies(&program);
     if let Some(limit) = limit {
         program.check_size(limit)?;
     }
@@ -72,6 +73,7 @@ pub fn instrument(
         let plain = Parsed::read(source.clone(), &library)?;
         Some(Verification::begin(
             plain,
+            options.clone(),
             pipeline.clone(),
             Arc::clone(&printing),
         )?)
@@ -88,8 +90,8 @@ pub fn instrument(
         Err(error @ PassesError::Program(ProgramError::Bug { .. })) => {
             let plain = match verification {
                 Some(verification) => verification.failure(),
-                None => Program::read(source.clone(), &library)
-                    .map_err(Error::from)
+                None => options
+                    .program()
                     .and_then(|program| Ok(petal_passes::compile(program, &pipeline)?))
                     .err(),
             };

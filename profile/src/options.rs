@@ -8,6 +8,7 @@ use petal_passes::Pipeline;
 use petal_program::Source;
 
 use crate::error::Error;
+use crate::latencies::Timed;
 
 /// Cycles after which a run ends unless the user says otherwise.
 pub const CYCLE_LIMIT: u64 = 100_000_000;
@@ -25,6 +26,8 @@ pub struct DesignOptions {
     pub pass_options: Vec<String>,
     /// Folders to look for imports in, before the standard library.
     pub libraries: Vec<PathBuf>,
+    /// Multipliers and dividers that are to have another latency, which only petal's own simulator has. Default: none.
+    pub latencies: Vec<Timed>,
     /// Folders from which the texts of front-end files may be taken, too: `DIR`, or `FROM=TO` for those whose paths begin with `FROM`.
     pub source_roots: Vec<String>,
     /// Whether to make sure that the design runs alike without probes. Default: yes.
@@ -42,6 +45,7 @@ impl DesignOptions {
             disabled_passes: Vec::new(),
             pass_options: Vec::new(),
             libraries: Vec::new(),
+            latencies: Vec::new(),
             source_roots: Vec::new(),
             is_verified: true,
             is_strict: false,

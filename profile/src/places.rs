@@ -81,8 +81,16 @@ impl Places {
     /// # Errors
     /// As for [`writes`](Self::writes), and when there is something in it but no profile.
     pub fn writes_profile(&mut self, dir: &Path) -> Result<(), Error> {
+        self.writes_folder("--out", dir)
+    }
+
+    /// The same, where the folder is told by this option.
+    ///
+    /// # Errors
+    /// As for [`writes_profile`](Self::writes_profile).
+    pub fn writes_folder(&mut self, option: &str, dir: &Path) -> Result<(), Error> {
         folder::check_free(dir)?;
-        let option = format!("`--out {}`", dir.display());
+        let option = format!("`{option} {}`", dir.display());
         let names = outputs::files().into_iter().chain(folder::LOGS);
         let mut written = vec![ClaimedFile::new(option.clone(), dir)];
         written.extend(

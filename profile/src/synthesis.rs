@@ -64,9 +64,8 @@ pub fn synthesizable_without(
 ) -> Result<Hardware, Error> {
     interrupt::check()?;
     let pipeline = options.pipeline()?.verified();
-    let library = Library::new(&options.libraries)?;
     let _ending = interrupt::Ending::at_once();
     let _printing = reporter.passes_begin();
-    let plain = Parsed::read(options.source.clone(), &library)?.program()?;
+    let plain = options.program()?;
     Ok(petal_passes::without(plain, &pipeline, memories, group)?)
 }

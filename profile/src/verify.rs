@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use petal_analysis::Verified;
-use petal_embedded::{Options, Simulation, Stopped};
+use petal_embedded::{Compiled, Latencies, Options, Stopped, Visible};
 use petal_files::Scratch;
 use petal_passes::{Design, Pipeline, Structure};
 use petal_program::Parsed;
@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::folder;
 use crate::interrupt;
 use crate::memories::Memories;
+use crate::options::DesignOptions;
 
 /// A check that goes on beside a run.
 pub struct Verification {
@@ -73,6 +74,7 @@ impl Verification {
     /// Begins to compile the plain design. What its passes print goes where it does as long as `printing` lives.
     pub(crate) fn begin(
         design: Parsed,
+        options: DesignOptions,
         pipeline: Pipeline,
         printing: Arc<dyn Any + Send + Sync>,
     ) -> Result<Self, Error> {
@@ -82,10 +84,10 @@ impl Verification {
             .stack_size(petal_program::STACK)
             .spawn(move || {
                 interrupt::set_flag(Some(flag));
-                let plain = compile(design, &pipeline, &wanted)?;
+                let plain = compile(design, &options, &pipeline, &wanted)?;
                 drop(printing);
                 plain.map_or(Ok(Finding::Different), |(plain, profiled)| {
-                    check(&plain, profiled)
+                    check(&plain, &options, profiled)
                 })
             })
             .map_err(|error| Error::new(format!("cannot start a thread: {error}")))?;
@@ -173,35 +175,44 @@ impl Verification {
 /// The plain design, and what it is held against; `None` if nobody waits for it any more.
 fn compile(
     design: Parsed,
+    options: &DesignOptions,
     pipeline: &Pipeline,
     profiled: &Receiver<Profiled>,
 ) -> Result<Option<(Design, Profiled)>, Error> {
     // Options may make passes print, which two at once should not do.
     let first = pipeline.has_options().then(|| profiled.recv().ok());
-    let plain = petal_passes::compile(design.program()?, pipeline)?;
+    let program = design.program()?;
+    options.set_latencies(&program);
+    let plain = petal_passes::compile(program, pipeline)?;
     let profiled = first.unwrap_or_else(|| profiled.recv().ok());
     Ok(profiled.map(|profiled| (plain, profiled)))
 }
 
-fn check(plain: &Design, Profiled { structure, run }: Profiled) -> Result<Finding, Error> {
+fn check(
+    plain: &Design,
+    options: &DesignOptions,
+    Profiled { structure, run }: Profiled,
+) -> Result<Finding, Error> {
     if plain.structure == structure {
         return Ok(Finding::Same);
     }
     let Some(run) = run else {
         return Ok(Finding::Different);
     };
-    simulate(plain, &run).map(Finding::Ran)
+    simulate(plain, &options.simulated_latencies(), &run).map(Finding::Ran)
 }
 
 /// A run of the plain design.
-fn simulate(design: &Design, run: &Run) -> Result<Ran, Error> {
+fn simulate(design: &Design, latencies: &Latencies, run: &Run) -> Result<Ran, Error> {
     let options = Options {
         cycle_limit: run.cycle_limit,
         interrupt: interrupt::flag(),
         partial: true,
         ..Options::default()
     };
-    let mut simulation = match Simulation::new(design.program(), &[], options) {
+    let compiled = Compiled::observing(design.program(), latencies, &[], &[], Visible::Probes);
+    let simulation = compiled.and_then(|compiled| compiled.simulation(options));
+    let mut simulation = match simulation {
         Ok(simulation) => simulation,
         Err(petal_embedded::Error::Unsupported { .. }) => return with_verilator(design, run),
         Err(error) => return Err(error.into()),
@@ -285,16 +296,17 @@ mod tests {
         let pipeline = Pipeline::parse(ALL, &[])?;
         let program = Program::read(&profiled, &library)?;
         let plain = Parsed::read(&plain, &library)?;
-        let verification = Verification::begin(plain, pipeline.clone(), Arc::new(()))?;
-        let (design, _) = petal_passes::instrument(program, &pipeline)?;
         let options = options::Options::of(&profiled);
+        let design = options.design.clone();
+        let verification = Verification::begin(plain, design, pipeline.clone(), Arc::new(()))?;
+        let (design, _) = petal_passes::instrument(program, &pipeline)?;
         let run = || Run {
             memories: Arc::new(Memories::of(&options, &design).unwrap()),
             cycle_limit: options.cycle_limit,
             ended: end.map(|cycles| (cycles, "ended by an observation".to_owned())),
             verilator: None,
         };
-        let ran = simulate(&design, &run())?;
+        let ran = simulate(&design, &Latencies::new(), &run())?;
         verification.compare(&design, Some(run()));
         verification.finish(&ran)
     }

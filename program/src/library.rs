@@ -98,6 +98,15 @@ impl Library {
         })
     }
 
+    /// Takes `text` for the file of the standard library with this name.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn replace(&self, name: &str, text: &str) -> Result<(), ProgramError> {
+        self.write(&Path::new(PRIMITIVES_FOLDER).join(name), text)?;
+        self.write(Path::new(name), text)
+    }
+
     /// The temporary folder that it is in.
     pub fn path(&self) -> &Path {
         self.dir.path()

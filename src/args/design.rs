@@ -47,6 +47,7 @@ impl DesignArgs {
             disabled_passes: self.disable_pass.clone(),
             pass_options: self.extra_opt.clone(),
             libraries: self.library.clone(),
+            latencies: Vec::new(),
             source_roots: self.source_root.clone(),
             is_verified: !self.unverified,
             is_strict: self.strict,

@@ -35,6 +35,9 @@ pub struct WhatIfArgs {
     /// cycles, or after each number from A to B (may be repeated: all at once)
     #[arg(long, value_name = "NAME=CYCLES|A..B", value_parser = parse_latency)]
     pub primitive: Vec<(String, RangeInclusive<u32>)>,
+    /// Profile the run with these latencies into a folder of its own, for `petal compare` and all else
+    #[arg(long, value_name = "DIR", requires = "primitive")]
+    pub profile: Option<PathBuf>,
     /// Ask what the run would take if control took no cycle for a statement, such as main.while@L12, for the start and finish of a component's
     /// cells, or for `all` (as the options below: may be repeated and mixed: all at once)
     #[arg(long, value_name = "NAME")]

@@ -1,26 +1,21 @@
 //! What a run would take with multipliers and dividers of another latency: simulated, and compared with the run as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
 use petal_analysis::activations::Activations;
 use petal_analysis::elements::ElementKind;
-use petal_embedded::{Compiled, Latency, TIMED};
-use petal_files::Scratch;
+use petal_embedded::{Compiled, TIMED, Visible};
 use petal_metadata::{CellId, CellKind, ComponentId, Id as _, Metadata, Origin, nearest};
-use petal_profile::{Error, Memories, Options, Profile, interrupt};
-use petal_program::{Library, Parsed};
+use petal_profile::{
+    DECLARED, DesignOptions, Error, Memories, Options, Places, Profile, Simulator, Timed, interrupt,
+};
 
 use super::Row;
 use crate::advise::run_once;
 use crate::messages;
-
-/// The file of the library that has them, and its Verilog.
-const FILES: [&str; 2] = ["binary_operators.futil", "binary_operators.sv"];
-/// What the library says of its multipliers.
-const DECLARED: u32 = 3;
+use crate::run::profiled;
 
 /// A primitive, or a cell such as `main.mul`, and after how many cycles it is to be done.
 pub type Wanted = (String, RangeInclusive<u32>);
@@ -31,7 +26,7 @@ const MAX_RUNS: usize = 256;
 const MAX_CELLS: usize = 8;
 
 /// Multipliers or dividers that can have another latency: all of a primitive, or one cell.
-struct Timed {
+struct Asked {
     /// What they are called.
     name: String,
     primitive: String,
@@ -42,10 +37,10 @@ struct Timed {
 }
 
 /// What is asked for at once: some of them, and after how many cycles each is done.
-type Question<'a> = Vec<(&'a Timed, u32)>;
+type Question<'a> = Vec<(&'a Asked, u32)>;
 
 /// All that is wanted at once, with each number of cycles.
-fn combined<'a>(wanted: &[(&'a Timed, RangeInclusive<u32>)]) -> Vec<Question<'a>> {
+fn combined<'a>(wanted: &[(&'a Asked, RangeInclusive<u32>)]) -> Vec<Question<'a>> {
     let mut combined = vec![Question::new()];
     for (timed, cycles) in wanted {
         let each = combined.iter().flat_map(|question| {
@@ -90,22 +85,6 @@ pub fn check(wanted: &[Wanted]) -> Result<(), Error> {
     )))
 }
 
-/// Why the design's primitives can't have another latency, if that is so.
-fn hindrance(options: &Options) -> Option<String> {
-    let [file, _] = FILES;
-    let design = options.design.file();
-    let own = design.and_then(Path::parent).map(Path::to_owned);
-    let folders = options.design.libraries.iter().cloned().chain(own);
-    let mut files = folders.flat_map(|folder| {
-        let spellings = [folder.join(file), folder.join("primitives").join(file)];
-        spellings.into_iter().filter(|path| path.exists())
-    });
-    files.next().map(|path| {
-        let path = path.display();
-        format!("only the standard library's can have another latency, and there is {path}")
-    })
-}
-
 /// The answers: of all that is `wanted` at once, or of each primitive and cell that the design has; `results` are the memories after the run
 /// as it is.
 pub fn rows(
@@ -127,36 +106,27 @@ pub fn rows(
             }
         }
         let cells = all.iter().filter(|timed| timed.cell.is_some());
-        let is_alone = |of: &&Timed| {
+        let is_alone = |of: &&Asked| {
             let same = all.iter().filter(|other| other.primitive == of.primitive);
             same.count() <= 2
         };
         // One that is the only one of its primitive is asked for already.
-        let mut cells: Vec<&Timed> = cells.filter(|of| !is_alone(of)).collect();
+        let mut cells: Vec<&Asked> = cells.filter(|of| !is_alone(of)).collect();
         cells.sort_by_key(|of| std::cmp::Reverse(of.uses));
         let cells = cells.into_iter().take(MAX_CELLS);
         questions.extend(cells.map(|timed| (vec![(timed, 1)], None)));
     } else {
-        let found = wanted.iter().map(|(name, cycles)| {
-            let found = all.iter().find(|timed| timed.name == *name);
-            let found = found.ok_or_else(|| {
-                let kind = if name.contains('.') {
-                    "multiplier or divider"
-                } else {
-                    "cell of"
-                };
-                Error::usage(format!("the design has no {kind} `{name}`"))
-            });
-            found.map(|timed| (timed, cycles.clone()))
-        });
-        let found = found.collect::<Result<Vec<_>, Error>>()?;
-        let all = combined(&found).into_iter();
+        let all = combined(&find(&all, wanted)?).into_iter();
         questions.extend(all.map(|question| (question, None)));
     }
     let rows = questions
         .iter()
         .map(|(question, counted)| row(options, profile, results, question, *counted));
-    let rows = match hindrance(options).filter(|_| !questions.is_empty()) {
+    let rows = match options
+        .design
+        .latency_hindrance()
+        .filter(|_| !questions.is_empty())
+    {
         Some(why) => Err(Error::new(why)),
         None => rows.collect(),
     };
@@ -168,6 +138,26 @@ pub fn rows(
         }
         rows => rows,
     }
+}
+
+/// What is wanted, of all that there is.
+fn find<'a>(
+    all: &'a [Asked],
+    wanted: &[Wanted],
+) -> Result<Vec<(&'a Asked, RangeInclusive<u32>)>, Error> {
+    let found = wanted.iter().map(|(name, cycles)| {
+        let found = all.iter().find(|asked| asked.name == *name);
+        let found = found.ok_or_else(|| {
+            let kind = if name.contains('.') {
+                "multiplier or divider"
+            } else {
+                "cell of"
+            };
+            Error::usage(format!("the design has no {kind} `{name}`"))
+        });
+        found.map(|asked| (asked, cycles.clone()))
+    });
+    found.collect()
 }
 
 fn row(
@@ -192,10 +182,8 @@ fn row(
             (saved.map(|(before, after)| before - after), how)
         }
     };
-    let names = question.iter();
-    let names = names.map(|(timed, cycles)| format!("{}={cycles}", timed.name));
     Ok(Row {
-        what_if: names.collect::<Vec<_>>().join(", "),
+        what_if: text(question),
         counted,
         saved,
         how,
@@ -203,31 +191,59 @@ fn row(
     })
 }
 
+fn text(question: &Question<'_>) -> String {
+    let names = question.iter();
+    let names = names.map(|(asked, cycles)| format!("{}={cycles}", asked.name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The design with these latencies.
+fn design(options: &DesignOptions, question: &Question<'_>) -> DesignOptions {
+    let latencies = question.iter().map(|(asked, cycles)| Timed {
+        primitive: asked.primitive.clone(),
+        cell: asked.cell.clone(),
+        cycles: *cycles,
+    });
+    DesignOptions {
+        latencies: latencies.collect(),
+        ..options.clone()
+    }
+}
+
+/// Profiles the design with the latencies that are `wanted`.
+pub fn profile(
+    options: &Options,
+    (metadata, activations): (&Metadata, &Activations<'_>),
+    wanted: &[Wanted],
+    out: &Path,
+    places: &mut Places,
+) -> Result<(), Error> {
+    let all = timed(metadata, activations);
+    let found = find(&all, wanted)?;
+    let [question] = &combined(&found)[..] else {
+        return Err(Error::usage(
+            "`--profile` is of one run: ask for one latency of each",
+        ));
+    };
+    let options = Options {
+        design: design(&options.design, question),
+        name: Some(format!("{}, {}", options.name(), text(question))),
+        simulator: Simulator::Embedded,
+        ..options.clone()
+    };
+    profiled(&options, out, places, true)?;
+    Ok(())
+}
+
 /// The cycles of a run with these latencies, and the memories after it; `None` if it came to no end.
 fn run(options: &Options, question: &Question<'_>) -> Result<Option<(u64, String)>, Error> {
-    let design = &options.design;
-    let scratch = Scratch::new().map_err(Error::no_scratch)?;
-    declare(question, scratch.path())?;
-    let mut folders = vec![scratch.path().to_owned()];
-    folders.extend(design.libraries.iter().cloned());
-    let library = Library::new(&folders)?;
-    let program = Parsed::read(design.source.clone(), &library)?.program()?;
-    for (timed, _) in question {
-        if let Some((component, cell)) = &timed.cell {
-            program.set_primitive(component, cell, &timed.declared());
-        }
-    }
-    let latencies = question.iter().map(|(timed, cycles)| {
-        let latency = Latency {
-            primitive: timed.primitive.clone(),
-            cycles: *cycles,
-        };
-        (timed.declared(), latency)
-    });
-    let compiled = petal_passes::compile(program, &design.pipeline()?)?;
+    let design = design(&options.design, question);
+    let compiled = petal_passes::compile(design.program()?, &design.pipeline()?)?;
     let memories = Memories::of(options, &compiled)?;
-    let latencies = latencies.collect();
-    let machine = Compiled::with_latencies(compiled.program(), &latencies).map_err(|error| {
+    let latencies = design.simulated_latencies();
+    let program = compiled.program();
+    let machine = Compiled::observing(program, &latencies, &[], &[], Visible::Probes);
+    let machine = machine.map_err(|error| {
         Error::new(format!(
             "{error}; `petal whatif` needs petal's own simulator, which knows primitives of other latencies"
         ))
@@ -235,54 +251,8 @@ fn run(options: &Options, question: &Question<'_>) -> Result<Option<(u64, String
     run_once(&machine, &compiled, &memories, options.cycle_limit).map(Result::ok)
 }
 
-impl Timed {
-    /// What it is declared as where it has a latency of its own.
-    fn declared(&self) -> String {
-        match &self.cell {
-            None => self.primitive.clone(),
-            Some((component, cell)) => format!("{}_{component}_{cell}", self.primitive),
-        }
-    }
-}
-
-/// Writes the library's file with what these primitives are to declare to a folder.
-fn declare(question: &Question<'_>, folder: &Path) -> Result<(), Error> {
-    let library = Library::new(&[])?;
-    let from = library.complete()?;
-    let interval = |cycles: u32| format!("@interval({cycles})");
-    for file in FILES {
-        let path = from.join(file);
-        let mut text = fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-        for (timed, cycles) in question {
-            let name = format!("primitive {}", timed.primitive);
-            // Its attributes or parameters follow.
-            let mut starts = text.match_indices(&name).map(|(start, _)| start);
-            let start = starts.find(|start| text[start + name.len()..].starts_with(['<', '[']));
-            let Some(start) = start else {
-                continue;
-            };
-            let rest = &text[start..];
-            let end = rest.find(';').map_or(rest.len(), |end| end + 1);
-            let own = rest[..end].replacen(&interval(DECLARED), &interval(*cycles), 1);
-            if timed.cell.is_some() {
-                let own = own.replacen(&name, &format!("primitive {}", timed.declared()), 1);
-                text.insert_str(start, &format!("{own}\n  "));
-            } else {
-                text.replace_range(start..start + end, &own);
-            }
-        }
-        for place in [folder.join(file), folder.join("primitives").join(file)] {
-            if let Some(above) = place.parent() {
-                fs::create_dir_all(above).map_err(Error::io("write", above))?;
-            }
-            fs::write(&place, &text).map_err(Error::io("write", &place))?;
-        }
-    }
-    Ok(())
-}
-
 /// Those that the design has: first each primitive, then each cell.
-fn timed(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Timed> {
+fn timed(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Asked> {
     let mut uses: BTreeMap<(ComponentId, CellId), u64> = BTreeMap::new();
     for (element, durations) in activations.durations() {
         if let ElementKind::Primitive(cell, _) = element.kind {
@@ -305,7 +275,7 @@ fn timed(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Timed> {
             let uses = uses.unwrap_or(0);
             *primitives.entry(name).or_default() += uses;
             if cell.origin == Origin::Source && component.span.is_some() {
-                cells.push(Timed {
+                cells.push(Asked {
                     name: format!("{}.{}", component.name, cell.name),
                     primitive: name.clone(),
                     cell: Some((component.name.clone(), cell.name.clone())),
@@ -314,7 +284,7 @@ fn timed(metadata: &Metadata, activations: &Activations<'_>) -> Vec<Timed> {
             }
         }
     }
-    let primitives = primitives.into_iter().map(|(name, uses)| Timed {
+    let primitives = primitives.into_iter().map(|(name, uses)| Asked {
         name: name.to_owned(),
         primitive: name.to_owned(),
         cell: None,

@@ -40,14 +40,18 @@ impl<'a> Job<'a> {
         };
         let probes = &self.reconstruction.signals().watched;
         let _ending = self.ending();
-        let compiled = Compiled::observing(self.design.program(), probes, values, visible);
+        let latencies = self.options.design.simulated_latencies();
+        let program = self.design.program();
+        let compiled = Compiled::observing(program, &latencies, probes, values, visible);
         match compiled.and_then(|compiled| compiled.simulation(options)) {
             Ok(mut simulation) => {
                 self.memories.load(&mut simulation);
                 Ok(Some((simulation, observations)))
             }
             Err(error @ Unsupported { .. })
-                if self.options.simulator == Simulator::Any && !self.options.is_partial =>
+                if self.options.simulator == Simulator::Any
+                    && !self.options.is_partial
+                    && latencies.is_empty() =>
             {
                 let note = format!("{error}; Verilator simulates the design");
                 self.reporter.note(&note);
@@ -75,7 +79,9 @@ impl<'a> Job<'a> {
             kept: Some(kept),
             ..Options::default()
         };
-        let compiled = Compiled::new(self.design.program(), &[], Visible::All)?;
+        let latencies = self.options.design.simulated_latencies();
+        let program = self.design.program();
+        let compiled = Compiled::observing(program, &latencies, &[], &[], Visible::All)?;
         let mut simulation = compiled.simulation(options)?;
         self.memories.load(&mut simulation);
         let writing = self.reporter.stage("writing the waveform");

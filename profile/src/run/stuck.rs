@@ -57,7 +57,10 @@ impl Job<'_> {
 
     /// The value of a signal in the last of so many cycles: the same design does the same again. `None` if it has none that can be told.
     fn value_at_end(&self, signal: Signal, cycles: u64) -> Option<u64> {
-        let compiled = Compiled::new(self.design.program(), &[signal], Visible::Probes).ok()?;
+        let latencies = self.options.design.simulated_latencies();
+        let program = self.design.program();
+        let compiled =
+            Compiled::observing(program, &latencies, &[signal], &[], Visible::Probes).ok()?;
         let mut simulation = compiled
             .simulation(Options {
                 cycle_limit: u64::MAX,

@@ -77,32 +77,22 @@ impl Compiled {
     /// [`Error::Unsupported`] if the program has primitives that are not the standard library's,
     /// [`Error::NoSignal`] if a probe is not there.
     pub fn new(program: &Context, probes: &[Signal], visible: Visible) -> Result<Self, Error> {
-        Self::observing(program, probes, &[], visible)
+        Self::observing(program, &Latencies::new(), probes, &[], visible)
     }
 
-    /// The same without probes, where these primitives are done after another number of cycles than the library's. That programs which rely on the library's compute the same is not to be expected.
-    ///
-    /// # Errors
-    /// Those of [`Compiled::new`].
-    pub fn with_latencies(program: &Context, latencies: &Latencies) -> Result<Self, Error> {
-        let design = elaborate::elaborate(&Program::of(program), latencies)?;
-        Ok(Self {
-            machine: Arc::new(machine::Compiled::new(design, &[], &[])?),
-            watched: None,
-        })
-    }
-
-    /// The same, with values whose slots come after those of the probes.
+    /// The same, with values whose slots come after those of the probes, where these primitives are done after another number of cycles than
+    /// the library's. That programs which rely on the library's compute the same is not to be expected.
     ///
     /// # Errors
     /// Those of [`Compiled::new`]; also [`Error::NoSignal`] if something is not there that a value is computed of.
     pub fn observing(
         program: &Context,
+        latencies: &Latencies,
         probes: &[Signal],
         observed: &[Value],
         visible: Visible,
     ) -> Result<Self, Error> {
-        let mut design = elaborate::elaborate(&Program::of(program), &Latencies::new())?;
+        let mut design = elaborate::elaborate(&Program::of(program), latencies)?;
         let mut probes = find(&design, probes)?;
         probes.extend(observed::add(&mut design, observed)?);
         let watched = (visible == Visible::All).then(|| waveform::values(&design));

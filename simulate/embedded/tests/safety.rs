@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
-use petal_embedded::{Compiled, Options, Visible, WaveformFile};
+use petal_embedded::{Compiled, Latencies, Options, Visible, WaveformFile};
 use petal_reconstruct::{ProbeSource, Value, ValueOp};
 use proptest::prelude::*;
 use support::{port, program};
@@ -172,7 +172,7 @@ proptest! {
         let program = program("", &chasing(&from, &to));
         let visible = if all { Visible::All } else { Visible::Probes };
         let probes = [port("now_out")];
-        let compiled = Compiled::observing(&program, &probes, &values, visible)
+        let compiled = Compiled::observing(&program, &Latencies::new(), &probes, &values, visible)
             .or_else(|_| Compiled::new(&program, &probes, visible))
             .unwrap();
         let waveforms = all.then(|| WaveformFile::Vcd(Box::new(Vec::new())));
