@@ -10,6 +10,7 @@ mod wanted;
 
 use std::path::Path;
 
+use petal_analysis::dataflow::Dataflow;
 use petal_analysis::replay::{Answer, Found, Question, Replay, Wanted};
 use petal_analysis::resources::Resources;
 use petal_analysis::{Analysis, ControlView};
@@ -19,7 +20,7 @@ use petal_reconstruct::FrameLabels;
 use petal_table::{Column, Table, Value, thousands};
 
 use self::advised::Advised;
-use self::bounds::Bound;
+use self::bounds::Bounds;
 use crate::args::{FormatArg, WhatIfArgs};
 use crate::design;
 use crate::print::print;
@@ -30,6 +31,9 @@ use crate::screen::{next, screen};
 /// How a replay answers, and where it may save less.
 const REPLAYED: &str = "replayed";
 const AT_MOST: &str = "at most";
+
+/// How many loops and cells are shown, those that take longest.
+const PARTS: usize = 6;
 
 /// An answer.
 struct Row {
@@ -46,7 +50,7 @@ struct Row {
 /// What is known of a run.
 struct Known<'a> {
     rows: Vec<Row>,
-    bounds: Vec<Bound>,
+    bounds: Bounds,
     analysis: Analysis<'a>,
 }
 
@@ -134,7 +138,7 @@ pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
         resources.event(event);
         Ok(())
     })?;
-    let resources = resources.finish();
+    let (resources, _) = resources.finish();
     Ok(resources.first().map(|of| {
         let uses = thousands(of.uses);
         format!(
@@ -166,13 +170,20 @@ fn replayed(
         Ok(())
     })?;
     let found = replay.finish(analysis.activations());
-    let bounds = resources.map(|resources| bounds::bounds(&found, &resources.finish()));
+    let bounds = match (&program, resources) {
+        (Some(program), Some(resources)) => {
+            let chain = chain(profile, program, &analysis)?;
+            bounds::bounds(&found, chain, resources.finish())
+        }
+        _ => Bounds::default(),
+    };
     let advised = program.map(|program| Advised::of(program, &profile.metadata, &analysis));
     let advised = advised.transpose()?;
     let Found {
         cycles,
         answers,
         unknown,
+        parts: _,
     } = found;
     if cycles != profile.summary.cycles {
         return Err(Error::new(format!(
@@ -219,9 +230,20 @@ fn replayed(
     let rows = rows.filter(|row| !is_all || row.counted.is_some() || row.saved > Some(0));
     Ok(Known {
         rows: rows.collect(),
-        bounds: bounds.unwrap_or_default(),
+        bounds,
         analysis,
     })
+}
+
+/// The cycles that groups take at least to hand their values on.
+fn chain(profile: &Profile, program: &Program, analysis: &Analysis<'_>) -> Result<u64, Error> {
+    let flows = petal_program::flows(&program.ctx);
+    let mut dataflow = Dataflow::new(&profile.metadata, &flows, analysis.activations());
+    profile.events(ControlView::Source, &mut |event| {
+        dataflow.event(event);
+        Ok(())
+    })?;
+    Ok(dataflow.finish())
 }
 
 fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
@@ -265,11 +287,12 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
 }
 
 /// All that was found, for other programs.
-fn json(rows: &[Row], bounds: &[Bound], cycles: u64) -> serde_json::Value {
+fn json(rows: &[Row], bounds: &Bounds, cycles: u64) -> serde_json::Value {
     serde_json::json!({
         "cycles": cycles,
         "answers": table(rows.iter(), cycles).json(),
-        "bounds": bounds::table(bounds, cycles).json(),
+        "bounds": bounds::table(&bounds.run, cycles).json(),
+        "parts": bounds::parts(&bounds.parts).json(),
     })
 }
 
@@ -288,7 +311,7 @@ fn knee(args: &WhatIfArgs, rows: &[Row]) -> Option<String> {
     (knee > *cycles.start()).then(|| format!("nothing is gained by less than {name}={knee}"))
 }
 
-fn text(args: &WhatIfArgs, rows: &[Row], bounds: &[Bound], cycles: u64, out: &Path) -> String {
+fn text(args: &WhatIfArgs, rows: &[Row], bounds: &Bounds, cycles: u64, out: &Path) -> String {
     let all = || table(rows.iter(), cycles);
     match args.format {
         FormatArg::Csv => return all().csv(),
@@ -324,9 +347,14 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &[Bound], cycles: u64, out: &Pa
     if let Some(knee) = knee(args, rows) {
         text.push_str(&screen.wrapped(&knee, 2));
     }
-    if !bounds.is_empty() {
+    if !bounds.run.is_empty() {
         text.push('\n');
-        text.push_str(&bounds::table(bounds, cycles).shown(screen, 2));
+        text.push_str(&bounds::table(&bounds.run, cycles).shown(screen, 2));
+    }
+    let longest = bounds.parts.len().min(PARTS);
+    if longest > 0 {
+        text.push('\n');
+        text.push_str(&bounds::parts(&bounds.parts[..longest]).shown(screen, 2));
     }
     if args.quiet {
         return text;

@@ -34,8 +34,8 @@ pub fn independences<'a>(metadata: &'a Metadata, ledger: &Ledger) -> Vec<Indepen
             let cycles: Vec<u64> = steps.map(|step| cycles_of(step.node)).collect();
             // The compiler may let them overlap already.
             let now = cycles.iter().sum::<u64>().min(cycles_of(sequence.node));
-            let as_built = sequence.critical_path(&cycles, true).min(now);
-            let with_own_cells = sequence.critical_path(&cycles, false).min(as_built);
+            let as_built = sequence.critical_path(&cycles, |_| true).min(now);
+            let with_own_cells = sequence.critical_path(&cycles, |_| false).min(as_built);
             let losses = [(now - as_built, false), (as_built - with_own_cells, true)];
             for (lost, contends) in losses {
                 let Some((longer, shorter)) = longest_pair(sequence, &cycles, contends) else {

@@ -10,7 +10,7 @@ mod question;
 mod saved;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{ComponentId, ControlId, ControlKind, Id as _, Metadata};
 use petal_reconstruct::{Event, Run};
@@ -18,18 +18,20 @@ use petal_reconstruct::{Event, Run};
 pub use self::asked::Wanted;
 use self::asked::{Asked, WANTED};
 pub use self::question::Question;
+pub use self::saved::Times;
 use self::saved::{Counted, Saved};
 use crate::activations::Activations;
 use crate::control::Counts;
 use crate::ledger::StatementId;
+use crate::parts::Part;
 use crate::plans::{PathId, Plans, Work};
 use crate::sums::Sum;
 
 /// What a replay found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// The cycles that are in question, in all arms of `par`s: what one would count. None are counted of [`Question::Balance`],
-    /// [`Question::Order`] and [`Question::DataOrder`].
+    /// The cycles that are in question, in all arms of `par`s: what one would count. None are counted of [`Question::Balance`]
+    /// and where steps have another order.
     pub counted: i64,
     /// How many the run would take less.
     pub saved: i64,
@@ -48,6 +50,8 @@ pub struct Found {
     pub answers: Vec<(Question, Answer)>,
     /// What was wanted and is left out.
     pub unknown: Vec<Question>,
+    /// How long each part of the run takes, by its name too.
+    pub parts: BTreeMap<Part, (String, Times)>,
 }
 
 /// Follows a trace, and answers all questions about it.
@@ -67,6 +71,7 @@ impl<'a> Replay<'a> {
                 asked: Asked::new(wanted),
                 answers: Vec::new(),
                 seen: Vec::new(),
+                parts: BTreeMap::new(),
             },
             sum: Sum::default(),
         }
@@ -82,6 +87,7 @@ impl<'a> Replay<'a> {
                     asked,
                     answers,
                     seen,
+                    parts: _,
                 } = &mut self.counted;
                 if let Some(plan) = self.plans.trees.last() {
                     asked.learn(plan, &self.plans);
@@ -111,6 +117,7 @@ impl<'a> Replay<'a> {
             asked,
             mut answers,
             seen,
+            parts,
         } = self.counted;
         for (&question, &saved) in &self.sum.tally.by_question {
             answers[question].saved = saved;
@@ -121,6 +128,10 @@ impl<'a> Replay<'a> {
             cycles: self.sum.tally.cycles,
             answers: Vec::new(),
             unknown: Vec::new(),
+            parts: parts
+                .into_iter()
+                .map(|(part, times)| (part, (self.plans.name(part), times)))
+                .collect(),
         };
         for (number, &question) in asked.questions.iter().enumerate() {
             let mut answer = answers.get(number).copied().unwrap_or_default();
@@ -180,7 +191,10 @@ impl<'a> Replay<'a> {
         }
         for (number, question) in asked.questions.iter().enumerate() {
             let is_bound = match question {
-                Question::Order(_) | Question::DataOrder => true,
+                Question::Order(_)
+                | Question::AllOrder
+                | Question::DataOrder
+                | Question::More(..) => true,
                 Question::Iteration(of) => is_static(metadata, *of),
                 _ => false,
             };

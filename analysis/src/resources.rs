@@ -12,6 +12,7 @@ use petal_metadata::{CellId, CellKind, GroupId, GroupRunId, Id as _, Metadata};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Run, TreeId, instance_path};
 
 use crate::elements::{Element, ElementKind};
+use crate::parts::Part;
 
 /// A cell, and what it needs for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,14 +41,23 @@ struct Hardware {
 /// A group of a component cell. One that several statements run at once is one user.
 type User = (InstanceId, GroupId);
 
+/// What a group does in a cycle.
+#[derive(Debug, Default)]
+struct Use {
+    /// What it drives.
+    driven: BTreeSet<Hardware>,
+    /// The parts of the run that it is in.
+    inside: BTreeSet<Part>,
+}
+
 /// Counts along a trace. Memory grows with the number of different changes from one call tree to another.
 #[derive(Debug)]
 pub struct Resources<'a> {
     metadata: &'a Metadata,
     reads: &'a Reads,
     instances: Vec<Instance>,
-    /// The groups that run in each tree, and what each of them drives, by the numbers of the trees.
-    uses: Vec<BTreeMap<User, BTreeSet<Hardware>>>,
+    /// The groups that run in each tree, and what each of them does, by the numbers of the trees.
+    uses: Vec<BTreeMap<User, Use>>,
     changes: HashMap<(Option<TreeId>, TreeId), u64>,
     current: Option<TreeId>,
 }
@@ -90,9 +100,9 @@ impl<'a> Resources<'a> {
     }
 
     /// What groups use in a cycle with this tree.
-    fn uses_of(&self, tree: &CallTree) -> BTreeMap<User, BTreeSet<Hardware>> {
+    fn uses_of(&self, tree: &CallTree) -> BTreeMap<User, Use> {
         let holders: Vec<Option<InstanceId>> = tree.with_holders().map(|of| of.2).collect();
-        let mut uses: BTreeMap<User, BTreeSet<Hardware>> = BTreeMap::new();
+        let mut uses: BTreeMap<User, Use> = BTreeMap::new();
         for (id, node) in tree.nodes() {
             let Some(element) = Element::of(node, holders[id.index()]) else {
                 continue;
@@ -101,7 +111,13 @@ impl<'a> Resources<'a> {
                 ElementKind::Primitive(cell, actual) => (cell, actual),
                 ElementKind::Group(run) => {
                     let user = self.user(element.instance, run);
-                    uses.entry(user).or_default().extend(self.read_by(user));
+                    let of = uses.entry(user).or_default();
+                    of.driven.extend(self.read_by(user));
+                    let above = std::iter::successors(tree.parent(id), |id| tree.parent(*id));
+                    of.inside.extend(above.filter_map(|id| {
+                        let element = Element::of(tree.node(id), holders[id.index()])?;
+                        self.part(element)
+                    }));
                     continue;
                 }
                 ElementKind::Cell | ElementKind::Control(_) => continue,
@@ -117,9 +133,8 @@ impl<'a> Resources<'a> {
             };
             let (instance, cell) = actual.unwrap_or((element.instance, cell));
             let user = self.user(user_of, run);
-            uses.entry(user)
-                .or_default()
-                .extend(self.hardware(instance, cell));
+            let of = uses.entry(user).or_default();
+            of.driven.extend(self.hardware(instance, cell));
         }
         uses
     }
@@ -166,19 +181,54 @@ impl<'a> Resources<'a> {
         })
     }
 
-    /// What each needs for itself, most first, once the trace has ended.
-    pub fn finish(self) -> Vec<Resource> {
+    /// The part of the run that an element is, if it is one.
+    fn part(&self, element: Element) -> Option<Part> {
+        let component = self.instances[element.instance.index()].component;
+        match element.kind {
+            ElementKind::Cell => Some(Part::Cell(element.instance)),
+            ElementKind::Control(of) => {
+                let kind = self.metadata.component(component).node(of).kind;
+                kind.is_loop().then_some(Part::Loop((component, of)))
+            }
+            ElementKind::Group(_) | ElementKind::Primitive(..) => None,
+        }
+    }
+
+    /// What each needs for itself, most first, once the trace has ended; and in each part of the run that which needs most there.
+    pub fn finish(self) -> (Vec<Resource>, BTreeMap<Part, Resource>) {
         let none = BTreeMap::new();
         let mut uses: BTreeMap<&Hardware, u64> = BTreeMap::new();
+        let mut by_part: BTreeMap<Part, BTreeMap<&Hardware, u64>> = BTreeMap::new();
         for (&(before, tree), &times) in &self.changes {
             let before = before.map_or(&none, |before| &self.uses[before.index()]);
             let users = self.uses[tree.index()].iter();
             let begin = users.filter(|(user, _)| !before.contains_key(user));
-            let driven: BTreeSet<&Hardware> = begin.flat_map(|(_, driven)| driven).collect();
+            let begin = || begin.clone().map(|(_, of)| of);
+            let driven: BTreeSet<&Hardware> = begin().flat_map(|of| &of.driven).collect();
             for hardware in driven {
                 *uses.entry(hardware).or_default() += times;
             }
+            let in_parts = begin().flat_map(|of| {
+                let inside = of.inside.iter();
+                inside.flat_map(|part| of.driven.iter().map(|driven| (*part, driven)))
+            });
+            for (part, hardware) in in_parts.collect::<BTreeSet<_>>() {
+                *by_part
+                    .entry(part)
+                    .or_default()
+                    .entry(hardware)
+                    .or_default() += times;
+            }
         }
+        let by_part = by_part.into_iter().filter_map(|(part, uses)| {
+            let most = self.sorted(uses).into_iter().next()?;
+            Some((part, most))
+        });
+        (self.sorted(uses), by_part.collect())
+    }
+
+    /// Most first.
+    fn sorted(&self, uses: BTreeMap<&Hardware, u64>) -> Vec<Resource> {
         let resources = uses.into_iter().map(|(hardware, uses)| {
             let holder = instance_path(self.metadata, &self.instances, hardware.holder);
             Resource {

@@ -1,6 +1,6 @@
-//! Which statements of a `seq` have to wait for which, as the data flow of the source says.
+//! Which statements of a `seq` have to wait for which, and what groups take and set, as the data flow of the source says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,18 @@ pub struct Contention {
     pub other: String,
 }
 
+/// What a group does to registers, multipliers and dividers, and what sequential memories have read, by the names of the cells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Those that it surely takes values from as others left them.
+    pub reads: BTreeSet<String>,
+    /// Those that it sets, and whether it surely does.
+    pub writes: BTreeMap<String, bool>,
+}
+
+/// What the groups of a program do, by the names of component and group.
+pub type Flows = BTreeMap<(String, String), Flow>;
+
 impl Sequence {
     /// For each step the earlier ones, by position, that it has to wait for, directly or not.
     pub fn all_before(&self) -> Vec<BTreeSet<usize>> {
@@ -54,15 +66,15 @@ impl Sequence {
         all
     }
 
-    /// How long the steps take if each waits only for those that it has to, given how long each takes; `shared` tells
-    /// whether two steps that drive the same hardware wait for one another as well.
+    /// How long the steps take if each waits only for those that it has to, given how long each takes; `waits` tells
+    /// for which hardware two steps that drive it wait for one another as well.
     ///
     /// # Panics
     /// When `cycles` has fewer entries than there are steps.
-    pub fn critical_path(&self, cycles: &[u64], shared: bool) -> u64 {
+    pub fn critical_path(&self, cycles: &[u64], waits: impl Fn(&Contention) -> bool) -> u64 {
         let mut ends: Vec<u64> = Vec::with_capacity(self.steps.len());
         for (at, step) in self.steps.iter().enumerate() {
-            let contends = step.contends.iter().filter(|_| shared);
+            let contends = step.contends.iter().filter(|of| waits(of));
             let before = step.after.iter().copied();
             let before = before.chain(contends.map(|contention| contention.with));
             // Steps are checked to name only earlier ones.

@@ -16,7 +16,7 @@ mod schedule;
 mod schema;
 mod variables;
 
-pub use dependences::{Contention, Sequence, Step};
+pub use dependences::{Contention, Flow, Flows, Sequence, Step};
 pub use file::{MetadataError, VERSION};
 pub use front_end::{FrontEnd, FrontEndFile, Position, is_calyx};
 pub use ids::{

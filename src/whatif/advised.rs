@@ -85,7 +85,9 @@ impl<'a> Advised<'a> {
             | Question::AllControl
             | Question::AllConditions
             | Question::AllButComputation
+            | Question::AllOrder
             | Question::DataOrder
+            | Question::More(..)
             | Question::Balance(_)
             | Question::Group(..)
             | Question::Invoke(_)

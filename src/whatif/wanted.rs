@@ -26,7 +26,7 @@ pub fn wanted(args: &WhatIfArgs, metadata: &Metadata) -> Result<Wanted, Error> {
             Some(Question::AllConditions),
         ),
         ("--balance", &args.balance, None),
-        ("--order", &args.order, None),
+        ("--order", &args.order, Some(Question::AllOrder)),
     ];
     for (option, names, of_all) in asked {
         for name in names {

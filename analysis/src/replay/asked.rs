@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use petal_metadata::{ControlId, Metadata, Sequence};
+use petal_metadata::{CellId, ControlId, Id as _, Metadata, Sequence};
 use petal_reconstruct::FrameLabels;
 
 use super::question::Question;
+use crate::parts::Part;
 use crate::plans::{PathId, Plan, Plans, Work};
 
 /// What is asked for at once.
@@ -38,6 +39,10 @@ impl Wanted {
 pub(super) const WANTED: usize = 0;
 /// The number of [`Question::DataOrder`].
 pub(super) const DATA_ORDER: usize = 1;
+/// The number of [`Question::AllOrder`].
+pub(super) const ALL_ORDER: usize = 2;
+/// The number of [`Question::AllButComputation`].
+pub(super) const COMPUTATION: usize = 3;
 
 /// The questions about a run, by their numbers.
 #[derive(Debug)]
@@ -52,6 +57,10 @@ pub(super) struct Asked {
     pub seqs: HashMap<PathId, AtSeq>,
     /// The loops that a path is in, or is, inside of the `par` or `seq` that adds it up; inner ones first.
     pub loops: HashMap<PathId, Vec<AtLoop>>,
+    /// The parts of the run that a path is in, or is, inside of the same.
+    pub parts: HashMap<PathId, Vec<Part>>,
+    /// The numbers of all [`Question::More`].
+    pub more: BTreeSet<usize>,
 }
 
 /// What a site does.
@@ -79,6 +88,8 @@ pub(super) struct AtSeq {
     pub question: Option<usize>,
     /// Whether that is wanted.
     pub is_wanted: bool,
+    /// The cells that steps wait for one another for, by the questions about them.
+    pub more: BTreeMap<usize, String>,
 }
 
 #[derive(Debug)]
@@ -98,15 +109,18 @@ impl Asked {
             pars: HashMap::default(),
             seqs: HashMap::default(),
             loops: HashMap::default(),
+            parts: HashMap::default(),
+            more: BTreeSet::new(),
             wanted: Wanted::default(),
         };
         // Also of a run in which there is nothing of the kind.
         for all in [
             Question::Wanted,
             Question::DataOrder,
+            Question::AllOrder,
+            Question::AllButComputation,
             Question::AllControl,
             Question::AllConditions,
-            Question::AllButComputation,
         ] {
             asked.number(all);
         }
@@ -134,7 +148,7 @@ impl Asked {
     /// Whether it is wanted that steps of a `seq` run at once.
     pub fn orders_wanted(&self) -> bool {
         let mut without = self.wanted.without.iter();
-        without.any(|of| matches!(of, Question::Order(_) | Question::DataOrder))
+        without.any(|of| matches!(of, Question::Order(_) | Question::AllOrder))
     }
 
     /// Learns what there is to ask of a plan.
@@ -224,11 +238,21 @@ impl Asked {
         let question = order
             .as_ref()
             .map(|order| Question::Order((component, order.node)));
-        let seq = AtSeq {
+        let mut seq = AtSeq {
             order,
             question: question.map(|question| self.number(question)),
-            is_wanted: question.is_some_and(|question| self.is_wanted(question)),
+            is_wanted: question.is_some_and(|question| self.is_wanted(question))
+                || self.is_wanted(Question::AllOrder),
+            more: BTreeMap::new(),
         };
+        for name in seq.order.iter().flat_map(contended) {
+            let mut cells = plans.metadata.component(component).cells.iter();
+            if let Some(cell) = cells.position(|cell| cell.name == name) {
+                let number = self.number(Question::More(component, CellId::from_index(cell)));
+                self.more.insert(number);
+                seq.more.insert(number, name);
+            }
+        }
         self.seqs.insert(path, seq);
     }
 
@@ -237,11 +261,13 @@ impl Asked {
             return;
         }
         let mut loops = Vec::new();
+        let mut parts = Vec::new();
         let around = std::iter::successors(Some(path), |&path| plans.paths[path].0);
         for at in around.take_while(|&at| Some(at) != outside) {
             let site = plans.paths[at].1;
             let component = plans.component(site.instance);
             let of = plans.metadata.component(component);
+            parts.extend(Part::of(site, plans));
             let is_loop = |of_loop: &ControlId| of.node(*of_loop).kind.is_loop();
             if let Some(statement) = site.statement.filter(is_loop) {
                 loops.push(AtLoop {
@@ -252,5 +278,13 @@ impl Asked {
             }
         }
         self.loops.insert(path, loops);
+        self.parts.insert(path, parts);
     }
+}
+
+/// The cells that steps wait for one another for, though not for data.
+fn contended(order: &Sequence) -> BTreeSet<String> {
+    let contends = order.steps.iter().flat_map(|step| &step.contends);
+    let same = contends.filter(|of| of.cell == of.other);
+    same.map(|of| of.cell.clone()).collect()
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use petal_metadata::{ComponentId, ControlId, ControlKind, GroupId, Id as _, Metadata};
+use petal_metadata::{
+    CellId, CellKind, ComponentId, ControlId, ControlKind, GroupId, Id as _, Metadata,
+};
 use petal_reconstruct::FrameLabels;
 
 use crate::ledger::StatementId;
@@ -18,6 +20,8 @@ pub enum Question {
     AllConditions,
     /// Both: what computes is left, in the order that the run had.
     AllButComputation,
+    /// Each step of each `seq` waits only for those that it depends on, or that drive the same hardware.
+    AllOrder,
     /// What computes is left, and of each `seq` a step waits only for those that it depends on.
     DataOrder,
     /// The cycles in which control moves along for a statement.
@@ -30,6 +34,8 @@ pub enum Question {
     Balance(StatementId),
     /// Each step of a `seq` waits only for those that it depends on, or that drive the same hardware.
     Order(StatementId),
+    /// The same of all, where no step waits for another one for this cell alone, such as a memory of one port: beyond [`Question::AllOrder`].
+    More(ComponentId, CellId),
     /// Each run of a group that takes more than a cycle is one shorter.
     Group(ComponentId, GroupId),
     /// The same of an `invoke`.
@@ -83,7 +89,9 @@ impl Question {
             | Self::AllControl
             | Self::AllConditions
             | Self::AllButComputation
+            | Self::AllOrder
             | Self::DataOrder
+            | Self::More(..)
             | Self::Call(_) => Vec::new(),
             Self::Control(of)
             | Self::Condition(of)
@@ -109,7 +117,12 @@ impl Question {
             | Self::AllControl
             | Self::AllConditions
             | Self::AllButComputation
+            | Self::AllOrder
             | Self::DataOrder => String::new(),
+            Self::More(component, cell) => {
+                let cell = metadata.component(component).cell(cell);
+                format!("{}.{}", name(component), cell.name)
+            }
             Self::Call(component) => name(component).clone(),
             Self::Group(component, group) => {
                 format!("{}.{}", name(component), labels.group(component, group))
@@ -133,16 +146,26 @@ impl Question {
             Self::AllControl => "no control".to_owned(),
             Self::AllConditions => "no conditions".to_owned(),
             Self::AllButComputation => "computation alone".to_owned(),
+            Self::AllOrder => "everything in the order of its data".to_owned(),
             Self::DataOrder => "computation in the order of its data".to_owned(),
             Self::Control(_) => format!("no control of {subject}"),
             Self::Condition(_) => format!("no condition of {subject}"),
             Self::Call(_) => format!("no start and finish of {subject}"),
             Self::Balance(_) => format!("{subject} balanced"),
             Self::Order(_) => format!("{subject} in the order of its data"),
+            Self::More(component, cell) if is_memory(metadata, component, cell) => {
+                format!("a second port of {subject}, too")
+            }
+            Self::More(..) => format!("a second {subject}, too"),
             Self::Group(..) | Self::Invoke(_) => format!("{subject} a cycle shorter"),
             Self::Iteration(_) => format!("iterations of {subject} a cycle shorter"),
         }
     }
+}
+
+fn is_memory(metadata: &Metadata, component: ComponentId, cell: CellId) -> bool {
+    let cell = metadata.component(component).cell(cell);
+    matches!(&cell.kind, CellKind::Primitive(name) if name.contains("_mem_d"))
 }
 
 fn is_invoke(kind: ControlKind) -> bool {

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Answer;
-use super::asked::{Asked, DATA_ORDER, WANTED};
+use petal_metadata::Contention;
+
+use super::asked::{ALL_ORDER, Asked, COMPUTATION, DATA_ORDER, WANTED};
+use crate::parts::Part;
 use crate::plans::{PathId, Work};
 use crate::sums::{Par, Seq, Tally};
 
@@ -14,6 +17,19 @@ pub(super) struct Counted {
     pub answers: Vec<Answer>,
     /// The runs and iterations that were seen, and their cycles.
     pub seen: Vec<(u64, u64)>,
+    /// What was counted of the parts of the run.
+    pub parts: BTreeMap<Part, Times>,
+}
+
+/// How long a part of a run takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// As it is.
+    pub cycles: u64,
+    /// If only its computation took time.
+    pub computation: u64,
+    /// The same, where each step of a `seq` waits only for those that it depends on.
+    pub data_order: u64,
 }
 
 /// The cycles of a part of a run.
@@ -27,6 +43,8 @@ pub(super) struct Saved {
     /// What runs there, by its question, and for how long so far.
     running: Option<(usize, u64)>,
     loops: Vec<Going>,
+    /// The parts of the run that it is in, and how long this took before them.
+    parts: Vec<(Part, Times)>,
 }
 
 /// A loop that goes on.
@@ -37,6 +55,15 @@ struct Going {
     /// How many cycles there were before this iteration.
     began: u64,
     is_in_body: bool,
+}
+
+impl Times {
+    /// Adds what there is now and was not before.
+    fn add(&mut self, before: Self, now: Self) {
+        self.cycles += now.cycles - before.cycles;
+        self.computation += now.computation - before.computation;
+        self.data_order += now.data_order - before.data_order;
+    }
 }
 
 /// A number of cycles that something is added to or taken from.
@@ -52,9 +79,41 @@ impl Saved {
     }
 
     /// How many cycles it takes if a question is true.
-    fn takes(&self, question: usize) -> u64 {
-        let saved = self.by_question.get(&question).copied().unwrap_or(0);
+    fn takes(&self, question: usize, asked: &Asked) -> u64 {
+        let saves = |question| self.by_question.get(&question).copied().unwrap_or(0);
+        let more = asked.more.contains(&question);
+        let saved = saves(question) + if more { saves(ALL_ORDER) } else { 0 };
         self.cycles.saturating_add_signed(-saved)
+    }
+
+    fn times(&self, asked: &Asked) -> Times {
+        Times {
+            cycles: self.cycles,
+            computation: self.takes(COMPUTATION, asked),
+            data_order: self.takes(DATA_ORDER, asked),
+        }
+    }
+
+    /// Goes on in these parts of the run.
+    fn enter(&mut self, inside: &[Part], counted: &mut Counted) {
+        let is_same = |(part, of): (&Part, &(Part, Times))| *part == of.0;
+        if inside.len() == self.parts.len() && inside.iter().zip(&self.parts).all(is_same) {
+            return;
+        }
+        let now = self.times(&counted.asked);
+        let mut left = std::mem::take(&mut self.parts);
+        self.parts = left
+            .extract_if(.., |(part, _)| inside.contains(part))
+            .collect();
+        for (part, before) in left {
+            counted.parts.entry(part).or_default().add(before, now);
+        }
+        let since = std::mem::take(&mut self.parts);
+        let since = |part| since.iter().find(|(known, _)| *known == part);
+        let inside = inside.iter();
+        self.parts = inside
+            .map(|&part| (part, since(part).map_or(now, |(_, then)| *then)))
+            .collect();
     }
 
     /// Takes in cycles that are in question.
@@ -73,6 +132,9 @@ impl Saved {
         }
         self.end_run(counted);
         self.at = Some(path);
+        let inside = std::mem::take(counted.asked.parts.get_mut(&path).expect("it is learned"));
+        self.enter(&inside, counted);
+        counted.asked.parts.insert(path, inside);
         let mut going = std::mem::take(&mut self.loops);
         let mut left = Vec::new();
         let loops = &counted.asked.loops[&path];
@@ -158,7 +220,8 @@ impl Tally for Saved {
         self.go(par.path, true, counted);
         let arms = || par.arms.values().map(|arm| &arm.sum.tally);
         let lengths = |question| {
-            let mut lengths: Vec<u64> = arms().map(|arm| arm.takes(question)).collect();
+            let arms = arms().map(|arm| arm.takes(question, &counted.asked));
+            let mut lengths: Vec<u64> = arms.collect();
             lengths.sort_unstable();
             lengths
         };
@@ -180,7 +243,11 @@ impl Tally for Saved {
                 [.., last] => last,
                 [] => 0,
             };
-            self.save(question, signed(longest) - signed(takes));
+            let now = match counted.asked.more.contains(&question) {
+                true => lengths(ALL_ORDER).last().copied().unwrap_or(0),
+                false => longest,
+            };
+            self.save(question, signed(now) - signed(takes));
         }
     }
 
@@ -203,30 +270,41 @@ impl Tally for Saved {
         };
         let questions = steps().flat_map(|step| step.by_question.keys().copied());
         let mut questions: BTreeSet<usize> = questions.collect();
-        questions.insert(DATA_ORDER);
+        questions.extend([DATA_ORDER, ALL_ORDER]);
         questions.extend(of.question);
+        questions.extend(of.more.keys());
         questions.extend(of.is_wanted.then_some(WANTED));
         for question in questions {
-            let is_shared = question != DATA_ORDER;
-            let in_turn: u64 = steps().map(|step| step.takes(question)).sum();
-            let is_ordered = [
-                Some(DATA_ORDER),
-                of.question,
-                of.is_wanted.then_some(WANTED),
-            ];
-            let takes = if is_ordered.contains(&Some(question)) {
+            let is_more = counted.asked.more.contains(&question);
+            let is_ordered = is_more
+                || [DATA_ORDER, ALL_ORDER].contains(&question)
+                || of.question == Some(question)
+                || (of.is_wanted && question == WANTED);
+            let takes = |question: usize, waits: &dyn Fn(&Contention) -> bool| {
+                let steps = || steps().map(|step| step.takes(question, &counted.asked));
+                if !is_ordered {
+                    return steps().sum();
+                }
                 let nodes = order.steps.iter().map(|step| step.node);
                 let known = nodes.map(|node| {
                     let step = seq.steps.get(&node);
-                    step.map_or(0, |step| step.tally.takes(question))
+                    step.map_or(0, |step| step.tally.takes(question, &counted.asked))
                 });
                 let known: Vec<u64> = known.collect();
-                let others = in_turn - known.iter().sum::<u64>();
-                others + order.critical_path(&known, is_shared)
-            } else {
-                in_turn
+                let others = steps().sum::<u64>() - known.iter().sum::<u64>();
+                others + order.critical_path(&known, waits)
             };
-            self.save(question, signed(cycles) - signed(takes));
+            let now = if is_more {
+                takes(ALL_ORDER, &|_| true)
+            } else {
+                cycles
+            };
+            let more = of.more.get(&question);
+            let waits = |of: &Contention| {
+                let is_more = more.is_some_and(|more| [&of.cell, &of.other].contains(&more));
+                question != DATA_ORDER && !is_more
+            };
+            self.save(question, signed(now) - signed(takes(question, &waits)));
         }
     }
 
@@ -235,5 +313,6 @@ impl Tally for Saved {
         for going in std::mem::take(&mut self.loops) {
             self.shorten(going.question, self.cycles - going.began, counted);
         }
+        self.enter(&[], counted);
     }
 }
