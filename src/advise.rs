@@ -18,8 +18,7 @@ use petal_synth::Tools;
 use petal_table::thousands;
 
 pub use self::profiles::Profiles;
-use self::shop::Shop;
-pub use self::shop::run_once;
+pub use self::shop::{Shop, run_once};
 use crate::args::{AdviceArg, AdviseArgs, GoalArg, TargetArg};
 use crate::design;
 use crate::messages;
@@ -51,7 +50,13 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     }
     let (source, program) = read(design.source)?;
     let synthesis = synthesis(args)?;
-    let shop = Shop::new(&runs, args.quiet, args.budget, source, &program)?;
+    let shop = Shop::new(
+        ("advising", args.quiet),
+        &runs,
+        args.budget,
+        source,
+        &program,
+    )?;
     let shop = shop.with_synthesis(synthesis);
     profiled(&runs[0], &out, &mut places, args.quiet)?;
     let file = match path.file_name() {
@@ -113,7 +118,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
 }
 
 /// A source whose text is in memory, and the text.
-fn read(source: Source) -> Result<(Source, String), Error> {
+pub fn read(source: Source) -> Result<(Source, String), Error> {
     Ok(match source {
         Source::File(path) => {
             let text =

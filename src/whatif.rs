@@ -28,9 +28,11 @@ use crate::progress::Stage;
 use crate::run::profiled;
 use crate::screen::{next, screen};
 
-/// How a replay answers, and where it may save less.
+/// How a replay answers, and how where other control would be there then.
 const REPLAYED: &str = "replayed";
-const AT_MOST: &str = "at most";
+const ESTIMATED: &str = "estimated";
+/// How a run of another design answers.
+const SIMULATED: &str = "simulated";
 
 /// How many loops and cells are shown, those that take longest.
 const PARTS: usize = 6;
@@ -103,7 +105,11 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
         mut rows,
         bounds,
         analysis,
-    } = replayed(&profile, wanted, program)?;
+    } = replayed(
+        &profile,
+        wanted,
+        program.map(|program| (program, &options, args)),
+    )?;
     if !args.primitive.is_empty() {
         rows.clear();
     }
@@ -122,9 +128,14 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
         let of = (&profile.metadata, analysis.activations());
         primitives::profile(&options, of, &args.primitive, out, &mut places)?;
     }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.saved.unwrap_or(i64::MIN)));
+    // A curve stays one.
+    if args.primitive.len() != 1 {
+        rows.sort_by_key(|row| std::cmp::Reverse(row.saved.unwrap_or(i64::MIN)));
+    }
     if is_everything {
         add_what_if(&out, json(&rows, &bounds, cycles))?;
+    } else if let Some(curve) = curve(args, &rows) {
+        add_curve(&out, cycles, curve)?;
     }
     print(&text(args, &rows, &bounds, cycles, &out))
 }
@@ -149,16 +160,17 @@ pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
 }
 
 /// What a replay of the run tells: of all that is wanted at once, or of everything, also by the program.
-fn replayed(
-    profile: &Profile,
+fn replayed<'a>(
+    profile: &'a Profile,
     wanted: Wanted,
-    program: Option<Program>,
-) -> Result<Known<'_>, Error> {
+    everything: Option<(Program, &Options, &WhatIfArgs)>,
+) -> Result<Known<'a>, Error> {
     let is_all = wanted.is_empty();
     let labels = FrameLabels::new(&profile.metadata);
     let together = wanted.text(&profile.metadata, &labels);
     let mut replay = Replay::new(&profile.metadata, wanted);
-    let accesses = program.as_ref().map(|of| petal_program::accesses(&of.ctx));
+    let accesses = everything.as_ref();
+    let accesses = accesses.map(|(program, ..)| petal_program::accesses(&program.ctx));
     let mut resources = accesses
         .as_ref()
         .map(|of| Resources::new(&profile.metadata, of));
@@ -170,15 +182,13 @@ fn replayed(
         Ok(())
     })?;
     let found = replay.finish(analysis.activations());
-    let bounds = match (&program, resources) {
-        (Some(program), Some(resources)) => {
+    let bounds = match (&everything, resources) {
+        (Some((program, ..)), Some(resources)) => {
             let chain = chain(profile, program, &analysis)?;
             bounds::bounds(&found, chain, resources.finish())
         }
         _ => Bounds::default(),
     };
-    let advised = program.map(|program| Advised::of(program, &profile.metadata, &analysis));
-    let advised = advised.transpose()?;
     let Found {
         cycles,
         answers,
@@ -198,6 +208,11 @@ fn replayed(
             unknown.subject(&profile.metadata, &labels)
         )));
     }
+    let mut advised = None;
+    if let Some((program, options, args)) = everything {
+        let all = advised.insert(Advised::of(program, &profile.metadata, &analysis)?);
+        all.try_each(options, &answers, (args.budget, args.quiet))?;
+    }
     let is_asked = |question| match question {
         Question::Wanted => !is_all,
         // It is one of the bounds.
@@ -210,16 +225,21 @@ fn replayed(
         let Answer {
             counted,
             saved,
-            is_bound,
+            is_estimate,
         } = answer;
+        let simulated = advised.as_ref().and_then(|of| of.simulated(question));
         Row {
             what_if: match question {
                 Question::Wanted => together.clone(),
                 question => question.text(&profile.metadata, &labels),
             },
             counted: (counted != 0).then_some(counted),
-            saved: Some(saved),
-            how: if is_bound { AT_MOST } else { REPLAYED },
+            saved: Some(simulated.unwrap_or(saved)),
+            how: match simulated {
+                Some(_) => SIMULATED,
+                None if is_estimate => ESTIMATED,
+                None => REPLAYED,
+            },
             advice: advised
                 .as_ref()
                 .map(|of| of.text(question))
@@ -296,8 +316,15 @@ fn json(rows: &[Row], bounds: &Bounds, cycles: u64) -> serde_json::Value {
     })
 }
 
-/// The slowest of several latencies of one primitive that saves as much as the fastest.
-fn knee(args: &WhatIfArgs, rows: &[Row]) -> Option<String> {
+/// What several latencies of one primitive save.
+struct Curve {
+    name: String,
+    /// `None` where the results would be others.
+    saved: Vec<(u32, Option<i64>)>,
+}
+
+/// The curve that was asked for, if it was one.
+fn curve(args: &WhatIfArgs, rows: &[Row]) -> Option<Curve> {
     let [(name, cycles)] = &*args.primitive else {
         return None;
     };
@@ -305,10 +332,40 @@ fn knee(args: &WhatIfArgs, rows: &[Row]) -> Option<String> {
         let what_if = format!("{name}={cycles}");
         rows.iter().find(|row| row.what_if == what_if)?.saved
     };
-    let fastest = saved(*cycles.start())?;
-    let mut slower = cycles.clone().rev();
-    let knee = slower.find(|cycles| saved(*cycles) == Some(fastest))?;
-    (knee > *cycles.start()).then(|| format!("nothing is gained by less than {name}={knee}"))
+    let saved: Vec<_> = cycles.clone().map(|of| (of, saved(of))).collect();
+    (saved.len() > 1).then(|| Curve {
+        name: name.clone(),
+        saved,
+    })
+}
+
+impl Curve {
+    /// The slowest that saves as much as the fastest.
+    fn knee(&self) -> Option<String> {
+        let (first, fastest) = *self.saved.first()?;
+        let fastest = fastest?;
+        let mut slower = self.saved.iter().rev();
+        let (knee, _) = slower.find(|(_, saved)| *saved == Some(fastest))?;
+        let name = &self.name;
+        (*knee > first).then(|| format!("nothing is gained by less than {name}={knee}"))
+    }
+}
+
+/// Adds a curve to what is known of a run, in place of one of the same name.
+fn add_curve(out: &Path, cycles: u64, curve: Curve) -> Result<(), Error> {
+    let known = Profile::open(out)?.summary.what_if;
+    let mut known = known.unwrap_or_else(|| json(&[], &Bounds::default(), cycles));
+    let points = curve.saved.iter();
+    let points =
+        points.map(|(cycles, saved)| serde_json::json!({ "cycles": cycles, "saves": saved }));
+    let curves = known["curves"].as_array().cloned().unwrap_or_default();
+    let mut curves: Vec<_> = curves
+        .into_iter()
+        .filter(|of| of["name"] != curve.name)
+        .collect();
+    curves.push(serde_json::json!({ "name": curve.name, "points": points.collect::<Vec<_>>() }));
+    known["curves"] = curves.into();
+    add_what_if(out, known)
 }
 
 fn text(args: &WhatIfArgs, rows: &[Row], bounds: &Bounds, cycles: u64, out: &Path) -> String {
@@ -344,7 +401,7 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &Bounds, cycles: u64, out: &Pat
     if let Some(more) = rows.len().checked_sub(args.top).filter(|more| *more > 0) {
         text.push_str(&screen.wrapped(&format!("{more} more: `--top {}`", rows.len()), 2));
     }
-    if let Some(knee) = knee(args, rows) {
+    if let Some(knee) = curve(args, rows).and_then(|curve| curve.knee()) {
         text.push_str(&screen.wrapped(&knee, 2));
     }
     if !bounds.run.is_empty() {
@@ -362,17 +419,23 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &Bounds, cycles: u64, out: &Pat
     text.push('\n');
     if rows
         .iter()
-        .any(|row| [REPLAYED, AT_MOST].contains(&row.how))
+        .any(|row| [REPLAYED, ESTIMATED].contains(&row.how))
     {
         text.push_str(&screen.wrapped(
-            "replayed, or at most: the run put together anew without these cycles; maybe no program is like that, and one whose course depends on time may \
+            "replayed, or estimated: the run put together anew without these cycles; maybe no program is like that, and one whose course depends on time may \
              take another",
             0,
         ));
     }
-    if rows.iter().any(|row| row.how == "simulated") {
+    if rows.iter().any(|row| row.how == SIMULATED) {
         text.push_str(&screen.wrapped(
-            "simulated: run with such a primitive, with the same results",
+            "simulated: run with such a primitive or program, with the same results",
+            0,
+        ));
+    }
+    if rows.iter().any(|row| !row.advice.is_empty()) {
+        text.push_str(&screen.wrapped(
+            "advice: what it saves by itself; `petal advise` puts it together",
             0,
         ));
     }

@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 pub use self::goal::Goal;
+pub use self::trials::try_each;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
 use crate::rewrites::Observed;

@@ -35,9 +35,9 @@ pub struct Answer {
     pub counted: i64,
     /// How many the run would take less.
     pub saved: i64,
-    /// Whether it may save less: where the compiler fixed the schedule, other steps may keep the time, arms that meet at an `@sync` wait
-    /// for one another, and steps that run at once need control of their own.
-    pub is_bound: bool,
+    /// Whether it may save more or less: where the compiler fixed the schedule, other steps may keep the time, arms that meet at an `@sync` wait
+    /// for one another, and steps that run at once have other control.
+    pub is_estimate: bool,
 }
 
 /// What a replay found of a run.
@@ -112,7 +112,7 @@ impl<'a> Replay<'a> {
     pub fn finish(mut self, activations: &Activations<'_>) -> Found {
         self.sum.end(&mut self.counted);
         let metadata = self.plans.metadata;
-        let bounds = self.bounds();
+        let estimates = self.estimates();
         let Counted {
             asked,
             mut answers,
@@ -135,7 +135,7 @@ impl<'a> Replay<'a> {
         };
         for (number, &question) in asked.questions.iter().enumerate() {
             let mut answer = answers.get(number).copied().unwrap_or_default();
-            answer.is_bound = bounds.contains(&number);
+            answer.is_estimate = estimates.contains(&number);
             let seen = seen.get(number).copied().unwrap_or_default();
             let is_known = match question {
                 // An arm in which a group runs in parts has cycles in which nothing of it is active.
@@ -160,8 +160,8 @@ impl<'a> Replay<'a> {
         found
     }
 
-    /// The questions that may save less.
-    fn bounds(&self) -> BTreeSet<usize> {
+    /// The questions that may save more or less.
+    fn estimates(&self) -> BTreeSet<usize> {
         let metadata = self.plans.metadata;
         let asked = &self.counted.asked;
         let mut components = metadata.component_ids().map(|id| metadata.component(id));
@@ -179,18 +179,18 @@ impl<'a> Replay<'a> {
             let is_static = statement.is_some_and(|of| is_static(metadata, (component, of)));
             is_static || self.plans.at_once.contains(&path)
         };
-        let mut bounds = BTreeSet::new();
+        let mut estimates = BTreeSet::new();
         for (&(path, work), site) in &asked.sites {
             if is_fixed(path) {
                 let computes = work == Work::Computation;
-                bounds.extend(site.cycles.iter().filter(|_| !computes));
-                bounds.extend(site.run);
+                estimates.extend(site.cycles.iter().filter(|_| !computes));
+                estimates.extend(site.run);
                 let is_wanted = |run: usize| asked.cycles.contains_key(&run);
-                bounds.extend(site.run.filter(|&run| is_wanted(run)).map(|_| WANTED));
+                estimates.extend(site.run.filter(|&run| is_wanted(run)).map(|_| WANTED));
             }
         }
         for (number, question) in asked.questions.iter().enumerate() {
-            let is_bound = match question {
+            let is_estimate = match question {
                 Question::Order(_)
                 | Question::AllOrder
                 | Question::DataOrder
@@ -198,10 +198,10 @@ impl<'a> Replay<'a> {
                 Question::Iteration(of) => is_static(metadata, *of),
                 _ => false,
             };
-            bounds.extend(is_bound.then_some(number));
+            estimates.extend(is_estimate.then_some(number));
         }
-        bounds.extend(asked.orders_wanted().then_some(WANTED));
-        bounds
+        estimates.extend(asked.orders_wanted().then_some(WANTED));
+        estimates
     }
 }
 

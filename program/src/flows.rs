@@ -11,11 +11,15 @@ use petal_metadata::{Flow, Flows};
 use crate::dependences::{cell_of, constant, is_combinational, primitive};
 use crate::tree::View;
 
-/// Those of a program. Cells that something else than groups may set are in none.
+/// Those of a program, but for groups of components that run by themselves. Cells that something else than groups may set are in none.
 #[must_use]
 pub fn flows(program: &ir::Context) -> Flows {
     let mut all = Flows::new();
+    let by_themselves = by_themselves(program);
     for component in &program.components {
+        if by_themselves.contains(&component.name) {
+            continue;
+        }
         let others = set_by_others(component);
         let continuous = Drivers::of(&component.continuous_assignments);
         let mut add = |group: ir::Id, mut flow: Flow| {
@@ -33,6 +37,34 @@ pub fn flows(program: &ir::Context) -> Flows {
         }
     }
     all
+}
+
+/// Components that something else than control starts, and all in them: nobody tells how often their groups run.
+fn by_themselves(program: &ir::Context) -> BTreeSet<ir::Id> {
+    let mut found = BTreeSet::new();
+    let called = |cell: &ir::RRC<ir::Cell>| match cell.borrow().prototype {
+        ir::CellType::Component { name } => Some(name),
+        _ => None,
+    };
+    for component in &program.components {
+        for assignment in &component.continuous_assignments {
+            let port = assignment.dst.borrow();
+            if port.name == "go" && !port.is_hole() {
+                found.extend(called(&port.cell_parent()));
+            }
+        }
+    }
+    loop {
+        let before = found.len();
+        for component in &program.components {
+            if found.contains(&component.name) {
+                found.extend(component.cells.iter().filter_map(called));
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
 }
 
 /// Cells of a component that continuous assignments, an `invoke` or other components may set.

@@ -52,10 +52,11 @@ struct DataSet {
 }
 
 impl<'a> Shop<'a> {
-    /// For the program as it is in these runs, which differ in their data alone.
+    /// For the program as it is in these runs, which differ in their data alone; the progress says what is being done, unless it is to be
+    /// quiet.
     pub fn new(
+        (doing, quiet): (&'static str, bool),
         runs: &'a [Options],
-        quiet: bool,
         budget: Duration,
         source: Source,
         text: &str,
@@ -65,10 +66,11 @@ impl<'a> Shop<'a> {
         };
         let bar = ProgressBar::new_spinner();
         bar.set_draw_target(target(quiet));
-        if let Ok(style) = ProgressStyle::with_template("{spinner} advising ({elapsed}) {wide_msg}")
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} ({elapsed}) {wide_msg}")
         {
             bar.set_style(style);
         }
+        bar.set_prefix(doing);
         let mut shop = Self {
             options,
             library: Library::new(&options.design.libraries)?,
@@ -91,7 +93,7 @@ impl<'a> Shop<'a> {
         let design = shop.compile(&original)?;
         let compiled = Compiled::new(design.program(), &[], Visible::Probes).map_err(|error| {
             Error::new(format!(
-                "{error}; `petal advise` needs petal's own simulator, which runs a design hundreds of times"
+                "{error}; only petal's own simulator runs a design hundreds of times"
             ))
         })?;
         shop.as_it_is.hardware = hardware(&design);

@@ -2,11 +2,12 @@
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use petal_profile::CYCLE_LIMIT;
 
-use super::values::{parse_count, parse_latency, parse_run, parse_size};
+use super::values::{parse_count, parse_latency, parse_run, parse_size, parse_time};
 use super::{DesignArgs, FormatArg};
 
 /// Examples in the help.
@@ -54,6 +55,9 @@ pub struct WhatIfArgs {
     /// Ask the same of a group or `invoke` that takes so many cycles each time, fewer or more
     #[arg(long, value_name = "NAME=CYCLES", value_parser = parse_run)]
     pub cycles: Vec<(String, u32)>,
+    /// How long to try what a program can have, such as 30s or 2m
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_time)]
+    pub budget: Duration,
     /// How many answers to print, those that save most
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub top: usize,

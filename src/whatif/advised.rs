@@ -1,21 +1,33 @@
-//! Which kinds of advice may make true what is asked. Whether one can be had, `petal advise` tries.
+//! Which kinds of advice may make true what is asked, and what each does by itself: tried, and compared with the run as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
+use std::thread;
+use std::time::Duration;
 
-use petal_advise::{Profile as _, Rewrite, RewriteKind};
-use petal_analysis::replay::Question;
+use petal_advise::{Profile as _, Rewrite, RewriteKind, Trial, Workshop as _};
+use petal_analysis::replay::{Answer, Question};
 use petal_analysis::{Analysis, StatementId};
 use petal_metadata::{CellKind, ComponentId, ControlId, Id as _, Metadata};
-use petal_profile::Error;
+use petal_profile::{Error, Options, Simulator, interrupt};
 use petal_program::Program;
+use petal_table::thousands;
 
-use crate::advise::Profiles;
+use crate::advise::{Profiles, Shop, read};
+use crate::messages;
 
-/// The kinds of advice that there are.
+/// The edits that there are.
 pub struct Advised<'a> {
     metadata: &'a Metadata,
-    /// By the statements that it is about.
-    kinds: BTreeMap<StatementId, BTreeSet<RewriteKind>>,
+    edits: Vec<Tried>,
+    /// By the statements that they are about.
+    by_statement: BTreeMap<StatementId, Vec<usize>>,
+}
+
+/// An edit, and what came of it.
+struct Tried {
+    rewrite: Rewrite,
+    result: Option<Result<i64, &'static str>>,
 }
 
 impl<'a> Advised<'a> {
@@ -29,58 +41,150 @@ impl<'a> Advised<'a> {
         profiles.add(metadata, analysis, true);
         let mut advised = Self {
             metadata,
-            kinds: BTreeMap::new(),
+            edits: Vec::new(),
+            by_statement: BTreeMap::new(),
         };
         for rewrite in petal_advise::rewrites(program, profiles.observed())? {
-            advised.add(&rewrite);
+            advised.add(rewrite);
         }
         Ok(advised)
     }
 
-    fn add(&mut self, rewrite: &Rewrite) {
+    fn add(&mut self, rewrite: Rewrite) {
         let mut components = self.metadata.component_ids();
         let Some(component) =
             components.find(|id| self.metadata.component(*id).name == rewrite.component)
         else {
             return;
         };
+        let number = self.edits.len();
         for &statement in rewrite.arms.iter().flatten() {
-            let kinds = self.kinds.entry((component, statement)).or_default();
-            kinds.insert(rewrite.kind);
+            let edits = self.by_statement.entry((component, statement)).or_default();
+            edits.push(number);
         }
+        let result = None;
+        self.edits.push(Tried { rewrite, result });
     }
 
-    /// What may help with a question, in words; empty if nothing is known.
-    pub fn text(&self, question: Question) -> String {
-        let fits = |kinds: &[RewriteKind], statements: Vec<StatementId>| {
-            let of = statements.iter().filter_map(|of| self.kinds.get(of));
-            let of: BTreeSet<RewriteKind> = of.flatten().copied().collect();
-            let known = kinds.iter().filter(|kind| of.contains(*kind));
-            let names: Vec<&str> = known.map(|kind| kind.name()).collect();
-            names.join(", ")
-        };
-        match question {
-            Question::Control(of) if self.metadata.component(of.0).node(of.1).kind.is_loop() => {
-                fits(&[RewriteKind::FixedIterations], vec![of])
+    /// Tries the edits that fit a question, as long as there is time: first those that may save most.
+    pub fn try_each(
+        &mut self,
+        options: &Options,
+        answers: &[(Question, Answer)],
+        (budget, quiet): (Duration, bool),
+    ) -> Result<(), Error> {
+        let mut potential: BTreeMap<usize, i64> = BTreeMap::new();
+        for &(question, answer) in answers {
+            for edit in self.fitting(question) {
+                let most = potential.entry(edit).or_default();
+                *most = answer.saved.max(*most);
             }
-            Question::Control(of) => {
-                let kinds = [
+        }
+        let mut order: Vec<(i64, usize)> = potential.into_iter().map(|of| (of.1, of.0)).collect();
+        order.sort_by_key(|&(saved, edit)| (std::cmp::Reverse(saved), edit));
+        if order.is_empty() {
+            return Ok(());
+        }
+        let (source, text) = read(options.design.source.clone())?;
+        let runs = [Options {
+            simulator: Simulator::Embedded,
+            ..options.clone()
+        }];
+        let shop = match Shop::new(("simulating", quiet), &runs, budget, source, &text) {
+            Ok(shop) => shop,
+            Err(error) => {
+                interrupt::check()?;
+                messages::note(format!("advice is not tried: {error}"));
+                return Ok(());
+            }
+        };
+        let rewrites = order.iter().map(|(_, edit)| &self.edits[*edit].rewrite);
+        let rewrites: Vec<Rewrite> = rewrites.cloned().collect();
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let trials = petal_advise::try_each(&shop, text, &rewrites, budget, threads);
+        shop.bar.finish_and_clear();
+        interrupt::check()?;
+        let before: u64 = shop.as_it_is().cycles.iter().sum();
+        for ((_, edit), trial) in order.into_iter().zip(trials.map_err(Error::new)?) {
+            self.edits[edit].result = match trial {
+                Some(Trial::Ran(ran)) => {
+                    let after: u64 = ran.cycles.iter().sum();
+                    let saved = i64::try_from(before).ok().zip(i64::try_from(after).ok());
+                    saved.map(|(before, after)| Ok(before - after))
+                }
+                Some(Trial::TooLong) => Some(Err("far longer")),
+                Some(Trial::Differs) => Some(Err("other results")),
+                Some(Trial::Failed(_)) => Some(Err("refused")),
+                None => None,
+            };
+        }
+        Ok(())
+    }
+
+    /// What a question saves where an edit of the program makes just that true, and was tried.
+    pub fn simulated(&self, question: Question) -> Option<i64> {
+        let Question::Condition(_) = question else {
+            return None;
+        };
+        let mut edits = self.fitting(question).into_iter();
+        edits.find_map(|edit| {
+            let Tried { rewrite, result } = &self.edits[edit];
+            let is_alone = rewrite.arms.iter().flatten().count() == 1;
+            let is_it = rewrite.kind == RewriteKind::ContinuousCondition && is_alone;
+            result.filter(|_| is_it)?.ok()
+        })
+    }
+
+    /// What may help with a question, in words, and how much it saves by itself; empty if nothing is known.
+    pub fn text(&self, question: Question) -> String {
+        let mut kinds: BTreeMap<RewriteKind, Option<Result<i64, &'static str>>> = BTreeMap::new();
+        for edit in self.fitting(question) {
+            let Tried { rewrite, result } = &self.edits[edit];
+            let best = kinds.entry(rewrite.kind).or_insert(*result);
+            let is_better = match (*best, result) {
+                (Some(Ok(best)), Some(Ok(saved))) => *saved > best,
+                (Some(Err(_)) | None, Some(Ok(_))) => true,
+                _ => false,
+            };
+            if is_better {
+                *best = *result;
+            }
+        }
+        let texts = kinds.into_iter().map(|(kind, result)| match result {
+            Some(Ok(saved)) if saved < 0 => {
+                format!("{} -{}", kind.name(), thousands(saved.unsigned_abs()))
+            }
+            Some(Ok(saved)) => format!("{} {}", kind.name(), thousands(saved.unsigned_abs())),
+            Some(Err(why)) => format!("{} ({why})", kind.name()),
+            None => kind.name().to_owned(),
+        });
+        texts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The edits that may help with a question.
+    fn fitting(&self, question: Question) -> BTreeSet<usize> {
+        let (kinds, statements): (&[RewriteKind], _) = match question {
+            Question::Control(of) if self.metadata.component(of.0).node(of.1).kind.is_loop() => {
+                (&[RewriteKind::FixedIterations], vec![of])
+            }
+            Question::Control(of) => (
+                &[
                     RewriteKind::MergedGroups,
                     RewriteKind::ExclusiveBranches,
                     RewriteKind::SequentialArms,
                     RewriteKind::FixedLatency,
-                ];
-                fits(&kinds, self.with_children(of))
-            }
-            Question::Condition(of) => {
-                let kinds = [
+                ],
+                self.with_children(of),
+            ),
+            Question::Condition(of) => (
+                &[
                     RewriteKind::ContinuousCondition,
                     RewriteKind::FixedIterations,
-                ];
-                fits(&kinds, vec![of])
-            }
-            Question::Order(of) => fits(&[RewriteKind::ParallelSteps], self.with_children(of)),
-            Question::Call(of) => fits(&[RewriteKind::Inline], self.calls(of)),
+                ],
+                vec![of],
+            ),
+            Question::Order(of) => (&[RewriteKind::ParallelSteps], self.with_children(of)),
+            Question::Call(of) => (&[RewriteKind::Inline], self.calls(of)),
             Question::Wanted
             | Question::AllControl
             | Question::AllConditions
@@ -91,8 +195,13 @@ impl<'a> Advised<'a> {
             | Question::Balance(_)
             | Question::Group(..)
             | Question::Invoke(_)
-            | Question::Iteration(_) => String::new(),
-        }
+            | Question::Iteration(_) => return BTreeSet::new(),
+        };
+        let edits = statements.iter().filter_map(|of| self.by_statement.get(of));
+        let edits = edits.flatten().copied();
+        edits
+            .filter(|edit| kinds.contains(&self.edits[*edit].rewrite.kind))
+            .collect()
     }
 
     /// A statement, and those right below it.

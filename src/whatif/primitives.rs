@@ -12,7 +12,7 @@ use petal_profile::{
     DECLARED, DesignOptions, Error, Memories, Options, Places, Profile, Simulator, Timed, interrupt,
 };
 
-use super::Row;
+use super::{Row, SIMULATED};
 use crate::advise::run_once;
 use crate::messages;
 use crate::run::profiled;
@@ -175,7 +175,7 @@ fn row(
             let saved = before.ok().zip(after.ok());
             let has_results = results.trim() != "{}" && profile.summary.no_data.is_none();
             let how = if has_results {
-                "simulated"
+                SIMULATED
             } else {
                 "simulated: no results to compare"
             };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -14,7 +16,10 @@ type Answers = BTreeMap<String, (Option<i64>, Option<i64>, String)>;
 fn answers(workshop: &Workshop, design: &str, more: &[&str]) -> Answers {
     let args = ["whatif", design, "-q", "--out", "out", "--format", "json"];
     let told = workshop.succeeds(&[&args[..], more].concat());
-    let found: Value = serde_json::from_str(&told).unwrap();
+    answers_in(&serde_json::from_str(&told).unwrap())
+}
+
+fn answers_in(found: &Value) -> Answers {
     let rows = found["answers"].as_array().unwrap().iter();
     rows.map(|row| {
         let number = |key: &str| row[key].as_i64();
@@ -23,6 +28,40 @@ fn answers(workshop: &Workshop, design: &str, more: &[&str]) -> Answers {
         (text("what if"), answer)
     })
     .collect()
+}
+
+/// Everything asked of a design, with its passes and the summary of its profile.
+struct Everything {
+    design: PathBuf,
+    passes: String,
+    found: Value,
+    summary: Value,
+}
+
+/// Everything asked of all designs that the repository has.
+fn everything() -> &'static [Everything] {
+    static ALL: LazyLock<Vec<Everything>> = LazyLock::new(|| {
+        let all = examples().into_iter().chain(designs("tests/corpus"));
+        let ask = |design: PathBuf| {
+            let workshop = Workshop::empty();
+            // What the compiler takes it with.
+            let passes = Expected::of(&design).cycles.into_keys().next().unwrap();
+            let path = design.to_str().unwrap();
+            let args = ["whatif", path, "-q", "--out", "out", "--format", "json"];
+            let more = ["--passes", &passes, "--budget", "1s"];
+            let told = workshop.succeeds(&[&args[..], &more].concat());
+            let found = serde_json::from_str(&told).unwrap();
+            let summary = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
+            Everything {
+                design,
+                passes,
+                found,
+                summary,
+            }
+        };
+        all.map(ask).collect()
+    });
+    &ALL
 }
 
 /// Two arms, of which one goes on for two cycles more; what is expected can be counted in the call trees.
@@ -66,10 +105,11 @@ fn a_par_takes_as_long_as_its_longest_arm_then_takes() {
         ("main.par@L14 balanced", None, 2),
         // The last group has a register of its own.
         ("main.seq@L13 in the order of its data", None, 1),
+        ("everything in the order of its data", None, 1),
     ];
     let expected = expected.map(|(what, counted, saved)| {
         let how = if what.ends_with("data") {
-            "at most"
+            "estimated"
         } else {
             "replayed"
         };
@@ -82,17 +122,19 @@ fn a_par_takes_as_long_as_its_longest_arm_then_takes() {
 #[test]
 fn nothing_saves_more_than_there_is() {
     let mut asked = 0;
-    for design in examples().into_iter().chain(designs("tests/corpus")) {
-        let workshop = Workshop::empty();
-        // One that the compiler takes it with.
-        let passes = Expected::of(&design).cycles.into_keys().next().unwrap();
+    for Everything {
+        design,
+        found,
+        summary,
+        ..
+    } in everything()
+    {
+        let answers = answers_in(found);
         let design = design.to_str().unwrap();
-        let answers = answers(&workshop, design, &["--passes", &passes]);
-        let summary: Value = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
         let figure = |key: &str| summary[key].as_i64().unwrap();
         let replayed = answers
             .iter()
-            .filter(|(_, (_, _, how))| ["replayed", "at most"].contains(&how.as_str()));
+            .filter(|(_, (_, _, how))| ["replayed", "estimated"].contains(&how.as_str()));
         let mut control = 0;
         for (what, (counted, saved, _)) in replayed {
             let saved = saved.unwrap();
@@ -225,34 +267,24 @@ fn several_things_are_asked_at_once() {
 /// A memory has one port, so a run has a cycle for each use of it at least.
 #[test]
 fn no_run_is_shorter_than_its_bounds() {
-    let bounds = |design: &str, more: &[&str]| {
-        let workshop = Workshop::empty();
-        let args = ["whatif", design, "-q", "--out", "out", "--format", "json"];
-        let told = workshop.succeeds(&[&args[..], more].concat());
-        let found: Value = serde_json::from_str(&told).unwrap();
-        let bounds = found["bounds"].as_array().unwrap().iter();
-        let bounds: Vec<(String, i64)> = bounds
-            .map(|bound| {
-                let what = bound["if only this took time"].as_str().unwrap().to_owned();
-                (what, bound["cycles"].as_i64().unwrap())
-            })
-            .collect();
+    for Everything {
+        design,
+        found,
+        summary,
+        ..
+    } in everything()
+    {
         // The summary and the report have what was printed.
-        let summary: Value = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
-        assert_eq!(summary["what_if"], found);
-        (found["cycles"].as_i64().unwrap(), bounds)
-    };
-    let (_, of_matmul) = bounds(&example("matmul.futil"), &[]);
-    for used in ["main.a (comb_mem_d2)", "main.b (comb_mem_d2)"] {
-        let used = (format!("{used}, used 64 times"), 64);
-        assert!(of_matmul.contains(&used), "{of_matmul:?}");
-    }
-    for design in examples().into_iter().chain(designs("tests/corpus")) {
-        let passes = Expected::of(&design).cycles.into_keys().next().unwrap();
-        let design = design.to_str().unwrap();
-        let (cycles, bounds) = bounds(design, &["--passes", &passes]);
+        assert_eq!(summary["what_if"], *found);
+        let cycles = found["cycles"].as_u64().unwrap();
+        let bounds = bounds(found);
+        if design.ends_with("matmul.futil") {
+            for used in ["main.a (comb_mem_d2)", "main.b (comb_mem_d2)"] {
+                assert_eq!(bounds[&format!("{used}, used 64 times")], 64);
+            }
+        }
         for (what, least) in bounds {
-            assert!(least <= cycles, "{design}: {what}");
+            assert!(least <= cycles, "{}: {what}", design.display());
         }
     }
 }
@@ -356,7 +388,7 @@ fn what_computes_beside_control_is_computation() {
 }
 
 #[test]
-fn an_answer_says_which_kinds_of_advice_there_are() {
+fn an_answer_says_what_each_kind_of_advice_saves() {
     let workshop = Workshop::empty();
     let design = example("matmul.futil");
     let args = ["whatif", &design, "-q", "--out", "out", "--format", "json"];
@@ -369,10 +401,10 @@ fn an_answer_says_which_kinds_of_advice_there_are() {
     let expected = [
         (
             "no condition of main.while@L87",
-            "continuous-condition, fixed-iterations",
+            "continuous-condition 160, fixed-iterations 0",
         ),
-        ("no control of main.while@L87", "fixed-iterations"),
-        ("no control of main.seq@L88", "fixed-latency"),
+        ("no control of main.while@L87", "fixed-iterations 0"),
+        ("no control of main.seq@L88", "fixed-latency 176"),
         ("main.multiply a cycle shorter", ""),
         ("std_mult_pipe=1", ""),
     ];
@@ -400,4 +432,216 @@ fn a_sweep_of_a_latency_tells_when_nothing_more_is_gained() {
     let knee = "nothing is gained by less than main.x_mult=4";
     assert!(sweep("main.x_mult=1..8").ends_with(&format!("  {knee}\n")));
     assert!(!sweep("main.x_mult=4..8").contains("nothing is gained"));
+}
+
+/// The comb group of the inner loop by hand as continuous assignments.
+#[test]
+fn a_condition_that_takes_no_cycle_is_simulated() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let text = fs::read_to_string(&design).unwrap();
+    let group = "comb group more_terms { k_lt.left = k.out; k_lt.right = 3'd4; }";
+    assert!(text.contains(group));
+    let text = text.replace(group, "k_lt.left = k.out; k_lt.right = 3'd4;");
+    workshop.write("edited.futil", text.replace(" with more_terms", ""));
+    let data = format!("{design}.data");
+    workshop.succeeds(&[
+        "run",
+        "edited.futil",
+        "--data",
+        &data,
+        "-q",
+        "--out",
+        "by-hand",
+    ]);
+    let cycles = |of: &str| {
+        let summary: Value = serde_json::from_str(&workshop.read(of)).unwrap();
+        summary["cycles"].as_i64().unwrap()
+    };
+    let answers = answers(&workshop, &design, &[]);
+    let saved = cycles("out/summary.json") - cycles("by-hand/summary.json");
+    let expected = (Some(80), Some(saved), "simulated".to_owned());
+    assert_eq!(answers["no condition of main.while@L87"], expected);
+}
+
+/// Two groups that read one memory, and one that takes what they read.
+const ONE_PORT: &str = r#"import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+component main() -> () {
+  cells {
+    @external m = comb_mem_d1(8, 2, 1);
+    a = std_reg(8); b = std_reg(8); c = std_reg(8); add = std_add(8);
+  }
+  wires {
+    group first { m.addr0 = 1'd0; a.in = m.read_data; a.write_en = 1'd1; first[done] = a.done; }
+    group second { m.addr0 = 1'd1; b.in = m.read_data; b.write_en = 1'd1; second[done] = b.done; }
+    group both {
+      add.left = a.out; add.right = b.out;
+      c.in = add.out; c.write_en = 1'd1; both[done] = c.done;
+    }
+  }
+  control { seq { first; second; both; } }
+}
+"#;
+
+#[test]
+fn a_second_port_lets_a_memory_be_read_twice_at_once() {
+    let workshop = Workshop::empty();
+    workshop.write("port.futil", ONE_PORT);
+    let answers = answers(&workshop, "port.futil", &["--passes", "no-opt"]);
+    let saved = |what: &str| answers.get(what).and_then(|answer| answer.1);
+    assert_eq!(saved("a second port of main.m, too"), Some(1));
+    assert_eq!(saved("everything in the order of its data"), None);
+}
+
+/// What a run is if only a part of it takes time, by what that is.
+fn bounds(found: &Value) -> BTreeMap<String, u64> {
+    let bounds = found["bounds"].as_array().unwrap().iter();
+    let bounds = bounds.map(|bound| {
+        let what = bound["if only this took time"].as_str().unwrap();
+        (what.to_owned(), bound["cycles"].as_u64().unwrap())
+    });
+    bounds.collect()
+}
+
+const HANDED: &str = "values handed from group to group";
+
+/// What groups take for sure makes them wait, and nothing else does.
+#[test]
+fn values_are_handed_from_group_to_group() {
+    let workshop = Workshop::empty();
+    let chain = |edit: &dyn Fn(&str) -> String| {
+        workshop.write("chain.futil", edit(ONE_PORT));
+        let args = ["whatif", "chain.futil", "-q", "--passes", "no-opt"];
+        let told = workshop.succeeds(&[&args[..], &["--format", "json"]].concat());
+        bounds(&serde_json::from_str(&told).unwrap())[HANDED]
+    };
+    // One of the two, and what takes both.
+    assert_eq!(chain(&str::to_owned), 2);
+    // The second one takes what the first has set.
+    let then = "b.in = m.read_data";
+    assert_eq!(chain(&|text| text.replace(then, "b.in = a.out")), 3);
+    // It may, or may not.
+    let maybe = "b.in = m.read_data == 8'd1 ? a.out";
+    assert_eq!(chain(&|text| text.replace(then, maybe)), 2);
+    // Nobody knows whether the first one sets it.
+    let guarded = |text: &str| {
+        text.replace(then, "b.in = a.out").replace(
+            "a.write_en = 1'd1; first[done] = a.done",
+            "a.write_en = b.out == 8'd0 ? 1'd1; first[done] = c.out == 8'd0 ? 1'd1",
+        )
+    };
+    assert_eq!(chain(&guarded), 2);
+    // It begins with what it has set before.
+    let counts = |text: &str| {
+        text.replace("second; both; }", "second; repeat 7 { both; } }")
+            .replace("add.left = a.out", "add.left = c.out")
+    };
+    assert_eq!(chain(&counts), 8);
+}
+
+/// No advice saves more than is left, but for what does less: a `repeat` counts by itself.
+#[test]
+fn no_advice_is_better_than_a_bound() {
+    let mut held = 0;
+    for Everything {
+        design,
+        passes,
+        found,
+        ..
+    } in everything()
+    {
+        let path = design.to_str().unwrap();
+        if !path.contains("examples") || path.contains("packet-scheduler") {
+            continue;
+        }
+        let args = ["advise", path, "-q", "--passes", passes, "--format", "json"];
+        let told = Workshop::empty().succeeds(&args);
+        let advice: Value = serde_json::from_str(&told).unwrap();
+        let kinds = advice["advice"].as_array().unwrap().iter();
+        if kinds.clone().any(|of| of["kind"] == "fixed-iterations") {
+            continue;
+        }
+        let with_all = advice["with_all"].as_u64().unwrap();
+        for (what, least) in bounds(found) {
+            if what == HANDED || what.contains(", used ") {
+                assert!(least <= with_all, "{path}: {what}: {least}, {with_all}");
+                held += 1;
+            }
+        }
+    }
+    assert!(held > 30, "only {held}");
+}
+
+/// What a loop takes is what all of its statements take.
+#[test]
+fn loops_and_cells_have_bounds_of_their_own() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let args = ["whatif", &design, "-q", "--out", "out", "--format", "json"];
+    let found: Value = serde_json::from_str(&workshop.succeeds(&args)).unwrap();
+    let parts = found["parts"].as_array().unwrap();
+    assert_eq!(parts.len(), 3);
+    let statements = workshop.succeeds(&["stats", "out", "control", "--format", "json"]);
+    let statements: Value = serde_json::from_str(&statements).unwrap();
+    for part in parts {
+        let name = part["loop or cell"].as_str().unwrap();
+        let mut rows = statements.as_array().unwrap().iter();
+        let is_it = |row: &&Value| {
+            let [component, statement] = ["component", "statement"].map(|key| row[key].as_str());
+            format!("{}.{}", component.unwrap(), statement.unwrap()) == name
+        };
+        assert_eq!(
+            part["cycles"],
+            rows.find(is_it).unwrap()["cycles"],
+            "{name}"
+        );
+        assert_eq!(part["uses"], 64, "{name}");
+        assert_eq!(part["uses most"], "main.a", "{name}");
+    }
+    // 64 times two cycles of a product and one of a sum.
+    assert_eq!(parts[2]["computation"], 192);
+}
+
+/// A run with other latencies is a profile like others.
+#[test]
+fn a_run_with_another_latency_is_profiled() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let ask = |more: &[&str]| {
+        let args = ["whatif", &design, "-q", "--out", "out", "--profile", "slow"];
+        workshop.petal(&[&args[..], more].concat())
+    };
+    let told = ask(&["--primitive", "main.mult=10"]);
+    assert!(told.status.success(), "{}", said(&told));
+    let summary: Value = serde_json::from_str(&workshop.read("slow/summary.json")).unwrap();
+    assert_eq!(summary["cycles"], 612 + 512);
+    assert_eq!(summary["verified"], "structure");
+    let compared = workshop.succeeds(&["compare", "out", "slow"]);
+    tells(
+        &compared,
+        &["matmul, main.mult=10", "main.multiply      128 → 640"],
+    );
+    let told = ask(&["--primitive", "main.mult=1..3"]);
+    assert_eq!(told.status.code(), Some(2));
+    tells(&said(&told), &["ask for one latency of each"]);
+    assert_eq!(ask(&[]).status.code(), Some(2));
+}
+
+#[test]
+fn the_summary_keeps_curves() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let ask = |more: &[&str]| answers(&workshop, &design, more);
+    ask(&[]);
+    ask(&["--primitive", "std_mult_pipe=1..3"]);
+    ask(&["--primitive", "main.mult=2..3"]);
+    ask(&["--primitive", "std_mult_pipe=2..3"]);
+    let summary: Value = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
+    let what_if = &summary["what_if"];
+    assert!(what_if["answers"].as_array().unwrap().len() > 10);
+    let points = serde_json::json!([{"cycles": 2, "saves": 0}, {"cycles": 3, "saves": -64}]);
+    let curve = |name: &str| serde_json::json!({"name": name, "points": points});
+    let expected = serde_json::json!([curve("main.mult"), curve("std_mult_pipe")]);
+    assert_eq!(what_if["curves"], expected);
 }

@@ -2,14 +2,65 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::Search;
+use super::{Search, total};
+use crate::change::Change;
+use crate::rewrites::Rewrite;
+use crate::variant::Variant;
 use crate::workshop::{Failure, Trial, Try, Workshop};
+
+/// What comes of each of these edits of a program by itself, in their order; `None` for those that there was no time for.
+///
+/// # Errors
+/// When no thread can be started.
+pub fn try_each<W: Workshop>(
+    workshop: &W,
+    text: String,
+    rewrites: &[Rewrite],
+    time: Duration,
+    threads: usize,
+) -> Result<Vec<Option<Trial>>, Failure> {
+    let original = Variant::original(text);
+    let best = total(&workshop.as_it_is());
+    let tries = rewrites.iter().map(|rewrite| {
+        let change = Change::Edit(rewrite.clone());
+        Try::of(&change, change.apply(&original), best.saturating_mul(2))
+    });
+    let runner = Runner {
+        workshop,
+        threads,
+        runs: &AtomicUsize::new(1),
+    };
+    runner.try_all(&tries.collect::<Vec<_>>(), best, Instant::now() + time)
+}
 
 impl<W: Workshop> Search<'_, W> {
     /// Runs all these programs; `None` for those that there was no time for.
     pub(crate) fn try_all(
+        &self,
+        tries: &[Try],
+        best: u64,
+        until: Instant,
+    ) -> Result<Vec<Option<Trial>>, Failure> {
+        let runner = Runner {
+            workshop: self.workshop,
+            threads: self.threads,
+            runs: &self.runs,
+        };
+        runner.try_all(tries, best, until)
+    }
+}
+
+/// Runs programs.
+struct Runner<'a, W> {
+    workshop: &'a W,
+    threads: usize,
+    runs: &'a AtomicUsize,
+}
+
+impl<W: Workshop> Runner<'_, W> {
+    fn try_all(
         &self,
         tries: &[Try],
         best: u64,

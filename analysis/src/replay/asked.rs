@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use petal_metadata::{CellId, ControlId, Id as _, Metadata, Sequence};
+use petal_metadata::{ControlId, Metadata, Sequence};
 use petal_reconstruct::FrameLabels;
 
 use super::question::Question;
@@ -245,10 +245,12 @@ impl Asked {
                 || self.is_wanted(Question::AllOrder),
             more: BTreeMap::new(),
         };
-        for name in seq.order.iter().flat_map(contended) {
-            let mut cells = plans.metadata.component(component).cells.iter();
-            if let Some(cell) = cells.position(|cell| cell.name == name) {
-                let number = self.number(Question::More(component, CellId::from_index(cell)));
+        let here = seq.order.iter().flat_map(contended);
+        let here: BTreeSet<String> = here.collect();
+        for (at, name) in all_contended(&plans.metadata.component(component).sequences).enumerate()
+        {
+            if here.contains(&name) {
+                let number = self.number(Question::More(component, at));
                 self.more.insert(number);
                 seq.more.insert(number, name);
             }
@@ -282,7 +284,13 @@ impl Asked {
     }
 }
 
-/// The cells that steps wait for one another for, though not for data.
+/// All cells that steps of these wait for one another for, though not for data, in the order of their names.
+pub(super) fn all_contended(sequences: &[Sequence]) -> impl Iterator<Item = String> {
+    let all: BTreeSet<String> = sequences.iter().flat_map(contended).collect();
+    all.into_iter()
+}
+
+/// Those of one.
 fn contended(order: &Sequence) -> BTreeSet<String> {
     let contends = order.steps.iter().flat_map(|step| &step.contends);
     let same = contends.filter(|of| of.cell == of.other);

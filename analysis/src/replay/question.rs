@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use petal_metadata::{
-    CellId, CellKind, ComponentId, ControlId, ControlKind, GroupId, Id as _, Metadata,
-};
+use petal_metadata::{CellKind, ComponentId, ControlId, ControlKind, GroupId, Id as _, Metadata};
 use petal_reconstruct::FrameLabels;
 
+use super::asked::all_contended;
 use crate::ledger::StatementId;
 
 /// What takes less, or nothing any more.
@@ -35,7 +34,8 @@ pub enum Question {
     /// Each step of a `seq` waits only for those that it depends on, or that drive the same hardware.
     Order(StatementId),
     /// The same of all, where no step waits for another one for this cell alone, such as a memory of one port: beyond [`Question::AllOrder`].
-    More(ComponentId, CellId),
+    /// It is the cell with this number of those that steps of the component wait for one another for.
+    More(ComponentId, usize),
     /// Each run of a group that takes more than a cycle is one shorter.
     Group(ComponentId, GroupId),
     /// The same of an `invoke`.
@@ -119,9 +119,12 @@ impl Question {
             | Self::AllButComputation
             | Self::AllOrder
             | Self::DataOrder => String::new(),
-            Self::More(component, cell) => {
-                let cell = metadata.component(component).cell(cell);
-                format!("{}.{}", name(component), cell.name)
+            Self::More(component, number) => {
+                format!(
+                    "{}.{}",
+                    name(component),
+                    contended(metadata, component, number)
+                )
             }
             Self::Call(component) => name(component).clone(),
             Self::Group(component, group) => {
@@ -153,7 +156,7 @@ impl Question {
             Self::Call(_) => format!("no start and finish of {subject}"),
             Self::Balance(_) => format!("{subject} balanced"),
             Self::Order(_) => format!("{subject} in the order of its data"),
-            Self::More(component, cell) if is_memory(metadata, component, cell) => {
+            Self::More(component, number) if is_memory(metadata, component, number) => {
                 format!("a second port of {subject}, too")
             }
             Self::More(..) => format!("a second {subject}, too"),
@@ -163,9 +166,19 @@ impl Question {
     }
 }
 
-fn is_memory(metadata: &Metadata, component: ComponentId, cell: CellId) -> bool {
-    let cell = metadata.component(component).cell(cell);
-    matches!(&cell.kind, CellKind::Primitive(name) if name.contains("_mem_d"))
+/// The name of a cell that steps wait for one another for.
+fn contended(metadata: &Metadata, component: ComponentId, number: usize) -> String {
+    let mut all = all_contended(&metadata.component(component).sequences);
+    all.nth(number).unwrap_or_default()
+}
+
+fn is_memory(metadata: &Metadata, component: ComponentId, number: usize) -> bool {
+    let name = contended(metadata, component, number);
+    let mut cells = metadata.component(component).cells.iter();
+    // What is only read is no cell there.
+    cells.find(|cell| cell.name == name).is_none_or(
+        |cell| matches!(&cell.kind, CellKind::Primitive(name) if name.contains("_mem_d")),
+    )
 }
 
 fn is_invoke(kind: ControlKind) -> bool {

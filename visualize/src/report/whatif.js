@@ -1,9 +1,12 @@
 // What `petal whatif` found: how short the run can get, and what would make it shorter.
 
-function showWhatIf({ answers, bounds, cycles }) {
+function showWhatIf({ answers, bounds, cycles, curves }) {
+  const points = (curves ?? []).flatMap((curve) => curve.points);
+  // A slower one takes longer than the run.
+  const most = Math.max(cycles, ...points.map(({ saves }) => cycles - saves));
   const row = ({ name, cycles: shown, told, paint }) => {
     const bar = element("i", { class: `paint-${paint}` });
-    bar.style.width = `${Math.max(0, (shown * 100) / cycles)}%`;
+    bar.style.width = `${Math.max(0, (shown * 100) / most)}%`;
     const share = element("span", { class: "share" }, element("small", {}, count(shown)), percent(shown, cycles));
     const meter = element("span", { class: "meter", "aria-hidden": "true" }, bar);
     return element("li", {}, element("div", { class: "rank" }, element("span", { class: "name" }, name), share, meter, ...(told ? [element("span", { class: "why" }, told)] : [])));
@@ -16,11 +19,23 @@ function showWhatIf({ answers, bounds, cycles }) {
     const told = [how, ...(counted && counted !== saves ? [`${count(counted)} counted`] : []), ...(advice ? [`advice: ${advice}`] : [])];
     return { name, cycles: saves, told: told.join("; "), paint: "fsm-update" };
   });
+  const pointRow = (name) => ({ cycles: latency, saves }) =>
+    saves === null
+      ? element("li", {}, `${name}=${latency}: other results`)
+      : row({ name: `${name}=${latency}`, cycles: cycles - saves, paint: "fsm-update" });
   byId("whatif").append(
     element("h2", {}, "How short it can get"),
     element("ol", { class: "ranked" }, ...[{ name: "the run as it is", cycles, paint: "fsm-update" }, ...advised, ...least].map(row)),
-    element("h2", {}, "What it would save"),
-    element("p", { class: "hint" }, "each by itself: the run put together anew, or simulated"),
-    element("ol", { class: "ranked" }, ...(saving.length ? saving.map(row) : [element("li", {}, "nothing")])),
+    ...(answers.length
+      ? [
+          element("h2", {}, "What it would save"),
+          element("p", { class: "hint" }, "each by itself: the run put together anew, or simulated"),
+          element("ol", { class: "ranked" }, ...(saving.length ? saving.map(row) : [element("li", {}, "nothing")])),
+        ]
+      : []),
+    ...(curves ?? []).flatMap(({ name, points }) => [
+      element("h2", {}, `The run by the latency of ${name}`),
+      element("ol", { class: "ranked" }, ...points.map(pointRow(name))),
+    ]),
   );
 }
