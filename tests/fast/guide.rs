@@ -159,6 +159,12 @@ fn the_pages_of_observations_work() {
 }
 
 #[test]
+fn the_page_of_what_if_works() {
+    let stale = check("docs/whatif.md");
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
+
+#[test]
 fn an_excerpt_that_was_not_printed_is_found_out() {
     let output = "one\ntwo  \nthree\nfour\n";
     assert_eq!(missing("one\ntwo\n…\nfour\n", output), None);

@@ -150,7 +150,10 @@ fn the_documented_fields_of_advice_are_those_written() {
 #[test]
 fn the_documented_fields_of_what_if_are_those_written() {
     let workshop = Workshop::empty();
-    workshop.succeeds(&["whatif", &example("matmul.futil"), "--out", "out"]);
+    let design = example("matmul.futil");
+    workshop.succeeds(&["whatif", &design, "--out", "out"]);
+    let curve = ["--primitive", "std_mult_pipe=2..3"];
+    workshop.succeeds(&[&["whatif", &design, "--out", "out"][..], &curve].concat());
     let text = std::fs::read_to_string(workshop.path("out").join(SUMMARY)).unwrap();
     let summary: Value = serde_json::from_str(&text).unwrap();
     let mut written = BTreeSet::new();

@@ -1,10 +1,13 @@
-//! `petal whatif` against Verilator.
+//! `petal whatif` against Verilator, and what it replays against what it simulates.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use petal_embedded::TIMED;
 use serde_json::Value;
 
 use crate::support::workshop::{Workshop, example};
+use crate::support::{designs, examples, root};
 
 /// What `petal whatif` says of a multiplier of another latency is what Verilator takes with one.
 #[test]
@@ -78,5 +81,117 @@ endmodule
         let told = workshop.succeeds(&[&told[..], &["--cycles", &asked]].concat());
         let answer: Value = serde_json::from_str(&told).unwrap();
         assert_eq!(answer["answers"][0]["saves"], before - after, "{cycles}");
+    }
+}
+
+/// How often a replay was right.
+#[derive(Default)]
+struct Held {
+    designs: BTreeSet<String>,
+    asked: u64,
+    same: u64,
+}
+
+impl Held {
+    fn add(&mut self, design: &str, replayed: &Value, simulated: &Value) {
+        self.designs.insert(design.to_owned());
+        self.asked += 1;
+        self.same += u64::from(replayed == simulated);
+    }
+
+    /// A row of the table in the documentation.
+    fn row(&self, question: &str) -> String {
+        let Self {
+            designs,
+            asked,
+            same,
+        } = self;
+        format!("| {question} | {} | {asked} | {same} |", designs.len())
+    }
+}
+
+/// The groups of the source that multipliers or dividers of another latency make take another number of cycles, always the same: what to ask
+/// of a replay. `None` if they do not always take the same.
+fn changed(workshop: &Workshop) -> Option<Vec<String>> {
+    let groups = |dir: &str| {
+        let told = workshop.succeeds(&["stats", dir, "groups", "--format", "json"]);
+        let rows: Vec<Value> = serde_json::from_str(&told).unwrap();
+        let rows = rows.into_iter().map(|row| {
+            let name = |key: &str| row[key].as_str().unwrap().to_owned();
+            (format!("{}.{}", name("component"), name("group")), row)
+        });
+        // What an `invoke` takes, the groups of the cell tell.
+        let of_source =
+            rows.filter(|(name, row)| row["origin"] == "source" && !name.contains("invoke"));
+        of_source.collect::<BTreeMap<String, Value>>()
+    };
+    let after = groups("after");
+    let mut asked = Vec::new();
+    for (name, before) in groups("before") {
+        let after = &after[&name];
+        if before["total cycles"] != after["total cycles"] {
+            if [&before, after].iter().any(|row| row["min"] != row["max"]) {
+                return None;
+            }
+            asked.extend(["--cycles".to_owned(), format!("{name}={}", after["min"])]);
+        }
+    }
+    Some(asked)
+}
+
+/// Replays of groups that take longer or shorter are what a simulation with such primitives takes; those of conditions are not, which is why they
+/// are simulated wherever a program can have them. The table is in the documentation.
+#[test]
+fn replays_are_held_against_simulations() {
+    let [mut groups, mut conditions] = [Held::default(), Held::default()];
+    for design in examples().into_iter().chain(designs("tests/corpus")) {
+        let text = fs::read_to_string(&design).unwrap();
+        let path = design.to_str().unwrap();
+        // Groups that the compiler splits are not told from cells.
+        let ask = |workshop: &Workshop, out: &str, more: &[&str]| {
+            let args = ["whatif", path, "-q", "--format", "json", "--out", out];
+            let output = workshop.petal(&[&args[..], &["-d", "group2seq"], more].concat());
+            let found: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+            found.map(|found| found["answers"].clone())
+        };
+        for primitive in TIMED.iter().filter(|name| text.contains(**name)) {
+            for cycles in [1, 4, 9] {
+                let workshop = Workshop::empty();
+                let primitive = format!("{primitive}={cycles}");
+                let more = ["--primitive", &primitive, "--profile", "after"];
+                let Some(simulated) = ask(&workshop, "before", &more) else {
+                    continue;
+                };
+                let simulated = &simulated[0]["saves"];
+                let asked = changed(&workshop).filter(|_| !simulated.is_null());
+                let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
+                    continue;
+                };
+                let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+                let replayed = ask(&workshop, "before", &asked).unwrap();
+                assert_eq!(replayed[0]["saves"], *simulated, "{path}: {primitive}");
+                groups.add(path, &replayed[0]["saves"], simulated);
+            }
+        }
+        if path.contains("packet-scheduler") {
+            continue;
+        }
+        let workshop = Workshop::empty();
+        let all = ask(&workshop, "all", &["--budget", "5s"]);
+        for answer in all.iter().flat_map(|all| all.as_array().unwrap()) {
+            let what = answer["what if"].as_str().unwrap();
+            let statement = what.strip_prefix("no condition of ");
+            if let Some(statement) = statement.filter(|_| answer["how"] == "simulated") {
+                let replayed = ask(&workshop, "one", &["--condition", statement]).unwrap();
+                conditions.add(path, &replayed[0]["saves"], &answer["saves"]);
+            }
+        }
+    }
+    let documented = fs::read_to_string(root().join("docs/whatif.md")).unwrap();
+    for row in [
+        groups.row("a group takes another number of cycles"),
+        conditions.row("a condition takes no cycle"),
+    ] {
+        assert!(documented.contains(&row), "{row}");
     }
 }

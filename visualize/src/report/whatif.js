@@ -1,6 +1,9 @@
 // What `petal whatif` found: how short the run can get, and what would make it shorter.
 
-function showWhatIf({ answers, bounds, cycles, curves }) {
+// How many loops and cells are shown, those that take longest.
+const PARTS = 10;
+
+function showWhatIf({ answers, bounds, parts, cycles, curves }) {
   const points = (curves ?? []).flatMap((curve) => curve.points);
   // A slower one takes longer than the run.
   const most = Math.max(cycles, ...points.map(({ saves }) => cycles - saves));
@@ -23,9 +26,16 @@ function showWhatIf({ answers, bounds, cycles, curves }) {
     saves === null
       ? element("li", {}, `${name}=${latency}: other results`)
       : row({ name: `${name}=${latency}`, cycles: cycles - saves, paint: "fsm-update" });
+  const partRow = ({ "loop or cell": name, cycles: shown, computation, "data order": order, "uses most": most, uses }) => {
+    const told = [`computation ${count(computation)}`, `in the order of its data ${count(order)}`, ...(most ? [`uses ${most} ${count(uses)} times`] : [])];
+    return row({ name, cycles: shown, told: told.join("; "), paint: "fsm-update" });
+  };
   byId("whatif").append(
     element("h2", {}, "How short it can get"),
     element("ol", { class: "ranked" }, ...[{ name: "the run as it is", cycles, paint: "fsm-update" }, ...advised, ...least].map(row)),
+    ...(parts?.length
+      ? [element("h2", {}, "How short its loops and cells can get"), element("ol", { class: "ranked" }, ...parts.slice(0, PARTS).map(partRow))]
+      : []),
     ...(answers.length
       ? [
           element("h2", {}, "What it would save"),
