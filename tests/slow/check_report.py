@@ -503,7 +503,12 @@ def check_what_if(browser, name):
     same("first", names[:2], ["the run as it is", "with all advice"])
     same("left", names[2:], [bound["if only this took time"] for bound in found["bounds"]])
     saving = [answer["what if"] for answer in found["answers"] if (answer["saves"] or 0) > 0]
-    same("saving", lists.nth(1).locator(".name").all_inner_texts(), saving)
+    parts = [part["loop or cell"] for part in found["parts"][:10]]
+    same("parts", lists.nth(1).locator(".name").all_inner_texts(), parts)
+    same("saving", lists.nth(2).locator(".name").all_inner_texts(), saving)
+    (curve,) = found["curves"]
+    points = [f"{curve['name']}={point['cycles']}" for point in curve["points"]]
+    same("curve", lists.nth(3).locator(".name").all_inner_texts(), points)
     same("wrong on the page", page.wrong, [])
     page.close()
 

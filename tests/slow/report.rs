@@ -33,7 +33,10 @@ fn a_report_shows_what_petal_knows() {
     profile(&example("packet-scheduler.futil"), "long");
     let advised = example("neural-layer.futil");
     workshop.succeeds(&["advise", &advised, "--proved", "--out", "advised"]);
-    workshop.succeeds(&["whatif", &advised, "-q", "--out", "advised"]);
+    let ask = ["whatif", &advised, "-q", "--out", "advised"];
+    workshop.succeeds(&ask);
+    let curve = ["--primitive", "std_fp_smult_pipe=1..6"];
+    workshop.succeeds(&[&ask[..], &curve].concat());
     succeeds(
         Command::new(python())
             .arg(root().join("tests/slow/check_report.py"))

@@ -20,7 +20,6 @@ const SCRIPT: &str = concat!(
     include_str!("timeline.js"),
     include_str!("tracks.js"),
     include_str!("advice.js"),
-    include_str!("whatif.js"),
     include_str!("area.js"),
     include_str!("observations.js"),
     include_str!("main.js"),
@@ -28,6 +27,8 @@ const SCRIPT: &str = concat!(
 
 /// What follows if the design has variables of a front end.
 const VARIABLES: &str = include_str!("variables.js");
+/// What follows if somebody has asked what the run would gain.
+const WHAT_IF: &str = include_str!("whatif.js");
 
 /// The page with this data, and trees and runs as they were packed.
 pub(crate) fn write(
@@ -37,12 +38,19 @@ pub(crate) fn write(
     runs: &[u8],
     has_variables: bool,
 ) -> String {
-    let script = format!("{SCRIPT}{VARIABLES}");
+    let parts = [
+        (VARIABLES, has_variables),
+        (WHAT_IF, summary.what_if.is_some()),
+    ];
+    let mut script = SCRIPT.to_owned();
+    for (part, _) in parts.iter().filter(|(_, is_needed)| *is_needed) {
+        script.push_str(part);
+    }
     let page = Page {
         kind: "report",
         body: BODY,
         style: STYLE,
-        script: if has_variables { &script } else { SCRIPT },
+        script: &script,
     };
     let texts = [
         ("design", &*summary.design),

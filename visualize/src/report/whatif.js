@@ -1,13 +1,7 @@
 // What `petal whatif` found: how short the run can get, and what would make it shorter.
 
-// How many loops and cells are shown, those that take longest.
-const PARTS = 10;
-
 function showWhatIf({ answers, bounds, parts, cycles, curves }) {
-  const points = (curves ?? []).flatMap((curve) => curve.points);
-  // A slower one takes longer than the run.
-  const most = Math.max(cycles, ...points.map(({ saves }) => cycles - saves));
-  const row = ({ name, cycles: shown, told, paint }) => {
+  const row = ({ name, cycles: shown, told, paint, most = cycles }) => {
     const bar = element("i", { class: `paint-${paint}` });
     bar.style.width = `${Math.max(0, (shown * 100) / most)}%`;
     const share = element("span", { class: "share" }, element("small", {}, count(shown)), percent(shown, cycles));
@@ -22,10 +16,15 @@ function showWhatIf({ answers, bounds, parts, cycles, curves }) {
     const told = [how, ...(counted && counted !== saves ? [`${count(counted)} counted`] : []), ...(advice ? [`advice: ${advice}`] : [])];
     return { name, cycles: saves, told: told.join("; "), paint: "fsm-update" };
   });
-  const pointRow = (name) => ({ cycles: latency, saves }) =>
-    saves === null
-      ? element("li", {}, `${name}=${latency}: other results`)
-      : row({ name: `${name}=${latency}`, cycles: cycles - saves, paint: "fsm-update" });
+  const curveRows = ({ name, points }) => {
+    // A slower one takes longer than the run.
+    const most = Math.max(cycles, ...points.map(({ saves }) => cycles - saves));
+    return points.map(({ cycles: latency, saves }) =>
+      saves === null
+        ? element("li", {}, `${name}=${latency}: other results`)
+        : row({ name: `${name}=${latency}`, cycles: cycles - saves, paint: "fsm-update", most }),
+    );
+  };
   const partRow = ({ "loop or cell": name, cycles: shown, computation, "data order": order, "uses most": most, uses }) => {
     const told = [`computation ${count(computation)}`, `in the order of its data ${count(order)}`, ...(most ? [`uses ${most} ${count(uses)} times`] : [])];
     return row({ name, cycles: shown, told: told.join("; "), paint: "fsm-update" });
@@ -34,7 +33,7 @@ function showWhatIf({ answers, bounds, parts, cycles, curves }) {
     element("h2", {}, "How short it can get"),
     element("ol", { class: "ranked" }, ...[{ name: "the run as it is", cycles, paint: "fsm-update" }, ...advised, ...least].map(row)),
     ...(parts?.length
-      ? [element("h2", {}, "How short its loops and cells can get"), element("ol", { class: "ranked" }, ...parts.slice(0, PARTS).map(partRow))]
+      ? [element("h2", {}, "How short its loops and cells can get"), element("ol", { class: "ranked" }, ...parts.slice(0, 10).map(partRow))]
       : []),
     ...(answers.length
       ? [
@@ -43,9 +42,9 @@ function showWhatIf({ answers, bounds, parts, cycles, curves }) {
           element("ol", { class: "ranked" }, ...(saving.length ? saving.map(row) : [element("li", {}, "nothing")])),
         ]
       : []),
-    ...(curves ?? []).flatMap(({ name, points }) => [
-      element("h2", {}, `The run by the latency of ${name}`),
-      element("ol", { class: "ranked" }, ...points.map(pointRow(name))),
+    ...(curves ?? []).flatMap((curve) => [
+      element("h2", {}, `The run by the latency of ${curve.name}`),
+      element("ol", { class: "ranked" }, ...curveRows(curve)),
     ]),
   );
 }
