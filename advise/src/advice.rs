@@ -24,6 +24,8 @@ pub struct Advice {
     pub with_all: u64,
     /// The advice: what is proved first, then what is checked; in each the best first.
     pub advice: Vec<Item>,
+    /// What is not advised although it may save cycles, that which saves most first.
+    pub not_advised: Vec<NotAdvised>,
     /// What else was tried.
     pub tried: Tried,
     /// The patch of all that is proved.
@@ -88,6 +90,25 @@ pub struct Point {
     pub patch: Option<String>,
     /// The patch of the file as it is.
     pub diff: String,
+}
+
+/// A change that is not advised, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotAdvised {
+    /// What kind of change it is.
+    pub kind: &'static str,
+    /// What it is about: a statement such as `main.while@L12`, or a component.
+    pub place: Option<String>,
+    /// Its line in the file.
+    pub line: Option<u32>,
+    /// The line of the front end's files that it comes from.
+    pub front_end: Option<String>,
+    /// What it would do.
+    pub what: String,
+    /// What nobody knows to be so, or is not.
+    pub why: String,
+    /// Cycles that it saves on top of the advice; `None` where it leaves something else in the memories, or nobody tried.
+    pub saves: Option<u64>,
 }
 
 /// A change that petal took for proved although the design is not the same with it.

@@ -29,7 +29,7 @@ mod search;
 mod variant;
 mod workshop;
 
-pub use advice::{Advice, DataSet, Defect, Item, Point, Synthesized, Tried};
+pub use advice::{Advice, DataSet, Defect, Item, NotAdvised, Point, Synthesized, Tried};
 pub use change::{Change, Class};
 pub use hardware::{Hardware, HardwareChange};
 pub use pipeline::{Passes, pipelines};

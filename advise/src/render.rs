@@ -256,6 +256,7 @@ impl Advice {
                 text.push_str(&item.short_diff(screen));
             }
         }
+        text.push_str(&self.not_advised(screen));
         text.push('\n');
         for line in self
             .synthesized()
@@ -273,6 +274,27 @@ impl Advice {
                 "\nno combination beats these in cycles, register bits and cells:"
             );
             text.push_str(&self.front());
+        }
+        text
+    }
+
+    /// What is not advised, and why.
+    fn not_advised(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        if !self.not_advised.is_empty() {
+            let heading = screen.styled(BOLD, "not advised");
+            let _ = write!(text, "\n{heading}\n");
+        }
+        for of in &self.not_advised {
+            let place = of.place.as_deref().unwrap_or(&self.design);
+            let saves = of.saves.map(|saves| format!("saves {}, ", cycles(saves)));
+            let line = format!(
+                "{} at {place}: {}{}",
+                of.kind,
+                saves.unwrap_or_default(),
+                of.why
+            );
+            text.push_str(&screen.wrapped(&line, 2));
         }
         text
     }

@@ -7,6 +7,7 @@
 
 mod apart;
 mod goal;
+mod refused;
 mod result;
 mod trials;
 
@@ -29,6 +30,17 @@ pub(crate) struct ChangePlace {
     pub name: Option<String>,
     pub line: Option<u32>,
     pub front_end: Option<String>,
+}
+
+impl ChangePlace {
+    /// What it is called, with its line.
+    fn named(&self) -> Option<String> {
+        let name = self.name.as_ref()?;
+        Some(match self.line {
+            Some(line) => format!("{name}@L{line}"),
+            None => name.clone(),
+        })
+    }
 }
 
 /// How much time a search has.
@@ -73,6 +85,8 @@ pub(crate) struct Search<'a, W: Workshop> {
     pub fruitless: (Variant, HashSet<Key>),
     /// Proved changes that were none.
     pub defects: Vec<Defect>,
+    /// Checked ones that leave something else in the memories, those that could save most first.
+    pub different: Vec<(Change, ChangePlace)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +95,18 @@ pub(crate) enum Outcome {
     WithoutEffect,
     Failed,
     Different,
+}
+
+impl Outcome {
+    /// What came of a change of a program that takes so many cycles.
+    fn of(trial: &Trial, before: u64) -> Self {
+        match trial {
+            Trial::Ran(after) if total(after) < before => Self::Saves,
+            Trial::Ran(_) | Trial::TooLong => Self::WithoutEffect,
+            Trial::Failed(_) => Self::Failed,
+            Trial::Differs => Self::Different,
+        }
+    }
 }
 
 /// Searches for changes of `text`, the file `file` of the design `design`, that save cycles.
@@ -110,6 +136,7 @@ pub fn advise<W: Workshop>(
         not_tried: HashSet::new(),
         fruitless: (original.clone(), HashSet::new()),
         defects: Vec::new(),
+        different: Vec::new(),
     };
     let mut kept: Vec<Kept> = Vec::new();
     kept.extend(search.apart(&before)?);
@@ -142,7 +169,13 @@ pub fn advise<W: Workshop>(
     } else {
         Vec::new()
     };
+    let not_advised = {
+        let last = kept.last();
+        let (current, ran) = last.map_or((&original, &before), |last| (&last.after, &last.ran));
+        search.not_advised(budget.proved, current, ran)?
+    };
     let mut advice = search.advice(design, file, &original, &before, kept)?;
+    advice.not_advised = not_advised;
     advice.front = front;
     advice.synthesized = synthesized;
     advice.interrupted = workshop.is_interrupted();
@@ -231,16 +264,14 @@ impl<W: Workshop> Search<'_, W> {
             };
             self.not_tried.remove(&key);
             self.check_proved(&change, &tried.variant, &trial);
-            let outcome = match &trial {
-                Trial::Ran(after) if total(after) < best => Outcome::Saves,
-                Trial::Ran(_) | Trial::TooLong => Outcome::WithoutEffect,
-                Trial::Failed(_) => Outcome::Failed,
-                Trial::Differs => Outcome::Different,
-            };
+            let outcome = Outcome::of(&trial, best);
             if outcome == Outcome::WithoutEffect {
                 self.fruitless.1.insert(key.clone());
             }
-            self.outcomes.insert(key.clone(), outcome);
+            let is_new = self.outcomes.insert(key.clone(), outcome) != Some(outcome);
+            if outcome == Outcome::Different && is_new && change.class() == Class::Checked {
+                self.different.push((change.clone(), place.clone()));
+            }
             if let (Trial::Ran(after), Outcome::Saves) = (trial, outcome) {
                 let saved = best - total(&after);
                 if is_base {

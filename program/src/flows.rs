@@ -83,7 +83,9 @@ fn set_by_others(component: &ir::Component) -> BTreeSet<String> {
             View::Static(ir::StaticControl::Invoke(of)) => (&of.outputs, &of.ref_cells),
             View::Dynamic(_) | View::Static(_) => return,
         };
-        outputs.iter().for_each(|(_, port)| add(port));
+        for (_, port) in outputs {
+            add(port);
+        }
         handed.extend(
             cells
                 .iter()

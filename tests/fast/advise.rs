@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::kept_state::COUNTERS;
 use crate::support::advice::{advice, patched, ran};
-use crate::support::workshop::{Workshop, tells};
+use crate::support::workshop::{Workshop, example, tells};
 
 /// A workshop with an example as `design.futil`.
 fn with(example: &str) -> Workshop {
@@ -43,7 +43,8 @@ fn a_switch_is_advised_to_be_one_if() {
                      write;
 
         tried on: design.futil.data
-        tried 8 changes in 16 runs; 6 saved nothing
+        tried 11 changes in 19 runs; 8 saved nothing; 1 could not be compiled or did not
+        end
         hardware is told without multiplexers
 
           petal-out/design/advice/ has a patch of each
@@ -86,7 +87,7 @@ fn a_switch_is_advised_to_be_one_if() {
 
         </details>
 
-        tried on: design.futil.data; tried 8 changes in 16 runs; 6 saved nothing
+        tried on: design.futil.data; tried 11 changes in 19 runs; 8 saved nothing; 1 could not be compiled or did not end
 
         hardware is told without multiplexers
     "#]];
@@ -269,6 +270,10 @@ fn what_the_compiler_gets_wrong_proves_nothing() {
     let is_joined = CALYX_VERSION == "0.7.1";
     let different = advice["tried"]["different"].as_u64().unwrap();
     assert_eq!(different > 0, is_joined, "{advice:#}");
+    let told = advice["not_advised"].as_array().unwrap().iter();
+    let mut told = told.map(|of| of["why"].as_str().unwrap());
+    let is_told = told.any(|why| why.starts_with("the memories are others with it: "));
+    assert_eq!(is_told, is_joined, "{advice:#}");
     for item in advice["advice"].as_array().unwrap() {
         let in_counters = item["place"]
             .as_str()
@@ -371,4 +376,35 @@ fn what_cannot_be_advised_is_told() {
     tells(&said, &["nothing to compare with"]);
     let said = workshop.ends(2, &["advise", "design.futil", "--budget", "soon"]);
     tells(&said, &["write a time such as 60s, 5m or 1h"]);
+}
+
+/// What is not proved, or changes what the design computes, is told with the claim that nobody knows to be so.
+#[test]
+fn what_is_not_advised_is_told_why() {
+    let workshop = Workshop::empty();
+    let not_advised = |args: &[&str]| {
+        let more = ["-q", "--out", "out", "--format", "json"];
+        let told = workshop.succeeds(&[&["advise"], args, &more].concat());
+        let advice: Value = serde_json::from_str(&told).unwrap();
+        let told = advice["not_advised"].as_array().unwrap().iter();
+        let told = told.map(|of| {
+            let text = |key: &str| of[key].as_str().unwrap().to_owned();
+            (
+                text("kind"),
+                text("place"),
+                text("why"),
+                of["saves"].as_u64(),
+            )
+        });
+        told.collect::<Vec<_>>()
+    };
+    let design = example("matmul.futil");
+    let told = not_advised(&[&design, "--proved"]);
+    let (kind, place, why, saves) = &told[0];
+    assert_eq!(kind, "fixed-latency");
+    assert_eq!(place, "main.multiply@L89");
+    assert_eq!(*saves, Some(176));
+    tells(why, &["not proved: it took 2 cycles each time"]);
+    // All of it is advised otherwise.
+    assert!(not_advised(&[&design]).is_empty());
 }
