@@ -5,6 +5,7 @@
 
 mod advised;
 mod bounds;
+mod curve;
 mod primitives;
 mod wanted;
 
@@ -21,6 +22,7 @@ use petal_table::{Column, Table, Value, thousands};
 
 use self::advised::Advised;
 use self::bounds::Bounds;
+use self::curve::Curve;
 use crate::args::{FormatArg, WhatIfArgs};
 use crate::design;
 use crate::print::print;
@@ -134,8 +136,10 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     }
     if is_everything {
         add_what_if(&out, json(&rows, &bounds, cycles))?;
-    } else if let Some(curve) = curve(args, &rows) {
-        add_curve(&out, cycles, curve)?;
+    } else if let Some(curve) = Curve::asked(args, &rows) {
+        let known = profile.summary.what_if.clone();
+        let known = known.unwrap_or_else(|| json(&[], &Bounds::default(), cycles));
+        add_what_if(&out, curve.added_to(known))?;
     }
     print(&text(args, &rows, &bounds, cycles, &out))
 }
@@ -316,58 +320,6 @@ fn json(rows: &[Row], bounds: &Bounds, cycles: u64) -> serde_json::Value {
     })
 }
 
-/// What several latencies of one primitive save.
-struct Curve {
-    name: String,
-    /// `None` where the results would be others.
-    saved: Vec<(u32, Option<i64>)>,
-}
-
-/// The curve that was asked for, if it was one.
-fn curve(args: &WhatIfArgs, rows: &[Row]) -> Option<Curve> {
-    let [(name, cycles)] = &*args.primitive else {
-        return None;
-    };
-    let saved = |cycles: u32| {
-        let what_if = format!("{name}={cycles}");
-        rows.iter().find(|row| row.what_if == what_if)?.saved
-    };
-    let saved: Vec<_> = cycles.clone().map(|of| (of, saved(of))).collect();
-    (saved.len() > 1).then(|| Curve {
-        name: name.clone(),
-        saved,
-    })
-}
-
-impl Curve {
-    /// The slowest that saves as much as the fastest.
-    fn knee(&self) -> Option<String> {
-        let (first, fastest) = *self.saved.first()?;
-        let fastest = fastest?;
-        let mut slower = self.saved.iter().rev();
-        let (knee, _) = slower.find(|(_, saved)| *saved == Some(fastest))?;
-        let name = &self.name;
-        (*knee > first).then(|| format!("nothing is gained by less than {name}={knee}"))
-    }
-}
-
-/// Adds a curve to what is known of a run, in place of one of the same name.
-fn add_curve(out: &Path, cycles: u64, curve: Curve) -> Result<(), Error> {
-    let known = Profile::open(out)?.summary.what_if;
-    let mut known = known.unwrap_or_else(|| json(&[], &Bounds::default(), cycles));
-    let points = curve.saved.iter();
-    let points =
-        points.map(|(cycles, saved)| serde_json::json!({ "cycles": cycles, "saves": saved }));
-    let curves = known["curves"].as_array().cloned().unwrap_or_default();
-    let mut curves: Vec<_> = curves
-        .into_iter()
-        .filter(|of| of["name"] != curve.name)
-        .collect();
-    curves.push(serde_json::json!({ "name": curve.name, "points": points.collect::<Vec<_>>() }));
-    known["curves"] = curves.into();
-    add_what_if(out, known)
-}
-
 fn text(args: &WhatIfArgs, rows: &[Row], bounds: &Bounds, cycles: u64, out: &Path) -> String {
     let all = || table(rows.iter(), cycles);
     match args.format {
@@ -401,7 +353,7 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &Bounds, cycles: u64, out: &Pat
     if let Some(more) = rows.len().checked_sub(args.top).filter(|more| *more > 0) {
         text.push_str(&screen.wrapped(&format!("{more} more: `--top {}`", rows.len()), 2));
     }
-    if let Some(knee) = curve(args, rows).and_then(|curve| curve.knee()) {
+    if let Some(knee) = Curve::asked(args, rows).and_then(|curve| curve.knee()) {
         text.push_str(&screen.wrapped(&knee, 2));
     }
     if !bounds.run.is_empty() {

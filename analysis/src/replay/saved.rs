@@ -243,9 +243,10 @@ impl Tally for Saved {
                 [.., last] => last,
                 [] => 0,
             };
-            let now = match counted.asked.more.contains(&question) {
-                true => lengths(ALL_ORDER).last().copied().unwrap_or(0),
-                false => longest,
+            let now = if counted.asked.more.contains(&question) {
+                lengths(ALL_ORDER).last().copied().unwrap_or(0)
+            } else {
+                longest
             };
             self.save(question, signed(now) - signed(takes));
         }
