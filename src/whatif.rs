@@ -10,6 +10,7 @@ mod primitives;
 mod wanted;
 
 use std::path::Path;
+use std::time::Instant;
 
 use petal_analysis::dataflow::Dataflow;
 use petal_analysis::replay::{Answer, Found, Question, Replay, Wanted};
@@ -25,6 +26,7 @@ use self::bounds::Bounds;
 use self::curve::Curve;
 use crate::args::{FormatArg, WhatIfArgs};
 use crate::design;
+use crate::messages;
 use crate::print::print;
 use crate::progress::Stage;
 use crate::run::profiled;
@@ -35,6 +37,10 @@ const REPLAYED: &str = "replayed";
 const ESTIMATED: &str = "estimated";
 /// How a run of another design answers.
 const SIMULATED: &str = "simulated";
+/// The same where there is nothing to compare.
+const UNCOMPARED: &str = "simulated: no results to compare";
+/// The same where it came to no end.
+const NO_END: &str = "simulated: no end";
 
 /// How many loops and cells are shown, those that take longest.
 const PARTS: usize = 6;
@@ -78,7 +84,7 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
         max_memory: args.max_memory,
         ..Options::new(args.design.options()?)
     };
-    primitives::check(&args.primitive)?;
+    primitives::check(&args.primitive, args.profile.is_some())?;
     let is_replayed = [&args.overhead, &args.condition, &args.balance, &args.order]
         .into_iter()
         .any(|names| !names.is_empty())
@@ -117,18 +123,28 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     }
     if !is_replayed {
         let simulating = Stage::new("simulating", args.quiet);
+        let until = is_everything.then(|| Instant::now() + args.budget / 2);
         rows.extend(primitives::rows(
             &options,
             &profile,
             analysis.activations(),
             &memories,
-            &args.primitive,
+            (&args.primitive, until),
         )?);
         drop(simulating);
     }
     if let Some(out) = &args.profile {
         let of = (&profile.metadata, analysis.activations());
+        let problem = rows.iter().find(|row| row.how != SIMULATED);
+        if problem.is_some_and(|row| row.how == NO_END) {
+            return Err(Error::new(
+                "`--profile`: there is no profile of a run that did not end",
+            ));
+        }
         primitives::profile(&options, of, &args.primitive, out, &mut places)?;
+        if let Some(row) = problem {
+            messages::warning(format_args!("`--profile`: {}", row.how));
+        }
     }
     // A curve stays one.
     if args.primitive.len() != 1 {
@@ -157,7 +173,7 @@ pub fn bound(dir: &Path, options: &Options) -> Result<Option<String>, Error> {
     Ok(resources.first().map(|of| {
         let uses = thousands(of.uses);
         format!(
-            "no change makes it shorter than {uses} cycles as long as {} ({}) is used {uses} times; `petal whatif` has all bounds",
+            "no change makes it shorter than {uses} cycles as long as {} ({}) is used {uses} times, one after the other; `petal whatif` has all bounds",
             of.path, of.primitive
         )
     }))
@@ -188,7 +204,7 @@ fn replayed<'a>(
     let found = replay.finish(analysis.activations());
     let bounds = match (&everything, resources) {
         (Some((program, ..)), Some(resources)) => {
-            let chain = chain(profile, program, &analysis)?;
+            let chain = chain(profile, program)?;
             bounds::bounds(&found, chain, resources.finish())
         }
         _ => Bounds::default(),
@@ -215,7 +231,7 @@ fn replayed<'a>(
     let mut advised = None;
     if let Some((program, options, args)) = everything {
         let all = advised.insert(Advised::of(program, &profile.metadata, &analysis)?);
-        all.try_each(options, &answers, (args.budget, args.quiet))?;
+        all.try_each(options, &answers, (args.budget / 2, args.quiet))?;
     }
     let is_asked = |question| match question {
         Question::Wanted => !is_all,
@@ -240,6 +256,8 @@ fn replayed<'a>(
             counted: (counted != 0).then_some(counted),
             saved: Some(simulated.unwrap_or(saved)),
             how: match simulated {
+                // Zeros may be the same whatever is done with them.
+                Some(_) if profile.summary.no_data.is_some() => UNCOMPARED,
                 Some(_) => SIMULATED,
                 None if is_estimate => ESTIMATED,
                 None => REPLAYED,
@@ -259,10 +277,10 @@ fn replayed<'a>(
     })
 }
 
-/// The cycles that groups take at least to hand their values on.
-fn chain(profile: &Profile, program: &Program, analysis: &Analysis<'_>) -> Result<u64, Error> {
+/// How often groups hand values on, one after the other.
+fn chain(profile: &Profile, program: &Program) -> Result<u64, Error> {
     let flows = petal_program::flows(&program.ctx);
-    let mut dataflow = Dataflow::new(&profile.metadata, &flows, analysis.activations());
+    let mut dataflow = Dataflow::new(&profile.metadata, &flows);
     profile.events(ControlView::Source, &mut |event| {
         dataflow.event(event);
         Ok(())
@@ -333,14 +351,15 @@ fn text(args: &WhatIfArgs, rows: &[Row], bounds: &Bounds, cycles: u64, out: &Pat
         1 => "1 cycle".to_owned(),
         cycles => format!("{} cycles", thousands(cycles)),
     };
-    if rows.is_empty() {
-        return screen.wrapped(
-            &format!("the run takes {run}, and nothing but computation"),
-            0,
-        );
+    let mut text = if rows.is_empty() {
+        format!("the run takes {run}, and nothing but computation")
+    } else {
+        format!("the run takes {run}; what if it had")
+    };
+    text = screen.wrapped(&text, 0);
+    if !rows.is_empty() {
+        text.push('\n');
     }
-    let mut text = screen.wrapped(&format!("the run takes {run}; what if it had"), 0);
-    text.push('\n');
     let shown = table(rows.iter().take(args.top), cycles);
     let is_empty = |column: usize| {
         let mut rows = shown.rows().iter();

@@ -1,19 +1,14 @@
-//! How long a run takes at least if its groups wait for nothing but the values that they take: the longest chain of runs of groups, each of which
-//! takes what the one before has set.
+//! The longest chain of runs of groups, each of which takes what the one before has set: they take at least a cycle each.
 //!
 //! Owns this chain. Only what is sure makes one group wait for another, so it may well be shorter than any program can be: what is in memories,
-//! what a guard decides and what goes through the ports of component cells does not count, nor do conditions. A run of a group counts as long as
-//! the shortest one, and as one cycle where runs are not told apart.
-
-use std::collections::BTreeMap;
+//! what a guard decides and what goes through the ports of component cells does not count, nor do conditions, nor groups that the compiler
+//! has split. Runs that are not told apart are one.
 
 use foldhash::HashMap;
 use petal_metadata::{Flows, Id as _, Metadata};
 use petal_reconstruct::{Event, InstanceId};
 
-use crate::activations::Activations;
-use crate::control::Counts;
-use crate::elements::{Element, ElementId, ElementKind};
+use crate::elements::{ElementId, ElementKind};
 use crate::intervals::Intervals;
 
 /// A register of a component cell.
@@ -22,12 +17,23 @@ type Register = usize;
 /// What one element does.
 #[derive(Debug)]
 struct Actor {
-    reads: Vec<Register>,
+    /// Each with what it had behind it when the run began that goes on.
+    reads: Vec<(Register, u64)>,
     writes: Vec<(Register, bool)>,
-    /// How long each run takes; `None` if it is a part of a run, of which nothing is known.
-    cycles: Option<u64>,
-    /// When the values were there that the run takes which goes on.
-    ready: u64,
+    /// Whether it is a part of a run, of which nothing is known.
+    is_part: bool,
+}
+
+impl Actor {
+    /// How many runs what it sets has behind it, with its own; it may take values at its beginning or at its end.
+    fn end(&self, set: &[u64]) -> u64 {
+        if self.is_part {
+            return 0;
+        }
+        let reads = self.reads.iter();
+        let taken = reads.map(|&(register, before)| before.min(set[register]));
+        taken.max().unwrap_or(0) + 1
+    }
 }
 
 /// Follows a trace. Memory grows with the number of groups and of different changes from one call tree to another.
@@ -35,36 +41,21 @@ struct Actor {
 pub struct Dataflow<'a> {
     metadata: &'a Metadata,
     flows: &'a Flows,
-    cycles: BTreeMap<Element, u64>,
     intervals: Intervals,
     numbers: HashMap<(InstanceId, String), Register>,
-    /// When each register has been set.
+    /// How many runs each register has behind it.
     set: Vec<u64>,
     actors: Vec<Option<Actor>>,
     longest: u64,
 }
 
 impl<'a> Dataflow<'a> {
-    /// Of a trace of this design, before its first event; `activations` are those of the same run.
+    /// Of a trace of this design, before its first event.
     #[must_use]
-    pub fn new(metadata: &'a Metadata, flows: &'a Flows, activations: &Activations<'_>) -> Self {
-        let counts = Counts::by(metadata, activations, |element| element.instance);
-        let instances = activations.elements().instances();
-        let component = |element: Element| instances[element.instance.index()].component;
-        let durations = activations.durations().filter_map(|(element, durations)| {
-            let ElementKind::Group(run) = element.kind else {
-                return None;
-            };
-            let run = metadata.component(component(element)).run(run);
-            let of = run.control?;
-            let is_each_seen = run.latency.is_some()
-                || counts.times(element.instance, of) == Some(durations.count);
-            Some((element, if is_each_seen { durations.min } else { 1 }))
-        });
+    pub fn new(metadata: &'a Metadata, flows: &'a Flows) -> Self {
         Self {
             metadata,
             flows,
-            cycles: durations.collect(),
             intervals: Intervals::default(),
             numbers: HashMap::default(),
             set: Vec::new(),
@@ -77,21 +68,30 @@ impl<'a> Dataflow<'a> {
     pub fn event(&mut self, event: &Event) {
         if let Some((transition, _)) = self.intervals.event(event) {
             let transition = self.intervals.transition(transition);
-            for &id in &transition.closes {
-                let Some(actor) = &self.actors[id] else {
-                    continue;
-                };
-                let end = actor.cycles.map_or(0, |cycles| actor.ready + cycles);
+            let closes = transition.closes.iter();
+            let ends: Vec<(ElementId, u64)> = closes
+                .filter_map(|&id| Some((id, self.actors[id].as_ref()?.end(&self.set))))
+                .collect();
+            for (id, end) in ends {
                 self.longest = self.longest.max(end);
-                for &(register, is_sure) in &actor.writes {
+                for &(register, is_sure) in writes(&self.actors, id) {
                     let set = &mut self.set[register];
                     *set = if is_sure { end } else { end.min(*set) };
                 }
             }
             for &id in &transition.opens {
                 if let Some(actor) = &mut self.actors[id] {
-                    let ready = actor.reads.iter().map(|&register| self.set[register]);
-                    actor.ready = ready.max().unwrap_or(0);
+                    for (register, found) in &mut actor.reads {
+                        *found = self.set[*register];
+                    }
+                }
+            }
+            // Somebody may take what it sets before it ends.
+            for &id in &transition.opens {
+                let end = self.actors[id].as_ref().map(|actor| actor.end(&self.set));
+                for &(register, _) in writes(&self.actors, id) {
+                    let set = &mut self.set[register];
+                    *set = end.unwrap_or(0).min(*set);
                 }
             }
         }
@@ -123,22 +123,25 @@ impl<'a> Dataflow<'a> {
             number
         };
         let is_part = run.part.is_some();
-        let known = self.cycles.get(&element).copied().unwrap_or(1);
         Some(Actor {
-            reads: flow.reads.iter().map(&mut register).collect(),
+            reads: flow.reads.iter().map(|cell| (register(cell), 0)).collect(),
             writes: flow
                 .writes
                 .iter()
                 .map(|(cell, is_sure)| (register(cell), *is_sure || is_part))
                 .collect(),
-            cycles: (!is_part).then_some(known),
-            ready: 0,
+            is_part,
         })
     }
 
-    /// The cycles of the longest chain, once the trace has ended.
+    /// How many runs the longest chain has, once the trace has ended.
     #[must_use]
     pub fn finish(self) -> u64 {
         self.longest
     }
+}
+
+fn writes(actors: &[Option<Actor>], id: ElementId) -> &[(Register, bool)] {
+    let actor = actors[id].as_ref();
+    actor.map_or(&[], |actor| &actor.writes)
 }

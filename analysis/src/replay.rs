@@ -194,13 +194,16 @@ impl<'a> Replay<'a> {
                 Question::Order(_)
                 | Question::AllOrder
                 | Question::DataOrder
-                | Question::More(..) => true,
+                | Question::More(..)
+                // What the compiler makes of one, a replay does not know.
+                | Question::AllConditions
+                | Question::Condition(_) => true,
                 Question::Iteration(of) => is_static(metadata, *of),
                 _ => false,
             };
             estimates.extend(is_estimate.then_some(number));
         }
-        estimates.extend(asked.orders_wanted().then_some(WANTED));
+        estimates.extend(asked.estimates_wanted().then_some(WANTED));
         estimates
     }
 }

@@ -1,8 +1,8 @@
-//! How many cycles each memory, multiplier and divider of a run needs for itself: no program that uses it as often is faster, in whatever
-//! order.
+//! How many cycles each memory, multiplier and divider of a run needs for itself: no program that uses it as often, one after the other, is
+//! faster; one that uses the same word at once uses it once.
 //!
 //! Owns the counting of uses. A group uses a cell once each time that it runs, if it drives it in its first cycle. There may be more uses: runs
-//! that follow one another without a break are not told apart, and a memory that a group reads through a `ref` cell is not known.
+//! of several cycles that follow one another without a break are not told apart, and a memory that a group reads through a `ref` cell is not known.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +48,8 @@ struct Use {
     driven: BTreeSet<Hardware>,
     /// The parts of the run that it is in.
     inside: BTreeSet<Part>,
+    /// Whether each cycle is a run of its own.
+    is_of_one_cycle: bool,
 }
 
 /// Counts along a trace. Memory grows with the number of different changes from one call tree to another.
@@ -58,7 +60,8 @@ pub struct Resources<'a> {
     instances: Vec<Instance>,
     /// The groups that run in each tree, and what each of them does, by the numbers of the trees.
     uses: Vec<BTreeMap<User, Use>>,
-    changes: HashMap<(Option<TreeId>, TreeId), u64>,
+    /// How often each tree came after another, and for how many cycles in all.
+    changes: HashMap<(Option<TreeId>, TreeId), (u64, u64)>,
     current: Option<TreeId>,
 }
 
@@ -90,9 +93,11 @@ impl<'a> Resources<'a> {
                 let uses = self.uses_of(tree);
                 self.uses.push(uses);
             }
-            Event::Run(Run { tree, .. }) => {
+            Event::Run(Run { tree, cycles, .. }) => {
                 let change = (self.current.replace(*tree), *tree);
-                *self.changes.entry(change).or_default() += 1;
+                let (times, total) = self.changes.entry(change).or_default();
+                *times += 1;
+                *total += cycles;
             }
             Event::Gap(_) => self.current = None,
             _ => {}
@@ -113,6 +118,7 @@ impl<'a> Resources<'a> {
                     let user = self.user(element.instance, run);
                     let of = uses.entry(user).or_default();
                     of.driven.extend(self.read_by(user));
+                    of.is_of_one_cycle = self.latency(element.instance, run) == Some(1);
                     let above = std::iter::successors(tree.parent(id), |id| tree.parent(*id));
                     of.inside.extend(above.filter_map(|id| {
                         let element = Element::of(tree.node(id), holders[id.index()])?;
@@ -142,6 +148,11 @@ impl<'a> Resources<'a> {
     fn user(&self, holder: InstanceId, run: GroupRunId) -> User {
         let component = self.instances[holder.index()].component;
         (holder, self.metadata.component(component).run(run).group)
+    }
+
+    fn latency(&self, holder: InstanceId, run: GroupRunId) -> Option<u64> {
+        let component = self.instances[holder.index()].component;
+        self.metadata.component(component).run(run).latency
     }
 
     /// The memories that a group reads, for all that is known.
@@ -199,25 +210,35 @@ impl<'a> Resources<'a> {
         let none = BTreeMap::new();
         let mut uses: BTreeMap<&Hardware, u64> = BTreeMap::new();
         let mut by_part: BTreeMap<Part, BTreeMap<&Hardware, u64>> = BTreeMap::new();
-        for (&(before, tree), &times) in &self.changes {
+        for (&(before, tree), &(times, cycles)) in &self.changes {
             let before = before.map_or(&none, |before| &self.uses[before.index()]);
-            let users = self.uses[tree.index()].iter();
-            let begin = users.filter(|(user, _)| !before.contains_key(user));
-            let begin = || begin.clone().map(|(_, of)| of);
-            let driven: BTreeSet<&Hardware> = begin().flat_map(|of| &of.driven).collect();
-            for hardware in driven {
-                *uses.entry(hardware).or_default() += times;
+            let mut used: BTreeMap<&Hardware, u64> = BTreeMap::new();
+            let mut in_parts: BTreeMap<(Part, &Hardware), u64> = BTreeMap::new();
+            for (user, of) in &self.uses[tree.index()] {
+                let uses = match before.contains_key(user) {
+                    _ if of.is_of_one_cycle => cycles,
+                    false => times,
+                    true => continue,
+                };
+                for driven in &of.driven {
+                    // Several at once may be one.
+                    let most = used.entry(driven).or_default();
+                    *most = uses.max(*most);
+                    for &part in &of.inside {
+                        let most = in_parts.entry((part, driven)).or_default();
+                        *most = uses.max(*most);
+                    }
+                }
             }
-            let in_parts = begin().flat_map(|of| {
-                let inside = of.inside.iter();
-                inside.flat_map(|part| of.driven.iter().map(|driven| (*part, driven)))
-            });
-            for (part, hardware) in in_parts.collect::<BTreeSet<_>>() {
+            for (hardware, count) in used {
+                *uses.entry(hardware).or_default() += count;
+            }
+            for ((part, hardware), count) in in_parts {
                 *by_part
                     .entry(part)
                     .or_default()
                     .entry(hardware)
-                    .or_default() += times;
+                    .or_default() += count;
             }
         }
         let by_part = by_part.into_iter().filter_map(|(part, uses)| {

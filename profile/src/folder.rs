@@ -87,12 +87,12 @@ fn version(path: &Path) -> Option<(u64, u64, i64, i64)> {
     Some((file.dev(), file.ino(), file.ctime(), file.ctime_nsec()))
 }
 
-/// Fails unless a profile can go to `dir` without anything else being there: unless it holds a
+/// Fails unless a profile can go to `dir`, which an option tells, without anything else being there: unless it holds a
 /// profile, nothing, or is not there.
 ///
 /// # Errors
 /// Then.
-pub fn check_free(dir: &Path) -> Result<(), Error> {
+pub fn check_free(option: &str, dir: &Path) -> Result<(), Error> {
     // What can't be read can't be written to either, which is told then.
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
@@ -100,7 +100,7 @@ pub fn check_free(dir: &Path) -> Result<(), Error> {
     names.sort();
     match names.first() {
         Some(first) if !is_profile(dir) => Err(Error::usage(format!(
-            "the output folder {} holds {} and no profile; choose a new or empty folder with `--out`",
+            "the output folder {} holds {} and no profile; choose a new or empty folder with `{option}`",
             dir.display(),
             first.display()
         ))),

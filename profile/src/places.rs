@@ -89,7 +89,7 @@ impl Places {
     /// # Errors
     /// As for [`writes_profile`](Self::writes_profile).
     pub fn writes_folder(&mut self, option: &str, dir: &Path) -> Result<(), Error> {
-        folder::check_free(dir)?;
+        folder::check_free(option, dir)?;
         let option = format!("`{option} {}`", dir.display());
         let names = outputs::files().into_iter().chain(folder::LOGS);
         let mut written = vec![ClaimedFile::new(option.clone(), dir)];

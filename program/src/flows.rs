@@ -106,13 +106,18 @@ impl Drivers {
     fn of<T>(assignments: &[ir::Assignment<T>]) -> Self {
         let mut drivers: HashMap<_, Vec<_>> = HashMap::new();
         for assignment in assignments {
-            // The times of a static group are sure to come.
-            let is_sure = matches!(&*assignment.guard, ir::Guard::True | ir::Guard::Info(_));
-            let driver = (is_sure, assignment.src.clone());
+            // What a static group does at a time, it may do late.
+            let driver = (assignment.guard.is_true(), assignment.src.clone());
             let port = assignment.dst.borrow().canonical();
             drivers.entry(port).or_default().push(driver);
         }
         Self(drivers)
+    }
+
+    /// All that drive a port of a cell, if any do.
+    fn all(&self, cell: &ir::Cell, port: &str) -> Option<&[(bool, ir::RRC<ir::Port>)]> {
+        let port = cell.find(port)?.borrow().canonical();
+        self.0.get(&port).map(Vec::as_slice)
     }
 
     /// The one that always drives a port.
@@ -124,14 +129,16 @@ impl Drivers {
     }
 }
 
-/// What a cell is that keeps something, if it is one of these.
+/// What a cell is that takes values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Register,
     /// A multiplier or divider.
     Unit,
-    /// A sequential memory.
-    Memory,
+    /// A memory that keeps the word that it has read last.
+    Sequential,
+    /// A memory that does not.
+    Combinational,
 }
 
 impl Kind {
@@ -143,18 +150,22 @@ impl Kind {
         } else if name.ends_with("mult_pipe") || name.ends_with("div_pipe") {
             Some(Self::Unit)
         } else if name.starts_with("seq_mem_d") || name.starts_with("dyn_mem_d") {
-            Some(Self::Memory)
+            Some(Self::Sequential)
+        } else if name.starts_with("comb_mem_d") {
+            Some(Self::Combinational)
         } else {
             None
         }
     }
 
-    /// The port that starts it.
-    fn start(self) -> &'static str {
+    /// The port that makes it take what is at its inputs, and how their names begin.
+    fn inputs(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Register => "write_en",
-            Self::Unit => "go",
-            Self::Memory => "content_en",
+            Self::Register => ("write_en", &["in"]),
+            Self::Unit => ("go", &["left", "right"]),
+            // What is written does not stay in it for others.
+            Self::Sequential => ("content_en", &["addr"]),
+            Self::Combinational => ("write_en", &["addr", "write_data"]),
         }
     }
 }
@@ -164,64 +175,54 @@ fn of<T>(assignments: &[ir::Assignment<T>], continuous: &Drivers) -> Flow {
     let mut flow = Flow::default();
     let mut waited = BTreeSet::new();
     for assignment in assignments {
-        let is_done = assignment.dst.borrow().is_hole();
-        if is_done && assignment.guard.is_true() {
+        if assignment.dst.borrow().is_hole() && assignment.guard.is_true() {
             waited.extend(cell_of(&assignment.src).map(|cell| cell.borrow().name()));
         }
     }
+    let mut of_its_own = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for assignment in assignments {
         let Some(cell) = cell_of(&assignment.dst) else {
             continue;
         };
         let cell = cell.borrow();
-        let Some(kind) = Kind::of(&cell) else {
+        let Some(kind) = Kind::of(&cell).filter(|_| seen.insert(cell.name())) else {
             continue;
         };
-        if assignment.dst.borrow().name != kind.start() {
-            continue;
-        }
-        let starts = own.only(&assignment.dst.borrow().canonical());
-        let starts = starts.and_then(constant) == Some(1);
-        let mut is_sure = starts || waited.contains(&cell.name());
-        if kind == Kind::Memory {
-            let writes = cell.find("write_en").map(|port| port.borrow().canonical());
-            let writes = writes.and_then(|port| own.0.get(&port));
-            is_sure &= writes
-                .into_iter()
-                .flatten()
-                .all(|(_, source)| constant(source) == Some(0));
-        }
-        flow.writes.insert(cell.name().to_string(), is_sure);
-    }
-    let mut of_its_own = BTreeSet::new();
-    let sinks = assignments.iter().map(|assignment| &assignment.dst);
-    for sink in sinks.filter(|sink| !sink.borrow().is_hole()) {
-        let port = sink.borrow();
-        let cell = port.cell_parent();
-        let cell = cell.borrow();
-        if Kind::of(&cell).is_none() && !primitive(&cell).is_some_and(is_memory) {
-            continue;
-        }
-        let Some(source) = own.only(&port.canonical()) else {
+        let (start, inputs) = kind.inputs();
+        let Some(starts) = own.all(&cell, start) else {
             continue;
         };
-        let mut reads = BTreeSet::new();
-        let drivers = (&own, continuous);
-        trace(source, drivers, &mut BTreeSet::new(), &mut reads);
         let name = cell.name().to_string();
-        if port.name == "in" && reads.contains(&name) {
-            of_its_own.insert(name);
+        let is_high = matches!(starts, [(true, source)] if constant(source) == Some(1));
+        let is_sure = is_high || waited.contains(&cell.name());
+        for port in cell.ports.iter().filter(|_| is_sure) {
+            let port = port.borrow();
+            let mut begins = inputs.iter();
+            if !begins.any(|input| port.name.as_ref().starts_with(input)) {
+                continue;
+            }
+            let mut reads = BTreeSet::new();
+            if let Some(source) = own.only(&port.canonical()) {
+                trace(source, (&own, continuous), &mut BTreeSet::new(), &mut reads);
+            }
+            if kind == Kind::Register && reads.contains(&name) {
+                of_its_own.insert(name.clone());
+            }
+            flow.reads.extend(reads);
         }
-        flow.reads.extend(reads);
+        let writes = own.all(&cell, "write_en").unwrap_or_default();
+        let only_reads = writes.iter().all(|(_, source)| constant(source) == Some(0));
+        match kind {
+            Kind::Register | Kind::Unit => flow.writes.insert(name, is_sure),
+            Kind::Sequential => flow.writes.insert(name, is_sure && only_reads),
+            Kind::Combinational => None,
+        };
     }
     // What a multiplier gives, the group itself has it do; a register may be read when it is set already, unless it is set to a value of its own.
     let Flow { reads, writes } = &mut flow;
     reads.retain(|cell| !writes.contains_key(cell) || of_its_own.contains(cell));
     flow
-}
-
-fn is_memory(primitive: ir::Id) -> bool {
-    primitive.as_ref().contains("_mem_d")
 }
 
 /// Adds the cells that the value of a port surely comes from.
@@ -234,30 +235,34 @@ fn trace(
     let Some(cell) = cell_of(port) else {
         return;
     };
-    let cell_name = cell.borrow().name();
-    let name = port.borrow().name;
-    if Kind::of(&cell.borrow()).is_some() {
-        if name != "done" {
-            reads.insert(cell_name.to_string());
+    let is_combinational = is_combinational(&cell);
+    let cell = cell.borrow();
+    let kind = Kind::of(&cell);
+    let is_memory = kind == Some(Kind::Combinational);
+    if kind.is_some() && !is_memory {
+        if port.borrow().name != "done" {
+            reads.insert(cell.name().to_string());
         }
         return;
     }
-    let is_memory = primitive(&cell.borrow()).is_some_and(is_memory);
-    if !(is_combinational(&cell) || is_memory) || !seen.insert(cell_name) {
+    if !(is_combinational || is_memory) || !seen.insert(cell.name()) {
         return;
     }
-    for input in &cell.borrow().ports {
-        let canonical = {
-            let input = input.borrow();
-            let is_input = input.direction == ir::Direction::Input;
-            if !is_input || (is_memory && !input.name.as_ref().starts_with("addr")) {
-                continue;
-            }
-            input.canonical()
+    // What is not chosen is not taken.
+    let chooses = primitive(&cell).is_some_and(|of| of == "std_mux");
+    for input in &cell.ports {
+        let input = input.borrow();
+        let is_taken = match input.name.as_ref() {
+            name if is_memory => name.starts_with("addr"),
+            name => !chooses || name == "cond",
         };
-        let source = match own.0.get(&canonical) {
-            Some(_) => own.only(&canonical),
-            None => continuous.only(&canonical),
+        if input.direction != ir::Direction::Input || !is_taken {
+            continue;
+        }
+        let port = input.canonical();
+        let source = match own.0.get(&port) {
+            Some(_) => own.only(&port),
+            None => continuous.only(&port),
         };
         if let Some(source) = source {
             trace(source, (own, continuous), seen, reads);

@@ -27,7 +27,9 @@ pub struct Advised<'a> {
 /// An edit, and what came of it.
 struct Tried {
     rewrite: Rewrite,
-    result: Option<Result<i64, &'static str>>,
+    is_tried: bool,
+    /// The cycles that it saves; `None` as well where it leaves something else in the memories, or comes to no end.
+    saved: Option<i64>,
 }
 
 impl<'a> Advised<'a> {
@@ -62,26 +64,32 @@ impl<'a> Advised<'a> {
             let edits = self.by_statement.entry((component, statement)).or_default();
             edits.push(number);
         }
-        let result = None;
-        self.edits.push(Tried { rewrite, result });
+        self.edits.push(Tried {
+            rewrite,
+            is_tried: false,
+            saved: None,
+        });
     }
 
-    /// Tries the edits that fit a question, as long as there is time: first those that may save most.
+    /// Tries the edits that fit a question, as long as there is time: first conditions, then those that may save most.
     pub fn try_each(
         &mut self,
         options: &Options,
         answers: &[(Question, Answer)],
         (budget, quiet): (Duration, bool),
     ) -> Result<(), Error> {
-        let mut potential: BTreeMap<usize, i64> = BTreeMap::new();
+        // What a condition costs, only a simulation tells.
+        let mut potential: BTreeMap<usize, (bool, i64)> = BTreeMap::new();
         for &(question, answer) in answers {
             for edit in self.fitting(question) {
+                let kind = self.edits[edit].rewrite.kind;
+                let is_condition = kind == RewriteKind::ContinuousCondition;
                 let most = potential.entry(edit).or_default();
-                *most = answer.saved.max(*most);
+                *most = (is_condition, answer.saved).max(*most);
             }
         }
-        let mut order: Vec<(i64, usize)> = potential.into_iter().map(|of| (of.1, of.0)).collect();
-        order.sort_by_key(|&(saved, edit)| (std::cmp::Reverse(saved), edit));
+        let mut order: Vec<usize> = potential.keys().copied().collect();
+        order.sort_by_key(|edit| std::cmp::Reverse(potential[edit]));
         if order.is_empty() {
             return Ok(());
         }
@@ -98,25 +106,21 @@ impl<'a> Advised<'a> {
                 return Ok(());
             }
         };
-        let rewrites = order.iter().map(|(_, edit)| &self.edits[*edit].rewrite);
+        let rewrites = order.iter().map(|edit| &self.edits[*edit].rewrite);
         let rewrites: Vec<Rewrite> = rewrites.cloned().collect();
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let trials = petal_advise::try_each(&shop, text, &rewrites, budget, threads);
         shop.bar.finish_and_clear();
         interrupt::check()?;
         let before: u64 = shop.as_it_is().cycles.iter().sum();
-        for ((_, edit), trial) in order.into_iter().zip(trials.map_err(Error::new)?) {
-            self.edits[edit].result = match trial {
-                Some(Trial::Ran(ran)) => {
-                    let after: u64 = ran.cycles.iter().sum();
-                    let saved = i64::try_from(before).ok().zip(i64::try_from(after).ok());
-                    saved.map(|(before, after)| Ok(before - after))
-                }
-                Some(Trial::TooLong) => Some(Err("far longer")),
-                Some(Trial::Differs) => Some(Err("other results")),
-                Some(Trial::Failed(_)) => Some(Err("refused")),
-                None => None,
-            };
+        for (edit, trial) in order.into_iter().zip(trials.map_err(Error::new)?) {
+            let tried = &mut self.edits[edit];
+            tried.is_tried = trial.is_some();
+            if let Some(Trial::Ran(ran)) = trial {
+                let after: u64 = ran.cycles.iter().sum();
+                let saved = i64::try_from(before).ok().zip(i64::try_from(after).ok());
+                tried.saved = saved.map(|(before, after)| before - after);
+            }
         }
         Ok(())
     }
@@ -128,34 +132,26 @@ impl<'a> Advised<'a> {
         };
         let mut edits = self.fitting(question).into_iter();
         edits.find_map(|edit| {
-            let Tried { rewrite, result } = &self.edits[edit];
+            let Tried { rewrite, saved, .. } = &self.edits[edit];
             let is_alone = rewrite.arms.iter().flatten().count() == 1;
             let is_it = rewrite.kind == RewriteKind::ContinuousCondition && is_alone;
-            result.filter(|_| is_it)?.ok()
+            saved.filter(|_| is_it)
         })
     }
 
     /// What may help with a question, in words, and how much it saves by itself; empty if nothing is known.
     pub fn text(&self, question: Question) -> String {
-        let mut kinds: BTreeMap<RewriteKind, Option<Result<i64, &'static str>>> = BTreeMap::new();
+        let mut kinds: BTreeMap<RewriteKind, Option<i64>> = BTreeMap::new();
         for edit in self.fitting(question) {
-            let Tried { rewrite, result } = &self.edits[edit];
-            let best = kinds.entry(rewrite.kind).or_insert(*result);
-            let is_better = match (*best, result) {
-                (Some(Ok(best)), Some(Ok(saved))) => *saved > best,
-                (Some(Err(_)) | None, Some(Ok(_))) => true,
-                _ => false,
-            };
-            if is_better {
-                *best = *result;
+            let tried = &self.edits[edit];
+            // What saves nothing by itself is no advice.
+            if !tried.is_tried || tried.saved > Some(0) {
+                let best = kinds.entry(tried.rewrite.kind).or_default();
+                *best = tried.saved.max(*best);
             }
         }
-        let texts = kinds.into_iter().map(|(kind, result)| match result {
-            Some(Ok(saved)) if saved < 0 => {
-                format!("{} -{}", kind.name(), thousands(saved.unsigned_abs()))
-            }
-            Some(Ok(saved)) => format!("{} {}", kind.name(), thousands(saved.unsigned_abs())),
-            Some(Err(why)) => format!("{} ({why})", kind.name()),
+        let texts = kinds.into_iter().map(|(kind, saved)| match saved {
+            Some(saved) => format!("{} {}", kind.name(), thousands(saved.unsigned_abs())),
             None => kind.name().to_owned(),
         });
         texts.collect::<Vec<_>>().join(", ")

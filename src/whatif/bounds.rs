@@ -1,5 +1,5 @@
 //! What is left of a run if only a part of it takes time. No program with as many uses of a memory is faster than they are, and none of the same
-//! groups faster than a chain of them, each of which takes what the one before has set; what is left of the steps is what these steps take, in
+//! groups faster than a chain of them, each of which takes what the one before has set, is long; what is left of the steps is what these steps take, in
 //! their order or in that of their data.
 
 use std::cmp::Reverse;
@@ -87,11 +87,11 @@ fn of_run(found: &Found, chain: u64, resources: &[Resource]) -> Vec<Bound> {
         ),
         cycles: cell.uses,
     });
-    let chain = Bound {
+    let chain = (chain > 0).then(|| Bound {
         what: "values handed from group to group".to_owned(),
         cycles: chain,
-    };
-    let mut bounds: Vec<Bound> = replayed.chain([chain]).chain(cells).collect();
+    });
+    let mut bounds: Vec<Bound> = replayed.chain(chain).chain(cells).collect();
     bounds.sort_by_key(|bound| Reverse(bound.cycles));
     bounds
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::time::Instant;
 
 use petal_analysis::activations::Activations;
 use petal_analysis::elements::ElementKind;
@@ -12,7 +13,7 @@ use petal_profile::{
     DECLARED, DesignOptions, Error, Memories, Options, Places, Profile, Simulator, Timed, interrupt,
 };
 
-use super::{Row, SIMULATED};
+use super::{NO_END, Row, SIMULATED, UNCOMPARED};
 use crate::advise::run_once;
 use crate::messages;
 use crate::run::profiled;
@@ -55,8 +56,8 @@ fn combined<'a>(wanted: &[(&'a Asked, RangeInclusive<u32>)]) -> Vec<Question<'a>
     combined
 }
 
-/// Fails if somebody asks for what no design has.
-pub fn check(wanted: &[Wanted]) -> Result<(), Error> {
+/// Fails if somebody asks for what no design has, or for a profile of several runs.
+pub fn check(wanted: &[Wanted], has_profile: bool) -> Result<(), Error> {
     let runs = wanted.iter().try_fold(1_usize, |runs, (_, cycles)| {
         runs.checked_mul(cycles.clone().count())
     });
@@ -64,6 +65,11 @@ pub fn check(wanted: &[Wanted]) -> Result<(), Error> {
         return Err(Error::usage(format!(
             "that is more than {MAX_RUNS} runs: ask for fewer latencies at once"
         )));
+    }
+    if has_profile && runs != Some(1) {
+        return Err(Error::usage(
+            "`--profile` is of one run: ask for one latency of each",
+        ));
     }
     let names = wanted.iter().map(|(name, _)| name);
     if names.collect::<BTreeSet<_>>().len() < wanted.len() {
@@ -85,14 +91,14 @@ pub fn check(wanted: &[Wanted]) -> Result<(), Error> {
     )))
 }
 
-/// The answers: of all that is `wanted` at once, or of each primitive and cell that the design has; `results` are the memories after the run
+/// The answers, as far as there is time: of all that is `wanted` at once, or of each primitive and cell that the design has; `results` are the memories after the run
 /// as it is.
 pub fn rows(
     options: &Options,
     profile: &Profile,
     activations: &Activations<'_>,
     results: &str,
-    wanted: &[Wanted],
+    (wanted, until): (&[Wanted], Option<Instant>),
 ) -> Result<Vec<Row>, Error> {
     let all = timed(&profile.metadata, activations);
     let mut questions: Vec<(Question<'_>, Option<i64>)> = Vec::new();
@@ -119,16 +125,28 @@ pub fn rows(
         let all = combined(&find(&all, wanted)?).into_iter();
         questions.extend(all.map(|question| (question, None)));
     }
-    let rows = questions
-        .iter()
-        .map(|(question, counted)| row(options, profile, results, question, *counted));
+    let is_over = || until.is_some_and(|until| Instant::now() >= until);
+    let mut left_out = 0;
+    let mut rows = Vec::new();
+    for (question, counted) in &questions {
+        if is_over() {
+            left_out += 1;
+        } else {
+            rows.push(row(options, profile, results, question, *counted));
+        }
+    }
+    if left_out > 0 {
+        messages::note(format!(
+            "{left_out} other latencies of primitives were not tried for want of time (`--budget`)"
+        ));
+    }
     let rows = match options
         .design
         .latency_hindrance()
         .filter(|_| !questions.is_empty())
     {
         Some(why) => Err(Error::new(why)),
-        None => rows.collect(),
+        None => rows.into_iter().collect(),
     };
     match rows {
         Err(error) if wanted.is_empty() => {
@@ -153,7 +171,7 @@ fn find<'a>(
             } else {
                 "cell of"
             };
-            Error::usage(format!("the design has no {kind} `{name}`"))
+            Error::usage(format!("the compiled design has no {kind} `{name}`"))
         });
         found.map(|asked| (asked, cycles.clone()))
     });
@@ -168,17 +186,13 @@ fn row(
     counted: Option<i64>,
 ) -> Result<Row, Error> {
     let (saved, how) = match run(options, question)? {
-        None => (None, "simulated: no end"),
+        None => (None, NO_END),
         Some((_, others)) if others != results => (None, "simulated: other results"),
         Some((cycles, _)) => {
             let [before, after] = [profile.summary.cycles, cycles].map(i64::try_from);
             let saved = before.ok().zip(after.ok());
             let has_results = results.trim() != "{}" && profile.summary.no_data.is_none();
-            let how = if has_results {
-                SIMULATED
-            } else {
-                "simulated: no results to compare"
-            };
+            let how = if has_results { SIMULATED } else { UNCOMPARED };
             (saved.map(|(before, after)| before - after), how)
         }
     };
@@ -220,11 +234,8 @@ pub fn profile(
 ) -> Result<(), Error> {
     let all = timed(metadata, activations);
     let found = find(&all, wanted)?;
-    let [question] = &combined(&found)[..] else {
-        return Err(Error::usage(
-            "`--profile` is of one run: ask for one latency of each",
-        ));
-    };
+    let all = combined(&found);
+    let question = &all[0];
     let options = Options {
         design: design(&options.design, question),
         name: Some(format!("{}, {}", options.name(), text(question))),

@@ -145,10 +145,18 @@ impl Asked {
         self.wanted.without.contains(&question)
     }
 
-    /// Whether it is wanted that steps of a `seq` run at once.
-    pub fn orders_wanted(&self) -> bool {
+    /// Whether something is wanted that the compiler may make something else of.
+    pub fn estimates_wanted(&self) -> bool {
         let mut without = self.wanted.without.iter();
-        without.any(|of| matches!(of, Question::Order(_) | Question::AllOrder))
+        without.any(|of| {
+            matches!(
+                of,
+                Question::Order(_)
+                    | Question::AllOrder
+                    | Question::Condition(_)
+                    | Question::AllConditions
+            )
+        })
     }
 
     /// Learns what there is to ask of a plan.

@@ -157,9 +157,9 @@ impl Question {
             Self::Balance(_) => format!("{subject} balanced"),
             Self::Order(_) => format!("{subject} in the order of its data"),
             Self::More(component, number) if is_memory(metadata, component, number) => {
-                format!("a second port of {subject}, too")
+                format!("more ports of {subject}, too")
             }
-            Self::More(..) => format!("a second {subject}, too"),
+            Self::More(..) => format!("more of {subject}, too"),
             Self::Group(..) | Self::Invoke(_) => format!("{subject} a cycle shorter"),
             Self::Iteration(_) => format!("iterations of {subject} a cycle shorter"),
         }

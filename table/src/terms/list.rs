@@ -366,7 +366,7 @@ pub const TERMS: &[Term] = &[
         "../whatif.md"),
     term(Scope::Advice, "if only this took time", &["computation alone", "in the order of its data", "data order", "values handed from group to group", "loop or cell", "uses most", "how short it can get", "how short its loops and cells can get"],
         "What is left of a run, or of a loop or cell, if only a part of it took time.",
-        "`main.a (comb_mem_d2), used 64 times`: no order of the same steps takes less than 64 cycles.",
+        "`main.a (comb_mem_d2), used 64 times`: one after the other, that takes 64 cycles.",
         "../whatif.md"),
     term(Scope::Advice, "budget", &["--budget", "not tried"],
         "How long `petal advise` tries changes. What it had no time for, it did not try.",
