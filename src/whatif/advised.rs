@@ -19,13 +19,13 @@ use crate::messages;
 /// The edits that there are.
 pub struct Advised<'a> {
     metadata: &'a Metadata,
-    edits: Vec<Tried>,
+    edits: Vec<Candidate>,
     /// By the statements that they are about.
     by_statement: BTreeMap<StatementId, Vec<usize>>,
 }
 
 /// An edit, and what came of it.
-struct Tried {
+struct Candidate {
     rewrite: Rewrite,
     is_tried: bool,
     /// The cycles that it saves; `None` as well where it leaves something else in the memories, or comes to no end.
@@ -64,7 +64,7 @@ impl<'a> Advised<'a> {
             let edits = self.by_statement.entry((component, statement)).or_default();
             edits.push(number);
         }
-        self.edits.push(Tried {
+        self.edits.push(Candidate {
             rewrite,
             is_tried: false,
             saved: None,
@@ -132,7 +132,7 @@ impl<'a> Advised<'a> {
         };
         let mut edits = self.fitting(question).into_iter();
         edits.find_map(|edit| {
-            let Tried { rewrite, saved, .. } = &self.edits[edit];
+            let Candidate { rewrite, saved, .. } = &self.edits[edit];
             let is_alone = rewrite.arms.iter().flatten().count() == 1;
             let is_it = rewrite.kind == RewriteKind::ContinuousCondition && is_alone;
             saved.filter(|_| is_it)
