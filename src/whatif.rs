@@ -1,7 +1,7 @@
 //! `petal whatif`: what a run would take if something in it took less.
 //!
-//! What no program has, such as control that takes no cycle, is replayed from the profile (`petal_analysis::replay`); another latency of a
-//! primitive is simulated.
+//! What no program has, such as control that takes no cycle, is replayed from the profile (`petal_analysis::replay`); what a text
+//! or a library can say, such as another latency of a primitive, is simulated.
 
 mod advised;
 mod bounds;
@@ -150,10 +150,14 @@ pub fn whatif(args: &WhatIfArgs) -> Result<(), Error> {
     if args.primitive.len() != 1 {
         rows.sort_by_key(|row| std::cmp::Reverse(row.saved.unwrap_or(i64::MIN)));
     }
+    let known = profile.summary.what_if.clone();
     if is_everything {
-        add_what_if(&out, json(&rows, &bounds, cycles))?;
+        let mut all = json(&rows, &bounds, cycles);
+        if let Some(curves) = known.and_then(|known| known.get("curves").cloned()) {
+            all["curves"] = curves;
+        }
+        add_what_if(&out, all)?;
     } else if let Some(curve) = Curve::asked(args, &rows) {
-        let known = profile.summary.what_if.clone();
         let known = known.unwrap_or_else(|| json(&[], &Bounds::default(), cycles));
         add_what_if(&out, curve.added_to(known))?;
     }

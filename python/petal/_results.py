@@ -139,8 +139,8 @@ def whatif(
     extra_opt: Union[None, str, Sequence[str]] = None,
     library: Union[None, str, "os.PathLike[str]", Sequence[Any]] = None,
 ) -> Dict[str, Any]:
-    """What a run would take with less, as `petal whatif` prints it: its `cycles`, the `answers`, those that save most first, and the
-    `bounds`, what takes longest first.
+    """What a run would take with less, as `petal whatif` prints it: its `cycles`, the `answers`, those that save most first, the
+    `bounds`, what takes longest first, and the `parts`, the same of loops and cells.
 
     `primitive` asks for the latencies of multipliers and dividers instead: `{"std_mult_pipe": 1}`; and so do the others for what their
     options say: `cycles={"main.load": 2}, condition="main.while@L12"`.

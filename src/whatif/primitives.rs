@@ -175,7 +175,18 @@ fn find<'a>(
         });
         found.map(|asked| (asked, cycles.clone()))
     });
-    found.collect()
+    let found: Vec<(&Asked, RangeInclusive<u32>)> = found.collect::<Result<_, Error>>()?;
+    let of_all = found.iter().filter(|(asked, _)| asked.cell.is_none());
+    for (all, _) in of_all {
+        let is_of = |asked: &Asked| asked.cell.is_some() && asked.primitive == all.primitive;
+        if let Some((one, _)) = found.iter().find(|(asked, _)| is_of(asked)) {
+            return Err(Error::usage(format!(
+                "`{}` is one of all `{}`: ask for the latency of one or of the other",
+                one.name, all.name
+            )));
+        }
+    }
+    Ok(found)
 }
 
 fn row(

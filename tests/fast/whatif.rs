@@ -352,6 +352,16 @@ fn what_is_no_question_is_told() {
     }
     tells(&fails("std_mult_pipe=1..1000"), &["more than 256 runs"]);
     tells(&fails("std_mult_pipe=1"), &["no cell of `std_mult_pipe`"]);
+    let both = [
+        "--primitive",
+        "main.mult=1",
+        "--primitive",
+        "std_mult_pipe=2",
+    ];
+    let matmul = example("matmul.futil");
+    let told = workshop.petal(&[&["whatif", &matmul][..], &both].concat());
+    assert_eq!(told.status.code(), Some(2));
+    tells(&said(&told), &["`main.mult` is one of all `std_mult_pipe`"]);
     // Results that nobody sees are the same whatever they are.
     let text = MULTIPLIED.replace("@external ", "");
     workshop.write("blind.futil", text);
@@ -646,6 +656,7 @@ fn the_summary_keeps_curves() {
     ask(&["--primitive", "std_mult_pipe=1..3"]);
     ask(&["--primitive", "main.mult=2..3"]);
     ask(&["--primitive", "std_mult_pipe=2..3"]);
+    ask(&[]);
     let summary: Value = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
     let what_if = &summary["what_if"];
     assert!(what_if["answers"].as_array().unwrap().len() > 10);
