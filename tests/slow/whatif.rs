@@ -177,7 +177,7 @@ fn replays_are_held_against_simulations() {
             continue;
         }
         let workshop = Workshop::empty();
-        let all = ask(&workshop, "all", &["--budget", "5s"]);
+        let all = ask(&workshop, "all", &["--budget", "2m"]);
         for answer in all.iter().flat_map(|all| all.as_array().unwrap()) {
             let what = answer["what if"].as_str().unwrap();
             let statement = what.strip_prefix("no condition of ");
