@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use petal_analysis::dataflow::Dataflow;
+use petal_analysis::parts::Part;
 use petal_analysis::replay::{Answer, Found, Question, Replay, Wanted};
 use petal_analysis::resources::Resources;
 use petal_analysis::{Analysis, ControlView};
@@ -193,26 +194,34 @@ fn replayed<'a>(
     let labels = FrameLabels::new(&profile.metadata);
     let together = wanted.text(&profile.metadata, &labels);
     let mut replay = Replay::new(&profile.metadata, wanted);
-    let accesses = everything.as_ref();
-    let accesses = accesses.map(|(program, ..)| petal_program::accesses(&program.ctx));
-    let mut resources = accesses
-        .as_ref()
-        .map(|of| Resources::new(&profile.metadata, of));
+    let told = everything.as_ref().map(|(program, ..)| {
+        let program = &program.ctx;
+        (
+            petal_program::accesses(program),
+            petal_program::flows(program),
+        )
+    });
+    let mut bounding = told.as_ref().map(|(accesses, flows)| {
+        let metadata = &profile.metadata;
+        (
+            Resources::new(metadata, accesses),
+            Dataflow::new(metadata, flows),
+        )
+    });
     let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
         replay.event(event);
-        if let Some(resources) = &mut resources {
+        if let Some((resources, dataflow)) = &mut bounding {
             resources.event(event);
+            dataflow.event(event);
         }
         Ok(())
     })?;
     let found = replay.finish(analysis.activations());
-    let bounds = match (&everything, resources) {
-        (Some((program, ..)), Some(resources)) => {
-            let chain = chain(profile, program)?;
-            bounds::bounds(&found, chain, resources.finish())
-        }
-        _ => Bounds::default(),
-    };
+    let instances = analysis.activations().elements().instances();
+    let name = |part: Part| part.name(&profile.metadata, &labels, instances);
+    let bounds = bounding.map(|(resources, dataflow)| {
+        bounds::bounds(&found, dataflow.finish(), resources.finish(), name)
+    });
     let Found {
         cycles,
         answers,
@@ -276,20 +285,9 @@ fn replayed<'a>(
     let rows = rows.filter(|row| !is_all || row.counted.is_some() || row.saved > Some(0));
     Ok(Known {
         rows: rows.collect(),
-        bounds,
+        bounds: bounds.unwrap_or_default(),
         analysis,
     })
-}
-
-/// How often groups hand values on, one after the other.
-fn chain(profile: &Profile, program: &Program) -> Result<u64, Error> {
-    let flows = petal_program::flows(&program.ctx);
-    let mut dataflow = Dataflow::new(&profile.metadata, &flows);
-    profile.events(ControlView::Source, &mut |event| {
-        dataflow.event(event);
-        Ok(())
-    })?;
-    Ok(dataflow.finish())
 }
 
 fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {

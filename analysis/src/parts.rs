@@ -1,11 +1,10 @@
 //! Parts of a run that people look at by themselves: loops, and the cells of components.
 
-use petal_metadata::Metadata;
+use petal_metadata::{ComponentId, Metadata};
 use petal_reconstruct::{FrameLabels, Instance, InstanceId, instance_path};
 
 use crate::critical::Site;
 use crate::ledger::StatementId;
-use crate::plans::Plans;
 
 /// A part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,22 +16,21 @@ pub enum Part {
 }
 
 impl Part {
-    /// What a site is, if that is a part.
-    pub(crate) fn of(site: Site, plans: &Plans<'_>) -> Option<Self> {
+    /// What a site of this component is, if that is a part.
+    pub(crate) fn of(site: Site, component: ComponentId, metadata: &Metadata) -> Option<Self> {
         let Some(statement) = site.statement else {
             return Some(Self::Cell(site.instance));
         };
-        let component = plans.component(site.instance);
-        let kind = plans.metadata.component(component).node(statement).kind;
+        let kind = metadata.component(component).node(statement).kind;
         kind.is_loop().then_some(Self::Loop((component, statement)))
     }
 
     /// Such as `main.while@L12`.
-    pub(crate) fn name(self, metadata: &Metadata, instances: &[Instance]) -> String {
+    #[must_use]
+    pub fn name(self, metadata: &Metadata, labels: &FrameLabels, instances: &[Instance]) -> String {
         match self {
             Self::Loop((component, of)) => {
                 let name = &metadata.component(component).name;
-                let labels = FrameLabels::new(metadata);
                 format!("{name}.{}", labels.control(component, of))
             }
             Self::Cell(cell) => instance_path(metadata, instances, cell),

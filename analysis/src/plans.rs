@@ -14,7 +14,6 @@ use petal_reconstruct::{CallTree, Instance, InstanceId, Node, NodeId};
 
 use crate::critical::Site;
 use crate::ledger::{Inside, insides};
-use crate::parts::Part;
 use crate::waits::Timing;
 
 /// A call path: from the main cell down to a site.
@@ -144,10 +143,6 @@ impl<'a> Plans<'a> {
             instance: holder,
             statement: Some(statement),
         })
-    }
-
-    pub fn name(&self, part: Part) -> String {
-        part.name(self.metadata, &self.instances)
     }
 
     pub fn has_control(&self, instance: InstanceId) -> bool {

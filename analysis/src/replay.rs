@@ -50,8 +50,8 @@ pub struct Found {
     pub answers: Vec<(Question, Answer)>,
     /// What was wanted and is left out.
     pub unknown: Vec<Question>,
-    /// How long each part of the run takes, by its name too.
-    pub parts: BTreeMap<Part, (String, Times)>,
+    /// How long each part of the run takes.
+    pub parts: BTreeMap<Part, Times>,
 }
 
 /// Follows a trace, and answers all questions about it.
@@ -128,10 +128,7 @@ impl<'a> Replay<'a> {
             cycles: self.sum.tally.cycles,
             answers: Vec::new(),
             unknown: Vec::new(),
-            parts: parts
-                .into_iter()
-                .map(|(part, times)| (part, (self.plans.name(part), times)))
-                .collect(),
+            parts,
         };
         for (number, &question) in asked.questions.iter().enumerate() {
             let mut answer = answers.get(number).copied().unwrap_or_default();

@@ -11,6 +11,7 @@ use foldhash::HashMap;
 use petal_metadata::{CellId, CellKind, GroupId, GroupRunId, Id as _, Metadata};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Run, TreeId, instance_path};
 
+use crate::critical::Site;
 use crate::elements::{Element, ElementKind};
 use crate::parts::Part;
 
@@ -193,16 +194,18 @@ impl<'a> Resources<'a> {
     }
 
     /// The part of the run that an element is, if it is one.
-    fn part(&self, element: Element) -> Option<Part> {
-        let component = self.instances[element.instance.index()].component;
-        match element.kind {
-            ElementKind::Cell => Some(Part::Cell(element.instance)),
-            ElementKind::Control(of) => {
-                let kind = self.metadata.component(component).node(of).kind;
-                kind.is_loop().then_some(Part::Loop((component, of)))
-            }
-            ElementKind::Group(_) | ElementKind::Primitive(..) => None,
-        }
+    fn part(&self, Element { instance, kind }: Element) -> Option<Part> {
+        let statement = match kind {
+            ElementKind::Cell => None,
+            ElementKind::Control(of) => Some(of),
+            ElementKind::Group(_) | ElementKind::Primitive(..) => return None,
+        };
+        let site = Site {
+            instance,
+            statement,
+        };
+        let component = self.instances[instance.index()].component;
+        Part::of(site, component, self.metadata)
     }
 
     /// What each needs for itself, most first, once the trace has ended; and in each part of the run that which needs most there.

@@ -62,8 +62,7 @@ pub fn instrument(
     let (texts, problems) = roots.read(parsed.front_end_files());
     parsed.set_front_end(texts);
     notes.extend(problems);
-    let program = parsed.program()?;
-    options.set_latencies(&program);
+    let program = options.program_of(parsed)?;
     if let Some(limit) = limit {
         program.check_size(limit)?;
     }

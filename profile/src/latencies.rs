@@ -42,8 +42,17 @@ impl DesignOptions {
     /// # Errors
     /// When it can't be read.
     pub fn program(&self) -> Result<Program, Error> {
-        let program = Parsed::read(self.source.clone(), &self.library()?)?.program()?;
-        self.set_latencies(&program);
+        self.program_of(Parsed::read(self.source.clone(), &self.library()?)?)
+    }
+
+    /// The program of what was read with [`library`](Self::library).
+    pub(crate) fn program_of(&self, parsed: Parsed) -> Result<Program, Error> {
+        let program = parsed.program()?;
+        for timed in &self.latencies {
+            if let Some((component, cell)) = &timed.cell {
+                program.set_primitive(component, cell, &timed.declared());
+            }
+        }
         Ok(program)
     }
 
@@ -54,15 +63,6 @@ impl DesignOptions {
             library.replace(FILE, &declarations(&self.latencies))?;
         }
         Ok(library)
-    }
-
-    /// Gives cells of a program that was read with this library the primitives that declare their latencies.
-    pub(crate) fn set_latencies(&self, program: &Program) {
-        for timed in &self.latencies {
-            if let Some((component, cell)) = &timed.cell {
-                program.set_primitive(component, cell, &timed.declared());
-            }
-        }
     }
 
     /// What the simulator has to know of them.

@@ -181,9 +181,7 @@ fn compile(
 ) -> Result<Option<(Design, Profiled)>, Error> {
     // Options may make passes print, which two at once should not do.
     let first = pipeline.has_options().then(|| profiled.recv().ok());
-    let program = design.program()?;
-    options.set_latencies(&program);
-    let plain = petal_passes::compile(program, pipeline)?;
+    let plain = petal_passes::compile(options.program_of(design)?, pipeline)?;
     let profiled = first.unwrap_or_else(|| profiled.recv().ok());
     Ok(profiled.map(|profiled| (plain, profiled)))
 }

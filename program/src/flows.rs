@@ -3,12 +3,12 @@
 //! Owns what is sure: what a guard decides is left out, since a run may do without it. Memories count for the word that a sequential one has
 //! read last; what is in them does not, since that depends on addresses. `dependences` has what *may* depend on what.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use calyx_ir as ir;
 use petal_metadata::{Flow, Flows};
 
-use crate::dependences::{cell_of, constant, is_combinational, primitive};
+use crate::dependences::{cell_of, constant, is_combinational, ports_of, primitive, with_called};
 use crate::tree::View;
 
 /// Those of a program, but for groups of components that run by themselves. Cells that something else than groups may set are in none.
@@ -21,7 +21,7 @@ pub fn flows(program: &ir::Context) -> Flows {
             continue;
         }
         let others = set_by_others(component);
-        let continuous = Drivers::of(&component.continuous_assignments);
+        let continuous = PortDrivers::of(&component.continuous_assignments);
         let mut add = |group: ir::Id, mut flow: Flow| {
             flow.reads.retain(|cell| !others.contains(cell));
             flow.writes.retain(|cell, _| !others.contains(cell));
@@ -41,7 +41,8 @@ pub fn flows(program: &ir::Context) -> Flows {
 
 /// Components that something else than control starts, and all in them: nobody tells how often their groups run.
 fn by_themselves(program: &ir::Context) -> BTreeSet<ir::Id> {
-    let mut found = BTreeSet::new();
+    let mut started = BTreeSet::new();
+    let mut calls = BTreeMap::new();
     let called = |cell: &ir::RRC<ir::Cell>| match cell.borrow().prototype {
         ir::CellType::Component { name } => Some(name),
         _ => None,
@@ -50,21 +51,13 @@ fn by_themselves(program: &ir::Context) -> BTreeSet<ir::Id> {
         for assignment in &component.continuous_assignments {
             let port = assignment.dst.borrow();
             if port.name == "go" && !port.is_hole() {
-                found.extend(called(&port.cell_parent()));
+                started.extend(called(&port.cell_parent()));
             }
         }
+        let cells = component.cells.iter().filter_map(called);
+        calls.insert(component.name, cells.collect());
     }
-    loop {
-        let before = found.len();
-        for component in &program.components {
-            if found.contains(&component.name) {
-                found.extend(component.cells.iter().filter_map(called));
-            }
-        }
-        if found.len() == before {
-            return found;
-        }
-    }
+    with_called(started, &calls)
 }
 
 /// Cells of a component that continuous assignments, an `invoke` or other components may set.
@@ -78,19 +71,10 @@ fn set_by_others(component: &ir::Component) -> BTreeSet<String> {
     }
     let mut handed = BTreeSet::new();
     View::of(&component.control.borrow()).walk(&mut |view| {
-        let (outputs, cells) = match view {
-            View::Dynamic(ir::Control::Invoke(of)) => (&of.outputs, &of.ref_cells),
-            View::Static(ir::StaticControl::Invoke(of)) => (&of.outputs, &of.ref_cells),
-            View::Dynamic(_) | View::Static(_) => return,
-        };
-        for (_, port) in outputs {
-            add(port);
-        }
-        handed.extend(
-            cells
-                .iter()
-                .map(|(_, cell)| cell.borrow().name().to_string()),
-        );
+        let (_, outputs) = ports_of(view);
+        outputs.iter().for_each(&mut add);
+        let cells = view.handed_over().into_iter();
+        handed.extend(cells.map(|(_, cell)| cell.to_string()));
     });
     let references = component.cells.iter().map(|cell| cell.borrow());
     let references = references.filter(|cell| cell.is_reference());
@@ -100,9 +84,9 @@ fn set_by_others(component: &ir::Component) -> BTreeSet<String> {
 }
 
 /// What drives each port, and whether always.
-struct Drivers(HashMap<ir::Canonical, Vec<(bool, ir::RRC<ir::Port>)>>);
+struct PortDrivers(HashMap<ir::Canonical, Vec<(bool, ir::RRC<ir::Port>)>>);
 
-impl Drivers {
+impl PortDrivers {
     fn of<T>(assignments: &[ir::Assignment<T>]) -> Self {
         let mut drivers: HashMap<_, Vec<_>> = HashMap::new();
         for assignment in assignments {
@@ -170,8 +154,8 @@ impl Kind {
     }
 }
 
-fn of<T>(assignments: &[ir::Assignment<T>], continuous: &Drivers) -> Flow {
-    let own = Drivers::of(assignments);
+fn of<T>(assignments: &[ir::Assignment<T>], continuous: &PortDrivers) -> Flow {
+    let own = PortDrivers::of(assignments);
     let mut flow = Flow::default();
     let mut waited = BTreeSet::new();
     for assignment in assignments {
@@ -228,7 +212,7 @@ fn of<T>(assignments: &[ir::Assignment<T>], continuous: &Drivers) -> Flow {
 /// Adds the cells that the value of a port surely comes from.
 fn trace(
     port: &ir::RRC<ir::Port>,
-    (own, continuous): (&Drivers, &Drivers),
+    (own, continuous): (&PortDrivers, &PortDrivers),
     seen: &mut BTreeSet<ir::Id>,
     reads: &mut BTreeSet<String>,
 ) {

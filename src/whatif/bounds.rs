@@ -43,11 +43,12 @@ pub fn bounds(
     found: &Found,
     chain: u64,
     (resources, mut by_part): (Vec<Resource>, BTreeMap<Part, Resource>),
+    name: impl Fn(Part) -> String,
 ) -> Bounds {
     let main = Part::Cell(InstanceId::from_index(0));
     let parts = found.parts.iter().filter(|(part, _)| **part != main);
-    let parts = parts.map(|(part, (name, times))| PartBound {
-        name: name.clone(),
+    let parts = parts.map(|(part, times)| PartBound {
+        name: name(*part),
         times: *times,
         most: by_part.remove(part),
     });
@@ -135,12 +136,10 @@ pub fn table(bounds: &[Bound], cycles: u64) -> Table {
         Column::number("of run"),
     ]);
     for bound in bounds {
-        #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
-        let percent = 100.0 * bound.cycles as f64 / cycles.max(1) as f64;
         table.push(vec![
             Value::Text(bound.what.clone()),
             Value::Count(bound.cycles),
-            Value::Decimal(percent),
+            Value::percent(bound.cycles, cycles),
         ]);
     }
     table

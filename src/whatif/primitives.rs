@@ -125,30 +125,24 @@ pub fn rows(
         let all = combined(&find(&all, wanted)?).into_iter();
         questions.extend(all.map(|question| (question, None)));
     }
-    let is_over = || until.is_some_and(|until| Instant::now() >= until);
-    let mut left_out = 0;
-    let mut rows = Vec::new();
-    for (question, counted) in &questions {
-        if is_over() {
-            left_out += 1;
-        } else {
-            rows.push(row(options, profile, results, question, *counted));
-        }
+    if questions.is_empty() {
+        return Ok(Vec::new());
     }
-    if left_out > 0 {
-        messages::note(format!(
-            "{left_out} other latencies of primitives were not tried for want of time (`--budget`)"
-        ));
-    }
-    let rows = match options
-        .design
-        .latency_hindrance()
-        .filter(|_| !questions.is_empty())
-    {
+    let is_in_time = || until.is_none_or(|until| Instant::now() < until);
+    let tried = questions.iter().take_while(|_| is_in_time());
+    let rows = tried.map(|(question, counted)| row(options, profile, results, question, *counted));
+    let rows: Result<Vec<Row>, Error> = match options.design.latency_hindrance() {
         Some(why) => Err(Error::new(why)),
-        None => rows.into_iter().collect(),
+        None => rows.collect(),
     };
     match rows {
+        Ok(rows) if rows.len() < questions.len() => {
+            messages::note(format!(
+                "{} other latencies of primitives were not tried for want of time (`--budget`)",
+                questions.len() - rows.len()
+            ));
+            Ok(rows)
+        }
         Err(error) if wanted.is_empty() => {
             interrupt::check()?;
             messages::note(format!("not asked of primitives: {error}"));

@@ -14,9 +14,14 @@ use crate::support::{Expected, designs, examples, root};
 type Answers = BTreeMap<String, (Option<i64>, Option<i64>, String)>;
 
 fn answers(workshop: &Workshop, design: &str, more: &[&str]) -> Answers {
+    answers_in(&found(workshop, design, more))
+}
+
+/// All that the command says.
+fn found(workshop: &Workshop, design: &str, more: &[&str]) -> Value {
     let args = ["whatif", design, "-q", "--out", "out", "--format", "json"];
     let told = workshop.succeeds(&[&args[..], more].concat());
-    answers_in(&serde_json::from_str(&told).unwrap())
+    serde_json::from_str(&told).unwrap()
 }
 
 fn answers_in(found: &Value) -> Answers {
@@ -47,10 +52,8 @@ fn everything() -> &'static [Everything] {
             // What the compiler takes it with.
             let passes = Expected::of(&design).cycles.into_keys().next().unwrap();
             let path = design.to_str().unwrap();
-            let args = ["whatif", path, "-q", "--out", "out", "--format", "json"];
             let more = ["--passes", &passes, "--budget", "1s"];
-            let told = workshop.succeeds(&[&args[..], &more].concat());
-            let found = serde_json::from_str(&told).unwrap();
+            let found = found(&workshop, path, &more);
             let summary = serde_json::from_str(&workshop.read("out/summary.json")).unwrap();
             Everything {
                 design,
@@ -405,8 +408,7 @@ fn what_computes_beside_control_is_computation() {
 fn an_answer_says_what_each_kind_of_advice_saves() {
     let workshop = Workshop::empty();
     let design = example("matmul.futil");
-    let args = ["whatif", &design, "-q", "--out", "out", "--format", "json"];
-    let found: Value = serde_json::from_str(&workshop.succeeds(&args)).unwrap();
+    let found = found(&workshop, &design, &[]);
     let advice = |what: &str| {
         let mut rows = found["answers"].as_array().unwrap().iter();
         let row = rows.find(|row| row["what if"] == what).unwrap();
@@ -523,9 +525,7 @@ fn values_are_handed_from_group_to_group() {
     let workshop = Workshop::empty();
     let chain = |edit: &dyn Fn(&str) -> String| {
         workshop.write("chain.futil", edit(ONE_PORT));
-        let args = ["whatif", "chain.futil", "-q", "--passes", "no-opt"];
-        let told = workshop.succeeds(&[&args[..], &["--format", "json"]].concat());
-        bounds(&serde_json::from_str(&told).unwrap())[HANDED]
+        bounds(&found(&workshop, "chain.futil", &["--passes", "no-opt"]))[HANDED]
     };
     // One of the two, and what takes both.
     assert_eq!(chain(&str::to_owned), 2);
@@ -597,8 +597,7 @@ fn no_advice_is_better_than_a_bound() {
 fn loops_and_cells_have_bounds_of_their_own() {
     let workshop = Workshop::empty();
     let design = example("matmul.futil");
-    let args = ["whatif", &design, "-q", "--out", "out", "--format", "json"];
-    let found: Value = serde_json::from_str(&workshop.succeeds(&args)).unwrap();
+    let found = found(&workshop, &design, &[]);
     let parts = found["parts"].as_array().unwrap();
     assert_eq!(parts.len(), 3);
     let statements = workshop.succeeds(&["stats", "out", "control", "--format", "json"]);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use petal_metadata::{ControlId, Metadata, Sequence};
+use petal_metadata::{Metadata, Sequence};
 use petal_reconstruct::FrameLabels;
 
 use super::question::Question;
@@ -253,10 +253,9 @@ impl Asked {
                 || self.is_wanted(Question::AllOrder),
             more: BTreeMap::new(),
         };
-        let here = seq.order.iter().flat_map(contended);
-        let here: BTreeSet<String> = here.collect();
-        for (at, name) in all_contended(&plans.metadata.component(component).sequences).enumerate()
-        {
+        let here = seq.order.as_ref().map(contended).unwrap_or_default();
+        let all = (!here.is_empty()).then(|| all_contended(sequences));
+        for (at, name) in all.into_iter().flatten().enumerate() {
             if here.contains(&name) {
                 let number = self.number(Question::More(component, at));
                 self.more.insert(number);
@@ -276,16 +275,15 @@ impl Asked {
         for at in around.take_while(|&at| Some(at) != outside) {
             let site = plans.paths[at].1;
             let component = plans.component(site.instance);
-            let of = plans.metadata.component(component);
-            parts.extend(Part::of(site, plans));
-            let is_loop = |of_loop: &ControlId| of.node(*of_loop).kind.is_loop();
-            if let Some(statement) = site.statement.filter(is_loop) {
+            let part = Part::of(site, component, plans.metadata);
+            if let Some(Part::Loop(of)) = part {
                 loops.push(AtLoop {
                     path: at,
-                    question: self.number(Question::Iteration((component, statement))),
+                    question: self.number(Question::Iteration(of)),
                     is_in_body: at != path,
                 });
             }
+            parts.extend(part);
         }
         self.loops.insert(path, loops);
         self.parts.insert(path, parts);

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Answer;
 use petal_metadata::Contention;
 
+use super::Answer;
 use super::asked::{ALL_ORDER, Asked, COMPUTATION, DATA_ORDER, WANTED};
 use crate::parts::Part;
 use crate::plans::{PathId, Work};
@@ -94,25 +94,20 @@ impl Saved {
         }
     }
 
-    /// Goes on in these parts of the run.
-    fn enter(&mut self, inside: &[Part], counted: &mut Counted) {
-        let is_same = |(part, of): (&Part, &(Part, Times))| *part == of.0;
-        if inside.len() == self.parts.len() && inside.iter().zip(&self.parts).all(is_same) {
+    /// Goes on in these parts of the run, and counts those that it leaves.
+    fn enter(&mut self, inside: &[Part], asked: &Asked, counted: &mut BTreeMap<Part, Times>) {
+        if self.parts.iter().map(|(part, _)| part).eq(inside) {
             return;
         }
-        let now = self.times(&counted.asked);
-        let mut left = std::mem::take(&mut self.parts);
-        self.parts = left
-            .extract_if(.., |(part, _)| inside.contains(part))
-            .collect();
-        for (part, before) in left {
-            counted.parts.entry(part).or_default().add(before, now);
+        let now = self.times(asked);
+        let before = std::mem::take(&mut self.parts);
+        for (part, then) in before.iter().filter(|(part, _)| !inside.contains(part)) {
+            counted.entry(*part).or_default().add(*then, now);
         }
-        let since = std::mem::take(&mut self.parts);
-        let since = |part| since.iter().find(|(known, _)| *known == part);
+        let since = |part: &Part| before.iter().find(|(known, _)| known == part);
         let inside = inside.iter();
         self.parts = inside
-            .map(|&part| (part, since(part).map_or(now, |(_, then)| *then)))
+            .map(|part| (*part, since(part).map_or(now, |(_, then)| *then)))
             .collect();
     }
 
@@ -132,9 +127,8 @@ impl Saved {
         }
         self.end_run(counted);
         self.at = Some(path);
-        let inside = std::mem::take(counted.asked.parts.get_mut(&path).expect("it is learned"));
-        self.enter(&inside, counted);
-        counted.asked.parts.insert(path, inside);
+        let Counted { asked, parts, .. } = &mut *counted;
+        self.enter(&asked.parts[&path], asked, parts);
         let mut going = std::mem::take(&mut self.loops);
         let mut left = Vec::new();
         let loops = &counted.asked.loops[&path];
@@ -314,6 +308,6 @@ impl Tally for Saved {
         for going in std::mem::take(&mut self.loops) {
             self.shorten(going.question, self.cycles - going.began, counted);
         }
-        self.enter(&[], counted);
+        self.enter(&[], &counted.asked, &mut counted.parts);
     }
 }

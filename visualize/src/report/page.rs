@@ -38,13 +38,12 @@ pub(crate) fn write(
     runs: &[u8],
     has_variables: bool,
 ) -> String {
-    let parts = [
-        (VARIABLES, has_variables),
-        (WHAT_IF, summary.what_if.is_some()),
-    ];
     let mut script = SCRIPT.to_owned();
-    for (part, _) in parts.iter().filter(|(_, is_needed)| *is_needed) {
-        script.push_str(part);
+    if has_variables {
+        script.push_str(VARIABLES);
+    }
+    if summary.what_if.is_some() {
+        script.push_str(WHAT_IF);
     }
     let page = Page {
         kind: "report",
