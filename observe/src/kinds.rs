@@ -7,6 +7,7 @@ mod checkpoint;
 mod counter;
 mod derived;
 mod latency;
+mod promise;
 mod rule;
 mod watch;
 mod window;
@@ -29,6 +30,8 @@ pub use checkpoint::{Checkpoint, CheckpointRequest, Interval};
 pub use counter::{Counter, CounterRequest};
 pub use derived::{Derived, DerivedRequest};
 pub use latency::{Latency, LatencyRequest};
+pub(crate) use promise::KIND as PROMISE;
+pub use promise::{Broken, Promise};
 pub use rule::{Rule, RuleRequest, Violation, Written};
 pub use watch::{ChangeOf, Watch, WatchRequest};
 pub use window::{Window, WindowRequest};
@@ -65,6 +68,9 @@ pub struct Request {
     /// The parts of the run that are kept.
     #[serde(default, rename = "window")]
     pub windows: Vec<WindowRequest>,
+    /// What libraries say of cells.
+    #[serde(skip)]
+    pub promises: Vec<Promise>,
 }
 
 impl Request {
@@ -77,7 +83,7 @@ impl Request {
         read.map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// Whether nothing is asked for.
+    /// Whether nobody asks for anything.
     pub fn is_empty(&self) -> bool {
         self.stop_on.is_none()
             && self.checkpoints.is_empty()
@@ -102,6 +108,7 @@ impl Request {
         self.counters.extend(other.counters);
         self.derived.extend(other.derived);
         self.windows.extend(other.windows);
+        self.promises.extend(other.promises);
     }
 
     /// Makes all ready. What is found will be left there.
@@ -118,6 +125,7 @@ impl Request {
         derived::build(&self.derived, self.sample, derived, builder)?;
         window::build(&self.windows, &outlets.windows, builder)?;
         variables::build(&outlets.variables, builder);
+        promise::build(&self.promises, &outlets.broken, builder);
         Ok(outlets)
     }
 }
@@ -133,6 +141,7 @@ pub(crate) struct Outlets {
     derived: Outlet<Derived>,
     windows: Outlet<Window>,
     variables: Outlet<Variables>,
+    broken: Outlet<Broken>,
 }
 
 impl Outlets {
@@ -150,6 +159,7 @@ impl Outlets {
             derived: self.derived.take(),
             windows: self.windows.take(),
             variables: self.variables.take().pop(),
+            broken_promises: self.broken.take(),
             sample,
         }
     }
@@ -190,6 +200,9 @@ pub struct Results {
     /// The values of the front end's variables, if it tells of any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<Variables>,
+    /// What libraries said of cells, and was not so; kept with what the run warns of.
+    #[serde(skip)]
+    pub broken_promises: Vec<Broken>,
 }
 
 impl Results {

@@ -33,9 +33,9 @@ mod work;
 pub use countable::{Countable, countable};
 pub use directory::{Directory, Memory};
 pub use kinds::{
-    Blame, ChangeOf, Checkpoint, CheckpointRequest, Counter, CounterRequest, Derived,
-    DerivedRequest, Interval, Latency, LatencyRequest, Request, Results, Rule, RuleRequest,
-    VERSION, Violation, Watch, WatchRequest, Window, WindowRequest, Written,
+    Blame, Broken, ChangeOf, Checkpoint, CheckpointRequest, Counter, CounterRequest, Derived,
+    DerivedRequest, Interval, Latency, LatencyRequest, Promise, Request, Results, Rule,
+    RuleRequest, VERSION, Violation, Watch, WatchRequest, Window, WindowRequest, Written,
 };
 pub use look::Told;
 pub use observations::Observations;

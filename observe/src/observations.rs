@@ -7,7 +7,7 @@ use crate::activity::Activities;
 use crate::builder::Builder;
 use crate::collector::{Collector, Finished};
 use crate::directory::Directory;
-use crate::kinds::{Outlets, Request, Results};
+use crate::kinds::{Outlets, PROMISE, Request, Results};
 use crate::look::{Look, Told};
 use crate::problem::Refused;
 use crate::program::Program;
@@ -161,9 +161,9 @@ impl<'a> Observations<'a> {
     /// What is observed, by number: its kind, as in a request, and its name. Of what has no values of its own, such as a latency,
     /// nothing is told.
     pub fn list(&self) -> Vec<(&'static str, &str)> {
-        // The variables come last, and have values only in the end.
+        // The variables and promises come last, and have values only in the end.
         let all = self.collectors.iter();
-        let all = all.filter(|of| of.kind() != variables::KIND);
+        let all = all.filter(|of| ![variables::KIND, PROMISE].contains(&of.kind()));
         let all = all.map(|of| (of.kind(), of.name()));
         let stop = self.stop.iter().map(|_| ("stop-on", ""));
         all.chain(stop).collect()

@@ -2,7 +2,12 @@
 //!
 //! Names are those of the Verilog. Knows nothing of what is active in them.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use calyx_frontend::PrimitiveInfo;
 use calyx_ir as ir;
+use petal_program::library;
 
 use crate::design::Design;
 
@@ -26,6 +31,19 @@ pub struct HardwareCell {
     pub primitive: String,
     /// The primitive's parameters.
     pub parameters: Vec<(String, u64)>,
+    /// When it is done, if a library of the user's says so.
+    pub promise: Option<HardwarePromise>,
+}
+
+/// That a cell is done so many cycles after it was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HardwarePromise {
+    /// The port that starts it.
+    pub go: String,
+    /// The port that is high when it is done.
+    pub done: String,
+    /// The cycles: its `@interval`.
+    pub cycles: u64,
 }
 
 impl Design {
@@ -33,11 +51,44 @@ impl Design {
     pub fn instances(&self) -> Vec<HardwareInstance> {
         let mut instances = Vec::new();
         let scope = vec!["toplevel".to_owned(), "main".to_owned()];
-        self.unfold(self.program.entrypoint, scope, &mut instances);
+        let known = self.of_petal();
+        self.unfold(self.program.entrypoint, scope, &known, &mut instances);
         instances
     }
 
-    fn unfold(&self, name: ir::Id, scope: Vec<String>, instances: &mut Vec<HardwareInstance>) {
+    /// The primitives that are from petal's own library, which says of them what is so.
+    fn of_petal(&self) -> BTreeSet<ir::Id> {
+        let own = self.library.path().canonicalize().ok();
+        // The user's files are links in there.
+        let is_own = |path: &Path| {
+            let real = path.canonicalize().ok();
+            own.as_ref()
+                .zip(real)
+                .is_some_and(|(own, real)| real.starts_with(own))
+        };
+        let is_known = |body: &str| library::files().values().any(|text| text.contains(body));
+        let infos = self.program.lib.prim_infos().into_iter();
+        let own = infos.flat_map(|info| match info {
+            PrimitiveInfo::Extern {
+                path, primitives, ..
+            } if is_own(path) => primitives.keys().copied().collect(),
+            PrimitiveInfo::Inline { primitive, .. } => {
+                let body = primitive.body.as_deref().unwrap_or_default();
+                let is_own = is_known(body.trim());
+                is_own.then_some(primitive.name).into_iter().collect()
+            }
+            PrimitiveInfo::Extern { .. } => Vec::new(),
+        });
+        own.collect()
+    }
+
+    fn unfold(
+        &self,
+        name: ir::Id,
+        scope: Vec<String>,
+        known: &BTreeSet<ir::Id>,
+        instances: &mut Vec<HardwareInstance>,
+    ) {
         let component = self.program.components.iter().find(|of| of.name == name);
         let Some(component) = component else {
             return;
@@ -63,6 +114,7 @@ impl Design {
                         .iter()
                         .map(|(name, value)| (name.to_string(), *value))
                         .collect(),
+                    promise: (!known.contains(name)).then(|| promise(&cell)).flatten(),
                 }),
                 ir::CellType::Component { name } => {
                     let mut scope = instance.scope.clone();
@@ -75,9 +127,24 @@ impl Design {
         }
         instances.push(instance);
         for (name, scope) in inner {
-            self.unfold(name, scope, instances);
+            self.unfold(name, scope, known, instances);
         }
     }
+}
+
+/// What is said of when a cell is done.
+fn promise(cell: &ir::Cell) -> Option<HardwarePromise> {
+    let start = cell.ports.iter().find_map(|port| {
+        let port = port.borrow();
+        let number = port.attributes.get(ir::NumAttr::Go)?;
+        let cycles = port.attributes.get(ir::NumAttr::Interval)?;
+        Some((port.name.to_string(), number, cycles))
+    });
+    let (go, number, cycles) = start?;
+    let is_done =
+        |port: &&ir::RRC<ir::Port>| port.borrow().attributes.get(ir::NumAttr::Done) == Some(number);
+    let done = cell.ports.iter().find(is_done)?.borrow().name.to_string();
+    Some(HardwarePromise { go, done, cycles })
 }
 
 fn add_ports(instance: &mut HardwareInstance, cell: &ir::Cell, prefix: &str) {

@@ -67,7 +67,7 @@ mod well_formed;
 
 pub use design::{Design, Memory};
 pub use error::PassesError;
-pub use hardware::{HardwareCell, HardwareInstance};
+pub use hardware::{HardwareCell, HardwareInstance, HardwarePromise};
 pub use kept_state::Joined;
 // What those who compile hand in, and what of it they get back.
 pub use petal_program::{

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
-use petal_observe::{Results, Written};
+use petal_observe::{Broken, Results, Written};
 use petal_table::thousands;
 use petal_visualize::outputs::{OBSERVATION_TABLES, OBSERVATIONS};
 use petal_visualize::timeline::Observed;
@@ -136,4 +136,23 @@ pub fn broken_rules(results: &Results) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// What libraries said of cells, and was not so.
+pub(crate) fn broken_promises(results: &Results) -> Vec<String> {
+    let broken = results.broken_promises.iter().map(|broken| {
+        let Broken {
+            cell,
+            primitive,
+            cycles,
+            first,
+            times,
+        } = broken;
+        format!(
+            "{cell} was not done in time {}x, first when it was started in cycle {}: its primitive `{primitive}` declares `@interval({cycles})`, and what the compiler makes of that may compute something else",
+            thousands(*times),
+            thousands(*first)
+        )
+    });
+    broken.collect()
 }

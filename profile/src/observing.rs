@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use petal_metadata::Metadata;
-use petal_observe::{Countable, Directory, Observations, Refused, Request, countable};
+use petal_observe::{Countable, Directory, Observations, Promise, Refused, Request, countable};
 use petal_passes::Design;
 use petal_reconstruct::Signal;
 
@@ -59,13 +59,41 @@ impl Observing {
         metadata: &'a Metadata,
         directory: impl FnOnce() -> Directory,
     ) -> Result<Option<Observations<'a>>, Error> {
-        if self.request.is_empty() && !Observations::are_of_design(metadata) {
+        if !self.is_asked(metadata) && self.request.promises.is_empty() {
             return Ok(None);
         }
         let observations = Observations::new(metadata, &directory(), &self.request);
         let mut observations = observations.map_err(|refused| self.failure(&refused))?;
         observations.limit(self.limit);
         Ok(Some(observations))
+    }
+
+    /// Watches whether the user's libraries say what is so.
+    pub fn watch_promises(&mut self, design: &Design) {
+        for instance in design.instances() {
+            let path = instance.scope[1..].join(".");
+            for cell in instance.cells {
+                let Some(promise) = cell.promise else {
+                    continue;
+                };
+                let port = |port: &str| Signal {
+                    scope: instance.scope.clone(),
+                    name: format!("{}_{port}", cell.name),
+                };
+                self.request.promises.push(Promise {
+                    go: port(&promise.go),
+                    done: port(&promise.done),
+                    cycles: promise.cycles,
+                    cell: format!("{path}.{}", cell.name),
+                    primitive: cell.primitive,
+                });
+            }
+        }
+    }
+
+    /// Whether something was asked for, or is told of this design anyway.
+    pub fn is_asked(&self, metadata: &Metadata) -> bool {
+        !self.request.is_empty() || Observations::are_of_design(metadata)
     }
 
     /// Whether the run may end before the design is done.

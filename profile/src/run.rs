@@ -80,7 +80,7 @@ pub fn run_in(
     places: &mut Places,
     reporter: &dyn Reporter,
 ) -> Result<Profiled, Error> {
-    let observing = inputs(options, places)?;
+    let mut observing = inputs(options, places)?;
     let mut before = Before::new(out);
     let compiling = reporter.stage("compiling");
     let limit = Some(options.memory_limit());
@@ -91,6 +91,7 @@ pub fn run_in(
         verification,
         drivers,
     } = compile::instrument(&options.design, limit, places, reporter)?;
+    observing.watch_promises(&design);
     drop(compiling);
     let loading = Ending::at_once();
     let memories = Arc::new(Memories::of(options, &design)?);
@@ -136,6 +137,9 @@ pub fn run_in(
     let ending = job.ending();
     let results = observations
         .map(|observations| observations.finish(summary.cycles, summary.stopped.is_none()));
+    let broken = results.as_ref().map(observations::broken_promises);
+    summary.warnings.extend(broken.unwrap_or_default());
+    let results = results.filter(|_| job.observing.is_asked(job.metadata));
     let has_whole_timeline = timelines.finish(results.as_ref(), &job.staging, &analysis)?;
     summary.observations = results.as_ref().map(Results::page);
     let synthesis = folder::synthesis(out, &job.metadata.fingerprint);

@@ -88,6 +88,7 @@ impl ObserveArgs {
             counters: all("--count", &self.count, CounterRequest::new),
             derived: all("--derive", &self.derive, DerivedRequest::new),
             windows: all("--window", &self.window, WindowRequest::new),
+            promises: Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::packages::packages;
-use crate::support::workshop::Workshop;
+use crate::support::workshop::{Workshop, example, tells};
 
 const RUN: [&str; 4] = ["run", "design.futil", "--out", "out"];
 
@@ -231,4 +231,31 @@ component main() -> () {
     );
     workshop.succeeds(&RUN);
     assert_eq!(after(&workshop, "m"), json!([-2.5]));
+}
+
+#[test]
+fn a_latency_that_is_not_so_is_told() {
+    let workshop = Workshop::new();
+    let library = petal_passes::Library::new(&[]).unwrap();
+    let folder = library.complete().unwrap();
+    let own = |cycles: u64| {
+        for name in ["binary_operators.futil", "binary_operators.sv"] {
+            let text = std::fs::read_to_string(folder.join(name)).unwrap();
+            let said = text.replace("@interval(3)", &format!("@interval({cycles})"));
+            workshop.write(&format!("own/primitives/{name}"), said);
+        }
+        let design = example("matmul.futil");
+        let run = ["run", &design, "-l", "own", "--out", "out"];
+        workshop.ends(0, &run)
+    };
+    let told = "main.mult was not done in time 64x, first when it was started in cycle 12";
+    // It is done after two cycles, and the compiler takes what it gives after one.
+    let said = own(1);
+    tells(&said, &[told, "`std_mult_pipe`", "`@interval(1)`"]);
+    // A latency that is longer than need be costs time, and nothing else.
+    for cycles in [2, 3, 5] {
+        let said = own(cycles);
+        assert!(!said.contains("not done in time"), "{said}");
+    }
+    assert!(!workshop.path("out/observations.json").exists());
 }

@@ -100,3 +100,63 @@ fn verilog_that_verilator_refuses() {
         "the log is kept"
     );
 }
+
+#[test]
+fn a_latency_that_is_not_so_is_told() {
+    let workshop = Workshop::empty();
+    workshop.write("slow.futil", SLOW);
+    workshop.write("design.futil", MULTIPLIES);
+    let format = r#"{"numeric_type": "bitnum", "is_signed": false, "width": 32}"#;
+    let data = format!(r#"{{"m": {{"data": [1, 2, 3, 4], "format": {format}}}}}"#);
+    workshop.write("design.futil.data", data);
+    let run = |cycles: u32| {
+        let verilog = SLOW_VERILOG.replace("CYCLES", &cycles.to_string());
+        workshop.write("slow.sv", verilog);
+        let said = workshop.ends(0, &RUN);
+        let memories: serde_json::Value =
+            serde_json::from_str(&workshop.read("out/memories.json")).unwrap();
+        let is_right = memories["m"]["data"] == serde_json::json!([3, 6, 9, 12]);
+        (is_right, said.contains("main.mul was not done in time 4x"))
+    };
+    assert_eq!(run(2), (true, false));
+    assert_eq!(run(3), (false, true));
+    assert_eq!(run(7), (false, true));
+}
+
+const SLOW: &str = r#"extern "slow.sv" {
+  primitive slow_mult[WIDTH](
+    @clk clk: 1, @reset reset: 1, @interval(2) @go go: 1, left: WIDTH, right: WIDTH
+  ) -> (@stable out: WIDTH, @done done: 1);
+}
+"#;
+
+const SLOW_VERILOG: &str = "module slow_mult #(parameter WIDTH = 32) (
+  input wire clk, input wire reset, input wire go,
+  input wire [WIDTH-1:0] left, input wire [WIDTH-1:0] right,
+  output logic [WIDTH-1:0] out, output logic done
+);
+  logic [3:0] count;
+  always_ff @(posedge clk) begin
+    done <= ~reset & go & ~done & (count == CYCLES - 1);
+    count <= (reset | ~go | done) ? 0 : count + 1;
+    if (go & ~done & (count == CYCLES - 1)) out <= left * right;
+  end
+endmodule
+";
+
+const MULTIPLIES: &str = r#"import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+import "slow.futil";
+component main() -> () {
+  cells {
+    @external m = comb_mem_d1(32, 4, 2); mul = slow_mult(32); i = std_reg(2); add = std_add(2);
+  }
+  wires {
+    m.addr0 = i.out; mul.left = m.read_data; mul.right = 32'd3;
+    static<2> group multiply { mul.go = 1'd1; }
+    static<1> group store { m.write_data = mul.out; m.write_en = 1'd1; }
+    static<1> group next { add.left = i.out; add.right = 2'd1; i.in = add.out; i.write_en = 1'd1; }
+  }
+  control { static repeat 4 { static seq { multiply; store; next; } } }
+}
+"#;
