@@ -32,6 +32,7 @@ use self::statements::{Analysis, Found, Statement};
 use self::steps::Steps;
 use crate::tree::{NodeKey, View};
 pub use effects::{Cells, Effects};
+pub use stale::drivers;
 pub use timing::{is_promised, is_promised_for};
 use uses::name_of;
 pub use uses::{cell_of, constant, is_combinational, is_declared, ports_of, ports_read, primitive};

@@ -25,6 +25,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod accesses;
+mod course;
 pub mod dependences;
 mod drivers;
 mod error;
@@ -51,6 +52,7 @@ mod unclosed;
 mod written;
 
 pub use accesses::{Accesses, accesses};
+pub use course::{Course, rests, takes};
 pub use drivers::{Driver, Drivers};
 pub use error::ProgramError;
 pub use flows::flows;

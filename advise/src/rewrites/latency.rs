@@ -2,22 +2,42 @@
 //!
 //! Owns of which groups that is certain. Of others a run can tell.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
-use petal_program::dependences::ports_read;
-use petal_program::latency::takes_one_cycle;
+use petal_program::Course;
+use petal_program::dependences::{cell_of, ports_read};
 use petal_program::tree::View;
 
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
+
+/// A group that becomes static.
+struct StaticGroup {
+    name: ir::Id,
+    cycles: u64,
+    span: Range<usize>,
+    edits: Vec<Edit>,
+}
 
 impl Scope<'_> {
     /// Between dynamic steps there is control; between static ones there need not be.
     pub fn latencies(&self, found: &mut Vec<Rewrite>) {
-        for group in self.component.get_groups().iter() {
-            let group = group.borrow();
-            found.extend(self.promotable(&group));
-            found.extend(self.static_group(&group));
+        let mut statics = Vec::new();
+        let groups = self.component.get_groups().iter();
+        let groups = groups.map(|group| group.borrow());
+        for group in groups.filter(|group| !group.attributes.has(ir::NumAttr::Promotable)) {
+            let course = Course::of(&group)
+                .filter(|course| course.leaves_at_rest(self.component, group.name()))
+                .filter(|_| !self.is_run_by_groups(group.name()));
+            found.extend(self.promotable(&group, course.as_ref()));
+            let certain = course.and_then(|of| self.static_group(&group, Some(&of)));
+            let is_certain = certain.is_some();
+            let made = certain.or_else(|| self.static_group(&group, None));
+            statics.extend(made.map(|made| (made, is_certain)));
         }
+        self.static_groups(statics, found);
         View::of(&self.component.control.borrow()).walk(&mut |view| {
             if view.kind() == ControlKind::Invoke {
                 found.extend(self.invoke(view));
@@ -25,15 +45,14 @@ impl Scope<'_> {
         });
     }
 
-    /// The cycles that a group took each time, unless something was said of that already.
+    /// The cycles that a group took each time.
     fn observed(&self, group: &ir::Group) -> Option<u64> {
         let of = (self.component.name.to_string(), group.name().to_string());
-        let cycles = self.observed.latencies.get(&of).copied();
-        cycles.filter(|_| !group.attributes.has(ir::NumAttr::Promotable))
+        self.observed.latencies.get(&of).copied()
     }
 
     /// A group whose cycles the compiler can't tell, but a run can.
-    fn promotable(&self, group: &ir::Group) -> Option<Rewrite> {
+    fn promotable(&self, group: &ir::Group, course: Option<&Course>) -> Option<Rewrite> {
         let name = group.name();
         let cycles = self.observed(group)?;
         let span = self.span(&group.attributes)?;
@@ -46,6 +65,8 @@ impl Scope<'_> {
                 Edit::insert(named.end, format!("<{attribute}>"))
             }
         };
+        // The compiler may lose what is said of a longer one where it splits that.
+        let is_certain = cycles == 1 && course.is_some_and(|course| course.cycles() == 1);
         Some(self.rewrite(
             RewriteKind::FixedLatency,
             self.runs_of(name),
@@ -54,23 +75,29 @@ impl Scope<'_> {
                 "say that the group `{name}` always takes {}: `{attribute}`",
                 count(cycles)
             ),
-            self.certainty(group, cycles),
+            if is_certain {
+                certain()
+            } else {
+                always(cycles)
+            },
             vec![edit],
         ))
     }
 
-    /// A group that is static needs no `done`.
-    fn static_group(&self, group: &ir::Group) -> Option<Rewrite> {
+    /// A group as a static one, which needs no `done`. If its course is certain, it starts in so many cycles what it started when something
+    /// was done.
+    fn static_group(&self, group: &ir::Group, course: Option<&Course>) -> Option<StaticGroup> {
         let name = group.name();
-        let cycles = self.observed(group)?;
+        let observed = || self.observed(group);
+        let cycles = course.map(Course::cycles).or_else(observed)?;
+        let is_hole = |port: &ir::RRC<ir::Port>| port.borrow().is_hole();
         let holes = group.assignments.iter().filter(|assignment| {
-            let is_hole = |port: &ir::RRC<ir::Port>| port.borrow().is_hole();
             let mut read = ports_read(assignment).into_iter();
             is_hole(&assignment.dst) || read.any(|port| is_hole(&port))
         });
         let span = self.span(&group.attributes)?;
-        let open = self.text.body(span.clone())?;
-        let dones = self.text.dones(open..span.end, name.as_ref());
+        let inner = self.text.body(span.clone())?..span.end;
+        let dones = self.text.dones(inner.clone(), name.as_ref());
         // Nobody else may ask for its `done`, nor may it itself.
         if dones.len() != holes.count() || dones.is_empty() || self.is_run_by_groups(name) {
             return None;
@@ -78,25 +105,87 @@ impl Scope<'_> {
         let mut edits = vec![Edit::insert(span.start, format!("static<{cycles}> "))];
         let dones = dones.into_iter();
         edits.extend(dones.map(|[_, whole]| Edit::replace(self.text.with_space(whole), "")));
-        Some(self.rewrite(
-            RewriteKind::FixedLatency,
-            self.runs_of(name),
+        if let Some(course) = course {
+            edits.extend(self.timed(group, &inner, course)?);
+        }
+        Some(StaticGroup {
+            name,
+            cycles,
             span,
-            format!("make the group `{name}` static: `static<{cycles}> group`"),
-            self.certainty(group, cycles),
             edits,
-        ))
+        })
     }
 
-    /// How certain it is that a group always takes as many cycles as it did.
-    fn certainty(&self, group: &ir::Group, cycles: u64) -> (Certainty, String) {
-        if takes_one_cycle(group) && cycles == 1 && !self.is_run_by_groups(group.name()) {
-            (
-                Certainty::Proved,
-                "what it is done with is started in its first cycle, and takes one".to_owned(),
-            )
-        } else {
-            always(cycles)
+    /// Cycles for what a group starts when something is done.
+    fn timed(&self, group: &ir::Group, inner: &Range<usize>, course: &Course) -> Option<Vec<Edit>> {
+        let is_done = |port: &ir::RRC<ir::Port>| {
+            port.borrow().attributes.has(ir::NumAttr::Done) && cell_of(port).is_some()
+        };
+        let mut edits = Vec::new();
+        let mut before: BTreeMap<(ir::Id, ir::Id), usize> = BTreeMap::new();
+        for (at, assignment) in group.assignments.iter().enumerate() {
+            let to = assignment.dst.borrow();
+            if to.is_hole() {
+                continue;
+            }
+            let (cell, port) = (to.get_parent_name(), to.name);
+            let place = before.entry((cell, port)).or_default();
+            let nth = std::mem::replace(place, *place + 1);
+            let gives_done = is_done(&assignment.src);
+            if !gives_done && !assignment.guard.all_ports().iter().any(is_done) {
+                continue;
+            }
+            let all = self.text.given(inner.clone(), cell.as_ref(), port.as_ref());
+            let [given, whole] = all.get(nth)?.clone();
+            let (holds, source) = if gives_done {
+                (course.holds(at)?, "1'd1")
+            } else {
+                let guard = self.text.mark(given.clone(), b'?')?;
+                let source = self.text.of(guard + 1..given.end).trim();
+                (course.guard_holds(at)?, source)
+            };
+            edits.push(match timing(&holds) {
+                Some(guard) => Edit::replace(given, format!("{guard}{source}")),
+                None => Edit::replace(self.text.with_space(whole), ""),
+            });
+        }
+        Some(edits)
+    }
+
+    /// Each of these groups alone, and all of them at once: one alone often saves nothing, since there still is control around it.
+    fn static_groups(&self, groups: Vec<(StaticGroup, bool)>, found: &mut Vec<Rewrite>) {
+        let sure = groups.iter().filter(|(_, is_certain)| *is_certain);
+        let sure: Vec<&StaticGroup> = sure.map(|(group, _)| group).collect();
+        if let [first, .., last] = *sure {
+            let names: Vec<String> = sure.iter().map(|of| format!("`{}`", of.name)).collect();
+            found.push(self.rewrite(
+                RewriteKind::FixedLatency,
+                sure.iter().flat_map(|of| self.runs_of(of.name)).collect(),
+                first.span.start..last.span.end,
+                format!("make the groups {} static", join(&names)),
+                certain(),
+                sure.iter().flat_map(|of| of.edits.clone()).collect(),
+            ));
+        }
+        for (group, is_certain) in groups {
+            let StaticGroup {
+                name,
+                cycles,
+                span,
+                edits,
+            } = group;
+            found.push(self.rewrite(
+                RewriteKind::FixedLatency,
+                self.runs_of(name),
+                span,
+                format!("make the group `{name}` static: `static<{cycles}> group`"),
+                if is_certain {
+                    certain()
+                } else {
+                    always(cycles)
+                },
+                edits,
+            ));
         }
     }
 
@@ -147,6 +236,37 @@ impl Scope<'_> {
             vec![Edit::insert(span.start, format!("@promotable({cycles}) "))],
         ))
     }
+}
+
+/// The guard of what holds in these cycles, with the `?` behind it; `None` if it never does.
+fn timing(holds: &[bool]) -> Option<String> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for at in (0..holds.len()).filter(|at| holds[*at]) {
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end += 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    let runs: Vec<String> = runs
+        .into_iter()
+        .map(|Range { start, end }| {
+            if end == start + 1 {
+                format!("%{start}")
+            } else {
+                format!("%[{start}:{end}]")
+            }
+        })
+        .collect();
+    match &*runs {
+        [] => None,
+        _ if holds.iter().all(|holds| *holds) => Some(String::new()),
+        _ => Some(format!("{} ? ", runs.join(" | "))),
+    }
+}
+
+fn certain() -> (Certainty, String) {
+    let premise = "what it is done with follows, cycle by cycle, from what it starts in its first";
+    (Certainty::Proved, premise.to_owned())
 }
 
 fn always(cycles: u64) -> (Certainty, String) {

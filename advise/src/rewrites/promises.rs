@@ -4,6 +4,7 @@
 //! program may make another result of that. Owns when it is surely so.
 
 use calyx_ir as ir;
+use petal_program::Course;
 use petal_program::dependences::{cell_of, constant, is_promised, is_promised_for, ports_of};
 use petal_program::exclusion::Comparison;
 use petal_program::latency::{latency, only};
@@ -29,7 +30,8 @@ pub(super) fn may_be_untrue(ctx: &ir::Context) -> bool {
 /// Whether a group is said to take so many cycles, and may not.
 fn may_take_another_time(group: &ir::Group) -> bool {
     let promised = group.attributes.get(ir::NumAttr::Promotable);
-    promised.is_some() && promised != latency(group)
+    let certain = Course::of(group).map(|course| course.cycles());
+    promised.is_some() && promised != certain.or_else(|| latency(group))
 }
 
 /// Whether a loop surely runs as often as its `@bound` says: a register that one group sets before it and one group of its body

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 use petal_program::dependences::{cell_of, is_combinational, ports_read, primitive};
+use petal_program::{rests, takes};
 
 /// Whether a group of the program may still write in the cycle in which it is done, or after that.
 pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
@@ -29,13 +30,14 @@ pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
         let mut groups = component.get_groups().iter();
         let mut statics = component.get_static_groups().iter();
         groups.any(|group| writes_late(&group.borrow()))
-            || statics.any(|group| leaves_running(&group.borrow(), latency))
+            || statics.any(|group| leaves_running(component, &group.borrow(), latency))
     })
 }
 
 /// Whether a static group starts something that may go on when the group ends. `latency` tells what is known of how long something
 /// takes.
 fn leaves_running(
+    component: &ir::Component,
     group: &ir::StaticGroup,
     latency: impl Fn(&ir::Cell, &ir::Port) -> Option<u64>,
 ) -> bool {
@@ -48,6 +50,7 @@ fn leaves_running(
         let Some(cell) = cell_of(&start.dst) else {
             return true;
         };
+        let known = primitive(&cell.borrow()).and_then(|of| takes(of.as_ref()));
         let takes = latency(&cell.borrow(), &start.dst.borrow());
         let run = match &*start.guard {
             ir::Guard::True => Some((0, group.latency)),
@@ -56,6 +59,11 @@ fn leaves_running(
         };
         match (takes, run) {
             (Some(1), _) => false,
+            // It is done before the group is, and does not start again.
+            (_, Some((first, end))) if known == Some(end - first) => {
+                let name = cell.borrow().name();
+                end > group.latency || end == group.latency && !rests(component, group.name(), name)
+            }
             // As long as it takes, so that it neither stops nor starts again.
             (Some(takes), Some((first, end))) => end != first + takes || end > group.latency,
             (Some(_), None) | (None, _) => true,

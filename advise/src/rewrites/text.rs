@@ -257,6 +257,24 @@ impl<'a> Text<'a> {
         whole.collect()
     }
 
+    /// What a port of a cell is given in a part of the text, each time: behind the `=` up to the `;`, and the whole.
+    pub fn given(&self, range: Range<usize>, cell: &str, port: &str) -> Vec<[Range<usize>; 2]> {
+        let tokens = self.tokens(range);
+        let begins = tokens.windows(5).enumerate().filter(|(_, tokens)| {
+            self.word(tokens[0]) == Some(cell)
+                && tokens[1].kind == Kind::Mark(b'.')
+                && self.word(tokens[2]) == Some(port)
+                && tokens[3].kind == Kind::Mark(b'=')
+                && tokens[4].kind != Kind::Mark(b'=')
+        });
+        let whole = begins.filter_map(|(at, begin)| {
+            let mut rest = tokens[at..].iter();
+            let end = rest.find(|token| token.kind == Kind::Mark(b';'))?;
+            Some([begin[4].start..end.start, begin[0].start..end.end])
+        });
+        whole.collect()
+    }
+
     /// The end of a declaration with its `;`.
     pub fn with_semicolon(&self, declaration: &Range<usize>) -> usize {
         let next = self

@@ -33,7 +33,7 @@ impl Fresh {
 }
 
 /// How many groups and statements drive each cell.
-fn drivers(component: &ir::Component) -> BTreeMap<ir::Id, usize> {
+pub fn drivers(component: &ir::Component) -> BTreeMap<ir::Id, usize> {
     let mut drivers: BTreeMap<ir::Id, usize> = BTreeMap::new();
     let mut add = |cells: Cells| {
         for cell in cells {

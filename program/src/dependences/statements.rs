@@ -10,6 +10,7 @@ use super::steps::{MAX_STEPS, Steps};
 use super::timing;
 use super::uses::{Uses, cell_of, is_combinational, name_of, ports_read};
 use crate::exclusion::Condition;
+use crate::latency::takes_one_cycle;
 use crate::tree::{GroupRef, NodeKey, View};
 
 /// Where more pairs of arms of a `par` touch the same cells, they count as racing.
@@ -96,6 +97,8 @@ struct Arm {
     /// What it does itself, without what is below it.
     own: Effects,
     all: Effects,
+    /// Whether it is a group that takes one cycle: the first one of the `par`, which all arms have in common.
+    is_short: bool,
     /// That of an `if` without `else`.
     condition: Option<Condition>,
 }
@@ -256,6 +259,10 @@ impl<'a> Analysis<'a> {
     fn arm(&self, view: View<'_>, all: Effects) -> Arm {
         Arm {
             own: self.effects(&self.uses(view)),
+            is_short: view.group().is_some_and(|group| match group {
+                GroupRef::Dynamic(group) => takes_one_cycle(&group.borrow()),
+                GroupRef::Static(group) => group.borrow().latency == 1,
+            }),
             condition: Condition::of(self.component, view),
             all,
         }
@@ -263,14 +270,20 @@ impl<'a> Analysis<'a> {
 
     /// Whether what some arms of a `par` do depends on when others do something.
     fn race(&self, arms: &[Arm]) -> bool {
+        let wired = |a: &Effects, b: &Effects| {
+            let mut given = b.reads.intersection(&a.drives);
+            given.any(|cell| !a.writes.contains(cell))
+        };
+        let drive = |a: &Effects, b: &Effects| {
+            let mut both = a.drives.intersection(&b.drives);
+            both.any(|cell| !self.conditional.contains(cell))
+        };
         let collide = |a: &Effects, b: &Effects| {
             let changes = |a: &Effects, b: &Effects| {
                 let mut touched = b.reads.union(&b.writes);
-                touched.any(|cell| a.writes.contains(cell))
-                    || b.reads.intersection(&a.drives).next().is_some()
+                touched.any(|cell| a.writes.contains(cell)) || wired(a, b)
             };
-            let mut both = a.drives.intersection(&b.drives);
-            changes(a, b) || changes(b, a) || both.any(|cell| !self.conditional.contains(cell))
+            changes(a, b) || changes(b, a) || drive(a, b)
         };
         let mut touching: BTreeMap<ir::Id, BTreeSet<usize>> = BTreeMap::new();
         for (at, arm) in arms.iter().enumerate() {
@@ -296,6 +309,13 @@ impl<'a> Analysis<'a> {
             let (a, b) = (&arms[a], &arms[b]);
             if a.excludes(b) {
                 return collide(&a.own, &b.all) || collide(&a.all, &b.own);
+            }
+            if a.is_short && b.is_short {
+                // Each sees what was there before.
+                return !a.all.writes.is_disjoint(&b.all.writes)
+                    || wired(&a.all, &b.all)
+                    || wired(&b.all, &a.all)
+                    || drive(&a.all, &b.all);
             }
             collide(&a.all, &b.all)
         })
