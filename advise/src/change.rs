@@ -130,6 +130,9 @@ impl Change {
             (RewriteKind::FixedLatency, "py") => Some(
                 "in calyx-py, tell how long the group takes: `comp.group(…, static_delay=…)`, or `comp.static_group(…)`",
             ),
+            (RewriteKind::Shift, "py") => {
+                Some("in calyx-py, take `comp.lsh(…)` for the multiplier")
+            }
             (RewriteKind::UnsharedCell, "py") => Some(
                 "in calyx-py, read the cell through a slice of its whole width, assigned in `with comp.continuous:`",
             ),
@@ -172,6 +175,9 @@ impl Change {
                 }
                 RewriteKind::Inline => {
                     "A call costs cycles to start a component and to learn that it is done."
+                }
+                RewriteKind::Shift => {
+                    "A multiplier takes two cycles, and a cycle more to keep what it gives; a shift is there at once."
                 }
                 RewriteKind::UnsharedCell => {
                     "The compiler gave one piece of hardware the work of several cells, so what they do cannot overlap."

@@ -21,6 +21,7 @@ mod premises;
 mod promises;
 mod settled;
 mod sharing;
+mod shifts;
 mod state;
 mod text;
 mod unread;
@@ -29,6 +30,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
+use calyx_frontend::LibrarySignatures;
 use calyx_ir as ir;
 use calyx_utils::WithPos as _;
 use petal_metadata::{ControlId, ControlKind, Id as _};
@@ -62,6 +64,8 @@ pub enum RewriteKind {
     FixedIterations,
     /// The hardware of a component cell becomes a part of the component that has it.
     Inline,
+    /// A multiplication by a power of two becomes a shift.
+    Shift,
     /// A cell does not share its hardware.
     UnsharedCell,
 }
@@ -78,6 +82,7 @@ impl RewriteKind {
             Self::FixedLatency => "fixed-latency",
             Self::FixedIterations => "fixed-iterations",
             Self::Inline => "inline",
+            Self::Shift => "shift",
             Self::UnsharedCell => "unshared-cell",
         }
     }
@@ -117,6 +122,29 @@ pub struct Rewrite {
     pub premise: String,
     /// What is to be replaced, in the order of the text.
     pub edits: Vec<Edit>,
+}
+
+impl Rewrite {
+    /// Several of one kind and component as one, in the order of the text; `None` if there is one at most.
+    fn of_all(each: &[Self], what: impl FnOnce() -> String) -> Option<Self> {
+        let [first, _, ..] = each else {
+            return None;
+        };
+        let least_certain = each.iter().max_by_key(|of| of.certainty).unwrap_or(first);
+        let mut edits: Vec<Edit> = each.iter().flat_map(|of| of.edits.clone()).collect();
+        edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        Some(Self {
+            kind: first.kind,
+            certainty: least_certain.certainty,
+            component: first.component.clone(),
+            arms: each.iter().flat_map(|of| of.arms.clone()).collect(),
+            region: each.iter().map(|of| of.region.start).min()?
+                ..each.iter().map(|of| of.region.end).max()?,
+            what: what(),
+            premise: least_certain.premise.clone(),
+            edits,
+        })
+    }
 }
 
 /// What a run did, as far as edits need to know it.
@@ -167,7 +195,6 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
             (&again, &ends),
             observed.is_apart,
         );
-        let has_slice = ctx.lib.find_primitive("std_slice").is_some();
         let mut found = Vec::new();
         let is_timed = written.dependences.values().any(Dependences::is_timed);
         let none = Dependences::default();
@@ -190,7 +217,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 ends: &ends,
                 again: &again,
                 outputs: &outputs,
-                has_slice,
+                lib: &ctx.lib,
                 observed,
             };
             if scope.span(&component.attributes).is_some() {
@@ -251,8 +278,7 @@ struct Scope<'a> {
     again: &'a Again,
     /// Outputs of components that depend on state alone.
     outputs: &'a state::Outputs,
-    /// Whether the program has `std_slice`.
-    has_slice: bool,
+    lib: &'a LibrarySignatures,
     observed: &'a Observed,
 }
 
@@ -261,6 +287,7 @@ impl Scope<'_> {
         self.conditions(found);
         self.inlines(found);
         self.latencies(found);
+        self.shifts(found);
         self.unshared(found);
         let control = self.component.control.borrow();
         View::of(&control).walk(&mut |view| match view.kind() {

@@ -103,7 +103,7 @@ pub fn takes(primitive: &str) -> Option<u64> {
 }
 
 /// Whether a cell that a group starts has at least a cycle of rest after it: nothing else drives it, and after each enable of the group
-/// another one comes.
+/// come others.
 pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
     if drivers(component).get(&cell) != Some(&1) {
         return false;
@@ -114,12 +114,26 @@ pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
         all += usize::from(is_enable(&view));
         if matches!(view.kind(), ControlKind::Seq | ControlKind::StaticSeq) {
             let steps = view.children();
-            let pairs = steps.windows(2);
-            let pairs = pairs.filter(|pair| is_enable(&pair[0]) && !is_enable(&pair[1]));
-            followed += pairs.filter(|pair| pair[1].group().is_some()).count();
+            let pairs = steps.windows(2).filter(|pair| is_enable(&pair[0]));
+            followed += pairs.filter(|pair| takes_time(pair[1], &is_enable)).count();
         }
     });
     all == followed
+}
+
+/// Whether a statement surely runs a group, and none of these.
+fn takes_time(view: View<'_>, is_one: &impl Fn(&View<'_>) -> bool) -> bool {
+    let mut has_one = false;
+    view.walk(&mut |view| has_one |= is_one(&view));
+    !has_one && surely_runs(view)
+}
+
+fn surely_runs(view: View<'_>) -> bool {
+    let is_list = matches!(
+        view.kind(),
+        ControlKind::Seq | ControlKind::StaticSeq | ControlKind::Par | ControlKind::StaticPar
+    );
+    view.group().is_some() || is_list && view.children().into_iter().any(surely_runs)
 }
 
 /// What a cell that a group starts is about.

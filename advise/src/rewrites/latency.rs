@@ -24,7 +24,7 @@ struct StaticGroup {
 impl Scope<'_> {
     /// Between dynamic steps there is control; between static ones there need not be.
     pub fn latencies(&self, found: &mut Vec<Rewrite>) {
-        let mut statics = Vec::new();
+        let (mut all, mut names) = (Vec::new(), Vec::new());
         let groups = self.component.get_groups().iter();
         let groups = groups.map(|group| group.borrow());
         for group in groups.filter(|group| !group.attributes.has(ir::NumAttr::Promotable)) {
@@ -33,11 +33,19 @@ impl Scope<'_> {
                 .filter(|_| !self.is_run_by_groups(group.name()));
             found.extend(self.promotable(&group, course.as_ref()));
             let certain = course.and_then(|of| self.static_group(&group, Some(&of)));
-            let is_certain = certain.is_some();
-            let made = certain.or_else(|| self.static_group(&group, None));
-            statics.extend(made.map(|made| (made, is_certain)));
+            if let Some(certain) = certain {
+                names.push(format!("`{}`", certain.name));
+                all.push(self.made_static(certain, true));
+            } else {
+                let observed = self.static_group(&group, None);
+                found.extend(observed.map(|group| self.made_static(group, false)));
+            }
         }
-        self.static_groups(statics, found);
+        // One alone often saves nothing, since there still is control around it.
+        found.extend(Rewrite::of_all(&all, || {
+            format!("make the groups {} static", join(&names))
+        }));
+        found.extend(all);
         View::of(&self.component.control.borrow()).walk(&mut |view| {
             if view.kind() == ControlKind::Invoke {
                 found.extend(self.invoke(view));
@@ -152,41 +160,26 @@ impl Scope<'_> {
         Some(edits)
     }
 
-    /// Each of these groups alone, and all of them at once: one alone often saves nothing, since there still is control around it.
-    fn static_groups(&self, groups: Vec<(StaticGroup, bool)>, found: &mut Vec<Rewrite>) {
-        let sure = groups.iter().filter(|(_, is_certain)| *is_certain);
-        let sure: Vec<&StaticGroup> = sure.map(|(group, _)| group).collect();
-        if let [first, .., last] = *sure {
-            let names: Vec<String> = sure.iter().map(|of| format!("`{}`", of.name)).collect();
-            found.push(self.rewrite(
-                RewriteKind::FixedLatency,
-                sure.iter().flat_map(|of| self.runs_of(of.name)).collect(),
-                first.span.start..last.span.end,
-                format!("make the groups {} static", join(&names)),
-                certain(),
-                sure.iter().flat_map(|of| of.edits.clone()).collect(),
-            ));
-        }
-        for (group, is_certain) in groups {
-            let StaticGroup {
-                name,
-                cycles,
-                span,
-                edits,
-            } = group;
-            found.push(self.rewrite(
-                RewriteKind::FixedLatency,
-                self.runs_of(name),
-                span,
-                format!("make the group `{name}` static: `static<{cycles}> group`"),
-                if is_certain {
-                    certain()
-                } else {
-                    always(cycles)
-                },
-                edits,
-            ));
-        }
+    /// A group that becomes static, and whether that is certain.
+    fn made_static(&self, group: StaticGroup, is_certain: bool) -> Rewrite {
+        let StaticGroup {
+            name,
+            cycles,
+            span,
+            edits,
+        } = group;
+        self.rewrite(
+            RewriteKind::FixedLatency,
+            self.runs_of(name),
+            span,
+            format!("make the group `{name}` static: `static<{cycles}> group`"),
+            if is_certain {
+                certain()
+            } else {
+                always(cycles)
+            },
+            edits,
+        )
     }
 
     /// Whether another group runs a group, or waits for it.

@@ -23,7 +23,7 @@ impl Scope<'_> {
 
     fn kept_apart(&self, cell: &ir::Cell) -> Option<Rewrite> {
         let name = cell.name();
-        if cell.is_reference() || !self.has_slice {
+        if cell.is_reference() || self.lib.find_primitive("std_slice").is_none() {
             return None;
         }
         let declared = self.span(&cell.attributes)?;
