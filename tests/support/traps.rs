@@ -3,6 +3,7 @@
 //! Owns what the programs consist of: each has one trap, among statements that there is something to advise about. Every program
 //! writes what it computed to the memory `out`.
 
+mod chained;
 mod hidden;
 mod writer;
 
@@ -47,9 +48,11 @@ pub enum Trap {
     Running,
     /// A division, or an address that no group drives, behind a loop.
     Stopping,
+    /// Groups that wait for multipliers and memories.
+    Chained,
 }
 
-pub const TRAPS: [Trap; 16] = [
+pub const TRAPS: [Trap; 17] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -66,6 +69,7 @@ pub const TRAPS: [Trap; 16] = [
     Trap::Wired,
     Trap::Running,
     Trap::Stopping,
+    Trap::Chained,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -364,6 +368,7 @@ impl Writer<'_> {
             }
             Trap::Names => self.names(),
             Trap::Wired => self.wired(),
+            Trap::Chained => self.chained(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),
         }

@@ -13,7 +13,7 @@ pub(super) struct Writer<'a> {
     cells: Vec<String>,
     pub wires: Vec<String>,
     pub components: String,
-    memories: Memories,
+    pub memories: Memories,
     /// Registers beside the four, which are written to the memory at the end.
     results: Vec<String>,
     count: usize,
@@ -224,4 +224,5 @@ impl<'a> Writer<'a> {
 const HEAD: &str = "import \"primitives/core.futil\";
 import \"primitives/binary_operators.futil\";
 import \"primitives/memories/comb.futil\";
+import \"primitives/memories/seq.futil\";
 ";

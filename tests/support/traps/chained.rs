@@ -1,0 +1,117 @@
+//! Groups that wait for multipliers and memories, and arms of a cycle that read what others write.
+
+use super::Writer;
+
+impl Writer<'_> {
+    /// Statements that use one multiplier, or two, and a memory that is read a cycle later.
+    pub(super) fn chained(&mut self) -> Vec<String> {
+        self.cell("@external late", "seq_mem_d1(8, 8, 3)");
+        self.memories.insert("late".to_owned(), (8, 8));
+        self.cell("wide", "std_slice(8, 3)");
+        self.result("kept");
+        let count = 2 + self.dice.below(4);
+        (0..count).map(|_| self.chain()).collect()
+    }
+
+    fn chain(&mut self) -> String {
+        let n = self.number();
+        let (to, from, other) = (self.register(), self.register(), self.register());
+        let m = self.dice.of(&["m0", "m0", "m1"]);
+        let of = self
+            .dice
+            .of(&["std_mult_pipe", "std_mult_pipe", "std_smult_pipe"]);
+        let m = format!("{m}_{of}");
+        self.cell(&m, &format!("{of}(8)"));
+        let factor = match self.dice.below(3) {
+            0 => format!("{other}.out"),
+            1 => format!("8'd{}", 1 << self.dice.below(8)),
+            _ => "8'd3".to_owned(),
+        };
+        let [left, right] = if self.dice.one_in(4) {
+            [factor, format!("{from}.out")]
+        } else {
+            [format!("{from}.out"), factor]
+        };
+        let go = self.dice.of(&["!DONE ? 1'd1", "!DONE ? 1'd1", "1'd1"]);
+        let go = go.replace("DONE", &format!("{m}.done"));
+        let multiplies = format!("{m}.left = {left}; {m}.right = {right}; {m}.go = {go};");
+        match self.dice.below(9) {
+            // The product goes to a register.
+            0..=2 => {
+                let more = self.dice.of(&["", "", "kept.in = 8'd5; kept.write_en = 1'd1;"]);
+                self.group(
+                    &format!("group multiply{n}"),
+                    &format!(
+                        "{multiplies} {more} {to}.in = {m}.out; {to}.write_en = {m}.done; multiply{n}[done] = {to}.done;"
+                    ),
+                );
+                format!("multiply{n};")
+            }
+            // It stays in the multiplier.
+            3 => {
+                self.group(
+                    &format!("group product{n}"),
+                    &format!("{multiplies} product{n}[done] = {m}.done;"),
+                );
+                let take = self.write(&format!("take{n}"), &to, "", &format!("{m}.out"));
+                let plain = self.plain();
+                match self.dice.below(3) {
+                    0 => format!("product{n}; {take}"),
+                    1 => format!("product{n}; par {{ {take} {plain} }}"),
+                    _ => format!("product{n}; {plain} {take}"),
+                }
+            }
+            // A memory, and then a multiplier.
+            4 => {
+                self.group(
+                    &format!("group far{n}"),
+                    &format!(
+                        "wide.in = {from}.out; late.addr0 = wide.out; late.content_en = 1'd1; \
+                         {m}.left = late.read_data; {m}.right = 8'd3; {m}.go = late.done & !{m}.done ? 1'd1; \
+                         {to}.in = {m}.out; {to}.write_en = {m}.done; far{n}[done] = {to}.done;"
+                    ),
+                );
+                format!("far{n};")
+            }
+            5 => {
+                let write = self.dice.of(&["", "late.write_en = 1'd0;"]);
+                let value = self.dice.of(&["late.read_data", "late.done ? late.read_data"]);
+                self.group(
+                    &format!("group fetch{n}"),
+                    &format!(
+                        "wide.in = {from}.out; late.addr0 = wide.out; late.content_en = 1'd1; {write} \
+                         {to}.in = {value}; {to}.write_en = late.done; fetch{n}[done] = {to}.done;"
+                    ),
+                );
+                format!("fetch{n};")
+            }
+            6 => {
+                self.group(
+                    &format!("group put{n}"),
+                    &format!(
+                        "wide.in = {from}.out; late.addr0 = wide.out; late.content_en = 1'd1; late.write_en = 1'd1; \
+                         late.write_data = {to}.out; put{n}[done] = late.done;"
+                    ),
+                );
+                format!("put{n};")
+            }
+            // Done with both.
+            7 => {
+                self.group(
+                    &format!("group both{n}"),
+                    &format!(
+                        "{to}.in = {from}.out; {to}.write_en = 1'd1; kept.in = {other}.out; kept.write_en = 1'd1; \
+                         both{n}[done] = {to}.done & kept.done ? 1'd1;"
+                    ),
+                );
+                format!("both{n};")
+            }
+            // Each arm reads what the other one writes.
+            _ => {
+                let there = self.write(&format!("there{n}"), &to, "", &format!("{from}.out"));
+                let back = self.write(&format!("back{n}"), &from, "", &format!("{to}.out"));
+                format!("par {{ {there} {back} }}")
+            }
+        }
+    }
+}
