@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
-use petal_program::dependences::{cell_of, is_combinational};
+use petal_program::dependences::{cell_of, is_combinational, ports_read};
 use petal_program::latency::latency_of;
 use petal_program::tree::{View, called_group};
 
@@ -21,7 +21,7 @@ pub(super) fn components(ctx: &ir::Context, is_apart: bool) -> BTreeSet<ir::Id> 
         let mut combs = component.comb_groups.iter();
         groups.any(|group| {
             let group = group.borrow();
-            runs_another(&group.assignments) || has_other_latency(&group)
+            runs_another(&group.assignments) || has_other_latency(&group) || waits_twice(&group)
         }) || statics.any(|group| {
             let assignments = &group.borrow().assignments;
             runs_another(assignments) || writes_sometimes(assignments)
@@ -76,6 +76,27 @@ fn has_other_latency(group: &ir::Group) -> bool {
         cell_of(&assignment.dst).filter(|_| is_go)
     });
     is_done && latency != Some(1) && others.any(|cell| !row.contains(&cell.borrow().name()))
+}
+
+/// Whether a group starts a cell as soon as another one is done, and looks at that once more. Where the group is split in two, the second part may begin when
+/// the other one is no longer done.
+fn waits_twice(group: &ir::Group) -> bool {
+    let is_done = |port: &ir::RRC<ir::Port>| port.borrow().attributes.has(ir::NumAttr::Done);
+    let mut starts = group.assignments.iter().filter(|to| {
+        let is_go = to.dst.borrow().attributes.has(ir::NumAttr::Go);
+        is_go && is_done(&to.src) && cell_of(&to.src).is_some()
+    });
+    starts.any(|start| {
+        let first = start.src.borrow().get_parent_name();
+        let looks = |to: &ir::Assignment<ir::Nothing>| {
+            let is_of_first = |port: &ir::RRC<ir::Port>| {
+                is_done(port) && port.borrow().get_parent_name() == first
+            };
+            ports_read(to).iter().any(is_of_first) && to.dst.borrow().get_parent_name() != first
+        };
+        let mut others = group.assignments.iter();
+        !start.guard.is_true() || others.any(|to| !std::ptr::eq(to, start) && looks(to))
+    })
 }
 
 /// Whether an arm of a `par` has branches and more: what runs at once in it is missed where it becomes static.

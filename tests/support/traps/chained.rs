@@ -32,13 +32,19 @@ impl Writer<'_> {
         } else {
             [format!("{from}.out"), factor]
         };
-        let go = self.dice.of(&["!DONE ? 1'd1", "!DONE ? 1'd1", "1'd1"]);
-        let go = go.replace("DONE", &format!("{m}.done"));
+        // What goes on when it is done leaves nothing proved.
+        let go = if self.dice.one_in(16) {
+            "1'd1".to_owned()
+        } else {
+            format!("!{m}.done ? 1'd1")
+        };
         let multiplies = format!("{m}.left = {left}; {m}.right = {right}; {m}.go = {go};");
         match self.dice.below(9) {
             // The product goes to a register.
             0..=2 => {
-                let more = self.dice.of(&["", "", "kept.in = 8'd5; kept.write_en = 1'd1;"]);
+                let more = self
+                    .dice
+                    .of(&["", "", "kept.in = 8'd5; kept.write_en = 1'd1;"]);
                 self.group(
                     &format!("group multiply{n}"),
                     &format!(
@@ -54,15 +60,18 @@ impl Writer<'_> {
                     &format!("{multiplies} product{n}[done] = {m}.done;"),
                 );
                 let take = self.write(&format!("take{n}"), &to, "", &format!("{m}.out"));
+                if self.dice.one_in(3) {
+                    return format!("product{n}; {take}");
+                }
                 let plain = self.plain();
-                match self.dice.below(3) {
-                    0 => format!("product{n}; {take}"),
-                    1 => format!("product{n}; par {{ {take} {plain} }}"),
-                    _ => format!("product{n}; {plain} {take}"),
+                if self.dice.one_in(2) {
+                    format!("product{n}; par {{ {take} {plain} }}")
+                } else {
+                    format!("product{n}; {plain} {take}")
                 }
             }
             // A memory, and then a multiplier.
-            4 => {
+            4 if self.dice.one_in(3) => {
                 self.group(
                     &format!("group far{n}"),
                     &format!(
@@ -73,9 +82,11 @@ impl Writer<'_> {
                 );
                 format!("far{n};")
             }
-            5 => {
+            4 | 5 => {
                 let write = self.dice.of(&["", "late.write_en = 1'd0;"]);
-                let value = self.dice.of(&["late.read_data", "late.done ? late.read_data"]);
+                let value = self
+                    .dice
+                    .of(&["late.read_data", "late.done ? late.read_data"]);
                 self.group(
                     &format!("group fetch{n}"),
                     &format!(
