@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use arrow_schema::SchemaRef;
 use petal_analysis::{Analysis, ControlView};
 use petal_metadata::Metadata;
 use petal_reconstruct::Event;
