@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::results;
 use crate::support::workshop::{Workshop, example, tells};
 
-/// Two nested loops; `sed` of their names makes the other order of them.
+/// Adds up the words of a memory, in one order or another.
 const ROWS: &str = r#"import "primitives/core.futil";
 import "primitives/binary_operators.futil";
 import "primitives/memories/comb.futil";
@@ -27,7 +27,7 @@ component main() -> () {
 }
 "#;
 
-const BY_ROWS: &str = "while k_lt.out { seq { add; next_i; add; next_i; next_k; } }";
+const BY_ROWS: &str = "seq { first; while k_lt.out { seq { add; next_i; add; next_i; next_k; } } }";
 const BY_COLUMNS: &str = "seq { while k_lt.out { seq { add; next_k; } } first; next_i; while k_lt.out { seq { add; next_k; } } }";
 
 const FORMAT: &str =
@@ -157,16 +157,16 @@ fn a_latency_has_the_values_of_both_its_ends() {
     expect![[r#"
         intervals, with the values at their ends
           latency      start  cycles  from_k  from_i  from_x  from_sum  to_k
-          turn             1       2       0       0     0.5         0     0
-          turn             4       2       1       0       2       0.5     1
-          turn             7       2       2       0    -3.5       2.5     2
-          turn            12       2       0       1   -1.25        -1     0
-          turn            15       2       1       1    0.25     -2.25     1
-          turn            18       2       2       1       1        -2     2
-          main.next_k      3       1       0
-          main.next_k      6       1       1
-          main.next_k      9       1       2
-          main.next_k     14       1       0
+          turn             0       1       0       0     0.5         0     0
+          turn             2       1       1       0       2       0.5     1
+          turn             4       1       2       0    -3.5       2.5     2
+          turn             9       1       0       1   -1.25        -1     0
+          turn            11       1       1       1    0.25     -2.25     1
+          turn            13       1       2       1       1        -2     2
+          main.next_k      1       1       0
+          main.next_k      3       1       1
+          main.next_k      5       1       2
+          main.next_k     10       1       0
           … and 2 more
     "#]]
     .assert_eq(&said[said.find("intervals").unwrap()..]);
@@ -267,17 +267,16 @@ fn a_comparison_tells_whether_values_came_in_the_same_order() {
     }
     let said = workshop.succeeds(&["compare", "rows", "columns"]);
     expect![[r#"
-        checkpoint  stamps  median distance  what changed
-        add              6            4 → 3
+        checkpoint unchanged (`--all` shows them)
 
         order of stamps: not the same from stamp 1 on (`-` only before, `+` only after)
             add k=0 i=0
-          - add k=0 i=1
-            add k=1 i=0
-          - add k=1 i=1
-            add k=2 i=0
-          + add k=0 i=1
-          + add k=1 i=1
+          + add k=1 i=0
+          + add k=2 i=0
+            add k=0 i=1
+          - add k=1 i=0
+            add k=1 i=1
+          - add k=2 i=0
             add k=2 i=1
     "#]]
     .assert_eq(&said[said.find("checkpoint").unwrap()..]);
@@ -293,9 +292,10 @@ fn a_comparison_tells_whether_values_came_in_the_same_order() {
         "columns",
         &["--checkpoint", "add=main.add; i=main.i.out"],
     );
-    tells(
-        &workshop.succeeds(&["compare", "rows.json", "columns"]),
-        &["add i=0\n  - add i=1"],
+    let said = workshop.succeeds(&["compare", "rows.json", "columns"]);
+    assert!(
+        said.contains("    add i=0\n") && !said.contains("k="),
+        "{said}"
     );
     run(&workshop, "columns", &["--checkpoint", "add=main.add"]);
     tells(
