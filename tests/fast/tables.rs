@@ -171,7 +171,7 @@ fn an_observed_run_has_tables_of_it() {
     assert!(!tables.contains_key(&Table::Observed("counters")));
     // Of what is recorded there are columns of their own, in files, too.
     workshop.succeeds(&["export", "out"]);
-    let types = |table: &str, first: usize| -> Vec<String> {
+    let types = |table: &'static str, first: usize| -> Vec<String> {
         let table = &tables[&Table::Observed(table)];
         let schema = table.schema();
         let fields = schema.fields()[first..].iter();

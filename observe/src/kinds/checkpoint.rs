@@ -112,21 +112,20 @@ pub(super) fn build(
         let values = Recording::all(&of.values, builder)?;
         let by = of.by.as_ref();
         let by = by.map(|by| Recording::new(name(of), by, builder));
+        let collector = CheckpointCollector {
+            interval: of.interval.clone(),
+            values: values.clone(),
+            by: by.transpose()?,
+            outlet: Some(outlet.clone()),
+            ..CheckpointCollector::new(name(of), &of.when.text, &event, &mut builder.program)
+        };
+        builder.collect(collector);
+        let name = name(of);
         let known = Known {
-            name: name(of),
+            name,
             event,
             values,
         };
-        let by = by.transpose()?;
-        let program = &mut builder.program;
-        let collector = CheckpointCollector {
-            interval: of.interval.clone(),
-            values: known.values.clone(),
-            by,
-            outlet: Some(outlet.clone()),
-            ..CheckpointCollector::new(name(of), &of.when.text, &known.event, program)
-        };
-        builder.collect(collector);
         builder.checkpoints.push(known);
     }
     add_marked(outlet, builder);
@@ -196,7 +195,7 @@ impl CheckpointCollector {
         }
     }
 
-    /// What the latest stamp is called, if a value names it.
+    /// What a stamp is called that has these bits, if a value names it.
     fn named(&self, bits: Option<u64>) -> Option<String> {
         let by = &self.by.as_ref()?.so_far;
         let value = bits.map_or("?".to_owned(), |bits| by.of(bits).plain());

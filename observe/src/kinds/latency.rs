@@ -2,6 +2,7 @@
 //!
 //! Whatever happens in a run is looked at a fixed number of times, however many intervals are open.
 
+mod found;
 mod open;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use petal_table::{Columns, Track, TrackContent};
 use serde::{Deserialize, Serialize};
 
 use crate::collector::{Collector, Finished, Outlet};
-use open::Open;
+use found::Found;
 
 use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::blame::{Blame, blame};
@@ -24,7 +25,7 @@ use crate::stats::quantile;
 use crate::syntax::{self, Kind, Syntax};
 use crate::tables::{Forms, ResultTable, or_empty};
 use crate::text::Text;
-use crate::work::{Cycles, Work};
+use crate::work::Work;
 
 /// A latency. `from` alone is something with a handshake, or that is active.
 #[derive(Debug, Clone, Deserialize)]
@@ -113,40 +114,6 @@ struct LatencyCollector {
     number: usize,
     found: Found,
     outlet: Outlet<Latency>,
-}
-
-/// What a latency has found so far.
-#[derive(Default)]
-pub(crate) struct Found {
-    open: Open,
-    intervals: Vec<(u64, u64)>,
-    /// What is recorded at the beginnings and at the ends.
-    at_start: Vec<Recording>,
-    at_end: Vec<Recording>,
-    histogram: BTreeMap<u64, u64>,
-    unmatched: u64,
-    /// The cycles of all intervals up to `counted`, open ones as well.
-    cycles: Cycles,
-    counted: u64,
-    shortest: Option<Shortest>,
-}
-
-/// The first of the shortest intervals.
-struct Shortest {
-    start: u64,
-    cycles: u64,
-    /// What it consists of, once nobody else remembers those cycles.
-    parts: Option<Cycles>,
-}
-
-impl Shortest {
-    fn parts(&self, work: &Work) -> Cycles {
-        let mut parts = Cycles::new();
-        for (from, to, shape) in work.during(self.start, self.start + self.cycles) {
-            *parts.entry(shape).or_default() += to - from;
-        }
-        parts
-    }
 }
 
 /// Makes latencies ready.
@@ -384,44 +351,6 @@ impl Collector for LatencyCollector {
             intervals,
             values: values.map(|of| of.so_far).collect(),
         });
-    }
-}
-
-impl Found {
-    /// Counts the cycles up to this one for all that is open.
-    fn count_to(&mut self, cycle: u64, work: &Work) {
-        if self.open.count > 0 {
-            for (from, to, shape) in work.during(self.counted, cycle) {
-                *self.cycles.entry(shape).or_default() += (to - from) * self.open.count;
-            }
-        }
-        self.counted = cycle;
-    }
-
-    fn add(&mut self, start: u64, cycles: u64) {
-        *self.histogram.entry(cycles).or_default() += 1;
-        self.intervals.push((start, cycles));
-        let shortest = self.shortest.as_ref();
-        if shortest.is_none_or(|shortest| cycles < shortest.cycles) {
-            self.shortest = Some(Shortest {
-                start,
-                cycles,
-                parts: None,
-            });
-        }
-    }
-
-    /// Takes back what was counted for intervals that did not end.
-    fn leave_unfinished(&mut self, work: &Work) {
-        let starts: Vec<u64> = self.open.starts().collect();
-        for (at, &start) in starts.iter().enumerate() {
-            let next = starts.get(at + 1).copied().unwrap_or(self.counted);
-            for (from, to, shape) in work.during(start, next) {
-                let counted = self.cycles.entry(shape).or_default();
-                *counted -= (to - from) * (at as u64 + 1);
-            }
-        }
-        self.cycles.retain(|_, cycles| *cycles > 0);
     }
 }
 
