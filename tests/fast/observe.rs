@@ -106,37 +106,13 @@ fn random_expressions_are_as_computed_from_the_waveform() {
                 if !plain.active.contains_key(text) {
                     assert_eq!(checkpoint["cycles"], json!(high), "{design}: {text}");
                 }
-                let numbers = |of: &Value| -> Vec<u64> {
-                    let all = of.as_array().unwrap().iter();
-                    all.map(|of| of.as_u64().unwrap()).collect()
-                };
-                let values = |cycles: &[u64]| -> Vec<u64> {
-                    let values = &random_at(at).values;
-                    cycles
-                        .iter()
-                        .map(|&at| values[usize::try_from(at).unwrap()])
-                        .collect()
-                };
-                let stamps = numbers(&checkpoint["cycles"]);
-                let recorded = |of: &Value, at: usize| numbers(&of["values"][at]["bits"]);
-                assert_eq!(
-                    recorded(&checkpoint, 0),
-                    values(&stamps),
-                    "{design}: {text}"
-                );
-                // From each to itself, or to the next one.
                 let latency = of("latencies", &format!("c{at}..c{at}")).unwrap();
-                let intervals: Vec<Vec<u64>> = latency["intervals"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(numbers)
-                    .collect();
-                assert_eq!(intervals.len(), stamps.len(), "{design}: {text}");
-                let starts: Vec<u64> = intervals.iter().map(|of| of[0]).collect();
-                let ends: Vec<u64> = intervals.iter().map(|of| of[0] + of[1]).collect();
-                assert_eq!(recorded(&latency, 0), values(&starts), "{design}: {text}");
-                assert_eq!(recorded(&latency, 1), values(&ends), "{design}: {text}");
+                let recorded = [&checkpoint, &latency];
+                values::are_those(
+                    &random_at(at).values,
+                    recorded,
+                    &format!("{design}: {text}"),
+                );
                 let rule = of("rules", &name).unwrap();
                 assert_eq!(rule["cycles"], json!(high.len()), "{design}: {text}");
                 let violations = rule["violations"].as_array().unwrap().iter();

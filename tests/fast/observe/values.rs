@@ -73,6 +73,25 @@ fn model(is_by_rows: bool) -> Vec<[f64; 4]> {
     rows.collect()
 }
 
+/// Holds what a checkpoint records, and a latency from it to itself or to its next stamp, against the value in each cycle of the run.
+pub fn are_those(values: &[u64], [checkpoint, latency]: [&Value; 2], what: &str) {
+    let numbers = |of: &Value| -> Vec<u64> { serde_json::from_value(of.clone()).unwrap() };
+    let recorded = |of: &Value, at: usize| numbers(&of["values"][at]["bits"]);
+    let at = |cycles: &[u64]| -> Vec<u64> {
+        let cycles = cycles.iter().map(|&cycle| usize::try_from(cycle).unwrap());
+        cycles.map(|cycle| values[cycle]).collect()
+    };
+    let stamps = numbers(&checkpoint["cycles"]);
+    assert_eq!(recorded(checkpoint, 0), at(&stamps), "{what}");
+    let intervals = latency["intervals"].as_array().unwrap().iter();
+    let intervals: Vec<Vec<u64>> = intervals.map(numbers).collect();
+    assert_eq!(intervals.len(), stamps.len(), "{what}");
+    let starts: Vec<u64> = intervals.iter().map(|of| of[0]).collect();
+    let ends: Vec<u64> = intervals.iter().map(|of| of[0] + of[1]).collect();
+    assert_eq!(recorded(latency, 0), at(&starts), "{what}");
+    assert_eq!(recorded(latency, 1), at(&ends), "{what}");
+}
+
 #[test]
 fn values_are_those_of_the_cycle_in_all_outputs() {
     let workshop = workshop();
