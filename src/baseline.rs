@@ -1,7 +1,7 @@
 //! The baseline of a run, which comparisons read: its figures, and those of what was observed in it.
 
 use petal_analysis::{Analysis, ClockSource, Summary};
-use petal_compare::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
+use petal_compare::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures, ValueFigures};
 use petal_observe::Results;
 
 /// The baseline of a run, with what was observed in it.
@@ -31,6 +31,16 @@ fn add_observations(baseline: &mut Baseline, results: &Results) {
             name: of.name.clone(),
             stamps: of.cycles.len() as u64,
             median_distance: of.median_distance,
+            values: of
+                .values
+                .iter()
+                .map(|value| ValueFigures {
+                    name: value.name.clone(),
+                    at_stamps: (0..of.cycles.len())
+                        .map(|at| value.shown(at).plain())
+                        .collect(),
+                })
+                .collect(),
         })
         .collect();
     let latencies = results.latencies.iter();

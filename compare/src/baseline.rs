@@ -15,7 +15,7 @@ use thiserror::Error;
 use petal_analysis::Period;
 use petal_analysis::ledger::ByKind;
 
-pub use observed::{CheckpointFigures, CounterFigures, LatencyFigures};
+pub use observed::{CheckpointFigures, CounterFigures, LatencyFigures, ValueFigures};
 pub use synthesis::SynthesisFigures;
 
 /// Version of the file format. Files of any other version are refused.

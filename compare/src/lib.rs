@@ -12,7 +12,7 @@ mod since;
 pub use baseline::{
     Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
     FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, SourcePlace, StatementFigures,
-    SynthesisFigures,
+    SynthesisFigures, ValueFigures,
 };
 pub use comparison::{
     Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,

@@ -1,8 +1,9 @@
 //! Makes observations ready: parses and checks expressions, and gathers what is computed and collected.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use petal_metadata::{Metadata, VariableId};
+use petal_table::Kind;
 
 use crate::activity::Subject;
 use crate::checker::Checker;
@@ -11,8 +12,16 @@ use crate::directory::Directory;
 use crate::expression::Expression;
 use crate::problem::{Problem, Refused};
 use crate::program::Program;
-use crate::syntax;
+use crate::recorded::Recording;
+use crate::syntax::{self, Syntax};
 use crate::text::Text;
+
+/// A checkpoint that is asked for.
+pub(crate) struct Known {
+    pub name: String,
+    pub event: Expression,
+    pub values: Vec<Recording>,
+}
 
 /// Makes observations ready.
 pub(crate) struct Builder<'a> {
@@ -24,6 +33,10 @@ pub(crate) struct Builder<'a> {
     pub own: Vec<Subject>,
     /// The variables of the front end that are watched.
     pub watched_variables: HashSet<VariableId>,
+    /// The checkpoints that are asked for.
+    pub checkpoints: Vec<Known>,
+    /// What recorded values are called and hold, by their columns.
+    pub value_columns: HashMap<String, (String, Kind)>,
 }
 
 impl<'a> Builder<'a> {
@@ -36,6 +49,8 @@ impl<'a> Builder<'a> {
             collectors: Vec::new(),
             own: Vec::new(),
             watched_variables: HashSet::new(),
+            checkpoints: Vec::new(),
+            value_columns: HashMap::new(),
         }
     }
 
@@ -77,6 +92,29 @@ impl<'a> Builder<'a> {
                 problem,
             })
         })
+    }
+
+    /// The event of a checkpoint by its name, or any other one, with what the checkpoint records.
+    pub fn stamped(
+        &self,
+        checker: &Checker<'_>,
+        syntax: &Syntax,
+    ) -> Result<(Expression, Vec<Recording>), Problem> {
+        let text = checker.text[syntax.span.clone()].trim_matches('`');
+        let mut known = self.checkpoints.iter();
+        if let Some(known) = known.find(|of| of.name == text) {
+            return Ok((known.event.clone(), known.values.clone()));
+        }
+        let event = checker.event(syntax)?;
+        let values = self.values_at(&event);
+        Ok((event, values))
+    }
+
+    /// What a checkpoint with this event records.
+    pub fn values_at(&self, event: &Expression) -> Vec<Recording> {
+        let mut known = self.checkpoints.iter();
+        let known = known.find(|of| of.event == *event);
+        known.map_or_else(Vec::new, |of| of.values.clone())
     }
 
     /// Parses an event and checks it.

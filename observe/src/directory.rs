@@ -1,10 +1,11 @@
-//! What of a compiled design can be observed: signals with their widths, and memories.
+//! What of a compiled design can be observed: signals with their widths, memories, and which numbers cells hold.
 //!
 //! Knows names; knows nothing of the source or of who is active.
 
 use std::collections::{BTreeMap, HashMap};
 
-use petal_reconstruct::Signal;
+use petal_data::Format;
+use petal_reconstruct::{Signal, Value};
 
 /// The signals and memories of a compiled design, by the Verilog instances that hold them.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,8 @@ pub struct Directory {
     memories: HashMap<Signal, Memory>,
     /// The cells of primitives in each instance, in the order of the design, each with its primitive.
     cells: HashMap<Vec<String>, Vec<(String, String)>>,
+    /// Which numbers the data of cells are, where that is known.
+    formats: HashMap<Signal, Format>,
     /// Whether memories can be read.
     has_memories: bool,
 }
@@ -24,6 +27,49 @@ pub struct Memory {
     pub width: u32,
     /// Number of words in each dimension, outermost first.
     pub dims: Vec<u64>,
+}
+
+/// The ports of cells with their data.
+const DATA: [&str; 6] = [
+    "read_data",
+    "write_data",
+    "left",
+    "right",
+    "out_quotient",
+    "out",
+];
+
+/// The operations of Calyx's library that there are for two's complement, too: `std_sadd`, `std_fp_sadd`.
+const SIGNED: [&str; 10] = [
+    "add",
+    "sub",
+    "mult_pipe",
+    "div_pipe",
+    "gt",
+    "lt",
+    "ge",
+    "le",
+    "eq",
+    "neq",
+];
+
+/// Which numbers a primitive computes with, if its name or parameters tell.
+fn format(primitive: &str, parameters: &[(String, u64)]) -> Option<Format> {
+    let get = |name: &str| {
+        let (_, value) = parameters.iter().find(|(of, _)| of == name)?;
+        u32::try_from(*value).ok()
+    };
+    let whole = Format::unsigned(get("WIDTH")?);
+    let operation = primitive.strip_prefix("std_")?;
+    let (operation, format) = match operation.strip_prefix("fp_") {
+        Some(operation) => (operation, whole.fixed(get("FRAC_WIDTH")?)?),
+        None => (operation, whole),
+    };
+    let signed = operation.strip_prefix('s').filter(|of| SIGNED.contains(of));
+    match signed {
+        Some(_) => Some(format.signed()),
+        None => (format != whole).then_some(format),
+    }
 }
 
 impl Memory {
@@ -96,9 +142,37 @@ impl Directory {
     pub fn add_cell(&mut self, cell: Signal, primitive: &str, parameters: &[(String, u64)]) {
         let cells = self.cells.entry(cell.scope.clone()).or_default();
         cells.push((cell.name.clone(), primitive.to_owned()));
+        if let Some(format) = format(primitive, parameters) {
+            self.set_format(cell.clone(), format);
+        }
         if let Some(memory) = Memory::of(primitive, parameters) {
             self.memories.insert(cell, memory);
         }
+    }
+
+    /// Tells which numbers the data of a cell are.
+    pub fn set_format(&mut self, cell: Signal, format: Format) {
+        self.formats.insert(cell, format);
+    }
+
+    /// Which numbers a value is: what is known of its cell, or else whole ones without a sign.
+    pub(crate) fn format(&self, value: &Value) -> Format {
+        let cell = match value {
+            Value::Word { memory, .. } => Some(memory.clone()),
+            Value::Signal(signal, _) => DATA.iter().find_map(|port| {
+                let name = signal
+                    .name
+                    .strip_suffix(port)?
+                    .strip_suffix('_')?
+                    .to_owned();
+                let scope = signal.scope.clone();
+                Some(Signal { scope, name })
+            }),
+            _ => None,
+        };
+        let known = cell.and_then(|cell| self.formats.get(&cell).copied());
+        let known = known.filter(|format| format.width() == value.width());
+        known.unwrap_or_else(|| Format::unsigned(value.width()))
     }
 
     /// The cells of primitives in an instance, each with its primitive; none if only signals are known.

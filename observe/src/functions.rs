@@ -1,5 +1,6 @@
 //! The functions of expressions: their names, their arguments, and what they are made of.
 
+use petal_data::Format;
 use petal_reconstruct::ValueOp;
 
 use crate::activity::{Aspect, Subject, SubjectKind};
@@ -25,10 +26,14 @@ enum Function {
     Overhead,
     Pad,
     Slt,
+    Signed,
+    Fixed,
+    Sfixed,
+    Float,
 }
 
 impl Function {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 15] = [
         Self::Rose,
         Self::Fell,
         Self::Changed,
@@ -40,6 +45,10 @@ impl Function {
         Self::Overhead,
         Self::Pad,
         Self::Slt,
+        Self::Signed,
+        Self::Fixed,
+        Self::Sfixed,
+        Self::Float,
     ];
 
     fn name(self) -> &'static str {
@@ -55,6 +64,10 @@ impl Function {
             Self::Overhead => "overhead",
             Self::Pad => "pad",
             Self::Slt => "slt",
+            Self::Signed => "signed",
+            Self::Fixed => "fixed",
+            Self::Sfixed => "sfixed",
+            Self::Float => "float",
         }
     }
 
@@ -62,7 +75,7 @@ impl Function {
     fn arguments(self) -> std::ops::RangeInclusive<usize> {
         match self {
             Self::Past => 1..=2,
-            Self::Pad | Self::Slt => 2..=2,
+            Self::Pad | Self::Slt | Self::Fixed | Self::Sfixed => 2..=2,
             Self::Rose
             | Self::Fell
             | Self::Changed
@@ -70,19 +83,29 @@ impl Function {
             | Self::Begin
             | Self::End
             | Self::Useful
-            | Self::Overhead => 1..=1,
+            | Self::Overhead
+            | Self::Signed
+            | Self::Float => 1..=1,
         }
+    }
+
+    /// Whether it tells how a value is shown.
+    fn is_shown(self) -> bool {
+        matches!(
+            self,
+            Self::Signed | Self::Fixed | Self::Sfixed | Self::Float
+        )
     }
 }
 
 impl Checker<'_> {
-    /// What a function gives.
-    pub(crate) fn call(
+    /// The function of this name, if it takes so many arguments.
+    fn function(
         &self,
         syntax: &Syntax,
         name: &str,
         arguments: &[Syntax],
-    ) -> Result<Expression, Problem> {
+    ) -> Result<Function, Problem> {
         let Some(function) = Function::ALL.into_iter().find(|of| of.name() == name) else {
             let names = Function::ALL.map(Function::name).join(", ");
             let help = format!("there are {names}");
@@ -98,8 +121,12 @@ impl Checker<'_> {
             );
             return Err(self.problem(syntax, message, None));
         }
-        let first = &arguments[0];
-        let number = |at: &Syntax, range: std::ops::RangeInclusive<u64>| match at.kind {
+        Ok(function)
+    }
+
+    /// A number in a range.
+    fn number(&self, at: &Syntax, range: std::ops::RangeInclusive<u64>) -> Result<u64, Problem> {
+        match at.kind {
             Kind::Number(value, _) if range.contains(&value) => Ok(value),
             _ => {
                 let message = format!(
@@ -109,7 +136,56 @@ impl Checker<'_> {
                 );
                 Err(self.problem(at, message, None))
             }
+        }
+    }
+
+    /// A value that is recorded, and which numbers its bits are.
+    pub(crate) fn shown(&self, syntax: &Syntax) -> Result<(Expression, Format), Problem> {
+        let call = match &syntax.kind {
+            Kind::Call(name, arguments) => {
+                Some((self.function(syntax, name, arguments)?, arguments))
+            }
+            _ => None,
         };
+        if let Some((function, arguments)) = call.filter(|(function, _)| function.is_shown()) {
+            let of = self.expression(&arguments[0])?;
+            let whole = Format::unsigned(of.width());
+            let fixed = |whole: Format| {
+                let fraction = self.number(&arguments[1], 0..=u64::from(of.width()))?;
+                Ok(u32::try_from(fraction).ok().and_then(|of| whole.fixed(of)))
+            };
+            let format = match function {
+                Function::Fixed => fixed(whole)?,
+                Function::Sfixed => fixed(whole.signed())?,
+                Function::Float => whole.float(),
+                _ => Some(whole.signed()),
+            };
+            let format = format.ok_or_else(|| {
+                let message = format!(
+                    "this has {} bits, and floating-point numbers have 32 or 64",
+                    of.width()
+                );
+                self.problem(&arguments[0], message, None)
+            });
+            return Ok((of, format?));
+        }
+        let of = self.expression(syntax)?;
+        let format = match &of {
+            Expression::Value(value) => self.directory.format(value),
+            _ => Format::unsigned(of.width()),
+        };
+        Ok((of, format))
+    }
+
+    /// What a function gives.
+    pub(crate) fn call(
+        &self,
+        syntax: &Syntax,
+        name: &str,
+        arguments: &[Syntax],
+    ) -> Result<Expression, Problem> {
+        let function = self.function(syntax, name, arguments)?;
+        let first = &arguments[0];
         match function {
             Function::Rose => {
                 let of = self.small(first, self.condition(first)?)?;
@@ -126,7 +202,7 @@ impl Checker<'_> {
             }
             Function::Past => {
                 let cycles = match arguments.get(1) {
-                    Some(cycles) => number(cycles, 1..=MAX_PAST)?,
+                    Some(cycles) => self.number(cycles, 1..=MAX_PAST)?,
                     None => 1,
                 };
                 let of = self.small(first, self.expression(first)?)?;
@@ -147,7 +223,7 @@ impl Checker<'_> {
             }
             Function::Pad => {
                 let of = self.expression(first)?;
-                let width = number(&arguments[1], u64::from(of.width())..=64)?;
+                let width = self.number(&arguments[1], u64::from(of.width())..=64)?;
                 let width = u32::try_from(width).unwrap_or(u64::BITS);
                 Ok(Expression::op(ValueOp::Pad, width, vec![of]))
             }
@@ -160,6 +236,12 @@ impl Checker<'_> {
             Function::End => {
                 let subject = self.subject(function, "fell", first)?;
                 self.end(first, subject)
+            }
+            Function::Signed | Function::Fixed | Function::Sfixed | Function::Float => {
+                let message =
+                    format!("`{name}` tells how a value is shown that a checkpoint records");
+                let help = "it stands around the whole value".to_owned();
+                Err(self.problem(syntax, message, Some(help)))
             }
         }
     }

@@ -19,6 +19,7 @@ mod look;
 mod observations;
 mod problem;
 mod program;
+mod recorded;
 mod resolve;
 mod shown;
 mod stats;
@@ -40,6 +41,7 @@ pub use kinds::{
 pub use look::Told;
 pub use observations::Observations;
 pub use problem::{Problem, Refused};
+pub use recorded::{Recorded, ValueRequest};
 pub use tables::{Forms, ResultTable};
 pub use text::Text;
 pub use variables::{VariableValues, Variables};

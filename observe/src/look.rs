@@ -1,6 +1,7 @@
 //! What an observation sees of a cycle, and whom it tells of a value.
 
 use petal_reconstruct::{Instance, TreeId};
+use petal_table::Value;
 
 use crate::trees::Trees;
 use crate::work::Work;
@@ -24,7 +25,7 @@ pub(crate) struct Look<'a, 'b> {
 }
 
 /// A value that is told as soon as it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Told {
     /// The cycle.
     pub cycle: u64,
@@ -34,17 +35,34 @@ pub struct Told {
     pub index: Option<u64>,
     /// The value.
     pub value: u64,
+    /// What a checkpoint is called this time, if a value of the design names it.
+    pub name: Option<String>,
+    /// What a checkpoint records, each with its name.
+    pub recorded: Vec<(String, Value)>,
 }
 
 impl Look<'_, '_> {
     /// Tells of a value.
     pub fn tell(&mut self, index: Option<u64>, value: u64) {
+        self.tell_of(index, value, || (None, Vec::new()));
+    }
+
+    /// Tells of a value, with the name and what is recorded, if somebody hears of it.
+    pub fn tell_of(
+        &mut self,
+        index: Option<u64>,
+        value: u64,
+        more: impl FnOnce() -> (Option<String>, Vec<(String, Value)>),
+    ) {
         if let Some(told) = &mut self.told {
+            let (name, recorded) = more();
             told(Told {
                 cycle: self.cycle,
                 observation: self.at,
                 index,
                 value,
+                name,
+                recorded,
             });
         }
     }

@@ -426,6 +426,7 @@ pub(crate) fn tracks(of: Option<&Variables>) -> Vec<Track> {
         (!values.is_empty()).then(|| Track {
             name: of.name.clone(),
             content: TrackContent::Values(values),
+            arguments: Vec::new(),
         })
     });
     tracks.collect()

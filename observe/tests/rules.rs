@@ -91,6 +91,22 @@ fn checkpoints_tell_when() {
 }
 
 #[test]
+fn checkpoints_record_values_in_the_order_of_the_file() {
+    check(
+        "[[checkpoint]]\nname = \"turn\"\nwhen = \"main.incr\"\nvalues = { z = \"main.i.out\", a = \"signed(main.i.out - 1)\" }\n
+        [[checkpoint]]\nname = \"step\"\nwhen = \"main.incr\"\nby = \"main.i.out\"\n",
+        &expect![[r#"
+            checkpoints
+            i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals,value_z,value_a
+            0,turn,10,0,0,,,0,-1
+            1,step[0],10,0,0,,,,
+            2,turn,20,10,10,,,1,0
+            3,step[1],20,10,0,,,,
+        "#]],
+    );
+}
+
+#[test]
 fn an_interval_may_be_the_distance_of_another_event() {
     check(
         "[[checkpoint]]\nwhen = \"main.incr\"\ninterval = \"main.compare\"\n",

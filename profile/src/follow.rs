@@ -217,6 +217,8 @@ impl<'a> Output<'a, '_> {
                         site: ids[told.observation],
                         index: told.index,
                         value: told.value,
+                        name: told.name,
+                        recorded: told.recorded,
                     });
                 });
                 (sites, Some(observed))

@@ -7,7 +7,9 @@ use std::path::Path;
 use petal_analysis::sources::digest;
 use petal_data::{Data, MemoryLayout, Rounded};
 use petal_embedded::Simulation;
+use petal_observe::Directory;
 use petal_passes::Design;
+use petal_reconstruct::Signal;
 use petal_table::thousands;
 
 use crate::error::Error;
@@ -121,6 +123,14 @@ impl Memories {
         words
             .filter_map(|(&index, word)| Some((index, word.iter_u64_digits().next()?)))
             .collect()
+    }
+
+    /// Tells which numbers the words of each memory are.
+    pub(crate) fn add_formats(&self, scope: &[String], directory: &mut Directory) {
+        for memory in self.data.renamed(&self.instances).memories() {
+            let (scope, name) = (scope.to_vec(), memory.name().to_owned());
+            directory.set_format(Signal { scope, name }, memory.format());
+        }
     }
 
     /// Reads the contents from the embedded simulator: the text of a data file.

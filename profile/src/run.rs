@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use petal_analysis::{Analysis, ControlView, Hardware, Summary};
 use petal_metadata::Metadata;
-use petal_observe::{Observations, Results};
+use petal_observe::{Directory, Observations, Results};
 use petal_passes::Design;
 use petal_program::Drivers;
 use petal_reconstruct::Reconstruction;
@@ -25,7 +25,7 @@ use crate::follow::{Output, Timelines};
 use crate::interrupt::{self, Ending};
 use crate::memories::Memories;
 use crate::observations;
-use crate::observing::Observing;
+use crate::observing::{Observing, directory};
 use crate::options::{Options, Simulator};
 use crate::outputs;
 use crate::places::Places;
@@ -287,6 +287,14 @@ impl<'a> Job<'a> {
             Some(figures) => self.staging.write(FIGURES, figures),
             None => Ok(()),
         }
+    }
+
+    /// What can be observed in the design, and which numbers its memories hold.
+    fn directory(&self, has_memories: bool) -> Directory {
+        let mut directory = directory(&self.design, has_memories);
+        let scope = &self.metadata.scope;
+        self.memories.add_formats(scope, &mut directory);
+        directory
     }
 
     fn output<'s>(&'s self, stage: &'s dyn Stage) -> Output<'a, 's> {

@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use arrow_schema::SchemaRef;
 use petal_analysis::{Analysis, ControlView};
 use petal_metadata::Metadata;
 use petal_reconstruct::Event;
@@ -194,7 +195,10 @@ fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
     let mut streams = Vec::new();
     for table in Table::all() {
         if let Some(batches) = Batches::new(table, &profile.metadata) {
-            streams.push((batches, TableFile::new(table, dir, &tables)?));
+            streams.push((
+                batches,
+                TableFile::new(table, &table.schema(), dir, &tables)?,
+            ));
         }
     }
     let (mut analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
@@ -210,7 +214,7 @@ fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
     }
     analysis.set_period(None);
     for (table, batch) in of_analysis(profile, &analysis)? {
-        let mut file = TableFile::new(table, dir, &tables)?;
+        let mut file = TableFile::new(table, &batch.schema(), dir, &tables)?;
         file.write(&batch)?;
         file.finish()?;
     }
@@ -225,10 +229,10 @@ struct TableFile {
 }
 
 impl TableFile {
-    fn new(table: Table, dir: &Path, tables: &Path) -> Result<Self, Error> {
+    fn new(table: Table, schema: &SchemaRef, dir: &Path, tables: &Path) -> Result<Self, Error> {
         let name = format!("{}.parquet", table.name());
         let place = dir.join(TABLES_FOLDER).join(&name);
-        let writer = Writer::new(&table.schema(), outputs::create(&tables.join(name))?);
+        let writer = Writer::new(schema, outputs::create(&tables.join(name))?);
         let writer = writer.map_err(|error| failure(&place, error))?;
         Ok(Self { place, writer })
     }

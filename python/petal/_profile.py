@@ -220,7 +220,8 @@ def run(
 
     `design` is the path of a Calyx program, its text, or calyx-py's builder. `data` is the path of a data file or its contents, with
     lists or numpy's arrays (default: `DESIGN.futil.data` if there is one, else zeros), `observe` the path of a file of observations or the options of
-    `petal run` by name: `observe={"checkpoint": ["main.read"], "count": {"writes": "main.mem.write_en"}}`. The profile goes to
+    `petal run` by name: `observe={"checkpoint": ["main.read"], "count": {"writes": "main.mem.write_en"}}`, and with values at stamps
+    `{"checkpoint": {"read": "main.read; i=main.i.out"}}`. The profile goes to
     `out`, or to a folder that is removed with it. The rest is as for `petal run`.
 
     Raises `Error` with the message of the command.

@@ -18,7 +18,7 @@ def observed(tmp_path_factory):
         EXAMPLES / "matmul.futil",
         out=out,
         observe={
-            "checkpoint": {"store": "main.store"},
+            "checkpoint": {"store": "main.store; i=main.i.out, sum=sfixed(main.sum.out, 8)"},
             "latency": {"product": "main.multiply"},
             "watch": ["main.sum"],
             "never": {"clear": "main.clear"},

@@ -174,6 +174,9 @@ def test_observations_have_tables(observed):
     results = json.loads((observed.folder / "observations.json").read_text())
     checkpoints = frame(observed, "checkpoints")
     assert checkpoints["cycle"].to_list() == results["checkpoints"][0]["cycles"]
+    whole, fixed = results["checkpoints"][0]["values"]
+    assert checkpoints["value_i"].to_list() == whole["bits"]
+    assert checkpoints["value_sum"].to_list() == [bits / 256 for bits in fixed["bits"]]
     latencies = frame(observed, "latencies")
     assert [[row["start"], row["cycles"]] for row in latencies.to_dicts()] == results["latencies"][0]["intervals"]
     assert frame(observed, "violations")["cycles"].sum() == results["rules"][0]["cycles"]

@@ -6,7 +6,7 @@ use super::design::DesignArgs;
 use clap::Args;
 use petal_observe::{
     CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request, RuleRequest, Text,
-    WatchRequest, WindowRequest,
+    ValueRequest, WatchRequest, WindowRequest,
 };
 use petal_profile::ObserveOptions;
 
@@ -17,9 +17,9 @@ pub struct ObserveArgs {
     /// Observe what this file tells [default: DESIGN.observe.toml if there is one]
     #[arg(long, value_name = "FILE.toml")]
     pub observe: Option<PathBuf>,
-    /// List when something begins or is true, such as `main.read` or `rose(main.r.done)` (may be repeated, as all that
-    /// follow)
-    #[arg(long, value_name = "[NAME=]EXPR")]
+    /// List when something begins or is true, such as `main.read` or `rose(main.r.done)`, and values in that cycle: `main.read;
+    /// k=main.k.out, i=main.i.out`; `NAME[EXPR]=` is a list for each value (may be repeated, as all that follow)
+    #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, …]")]
     pub checkpoint: Vec<String>,
     /// Tell how long it takes from one event to another, or how long something is active
     #[arg(long, value_name = "[NAME=]FROM..TO")]
@@ -80,7 +80,11 @@ impl ObserveArgs {
         Request {
             sample: self.sample,
             stop_on: self.stop_on.as_deref().map(|text| of("--stop-on", text)),
-            checkpoints: all("--checkpoint", &self.checkpoint, CheckpointRequest::new),
+            checkpoints: self
+                .checkpoint
+                .iter()
+                .map(|text| checkpoint(text))
+                .collect(),
             latencies: all("--latency", &self.latency, LatencyRequest::new),
             watches: all("--watch", &self.watch, WatchRequest::new),
             never: all("--never", &self.never, RuleRequest::new),
@@ -109,14 +113,64 @@ fn of(option: &str, text: &str) -> Text {
     }
 }
 
+/// A checkpoint: `NAME=EVENT`, or `NAME[VALUE]=EVENT`, and after `;` what it records.
+fn checkpoint(text: &str) -> CheckpointRequest {
+    let text_of = |text: &str| of("--checkpoint", text);
+    let (event, values) = split(text, ';');
+    let (before, after) = split(event, '=');
+    let by = before.strip_suffix(']').and_then(|of| of.split_once('['));
+    let by = by.filter(|(name, _)| is_name(name));
+    let after = after.filter(|after| !after.starts_with('='));
+    let mut request = if let Some(((name, by), event)) = by.zip(after) {
+        CheckpointRequest {
+            by: Some(text_of(by)),
+            ..CheckpointRequest::new(Some(name.trim().to_owned()), text_of(event))
+        }
+    } else {
+        let (name, event) = named(event);
+        CheckpointRequest::new(name, text_of(&event))
+    };
+    let mut rest = values;
+    while let Some(values) = rest {
+        let (value, others) = split(values, ',');
+        let (name, value) = named(value.trim());
+        let value = text_of(&value);
+        request.values.push(ValueRequest { name, value });
+        rest = others;
+    }
+    request
+}
+
+/// What is before and after the first such character, those in brackets and backquotes aside.
+fn split(text: &str, at: char) -> (&str, Option<&str>) {
+    let (mut depth, mut is_quoted) = (0, false);
+    for (place, c) in text.char_indices() {
+        match c {
+            '`' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ if c == at && depth == 0 => {
+                return (&text[..place], Some(&text[place + c.len_utf8()..]));
+            }
+            _ => {}
+        }
+    }
+    (text, None)
+}
+
 /// A name before `=`, which no expression begins with.
 fn named(text: &str) -> (Option<String>, String) {
-    let split = text.split_once('=').filter(|(name, rest)| {
-        let is_name = |c: char| c == '_' || c == '-' || c == ' ' || c.is_ascii_alphanumeric();
-        !name.is_empty() && name.chars().all(is_name) && !rest.starts_with('=')
-    });
+    let split = text.split_once('=');
+    let split = split.filter(|(name, rest)| is_name(name) && !rest.starts_with('='));
     match split {
         Some((name, rest)) => (Some(name.trim().to_owned()), rest.to_owned()),
         None => (None, text.to_owned()),
     }
+}
+
+/// Whether it may stand before `=`.
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c == '_' || c == '-' || c == ' ' || c.is_ascii_alphanumeric();
+    !text.is_empty() && text.chars().all(is_part)
 }

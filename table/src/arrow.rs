@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
-use crate::{Column, Kind};
+use crate::{Column, Kind, column_name};
 
 pub use columns::{Dictionary, batch, numbers, texts, whole};
 pub use parquet::{TableError, Writer};
@@ -21,15 +21,7 @@ pub fn field(of: &Column) -> Field {
         Kind::Bits => bits,
         Kind::Decimal => real,
     };
-    field(&column(&of.name)).with_nullable(of.is_optional)
-}
-
-/// What a heading, such as `FSM update %`, is called as a column: `fsm_update_percent`.
-pub fn column(heading: &str) -> String {
-    let words = heading.replace('%', "percent").to_lowercase();
-    let words = words.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    words.join("_")
+    field(&column_name(&of.name)).with_nullable(of.is_optional)
 }
 
 /// The type of texts: each is there once, and rows have its number.

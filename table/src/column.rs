@@ -11,12 +11,20 @@ pub enum Kind {
     Text,
     /// Lists of texts.
     Texts,
-    /// Cycles, lines and counts, of which differences may be taken.
+    /// Cycles, lines and counts, of which differences may be taken, and other whole numbers that may be negative.
     Number,
     /// Values in hardware, of up to 64 bits.
     Bits,
     /// Numbers that are not whole.
     Decimal,
+}
+
+/// What a heading, such as `FSM update %`, is called as a column of a database: `fsm_update_percent`.
+pub fn column_name(heading: &str) -> String {
+    let words = heading.replace('%', "percent").to_lowercase();
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join("_")
 }
 
 /// What happens to prose where there is no room for it.

@@ -17,7 +17,7 @@ pub mod text;
 mod track;
 mod value;
 
-pub use column::{Column, Kind, Prose};
+pub use column::{Column, Kind, Prose, column_name};
 pub use columns::Columns;
 pub use screen::Screen;
 pub use selection::{Digest, Filter, Selection, SelectionError};

@@ -159,8 +159,7 @@ fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Count(count) => Some(*count as f64),
         Value::Signed(number) => Some(*number as f64),
-        Value::Decimal(number) | Value::Fraction(number) => Some(*number),
-        Value::Text(_) | Value::Texts(_) | Value::Empty | Value::Unknown => None,
+        other => other.number(),
     }
 }
 

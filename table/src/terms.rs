@@ -75,6 +75,11 @@ impl Term {
                 )
             })
             .or_else(|| Self::find(word.strip_prefix("least ")?))
+            .or_else(|| {
+                let mut prefixes = ["value_", "from_", "to_"].into_iter();
+                let prefix = prefixes.find(|&prefix| word.starts_with(prefix) && word != prefix);
+                Self::find(prefix?)
+            })
             .or_else(|| Self::find(&word.strip_suffix("_cycles")?.replace('_', "-")))
     }
 

@@ -1,5 +1,7 @@
 //! What was observed over time: what timelines show beside what was active.
 
+use crate::Value;
+
 /// A track of something that was observed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
@@ -7,6 +9,8 @@ pub struct Track {
     pub name: String,
     /// What is on it.
     pub content: TrackContent,
+    /// What is told of its events: names, each with a value for every event, in their order.
+    pub arguments: Vec<(String, Vec<Value>)>,
 }
 
 /// What is on a track.

@@ -17,6 +17,8 @@ pub enum Value {
     Decimal(f64),
     /// A number with four decimals.
     Fraction(f64),
+    /// A number that is not whole, as it is written: `0.5`, `-inf` or `nan`.
+    Number(String),
     /// Several texts.
     Texts(Vec<String>),
     /// Nothing.
@@ -57,10 +59,20 @@ impl Value {
         }
     }
 
+    /// The number, if it is one that is not whole.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Decimal(number) | Self::Fraction(number) => Some(*number),
+            // Each `nan(0x…)` is none, too.
+            Self::Number(text) => Some(text.parse().unwrap_or(f64::NAN)),
+            _ => None,
+        }
+    }
+
     /// As in data files: digits only.
     pub fn plain(&self) -> String {
         match self {
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Number(text) => text.clone(),
             Self::Count(count) => count.to_string(),
             Self::Signed(number) => number.to_string(),
             Self::Decimal(number) => format!("{number:.2}"),
@@ -75,6 +87,7 @@ impl Value {
         match self {
             Self::Text(text) => printable(text).replace('\t', " "),
             Self::Count(count) => thousands(*count),
+            Self::Number(text) => text.clone(),
             Self::Signed(_) | Self::Decimal(_) | Self::Fraction(_) => grouped(&self.plain()),
             Self::Texts(_) => printable(&self.plain()).replace('\t', " "),
             Self::Empty => String::new(),
@@ -113,6 +126,11 @@ impl Value {
             Self::Signed(number) => Json::from(*number),
             Self::Decimal(number) => Json::from((number * 100.0).round() / 100.0),
             Self::Fraction(number) => Json::from((number * 10_000.0).round() / 10_000.0),
+            // JSON has no other numbers than finite ones.
+            Self::Number(text) => match self.number().filter(|number| number.is_finite()) {
+                Some(number) => Json::from(number),
+                None => Json::from(text.as_str()),
+            },
             Self::Texts(texts) => Json::from(texts.as_slice()),
             Self::Empty | Self::Unknown => Json::Null,
         }

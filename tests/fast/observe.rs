@@ -6,6 +6,7 @@ mod derived;
 mod edges;
 mod plain;
 mod stream;
+mod values;
 mod windows;
 mod writers;
 
@@ -52,11 +53,16 @@ fn random_expressions_are_as_computed_from_the_waveform() {
         let random: Vec<_> = random.filter(|random| random.width <= 32).collect();
         rng = generator.rng;
         expressions += random.len();
+        // What is recorded at each: another one.
+        let random_at = |at: usize| &random[(7 * at + 3) % random.len()];
         let mut args = vec!["--sample".to_owned(), "37".to_owned()];
         for (at, random) in random.iter().enumerate() {
             args.extend(["--count".to_owned(), format!("c{at}={}", random.text)]);
             if random.width == 1 {
-                args.extend(["--checkpoint".to_owned(), format!("c{at}={}", random.text)]);
+                let (event, value) = (&random.text, &random_at(at).text);
+                let checkpoint = format!("c{at}={event}; v{at}=signed({value})");
+                args.extend(["--checkpoint".to_owned(), checkpoint]);
+                args.extend(["--latency".to_owned(), format!("c{at}..c{at}")]);
                 args.extend(["--never".to_owned(), format!("c{at}={}", random.text)]);
             }
         }
@@ -96,10 +102,17 @@ fn random_expressions_are_as_computed_from_the_waveform() {
                     .filter(|(_, value)| **value == 1);
                 let high: Vec<usize> = high.map(|(cycle, _)| cycle).collect();
                 // A path alone is the beginning of an activation, which others look at.
+                let checkpoint = of("checkpoints", &name).unwrap();
                 if !plain.active.contains_key(text) {
-                    let told = &of("checkpoints", &name).unwrap()["cycles"];
-                    assert_eq!(*told, json!(high), "{design}: {text}");
+                    assert_eq!(checkpoint["cycles"], json!(high), "{design}: {text}");
                 }
+                let latency = of("latencies", &format!("c{at}..c{at}")).unwrap();
+                let recorded = [&checkpoint, &latency];
+                values::are_those(
+                    &random_at(at).values,
+                    recorded,
+                    &format!("{design}: {text}"),
+                );
                 let rule = of("rules", &name).unwrap();
                 assert_eq!(rule["cycles"], json!(high.len()), "{design}: {text}");
                 let violations = rule["violations"].as_array().unwrap().iter();

@@ -240,7 +240,7 @@ fn the_documented_fields_of_observations_are_those_written() {
     let design = example("matmul.futil");
     workshop.write(
         "o.toml",
-        "[[checkpoint]]\nwhen = \"main.next_row\"\ninterval = 10\n[[latency]]\nfrom = \"main.k.out == 0\"\nto = \"main.clear\"\n",
+        "[[checkpoint]]\nwhen = \"main.next_row\"\ninterval = 10\nvalues = { k = \"sfixed(main.k.out, 1)\" }\n[[latency]]\nfrom = \"main.next_row\"\nto = \"main.clear\"\n[[latency]]\nfrom = \"main.k.out == 0\"\nto = \"main.clear\"\n",
     );
     let observed = [
         "--latency",

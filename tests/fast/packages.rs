@@ -67,7 +67,12 @@ const ROOMS: [Room; 20] = [
     },
     Room {
         name: "petal-observe",
-        knows: &["petal-metadata", "petal-reconstruct", "petal-table"],
+        knows: &[
+            "petal-data",
+            "petal-metadata",
+            "petal-reconstruct",
+            "petal-table",
+        ],
         in_tests: &[],
     },
     Room {

@@ -157,6 +157,8 @@ fn an_observed_run_has_tables_of_it() {
         "--out",
         "out",
         "--checkpoint",
+        "main.multiply; i=main.i.out, a b=signed(main.i.out), x=sfixed(main.i.out, 1)",
+        "--latency",
         "main.multiply",
     ];
     workshop.succeeds(&args);
@@ -167,6 +169,24 @@ fn an_observed_run_has_tables_of_it() {
         text.lines().count() - 1
     );
     assert!(!tables.contains_key(&Table::Observed("counters")));
+    // Of what is recorded there are columns of their own, in files, too.
+    workshop.succeeds(&["export", "out"]);
+    let types = |table: &'static str, first: usize| -> Vec<String> {
+        let table = &tables[&Table::Observed(table)];
+        let schema = table.schema();
+        let fields = schema.fields()[first..].iter();
+        fields
+            .map(|of| format!("{}: {}", of.name(), of.data_type()))
+            .collect()
+    };
+    assert_eq!(
+        types("checkpoints", 7),
+        ["value_i: UInt64", "value_a_b: Int64", "value_x: Float64"]
+    );
+    assert_eq!(
+        types("latencies", 3),
+        ["from_i: UInt64", "from_a_b: Int64", "from_x: Float64"]
+    );
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn words() -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let observed = [
         "--checkpoint",
-        "begins=main.incr",
+        "begins=main.incr; i=main.i.out",
         "--latency",
         "bodies=main.incr",
         "--watch",

@@ -178,6 +178,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: OBSERVATIONS, about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/checkpoints.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/latencies.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
+    Output { name: "observations/intervals.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/blame.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/changes.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },
     Output { name: "observations/violations.csv", about: OBSERVED, make: Make::Observed, of_front_end: false },

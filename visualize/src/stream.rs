@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
 use petal_metadata::Metadata;
+use petal_table::Value;
 
 use crate::timeline::{Change, Changes, Format, Slice, SliceId, Track, Whole};
 
@@ -59,7 +60,7 @@ pub trait Subscriber {
 }
 
 /// A value that was observed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     /// The cycle.
     pub cycle: u64,
@@ -69,6 +70,10 @@ pub struct Observed {
     pub index: Option<u64>,
     /// The value.
     pub value: u64,
+    /// What a checkpoint is called this time, if a value of the design names it.
+    pub name: Option<String>,
+    /// What a checkpoint records, each with its name.
+    pub recorded: Vec<(String, Value)>,
 }
 
 /// Tells a [`Subscriber`] of a run. What is observed comes from elsewhere, and is told where it belongs.

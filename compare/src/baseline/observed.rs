@@ -46,4 +46,16 @@ pub struct CheckpointFigures {
     /// The median distance between two stamps, in cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_distance: Option<u64>,
+    /// What it recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ValueFigures>,
+}
+
+/// The values of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueFigures {
+    /// What they are called.
+    pub name: String,
+    /// Each as it is shown, one for every stamp; empty if nobody knows it.
+    pub at_stamps: Vec<String>,
 }

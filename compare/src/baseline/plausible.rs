@@ -102,6 +102,12 @@ impl Baseline {
         if self.checkpoints.iter().map(|row| row.stamps).ne(counts) {
             return Err("its stamps do not add up".to_owned());
         }
+        for row in &self.checkpoints {
+            let mut counts = row.values.iter().map(|of| of.at_stamps.len() as u64);
+            if counts.any(|count| count != row.stamps) {
+                return Err(format!("the values of {} do not add up", row.name));
+            }
+        }
         Ok(())
     }
 
@@ -158,7 +164,7 @@ mod tests {
         "flame": [[0, 0, 1], [1, 1, 4], [2, 2, 4]],
         "latencies": [{"name": "l", "count": 3, "median": 2, "p99": 7, "max": 7, "over_shortest": 5, "histogram": {"2": 2, "7": 1}}],
         "counters": [{"name": "c", "total": 8}],
-        "checkpoints": [{"name": "k", "stamps": 2, "median_distance": 4}, {"name": "m", "stamps": 1}],
+        "checkpoints": [{"name": "k", "stamps": 2, "median_distance": 4, "values": [{"name": "i", "at_stamps": ["0", "1"]}]}, {"name": "m", "stamps": 1}],
         "stamps": [0, 1, 0],
         "synthesis": {"device": "d", "has_memories": false, "tools": ["t"], "luts": 9, "ffs": 8, "brams": 0, "dsps": 1, "carries": 2,
                       "periods_ps": [7000, 7100, 7300]}

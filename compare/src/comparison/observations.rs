@@ -2,7 +2,8 @@
 //!
 //! An observation is the same in both runs if it has the same name: what it is of may have changed its place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde::Serialize;
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
@@ -84,7 +85,7 @@ pub struct CheckpointRow {
     pub median_distance: Measure,
 }
 
-/// The order of the stamps of the checkpoints that both runs have. Stamps of one cycle are in the order of their names.
+/// The order of the stamps of the checkpoints that both runs have, with the values that both record. Stamps of one cycle are in the order of their names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Order {
     /// How many stamps there are.
@@ -214,20 +215,39 @@ impl Observations {
     }
 }
 
-/// The checkpoints of all stamps of a run, of those that are in `common`.
-fn order<'a>(run: &'a Baseline, common: &BTreeSet<String>) -> Vec<&'a str> {
-    let stamps = run.stamps.iter();
-    let names = stamps.map(|&at| run.checkpoints[at].name.as_str());
-    names.filter(|name| common.contains(*name)).collect()
+/// What both runs have in the order of stamps: checkpoints, each with its values.
+type Common<'a> = BTreeMap<&'a str, Vec<&'a str>>;
+
+/// All stamps of a run, of the checkpoints and values that both runs have: `mac k=0 i=1`.
+fn order(run: &Baseline, common: &Common<'_>) -> Vec<String> {
+    let mut so_far = vec![0; run.checkpoints.len()];
+    let stamps = run.stamps.iter().filter_map(|&number| {
+        let of = &run.checkpoints[number];
+        let at = so_far[number];
+        so_far[number] += 1;
+        let names = common.get(of.name.as_str())?;
+        let mut stamp = of.name.clone();
+        for name in names {
+            let value = of.values.iter().find(|of| of.name == *name);
+            let value = value.and_then(|of| of.at_stamps.get(at));
+            let _ = write!(stamp, " {name}={}", value.map_or("", String::as_str));
+        }
+        Some(stamp)
+    });
+    stamps.collect()
 }
 
 impl Order {
     fn new(before: &Baseline, after: &Baseline) -> Option<Self> {
-        let names = |run: &Baseline| -> BTreeSet<String> {
-            let checkpoints = run.checkpoints.iter();
-            checkpoints.map(|row| row.name.clone()).collect()
-        };
-        let common: BTreeSet<String> = names(before).intersection(&names(after)).cloned().collect();
+        let rows = both(&before.checkpoints, &after.checkpoints, |row| &row.name);
+        let mut common = Common::new();
+        for (_, _, was, is) in &rows {
+            if let (Some(was), Some(is)) = (was, is) {
+                let names = is.values.iter().map(|of| of.name.as_str());
+                let names = names.filter(|name| was.values.iter().any(|of| of.name == *name));
+                common.insert(&is.name, names.collect());
+            }
+        }
         if common.is_empty() {
             return None;
         }
@@ -250,13 +270,10 @@ impl Order {
     }
 
     /// Aligns both orders from a stamp on that is the same in both, or the first.
-    fn align(&mut self, was: &[&str], is: &[&str], from: usize) {
-        let part = |all: &[&str]| -> Vec<String> {
-            let all = all.iter().skip(from).take(ALIGNED);
-            all.map(|name| (*name).to_owned()).collect()
-        };
-        let (was_part, is_part) = (part(was), part(is));
-        let steps = capture_diff_slices(Algorithm::Myers, &was_part, &is_part);
+    fn align(&mut self, was: &[String], is: &[String], from: usize) {
+        let part = |all: &[String]| from..all.len().min(from + ALIGNED);
+        let (was_part, is_part) = (&was[part(was)], &is[part(is)]);
+        let steps = capture_diff_slices(Algorithm::Myers, was_part, is_part);
         let groups = group_diff_ops(steps, AROUND).into_iter().enumerate();
         let steps = groups.flat_map(|(nth, steps)| {
             let steps = steps.into_iter().enumerate();

@@ -7,14 +7,22 @@ use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{Aspect, Subject, SubjectKind};
-use crate::builder::Builder;
+use crate::builder::{Builder, Known};
 use crate::collector::{Collector, Finished, Outlet};
 use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::Refused;
+use crate::program::Program;
+use crate::recorded::{self, HasValues, Recorded, Recording, ValueRequest, with_values};
 use crate::stats::{quantile, ratio};
 use crate::tables::ResultTable;
 use crate::text::Text;
+
+/// What columns of recorded values are called in front of their names.
+const VALUE: &str = "value_";
+
+/// How many checkpoints a value may name.
+const MOST_NAMES: usize = 1000;
 
 /// A checkpoint: each time at which something happens.
 #[derive(Debug, Clone, Deserialize)]
@@ -26,6 +34,11 @@ pub struct CheckpointRequest {
     pub when: Text,
     /// The initiation interval: cycles, or the checkpoint or event whose median distance it is.
     pub interval: Option<Interval>,
+    /// What is recorded each time.
+    #[serde(default, deserialize_with = "recorded::in_order")]
+    pub values: Vec<ValueRequest>,
+    /// A value that is a part of the name: there is a checkpoint for each that it has.
+    pub by: Option<Text>,
 }
 
 /// An initiation interval.
@@ -53,15 +66,20 @@ pub struct Checkpoint {
     /// The initiation interval in cycles, if one is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<u64>,
+    /// What was recorded each time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Recorded>,
 }
 
 impl CheckpointRequest {
-    /// With no interval.
+    /// With no interval, and nothing to record.
     pub fn new(name: Option<String>, when: Text) -> Self {
         Self {
             name,
             when,
             interval: None,
+            values: Vec::new(),
+            by: None,
         }
     }
 }
@@ -75,6 +93,9 @@ struct CheckpointCollector {
     /// Whether it happens when the run is over, if that comes to its end: something that is active ends then.
     ends_with_run: bool,
     cycles: Vec<u64>,
+    values: Vec<Recording>,
+    /// The value that is a part of the name.
+    by: Option<Recording>,
     /// Where it is left, unless it is asked for only for the interval of others.
     outlet: Option<Outlet<Checkpoint>>,
 }
@@ -87,8 +108,25 @@ pub(super) fn build(
 ) -> Result<(), Box<Refused>> {
     let name = |of: &CheckpointRequest| of.when.name(of.name.as_ref());
     for of in requests {
-        let (interval, when) = (of.interval.clone(), &of.when);
-        add(name(of), when, interval, Some(outlet), builder)?;
+        let event = builder.event(&of.when)?;
+        let values = Recording::all(&of.values, builder)?;
+        let by = of.by.as_ref();
+        let by = by.map(|by| Recording::new(name(of), by, builder));
+        let collector = CheckpointCollector {
+            interval: of.interval.clone(),
+            values: values.clone(),
+            by: by.transpose()?,
+            outlet: Some(outlet.clone()),
+            ..CheckpointCollector::new(name(of), &of.when.text, &event, &mut builder.program)
+        };
+        builder.collect(collector);
+        let name = name(of);
+        let known = Known {
+            name,
+            event,
+            values,
+        };
+        builder.checkpoints.push(known);
     }
     add_marked(outlet, builder);
     let names: Vec<String> = requests.iter().map(name).collect();
@@ -96,34 +134,15 @@ pub(super) fn build(
         if let Some(Interval::Of(wanted)) = &of.interval
             && !names.contains(wanted)
         {
-            let event = Text {
+            let event = builder.event(&Text {
                 text: wanted.clone(),
                 ..of.when.clone()
-            };
-            add(wanted.clone(), &event, None, None, builder)?;
+            })?;
+            let program = &mut builder.program;
+            let collector = CheckpointCollector::new(wanted.clone(), wanted, &event, program);
+            builder.collect(collector);
         }
     }
-    Ok(())
-}
-
-fn add(
-    name: String,
-    when: &Text,
-    interval: Option<Interval>,
-    outlet: Option<&Outlet<Checkpoint>>,
-    builder: &mut Builder<'_>,
-) -> Result<(), Box<Refused>> {
-    let event = builder.event(when)?;
-    let node = builder.program.add(&event);
-    builder.collect(CheckpointCollector {
-        name,
-        when: when.text.clone(),
-        node,
-        interval,
-        ends_with_run: event.is_end(),
-        cycles: Vec::new(),
-        outlet: outlet.cloned(),
-    });
     Ok(())
 }
 
@@ -140,17 +159,14 @@ fn add_marked(outlet: &Outlet<Checkpoint>, builder: &mut Builder<'_>) {
             let holder = holder.clone();
             let kind = SubjectKind::of_statement(component, control);
             let event = Expression::Subject(Subject { holder, kind }, Aspect::Begin);
-            let node = builder.program.add(&event);
             let label = labels::control_label(builder.metadata, component, control);
-            builder.collect(CheckpointCollector {
-                name: format!("{path}{number}"),
-                when: format!("@checkpoint({number}) {label}"),
-                node,
-                interval: None,
-                ends_with_run: false,
-                cycles: Vec::new(),
+            let name = format!("{path}{number}");
+            let when = format!("@checkpoint({number}) {label}");
+            let collector = CheckpointCollector {
                 outlet: Some(outlet.clone()),
-            });
+                ..CheckpointCollector::new(name, &when, &event, &mut builder.program)
+            };
+            builder.collect(collector);
         }
         // Those that share hardware, too: each is active for itself.
         for (at, cell) in component.cells.iter().enumerate() {
@@ -160,6 +176,49 @@ fn add_marked(outlet: &Outlet<Checkpoint>, builder: &mut Builder<'_>) {
                 waiting.push((*inner, holder, format!("{path}{}.", cell.name)));
             }
         }
+    }
+}
+
+impl CheckpointCollector {
+    /// One that has no interval, records nothing and is left nowhere.
+    fn new(name: String, when: &str, event: &Expression, program: &mut Program) -> Self {
+        Self {
+            name,
+            when: when.to_owned(),
+            node: program.add(event),
+            interval: None,
+            ends_with_run: event.is_end(),
+            cycles: Vec::new(),
+            values: Vec::new(),
+            by: None,
+            outlet: None,
+        }
+    }
+
+    /// What a stamp is called that has these bits, if a value names it.
+    fn named(&self, bits: Option<u64>) -> Option<String> {
+        let by = &self.by.as_ref()?.so_far;
+        let value = bits.map_or("?".to_owned(), |bits| by.of(bits).plain());
+        Some(format!("{}[{value}]", self.name))
+    }
+
+    /// The stamps of each checkpoint, with its name: one for each value that names it. Those of which the value is not known, or not
+    /// one of the first, are together.
+    fn rows(&self) -> Vec<(String, Vec<usize>)> {
+        let all = 0..self.cycles.len();
+        let Some(by) = &self.by else {
+            return vec![(self.name.clone(), all.collect())];
+        };
+        let mut rows: BTreeMap<Option<u64>, Vec<usize>> = BTreeMap::new();
+        for at in all {
+            let bits = by.so_far.bits.get(at).copied();
+            let is_full = rows.len() >= MOST_NAMES;
+            let bits = bits.filter(|_| !is_full || rows.contains_key(&bits));
+            rows.entry(bits).or_default().push(at);
+        }
+        let rows = rows.into_iter();
+        rows.filter_map(|(bits, stamps)| Some((self.named(bits)?, stamps)))
+            .collect()
     }
 }
 
@@ -183,25 +242,35 @@ impl Collector for CheckpointCollector {
     }
 
     fn kept(&self) -> usize {
-        self.cycles.len()
+        let values = self.values.len() + usize::from(self.by.is_some());
+        self.cycles.len() * (1 + values)
     }
 
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
         let may_happen = look.tree.is_some() || (self.ends_with_run && look.is_done);
         let happens = may_happen && look.values[self.node] != 0;
         if happens {
-            look.tell(None, 1);
             self.cycles.push(look.cycle);
+            // Nobody knows the values after the last cycle.
+            let is_known = look.tree.is_some();
+            if is_known {
+                let all = self.values.iter_mut().chain(&mut self.by);
+                all.for_each(|of| of.record(look));
+            }
+            let at = self.cycles.len() - 1;
+            look.tell_of(None, 1, || {
+                let by = self.by.as_ref().filter(|_| is_known);
+                let by = by.and_then(|of| of.so_far.bits.last().copied());
+                let values = self.values.iter().map(|of| &of.so_far);
+                let values = values.map(|of| (of.name.clone(), of.shown(at)));
+                (self.named(by), values.collect())
+            });
         }
         happens
     }
 
     fn median_distance(&self) -> Option<u64> {
-        let mut distances = BTreeMap::new();
-        for pair in self.cycles.windows(2) {
-            *distances.entry(pair[1] - pair[0]).or_insert(0) += 1;
-        }
-        quantile(&distances, 1, 2)
+        median_distance(&self.cycles)
     }
 
     fn finish(self: Box<Self>, run: &Finished<'_>) {
@@ -212,18 +281,32 @@ impl Collector for CheckpointCollector {
             let known = run.medians.iter().find(|(of, _)| of == name);
             known.and_then(|(_, median)| *median)
         };
-        outlet.leave(Checkpoint {
-            median_distance: self.median_distance(),
-            interval: match self.interval {
-                None => None,
-                Some(Interval::Cycles(cycles)) => Some(cycles),
-                Some(Interval::Of(name)) => median_of(&name),
-            },
-            name: self.name,
-            when: self.when,
-            cycles: self.cycles,
-        });
+        let interval = match &self.interval {
+            None => None,
+            Some(Interval::Cycles(cycles)) => Some(*cycles),
+            Some(Interval::Of(name)) => median_of(name),
+        };
+        for (name, stamps) in self.rows() {
+            let cycles: Vec<u64> = stamps.iter().map(|&at| self.cycles[at]).collect();
+            let values = self.values.iter().map(|of| of.so_far.at(&stamps));
+            outlet.leave(Checkpoint {
+                name,
+                when: self.when.clone(),
+                median_distance: median_distance(&cycles),
+                interval,
+                values: values.collect(),
+                cycles,
+            });
+        }
     }
+}
+
+fn median_distance(cycles: &[u64]) -> Option<u64> {
+    let mut distances = BTreeMap::new();
+    for pair in cycles.windows(2) {
+        *distances.entry(pair[1] - pair[0]).or_insert(0) += 1;
+    }
+    quantile(&distances, 1, 2)
 }
 
 /// All stamps in the order of time, each with the number of its checkpoint.
@@ -236,25 +319,34 @@ pub(super) fn stamps(all: &[Checkpoint]) -> Vec<(u64, usize)> {
     stamps
 }
 
+/// A row of their table.
+struct Row<'a> {
+    i: u64,
+    of: &'a Checkpoint,
+    /// How many stamps the checkpoint has before.
+    at: usize,
+    cycle: u64,
+    from_first: u64,
+    distance: u64,
+}
+
+impl HasValues for Row<'_> {
+    fn values(&self) -> (&[Recorded], usize) {
+        (&self.of.values, self.at)
+    }
+}
+
 /// Their table.
 pub(super) fn tables(all: &[Checkpoint]) -> Vec<ResultTable<'_>> {
-    struct Row<'a> {
-        i: u64,
-        name: &'a str,
-        cycle: u64,
-        from_first: u64,
-        distance: u64,
-        interval: Option<u64>,
-    }
     let in_intervals = |cycles: u64, row: &Row<'_>| {
-        let interval = row.interval.filter(|interval| *interval > 0);
+        let interval = row.of.interval.filter(|interval| *interval > 0);
         interval.map_or(Value::Empty, |interval| {
             Value::Fraction(ratio(cycles, interval))
         })
     };
     let columns = Columns::default()
         .number("i", |row: &Row<'_>| row.i.into())
-        .text("checkpoint", |row| row.name.into())
+        .text("checkpoint", |row| row.of.name.as_str().into())
         .titled("id")
         .number("cycle", |row| row.cycle.into())
         .titled("t(i)")
@@ -272,17 +364,22 @@ pub(super) fn tables(all: &[Checkpoint]) -> Vec<ResultTable<'_>> {
         })
         .titled("(t(i)-t(i-1))/II")
         .optional();
+    let columns = with_values(columns, VALUE, all.iter().flat_map(|of| &of.values));
     let stamps = stamps(all);
     let first = stamps.first().map_or(0, |&(cycle, _)| cycle);
     let title = format!("checkpoints: {} stamps, none lost", stamps.len());
     let mut before = first;
-    let rows = (0..).zip(stamps).map(move |(i, (cycle, at))| Row {
-        i,
-        name: &all[at].name,
-        cycle,
-        from_first: cycle - first,
-        distance: cycle - std::mem::replace(&mut before, cycle),
-        interval: all[at].interval,
+    let mut so_far = vec![0; all.len()];
+    let rows = (0..).zip(stamps).map(move |(i, (cycle, number))| {
+        so_far[number] += 1;
+        Row {
+            i,
+            of: &all[number],
+            at: so_far[number] - 1,
+            cycle,
+            from_first: cycle - first,
+            distance: cycle - std::mem::replace(&mut before, cycle),
+        }
     });
     vec![ResultTable::new("checkpoints", title, columns, rows)]
 }
@@ -298,6 +395,7 @@ pub(super) fn tracks(all: &[Checkpoint]) -> Vec<Track> {
     all.map(|(of, stamps)| Track {
         name: of.name.clone(),
         content: TrackContent::Instants(stamps),
+        arguments: recorded::arguments(&of.values, &(0..of.cycles.len()).collect::<Vec<_>>()),
     })
     .collect()
 }

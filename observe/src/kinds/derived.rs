@@ -261,6 +261,7 @@ pub(super) fn tracks(all: &[Derived], sample: Option<u64>) -> Vec<Track> {
         Track {
             name: of.name.clone(),
             content: TrackContent::Samples(values.collect()),
+            arguments: Vec::new(),
         }
     });
     tracks.collect()

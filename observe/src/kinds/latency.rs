@@ -2,6 +2,7 @@
 //!
 //! Whatever happens in a run is looked at a fixed number of times, however many intervals are open.
 
+mod found;
 mod open;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use petal_table::{Columns, Track, TrackContent};
 use serde::{Deserialize, Serialize};
 
 use crate::collector::{Collector, Finished, Outlet};
-use open::Open;
+use found::Found;
 
 use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::blame::{Blame, blame};
@@ -19,11 +20,12 @@ use crate::checker::{Checker, Named};
 use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::{Problem, Refused};
+use crate::recorded::{HasValues, Recorded, Recording, arguments, with_values};
 use crate::stats::quantile;
 use crate::syntax::{self, Kind, Syntax};
 use crate::tables::{Forms, ResultTable, or_empty};
 use crate::text::Text;
-use crate::work::{Cycles, Work};
+use crate::work::Work;
 
 /// A latency. `from` alone is something with a handshake, or that is active.
 #[derive(Debug, Clone, Deserialize)]
@@ -68,6 +70,9 @@ pub struct Latency {
     pub histogram: BTreeMap<u64, u64>,
     /// Each, in the order in which they ended: the cycle in which it began, and how many cycles it took.
     pub intervals: Vec<(u64, u64)>,
+    /// What checkpoints at its ends recorded for each, as `from_NAME` and `to_NAME`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Recorded>,
     /// How many began and had not ended when the run was over.
     pub unfinished: u64,
     /// How many ends belong to no beginning.
@@ -111,37 +116,6 @@ struct LatencyCollector {
     outlet: Outlet<Latency>,
 }
 
-/// What a latency has found so far.
-#[derive(Default)]
-pub(crate) struct Found {
-    open: Open,
-    intervals: Vec<(u64, u64)>,
-    histogram: BTreeMap<u64, u64>,
-    unmatched: u64,
-    /// The cycles of all intervals up to `counted`, open ones as well.
-    cycles: Cycles,
-    counted: u64,
-    shortest: Option<Shortest>,
-}
-
-/// The first of the shortest intervals.
-struct Shortest {
-    start: u64,
-    cycles: u64,
-    /// What it consists of, once nobody else remembers those cycles.
-    parts: Option<Cycles>,
-}
-
-impl Shortest {
-    fn parts(&self, work: &Work) -> Cycles {
-        let mut parts = Cycles::new();
-        for (from, to, shape) in work.during(self.start, self.start + self.cycles) {
-            *parts.entry(shape).or_default() += to - from;
-        }
-        parts
-    }
-}
-
 /// Makes latencies ready.
 pub(super) fn build(
     requests: &[LatencyRequest],
@@ -156,13 +130,24 @@ fn add(
     outlet: &Outlet<Latency>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
-    let event = |checker: &Checker<'_>, syntax: &Syntax| checker.event(syntax);
-    let (from, to, is_handshake) = match &of.to {
-        Some(to) => (builder.event(&of.from)?, builder.event(to)?, false),
+    let stamped = |checker: &Checker<'_>, syntax: &Syntax| builder.stamped(checker, syntax);
+    let ((from, at_start), (to, at_end), is_handshake) = match &of.to {
+        Some(to) => {
+            let end = |text| builder.checked(text, syntax::expression, stamped);
+            (end(&of.from)?, end(to)?, false)
+        }
         None => builder.checked(&of.from, syntax::interval, |checker, (from, to)| match to {
-            Some(to) => Ok((event(checker, from)?, event(checker, to)?, false)),
-            None => alone(checker, from),
+            Some(to) => Ok((stamped(checker, from)?, stamped(checker, to)?, false)),
+            None => {
+                let (from, to, is_handshake) = alone(checker, from)?;
+                let values = [&from, &to].map(|event| builder.values_at(event));
+                let [at_start, at_end] = values;
+                Ok(((from, at_start), (to, at_end), is_handshake))
+            }
         })?,
+    };
+    let called = |end: &str, values: Vec<Recording>| -> Vec<Recording> {
+        values.into_iter().map(|of| of.called_at(end)).collect()
     };
     let value = |text: &Text| {
         builder.checked(text, syntax::expression, |checker, syntax| {
@@ -190,7 +175,11 @@ fn add(
         ends_with_run: to.is_end(),
         is_handshake,
         number: builder.own.len(),
-        found: Found::default(),
+        found: Found {
+            at_start: called("from", at_start),
+            at_end: called("to", at_end),
+            ..Found::default()
+        },
         outlet: outlet.clone(),
     };
     builder.own.push(match (&from, &to) {
@@ -264,7 +253,8 @@ impl Collector for LatencyCollector {
     }
 
     fn kept(&self) -> usize {
-        self.found.intervals.len()
+        let values = self.found.at_start.len() + self.found.at_end.len();
+        self.found.intervals.len() * (1 + values)
     }
 
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
@@ -277,12 +267,23 @@ impl Collector for LatencyCollector {
         }
         if begins {
             let tag = self.tags.map_or(0, |(from, _)| look.values[from]);
-            found.open.begin(look.cycle, tag);
+            let values = found.at_start.iter().map(|of| of.now(look));
+            let beginning = (look.cycle, values.collect());
+            found.open.begin(beginning, tag);
         }
         if ends {
             let tag = self.tags.map_or(0, |(_, to)| look.values[to]);
             match found.open.end(tag) {
-                Some(start) => found.add(start, look.cycle - start),
+                Some((start, values)) => {
+                    found.add(start, look.cycle - start);
+                    for (of, &bits) in found.at_start.iter_mut().zip(&values) {
+                        of.so_far.bits.push(bits);
+                    }
+                    // Nobody knows the values after the last cycle.
+                    if look.tree.is_some() {
+                        found.at_end.iter_mut().for_each(|of| of.record(look));
+                    }
+                }
                 None if look.tree.is_some() && !self.is_handshake => found.unmatched += 1,
                 None => {}
             }
@@ -308,12 +309,15 @@ impl Collector for LatencyCollector {
         let Found {
             open,
             intervals,
+            at_start,
+            at_end,
             histogram,
             unmatched,
             cycles,
             shortest,
             ..
         } = self.found;
+        let values = at_start.into_iter().chain(at_end);
         let count = intervals.len() as u64;
         let total: u64 = intervals.iter().map(|(_, cycles)| cycles).sum();
         let min = shortest.as_ref().map(|of| of.cycles);
@@ -345,45 +349,8 @@ impl Collector for LatencyCollector {
             ),
             histogram,
             intervals,
+            values: values.map(|of| of.so_far).collect(),
         });
-    }
-}
-
-impl Found {
-    /// Counts the cycles up to this one for all that is open.
-    fn count_to(&mut self, cycle: u64, work: &Work) {
-        if self.open.count > 0 {
-            for (from, to, shape) in work.during(self.counted, cycle) {
-                *self.cycles.entry(shape).or_default() += (to - from) * self.open.count;
-            }
-        }
-        self.counted = cycle;
-    }
-
-    fn add(&mut self, start: u64, cycles: u64) {
-        *self.histogram.entry(cycles).or_default() += 1;
-        self.intervals.push((start, cycles));
-        let shortest = self.shortest.as_ref();
-        if shortest.is_none_or(|shortest| cycles < shortest.cycles) {
-            self.shortest = Some(Shortest {
-                start,
-                cycles,
-                parts: None,
-            });
-        }
-    }
-
-    /// Takes back what was counted for intervals that did not end.
-    fn leave_unfinished(&mut self, work: &Work) {
-        let starts: Vec<u64> = self.open.starts().collect();
-        for (at, &start) in starts.iter().enumerate() {
-            let next = starts.get(at + 1).copied().unwrap_or(self.counted);
-            for (from, to, shape) in work.during(start, next) {
-                let counted = self.cycles.entry(shape).or_default();
-                *counted -= (to - from) * (at as u64 + 1);
-            }
-        }
-        self.cycles.retain(|_, cycles| *cycles > 0);
     }
 }
 
@@ -391,7 +358,8 @@ impl Found {
 pub(super) fn tables(all: &[Latency]) -> Vec<ResultTable<'_>> {
     vec![
         latency_table(all),
-        interval_table(all),
+        interval_table(all, "latencies", Forms::Database),
+        interval_table(all, "intervals", Forms::FileAndShown),
         Blame::table(all.iter().map(|of| (&*of.name, &*of.blame))),
     ]
 }
@@ -414,25 +382,46 @@ fn latency_table(all: &[Latency]) -> ResultTable<'_> {
     ResultTable::new("latencies", title, columns, all.iter()).with(Forms::FileAndShown)
 }
 
-fn interval_table(all: &[Latency]) -> ResultTable<'_> {
-    type Row<'a> = (&'a Latency, (u64, u64));
+/// Each interval: for databases all, and where they have values, in a file of their own and shown.
+fn interval_table<'a>(all: &'a [Latency], name: &'static str, forms: Forms) -> ResultTable<'a> {
     let columns = Columns::default()
-        .text("latency", |(of, _): &Row<'_>| of.name.as_str().into())
-        .number("start", |(_, (start, _))| (*start).into())
-        .number("cycles", |(_, (_, cycles))| (*cycles).into());
-    let rows = all.iter();
-    let rows = rows.flat_map(|of| of.intervals.iter().map(move |&interval| (of, interval)));
-    ResultTable::new("latencies", "", columns, rows).with(Forms::Database)
+        .text("latency", |row: &Row<'_>| row.of.name.as_str().into())
+        .number("start", |row| row.of.intervals[row.at].0.into())
+        .number("cycles", |row| row.of.intervals[row.at].1.into());
+    let columns = with_values(columns, "", all.iter().flat_map(|of| &of.values));
+    let all = all.iter();
+    let all = all.filter(move |of| forms == Forms::Database || !of.values.is_empty());
+    let rows = all.flat_map(|of| (0..of.intervals.len()).map(move |at| Row { of, at }));
+    ResultTable::new(
+        name,
+        "intervals, with the values at their ends",
+        columns,
+        rows,
+    )
+    .with(forms)
+}
+
+/// A row of their table.
+struct Row<'a> {
+    of: &'a Latency,
+    at: usize,
+}
+
+impl HasValues for Row<'_> {
+    fn values(&self) -> (&[Recorded], usize) {
+        (&self.of.values, self.at)
+    }
 }
 
 /// Their tracks.
 pub(super) fn tracks(all: &[Latency]) -> Vec<Track> {
     let tracks = all.iter().map(|of| {
-        let mut intervals = of.intervals.clone();
-        intervals.sort_unstable();
+        let mut order: Vec<usize> = (0..of.intervals.len()).collect();
+        order.sort_unstable_by_key(|&at| of.intervals[at]);
         Track {
             name: of.name.clone(),
-            content: TrackContent::Slices(intervals),
+            content: TrackContent::Slices(order.iter().map(|&at| of.intervals[at]).collect()),
+            arguments: arguments(&of.values, &order),
         }
     });
     tracks.collect()

@@ -233,6 +233,7 @@ pub(super) fn tracks(all: &[Rule]) -> Vec<Track> {
         Track {
             name: of.name.clone(),
             content: TrackContent::Slices(slices.collect()),
+            arguments: Vec::new(),
         }
     });
     tracks.collect()

@@ -306,6 +306,7 @@ pub(super) fn tracks(all: &[Watch]) -> Vec<Track> {
                 [] => TrackContent::Values(values.collect()),
                 _ => TrackContent::Instants(writes),
             },
+            arguments: Vec::new(),
         }
     });
     tracks.collect()

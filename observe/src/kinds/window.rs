@@ -342,6 +342,7 @@ pub(super) fn tracks(all: &[Window]) -> Vec<Track> {
         Track {
             name: of.name.clone(),
             content: TrackContent::Slices(parts),
+            arguments: Vec::new(),
         }
     });
     tracks.collect()

@@ -8,7 +8,6 @@ use petal_reconstruct::{Ahead, ProbeSource as _};
 use super::{Followed, Job};
 use crate::error::Error;
 use crate::interrupt;
-use crate::observing::directory;
 use crate::options::Simulator;
 
 impl<'a> Job<'a> {
@@ -17,7 +16,7 @@ impl<'a> Job<'a> {
         if let Simulator::Verilator(_) = self.options.simulator {
             return Ok(None);
         }
-        let directory = || directory(&self.design, true);
+        let directory = || self.directory(true);
         let observations = self.observing.of(self.metadata, directory)?;
         let values = observations.as_ref().map_or(&[][..], Observations::values);
         // Which parts are kept is known only when the run is over.

@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::folder::{self, Draft};
 use crate::follow::{self, Known, Unfollowed};
 use crate::interrupt;
-use crate::observing::directory;
 use crate::verify::more_verilog;
 
 impl<'a> Job<'a> {
@@ -45,7 +44,7 @@ impl<'a> Job<'a> {
         let work = self.staging.work("work");
         let cache = self.options.cache.as_deref();
         let cache = cache.map_or_else(Cache::open, |dir| Ok(Cache::of(dir)))?;
-        let directory = directory(&self.design, false);
+        let directory = self.directory(false);
         let observations = self.observing.of(self.metadata, || directory.clone())?;
         let values = observations.as_ref().map_or(&[][..], Observations::values);
         let signals = Computation::of(values).signals(self.reconstruction.signals());

@@ -9,8 +9,8 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use petal_analysis::{cells, control, groups, lines, loops};
 use petal_observe::{ResultTable, Results};
 use petal_reconstruct::Overhead;
-use petal_table::arrow::{column, field, number, or_null, text};
-use petal_table::{Column, Columns};
+use petal_table::arrow::{field, number, or_null, text};
+use petal_table::{Column, Columns, column_name};
 
 /// The version of the schema: it changes when a column is removed, renamed or gets another type or meaning, and not when one is
 /// added.
@@ -159,7 +159,7 @@ fn runs() -> Vec<Field> {
         or_null(number("conditions")),
         or_null(number("overhead")),
     ];
-    let kinds = Overhead::ALL.map(|kind| or_null(number(&column(kind.title()))));
+    let kinds = Overhead::ALL.map(|kind| or_null(number(&column_name(kind.title()))));
     fields.extend(kinds);
     fields.extend([
         or_null(text("stopped")),

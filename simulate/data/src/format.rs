@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU32;
 
+use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 
 /// The widest format, in bits: as wide as a Verilog tool has to support (IEEE 1800-2017, section 6.9.1).
@@ -22,7 +23,8 @@ pub enum NumericType {
 }
 
 /// How a word is read as a number: its bits, whether they are two's complement, and where the binary point is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "FormatText", into = "FormatText")]
 pub struct Format {
     numeric_type: NumericType,
     is_signed: bool,
@@ -47,7 +49,7 @@ pub(crate) struct FormatText {
 
 impl Format {
     /// Unsigned whole numbers of `width` bits.
-    pub(crate) fn unsigned(width: u32) -> Self {
+    pub fn unsigned(width: u32) -> Self {
         Self {
             numeric_type: NumericType::Bitnum,
             is_signed: false,
@@ -55,6 +57,41 @@ impl Format {
             width: NonZeroU32::new(width).unwrap_or(NonZeroU32::MIN),
             fraction: 0,
         }
+    }
+
+    /// The same words in two's complement.
+    #[must_use]
+    pub fn signed(self) -> Self {
+        Self {
+            is_signed: true,
+            ..self
+        }
+    }
+
+    /// The same words with so many bits after the binary point; `None` if they have fewer.
+    pub fn fixed(self, fraction: u32) -> Option<Self> {
+        let fixed = Self {
+            numeric_type: NumericType::FixedPoint,
+            fraction,
+            ..self
+        };
+        (fraction <= self.width()).then_some(fixed)
+    }
+
+    /// The same words as floating-point numbers; `None` if they have neither 32 nor 64 bits.
+    pub fn float(self) -> Option<Self> {
+        let float = Self {
+            numeric_type: NumericType::Ieee754Float,
+            is_signed: true,
+            ..self
+        };
+        matches!(self.width(), 32 | 64).then_some(float)
+    }
+
+    /// The number that a word of up to 64 bits is: a decimal as short as exactness allows, or `nan` or `inf`.
+    pub fn text(self, word: u64) -> String {
+        let text = crate::number::to_text(&BigUint::from(word), self);
+        text.trim_matches('"').to_owned()
     }
 
     /// The kind of numbers.
@@ -81,15 +118,17 @@ impl Format {
     pub fn int_width(self) -> u32 {
         self.width.get() - self.fraction
     }
+}
 
-    pub(crate) fn to_text(self) -> FormatText {
-        FormatText {
-            numeric_type: self.numeric_type,
-            is_signed: self.is_signed,
-            width: Some(self.width()),
-            int_width: match self.numeric_type {
+impl From<Format> for FormatText {
+    fn from(format: Format) -> Self {
+        Self {
+            numeric_type: format.numeric_type,
+            is_signed: format.is_signed,
+            width: Some(format.width()),
+            int_width: match format.numeric_type {
                 NumericType::Bitnum | NumericType::Ieee754Float => None,
-                NumericType::FixedPoint => Some(self.int_width()),
+                NumericType::FixedPoint => Some(format.int_width()),
             },
             frac_width: None,
         }

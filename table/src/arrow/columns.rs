@@ -61,13 +61,11 @@ impl Builder {
             }
             (Self::Texts(column), _) => column.append(false),
             (Self::Number(column), Value::Count(count)) => column.append_value(whole(*count)?),
+            (Self::Number(column), Value::Signed(number)) => column.append_value(*number),
             (Self::Number(column), _) => column.append_null(),
             (Self::Bits(column), Value::Count(bits)) => column.append_value(*bits),
             (Self::Bits(column), _) => column.append_null(),
-            (Self::Decimal(column), Value::Decimal(number) | Value::Fraction(number)) => {
-                column.append_value(*number);
-            }
-            (Self::Decimal(column), _) => column.append_null(),
+            (Self::Decimal(column), value) => column.append_option(value.number()),
         }
         Ok(())
     }

@@ -95,6 +95,16 @@ impl<W: Write> Subscriber for EventLines<W> {
             self.add(",\"index\":", index);
         }
         self.add(",\"is\":", observed.value);
+        if let Some(name) = &observed.name {
+            write!(self.line, ",\"name\":{}", json!(name))?;
+        }
+        for (at, (name, value)) in observed.recorded.iter().enumerate() {
+            let before = if at == 0 { ",\"values\":{" } else { "," };
+            write!(self.line, "{before}{}:{}", json!(name), value.json())?;
+        }
+        if !observed.recorded.is_empty() {
+            self.line.push(b'}');
+        }
         self.write()
     }
 

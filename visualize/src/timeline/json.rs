@@ -150,23 +150,34 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
             self.event(&json!({
                 "name": "thread_name", "ph": "M", "pid": process, "tid": tid, "args": { "name": row.name },
             }))?;
-            match row.events {
+            let told = |event: &mut Value, number: usize| {
+                let told = row.arguments(number);
+                let told: Map<String, Value> = told
+                    .map(|(name, of)| (name.to_owned(), of.json()))
+                    .collect();
+                if !told.is_empty() {
+                    event["args"] = Value::from(told);
+                }
+            };
+            match &row.events {
                 Events::Instants(instants) => {
-                    for (cycle, _) in instants {
+                    for &(cycle, _, number) in instants {
                         let mut instant = event("i", cycle);
                         instant["s"] = json!("t");
+                        told(&mut instant, number);
                         self.event(&instant)?;
                     }
                 }
                 Events::Slices(slices) => {
-                    for cycles in slices {
+                    for (cycles, number) in slices {
                         let mut slice = event("X", cycles.start);
                         slice["dur"] = json!(cycles.end - cycles.start);
+                        told(&mut slice, *number);
                         self.event(&slice)?;
                     }
                 }
                 Events::Values(values) => {
-                    for (cycle, value) in values {
+                    for &(cycle, value) in values {
                         let mut counter = event("C", cycle);
                         counter["args"] = json!({ "value": value });
                         self.event(&counter)?;

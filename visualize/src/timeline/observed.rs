@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
-use petal_table::{Track, TrackContent};
+use petal_table::{Track, TrackContent, Value};
 
 /// What was observed, as far as a timeline shows it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,14 +24,25 @@ pub struct Observed {
 pub(super) struct Row<'a> {
     pub name: &'a str,
     pub events: Events,
+    arguments: &'a [(String, Vec<Value>)],
+}
+
+impl<'a> Row<'a> {
+    /// What is told of an event, by its number on the track.
+    pub fn arguments(&self, number: usize) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let all = self.arguments.iter();
+        let all = all.map(move |(name, values)| (name.as_str(), &values[number]));
+        all.filter(|(_, value)| **value != Value::Empty)
+    }
 }
 
 /// What is on a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Events {
-    Instants(Vec<(u64, Option<u64>)>),
-    /// None overlaps another one.
-    Slices(Vec<Range<u64>>),
+    /// Each with its order and its number.
+    Instants(Vec<(u64, Option<u64>, usize)>),
+    /// Each with its number. None overlaps another one.
+    Slices(Vec<(Range<u64>, usize)>),
     Values(Vec<(u64, f64)>),
 }
 
@@ -50,28 +61,39 @@ impl Observed {
     /// The lines of all tracks, in their order.
     pub(super) fn rows(&self) -> Vec<Row<'_>> {
         let mut rows = Vec::new();
-        for Track { name, content } in &self.tracks {
+        for track in &self.tracks {
+            let Track {
+                name,
+                content,
+                arguments,
+            } = track;
             let events = match content {
                 TrackContent::Instants(cycles) => {
                     // What ends with the run happens in the cycle after the last.
                     let shown = self.shown.start..=self.shown.end;
-                    let cycles = cycles.iter().filter(|(cycle, _)| shown.contains(cycle));
-                    vec![Events::Instants(cycles.copied().collect())]
+                    let cycles = cycles.iter().zip(0..);
+                    let cycles = cycles.map(|(&(cycle, order), number)| (cycle, order, number));
+                    let cycles = cycles.filter(|(cycle, ..)| shown.contains(cycle));
+                    vec![Events::Instants(cycles.collect())]
                 }
                 TrackContent::Slices(slices) => self.below_one_another(slices),
                 TrackContent::Values(values) => vec![within(values, &self.shown)],
                 TrackContent::Samples(values) => vec![within(values, &self.sampled)],
             };
-            rows.extend(events.into_iter().map(|events| Row { name, events }));
+            rows.extend(events.into_iter().map(|events| Row {
+                name,
+                events,
+                arguments,
+            }));
         }
         rows
     }
 
     fn below_one_another(&self, slices: &[(u64, u64)]) -> Vec<Events> {
-        let mut rows: Vec<Vec<Range<u64>>> = Vec::new();
+        let mut rows: Vec<Vec<(Range<u64>, usize)>> = Vec::new();
         // The rows that are free, and the others by the ends of their last slices: there may be as many as slices.
         let (mut free, mut taken) = (BTreeSet::new(), BinaryHeap::new());
-        for &(start, cycles) in slices {
+        for (&(start, cycles), number) in slices.iter().zip(0..) {
             let end = start + cycles;
             if end <= self.shown.start || start >= self.shown.end {
                 continue;
@@ -88,7 +110,7 @@ impl Observed {
                 rows.push(Vec::new());
             }
             taken.push(Reverse((slice.end, row)));
-            rows[row].push(slice);
+            rows[row].push((slice, number));
         }
         rows.into_iter().map(Events::Slices).collect()
     }

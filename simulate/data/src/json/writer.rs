@@ -49,7 +49,7 @@ impl Serialize for FileView<'_> {
             };
             let view = MemoryView {
                 data,
-                format: memory.format.to_text(),
+                format: memory.format.into(),
             };
             (&memory.name, view)
         }))

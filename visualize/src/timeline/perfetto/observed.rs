@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
+use petal_table::Value;
 use prost::Message as _;
 use prost::encoding::message;
 
 use super::sequence::{MAIN, NANOSECONDS, stream};
 use crate::timeline::Observed;
 use crate::timeline::compress::Packets;
-use crate::timeline::observed::Events;
+use crate::timeline::observed::{Events, Row};
 use crate::timeline::proto::{self, tag};
 
 /// The track that holds the others; those of the run have low numbers, and those of an overview higher ones.
@@ -38,15 +39,16 @@ pub(super) fn write<W: Write + Send + 'static>(
             ..proto::TrackEvent::default()
         };
         let name = || Some(row.name.to_owned());
-        match row.events {
+        match &row.events {
             Events::Instants(instants) => {
-                for (cycle, order) in instants {
+                for &(cycle, order, number) in instants {
                     // The arrow that comes in, and the one that goes out.
                     let arrows = order.map(|order| [order, order + 1].map(|at| ARROWS + at));
                     writer.event(
                         cycle,
                         proto::TrackEvent {
                             name: name(),
+                            debug_annotations: told(&row, number),
                             flow_ids: arrows.into_iter().flatten().collect(),
                             ..event(proto::TYPE_INSTANT)
                         },
@@ -54,9 +56,10 @@ pub(super) fn write<W: Write + Send + 'static>(
                 }
             }
             Events::Slices(slices) => {
-                for slice in slices {
+                for (slice, number) in slices {
                     let begin = proto::TrackEvent {
                         name: name(),
+                        debug_annotations: told(&row, *number),
                         ..event(proto::TYPE_SLICE_BEGIN)
                     };
                     writer.event(slice.start, begin)?;
@@ -64,7 +67,7 @@ pub(super) fn write<W: Write + Send + 'static>(
                 }
             }
             Events::Values(values) => {
-                for (cycle, value) in values {
+                for &(cycle, value) in values {
                     let event = proto::TrackEvent {
                         double_counter_value: Some(value),
                         ..event(proto::TYPE_COUNTER)
@@ -75,6 +78,31 @@ pub(super) fn write<W: Write + Send + 'static>(
         }
     }
     Ok(())
+}
+
+/// What is told of an event.
+fn told(row: &Row<'_>, number: usize) -> Vec<proto::DebugAnnotation> {
+    let told = row.arguments(number).map(|(name, value)| {
+        let told = proto::DebugAnnotation {
+            name: Some(name.to_owned()),
+            ..proto::DebugAnnotation::default()
+        };
+        match value {
+            Value::Count(number) => proto::DebugAnnotation {
+                uint_value: Some(*number),
+                ..told
+            },
+            Value::Signed(number) => proto::DebugAnnotation {
+                int_value: Some(*number),
+                ..told
+            },
+            other => proto::DebugAnnotation {
+                double_value: other.number(),
+                ..told
+            },
+        }
+    });
+    told.collect()
 }
 
 struct Writer<'a, W> {

@@ -97,6 +97,48 @@ fn changes_that_come_again_leave_out_what_the_first_ones_had() {
 }
 
 #[test]
+fn values_are_arguments_of_what_was_observed() {
+    use petal_table::{Track, TrackContent, Value};
+    let file = Shared::default();
+    let mut timeline = Perfetto::new(file.clone()).unwrap();
+    let values = |all: [Value; 3]| ("v".to_owned(), all.to_vec());
+    let track = |name: &str, content, all| Track {
+        name: name.to_owned(),
+        content,
+        arguments: vec![values(all)],
+    };
+    let instants = TrackContent::Instants(vec![(1, None), (2, None), (3, None)]);
+    let slices = TrackContent::Slices(vec![(4, 4), (5, 5), (20, 1)]);
+    let numbers = ["0.5", "-inf", "1"].map(|text| Value::Number(text.to_owned()));
+    let observed = Observed {
+        tracks: vec![
+            track(
+                "stamps",
+                instants,
+                [Value::Count(7), Value::Signed(-7), Value::Empty],
+            ),
+            track("slices", slices, numbers),
+        ],
+        shown: 2..10,
+        sampled: 2..10,
+    };
+    timeline.observed(&observed).unwrap();
+    timeline.finish().unwrap();
+    let told = events(&file).into_iter().flat_map(|(_, event)| {
+        let told = event.debug_annotations.into_iter();
+        told.map(|told| (told.name, told.int_value, told.double_value))
+    });
+    let told: Vec<_> = told.collect();
+    let name = || Some("v".to_owned());
+    let expected = [
+        (name(), Some(-7), None),
+        (name(), None, Some(0.5)),
+        (name(), None, Some(f64::NEG_INFINITY)),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn the_number_of_an_open_slice_may_be_given_to_another() {
     let file = Shared::default();
     let mut timeline = Perfetto::new(file.clone()).unwrap();

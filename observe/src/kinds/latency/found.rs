@@ -1,0 +1,79 @@
+//! What a latency finds while a run goes by: its intervals, and which work their cycles belong to.
+
+use std::collections::BTreeMap;
+
+use super::open::Open;
+use crate::recorded::Recording;
+use crate::work::{Cycles, Work};
+
+/// What a latency has found so far.
+#[derive(Default)]
+pub(super) struct Found {
+    pub open: Open,
+    pub intervals: Vec<(u64, u64)>,
+    /// What is recorded at the beginnings and at the ends.
+    pub at_start: Vec<Recording>,
+    pub at_end: Vec<Recording>,
+    pub histogram: BTreeMap<u64, u64>,
+    pub unmatched: u64,
+    /// The cycles of all intervals up to `counted`, open ones as well.
+    pub cycles: Cycles,
+    pub counted: u64,
+    pub shortest: Option<Shortest>,
+}
+
+/// The first of the shortest intervals.
+pub(super) struct Shortest {
+    pub start: u64,
+    pub cycles: u64,
+    /// What it consists of, once nobody else remembers those cycles.
+    pub parts: Option<Cycles>,
+}
+
+impl Shortest {
+    pub fn parts(&self, work: &Work) -> Cycles {
+        let mut parts = Cycles::new();
+        for (from, to, shape) in work.during(self.start, self.start + self.cycles) {
+            *parts.entry(shape).or_default() += to - from;
+        }
+        parts
+    }
+}
+
+impl Found {
+    /// Counts the cycles up to this one for all that is open.
+    pub fn count_to(&mut self, cycle: u64, work: &Work) {
+        if self.open.count > 0 {
+            for (from, to, shape) in work.during(self.counted, cycle) {
+                *self.cycles.entry(shape).or_default() += (to - from) * self.open.count;
+            }
+        }
+        self.counted = cycle;
+    }
+
+    pub fn add(&mut self, start: u64, cycles: u64) {
+        *self.histogram.entry(cycles).or_default() += 1;
+        self.intervals.push((start, cycles));
+        let shortest = self.shortest.as_ref();
+        if shortest.is_none_or(|shortest| cycles < shortest.cycles) {
+            self.shortest = Some(Shortest {
+                start,
+                cycles,
+                parts: None,
+            });
+        }
+    }
+
+    /// Takes back what was counted for intervals that did not end.
+    pub fn leave_unfinished(&mut self, work: &Work) {
+        let starts: Vec<u64> = self.open.starts().collect();
+        for (at, &start) in starts.iter().enumerate() {
+            let next = starts.get(at + 1).copied().unwrap_or(self.counted);
+            for (from, to, shape) in work.during(start, next) {
+                let counted = self.cycles.entry(shape).or_default();
+                *counted -= (to - from) * (at as u64 + 1);
+            }
+        }
+        self.cycles.retain(|_, cycles| *cycles > 0);
+    }
+}
