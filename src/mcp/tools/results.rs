@@ -1,0 +1,154 @@
+//! What of a command's JSON a client gets: the same fields, in lists that are cut.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use petal_profile::Error;
+use petal_visualize::outputs::OBSERVATIONS;
+use serde_json::{Map, Value, json};
+
+use crate::mcp::parameters::Asked;
+use crate::mcp::rows::Rows;
+
+/// The only document that a command printed.
+fn only(printed: Vec<Value>) -> Value {
+    printed.into_iter().next().unwrap_or_default()
+}
+
+/// The only document, with these of its lists cut.
+fn with_lists(printed: Vec<Value>, lists: &[&str], rows: &mut Rows) -> Value {
+    let mut all = only(printed);
+    lists.iter().for_each(|list| rows.cut(&mut all, list));
+    all
+}
+
+/// `petal run`: the summary, and what was observed.
+pub fn run(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut all = with_lists(printed, &["hotspots", "warnings"], rows);
+    if let Some(ending) = all.get_mut("ending") {
+        rows.cut_named(ending, "active", "nodes of the last call tree");
+    }
+    let profile = asked.profile.as_deref().unwrap_or(Path::new(""));
+    let path = profile.join(OBSERVATIONS);
+    if !path.exists() {
+        return Ok(all);
+    }
+    let text = petal_files::read_to_string(&path).map_err(Error::io("read", &path))?;
+    let mut observed: Value = serde_json::from_str(&text)
+        .map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
+    for (list, left_out) in [
+        ("rules", &[][..]),
+        ("latencies", &["intervals", "histogram"]),
+        ("counters", &["samples"]),
+    ] {
+        let mut of_list = observed[list].take();
+        for row in of_list.as_array_mut().into_iter().flatten() {
+            let name = row["name"].as_str().unwrap_or_default().to_owned();
+            for list in ["violations", "blame"] {
+                rows.cut_named(row, list, &format!("{list} of {name}"));
+            }
+            if let Some(row) = row.as_object_mut() {
+                row.retain(|field, _| !left_out.contains(&field.as_str()));
+            }
+        }
+        all[list] = of_list;
+        rows.cut(&mut all, list);
+    }
+    Ok(all)
+}
+
+/// Rows that are the whole document.
+pub fn rows(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut all = json!({ "rows": only(printed) });
+    rows.cut(&mut all, "rows");
+    Ok(all)
+}
+
+/// A row on each line.
+pub fn trace(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut all = json!({ "rows": printed });
+    rows.cut(&mut all, "rows");
+    Ok(all)
+}
+
+/// `petal annotate`: of each file the lines that cost most, in their order.
+pub fn annotate(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut all = only(printed);
+    for file in all["files"].as_array_mut().into_iter().flatten() {
+        let name = format!("lines of {}", file["name"].as_str().unwrap_or_default());
+        if let Some(lines) = file["lines"].as_array_mut() {
+            lines.sort_by_key(|line| {
+                let cycles = |name: &str| line[name].as_u64();
+                Reverse((cycles("costs"), cycles("cycles")))
+            });
+        }
+        rows.cut_named(file, "lines", &name);
+        if let Some(lines) = file["lines"].as_array_mut() {
+            lines.sort_by_key(|line| line["line"].as_u64());
+        }
+    }
+    Ok(all)
+}
+
+/// `petal compare`: what differs, most first.
+pub fn compare(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut all = only(printed);
+    let delta = |row: &Value, of: &str| row[of]["delta"].as_i64().unwrap_or(0);
+    for list in ["statements", "groups", "cells"] {
+        if let Some(all) = all[list].as_array_mut() {
+            all.retain(|row| {
+                let figures = ["cycles", "times", "overhead"];
+                row["fate"] != "same" || figures.iter().any(|of| delta(row, of) != 0)
+            });
+            all.sort_by_key(|row| Reverse(delta(row, "cycles").unsigned_abs()));
+        }
+    }
+    // There was no limit.
+    let all_fields = all.as_object_mut().into_iter();
+    all_fields.for_each(|of| of.retain(|name, _| !["limit", "regressed"].contains(&name.as_str())));
+    for list in ["statements", "groups", "cells", "culprits", "notes"] {
+        rows.cut(&mut all, list);
+    }
+    Ok(all)
+}
+
+/// `petal advise`
+pub fn advise(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    Ok(with_lists(
+        printed,
+        &["advice", "not_advised", "defects"],
+        rows,
+    ))
+}
+
+/// `petal whatif`
+pub fn what_if(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    Ok(with_lists(printed, &["answers", "bounds", "parts"], rows))
+}
+
+/// `petal synth`
+pub fn synth(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut all = with_lists(printed, &["without"], rows);
+    rows.cut_named(&mut all["area"], "rows", "parts");
+    // Each has a path of its own.
+    all.as_object_mut().into_iter().for_each(|all| {
+        all.remove("path_ends");
+    });
+    rows.cut_named(
+        &mut all["critical_path"],
+        "steps",
+        "steps of the critical path",
+    );
+    Ok(all)
+}
+
+/// `petal explain`: a term, or all.
+pub fn explain(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut terms = only(printed);
+    if !terms.is_array() {
+        terms = json!([terms]);
+    }
+    let mut all = Map::from_iter([("terms".to_owned(), terms)]).into();
+    rows.cut(&mut all, "terms");
+    Ok(all)
+}
