@@ -22,9 +22,17 @@ fn with_lists(printed: Vec<Value>, lists: &[&str], rows: &mut Rows) -> Value {
     all
 }
 
+/// Removes fields.
+fn without(of: &mut Value, fields: &[&str]) {
+    let object = of.as_object_mut().into_iter();
+    object.for_each(|object| object.retain(|name, _| !fields.contains(&name.as_str())));
+}
+
 /// `petal run`: the summary, and what was observed.
 pub fn run(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
     let mut all = with_lists(printed, &["hotspots", "warnings"], rows);
+    // What other tools found of the design has lists of its own.
+    without(&mut all, &["advice", "what_if"]);
     if let Some(ending) = all.get_mut("ending") {
         rows.cut_named(ending, "active", "nodes of the last call tree");
     }
@@ -47,9 +55,7 @@ pub fn run(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value,
             for list in ["violations", "blame"] {
                 rows.cut_named(row, list, &format!("{list} of {name}"));
             }
-            if let Some(row) = row.as_object_mut() {
-                row.retain(|field, _| !left_out.contains(&field.as_str()));
-            }
+            without(row, left_out);
         }
         all[list] = of_list;
         rows.cut(&mut all, list);
@@ -104,8 +110,7 @@ pub fn compare(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value,
         }
     }
     // There was no limit.
-    let all_fields = all.as_object_mut().into_iter();
-    all_fields.for_each(|of| of.retain(|name, _| !["limit", "regressed"].contains(&name.as_str())));
+    without(&mut all, &["limit", "regressed"]);
     for list in ["statements", "groups", "cells", "culprits", "notes"] {
         rows.cut(&mut all, list);
     }
@@ -131,9 +136,7 @@ pub fn synth(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, E
     let mut all = with_lists(printed, &["without"], rows);
     rows.cut_named(&mut all["area"], "rows", "parts");
     // Each has a path of its own.
-    all.as_object_mut().into_iter().for_each(|all| {
-        all.remove("path_ends");
-    });
+    without(&mut all, &["path_ends"]);
     rows.cut_named(
         &mut all["critical_path"],
         "steps",

@@ -89,6 +89,9 @@ pub fn run(of: &Value) -> String {
 }
 
 pub fn hotspots(of: &Value) -> String {
+    if list(of, "rows").is_empty() {
+        return "no statement costs cycles\n".to_owned();
+    }
     lines(of, "rows", |row| {
         let kind = match text(row, "kind") {
             "cost" => String::new(),
@@ -124,6 +127,9 @@ pub fn annotate(of: &Value) -> String {
 }
 
 pub fn stats(of: &Value) -> String {
+    if list(of, "rows").is_empty() {
+        return "the table has no such rows\n".to_owned();
+    }
     lines(of, "rows", |row| {
         let fields = row.as_object().into_iter().flatten();
         let fields = fields.filter(|(_, value)| {
