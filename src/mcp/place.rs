@@ -5,13 +5,14 @@
 use std::path::{Path, PathBuf};
 
 use petal_profile::Error;
+use petal_profile::outputs::ADVICE;
 use petal_program::{Library, Parsed};
 use petal_visualize::outputs::OUTPUTS;
 
 use crate::perform::{joined, on_large_stack};
 
 /// What else lies in the folder of a profile: patches, and what `petal synth` finds out.
-const BESIDE_OUTPUTS: [&str; 2] = ["advice", "synthesis.json"];
+const BESIDE_OUTPUTS: [&str; 2] = [ADVICE, "synthesis.json"];
 
 /// That folder.
 #[derive(Debug)]

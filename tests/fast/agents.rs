@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::support::agent::Agent;
-use crate::support::page::blocks;
+use crate::support::page::{Block, blocks};
 use crate::support::root;
 use crate::support::workshop::{Workshop, succeeds};
 
@@ -28,6 +28,12 @@ fn hold(was: &str, is: &str) {
         "{PAGE} shows\n{was}\nand it is\n{is}"
     );
     fs::write(root().join(PAGE), page().replacen(was, is, 1)).unwrap();
+}
+
+/// The same of a block of code.
+fn hold_block(block: &Block, is: &str) {
+    let fenced = |text: &str| format!("```{}\n{text}```\n", block.language);
+    hold(&fenced(&block.text), &fenced(is));
 }
 
 /// The row of a tool in the table of the page.
@@ -89,7 +95,7 @@ fn the_page_for_agents_shows_what_they_get() {
                         asked = Some(agent.hear());
                     }
                     Some(answer) => {
-                        hold(&block.text, &elsewhere(&workshop, &format!("{answer:#}\n")))
+                        hold_block(&block, &elsewhere(&workshop, &format!("{answer:#}\n")))
                     }
                     None => assert!(shown["mcpServers"].is_object(), "{shown}"),
                 }
@@ -104,10 +110,7 @@ fn the_page_for_agents_shows_what_they_get() {
                     .unwrap();
                 let (name, arguments) = call.split_once(' ').unwrap();
                 let (text, content) = agent.gets(name, serde_json::from_str(arguments).unwrap());
-                hold(
-                    &block.text,
-                    &elsewhere(&workshop, &format!("→ {call}\n{text}")),
-                );
+                hold_block(&block, &elsewhere(&workshop, &format!("→ {call}\n{text}")));
                 calls += 1;
                 if name == "petal_run" {
                     cycles.push(content["cycles"].as_u64().unwrap());

@@ -326,8 +326,9 @@ fn the_documented_fields_of_annotated_sources_and_words_are_those_written() {
     written.extend(of_area);
     assert_eq!(documented("## Annotated sources"), written);
     // The figures are those of the text.
-    let text = workshop.succeeds(&["annotate", "out"]);
     for file in annotated["files"].as_array().unwrap() {
+        let name = file["name"].as_str().unwrap();
+        let text = workshop.succeeds(&["annotate", "out", "--file", name]);
         for line in file["lines"].as_array().unwrap() {
             let source = line["text"].as_str().unwrap();
             let shown = text

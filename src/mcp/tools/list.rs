@@ -247,8 +247,8 @@ fn advise() -> Tool {
         name: "petal_advise",
         title: "Which changes save cycles",
         about: "Tries changes of a design, and gives those that save cycles, each with a patch of the design's file (`diff`), what it saves, and what it costs. `proved` \
-                changes keep what the design computes; `checked` ones did so with these data. Apply the patches in their order, since some are of the file with \
-                those before them. Changes no design by itself; takes up to `budget`.",
+                changes keep what the design computes; `checked` ones did so with these data. Each patch is of the file as it is, or if `alone` is null, of the file with \
+                those before it; the file `patch` has all in one. Edits no design by itself: you do, or ask again after an edit. Takes up to `budget`.",
         command: "advise",
         options: &["--format=json", "--quiet"],
         last: &[],
@@ -274,6 +274,7 @@ fn advise() -> Tool {
                     ("number", "integer"), ("kind", "string"), ("class", "string"), ("what", "string"), ("on_top", "integer"),
                 ]),
                 "not_advised": list("changes that are not advised, and why", &[("kind", "string"), ("what", "string"), ("why", "string")]),
+                "patch": maybe(text("the file of the patch with all advice")),
                 "arguments": json!({ "type": "array", "items": { "type": "string" }, "description": "the arguments of the command line that the design is compiled with then" }),
             })
         },

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use petal_profile::Error;
+use petal_profile::outputs::ADVICE;
 use petal_visualize::outputs::OBSERVATIONS;
 use serde_json::{Map, Value, json};
 
@@ -117,13 +118,15 @@ pub fn compare(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value,
     Ok(all)
 }
 
-/// `petal advise`
-pub fn advise(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
-    Ok(with_lists(
-        printed,
-        &["advice", "not_advised", "defects"],
-        rows,
-    ))
+/// `petal advise`: the advice, and the file of the patch with all of it.
+pub fn advise(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+    let mut all = with_lists(printed, &["advice", "not_advised", "defects"], rows);
+    let profile = asked.profile.as_deref().unwrap_or(Path::new(""));
+    let patch = profile.join(ADVICE).join("all.patch");
+    if patch.exists() {
+        all["patch"] = patch.display().to_string().into();
+    }
+    Ok(all)
 }
 
 /// `petal whatif`

@@ -214,6 +214,9 @@ pub fn advise(of: &Value) -> String {
             cycles(row, "on_top"),
         )
     }));
+    if let Some(patch) = of["patch"].as_str() {
+        let _ = writeln!(words, "all of it: {patch}");
+    }
     let arguments: Vec<&str> = list(of, "arguments")
         .iter()
         .filter_map(Value::as_str)
