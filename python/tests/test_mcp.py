@@ -14,6 +14,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+# How a client begins, and what it comes to.
 MODES = {"auto": "2026-07-28", "2026-07-28": "2026-07-28", "legacy": "2025-11-25"}
 
 
@@ -53,7 +54,7 @@ def test_tools_declare_what_they_take_and_give(folder, mode):
         assert tool.description and tool.title
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_results_are_as_declared(folder, mode):
     calls = [
         ("petal_run", {"design": "matmul.futil", "never": ["main.clear"], "latency": ["main.multiply"]}),
@@ -64,7 +65,7 @@ def test_results_are_as_declared(folder, mode):
         *(("petal_stats", {"dir": "petal-out/matmul", "table": table}) for table in ["cells", "groups", "control", "loops"]),
         ("petal_trace", {"dir": "petal-out/matmul", "cycles": "10..50"}),
         ("petal_compare", {"base": "unoptimised", "new": "petal-out/matmul"}),
-        ("petal_whatif", {"design": "matmul.futil"}),
+        ("petal_whatif", {"design": "matmul.futil", "budget": "3s"}),
         ("petal_whatif", {"design": "matmul.futil", "primitive": ["std_mult_pipe=1..3"]}),
         ("petal_advise", {"design": "matmul.futil", "budget": "5s"}),
         ("petal_explain", {}),
@@ -95,7 +96,7 @@ def test_results_are_as_declared(folder, mode):
             assert f"3 of {cut['of']} {cut['list']}" in text.text
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_what_goes_wrong_is_told(folder, mode):
     async def act(client):
         outside = await client.call_tool("petal_run", {"design": "../matmul.futil"})
@@ -124,7 +125,7 @@ component main() -> () {
 """
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_call_is_followed_and_cancelled(folder, mode):
     (folder / "endless.futil").write_text(ENDLESS)
 
