@@ -43,8 +43,10 @@ pub struct Tool {
     effect: Effect,
     /// The fields of its result, besides `profile` and `cut`.
     fields: fn() -> Value,
-    /// The result, of what the command prints.
-    result: fn(&Asked, Vec<Value>, &mut Rows) -> Result<Value, Error>,
+    /// A file of the profile that tells more than the command prints, if it is there.
+    more: Option<&'static str>,
+    /// The result, of what the command prints and that file.
+    result: fn(&Asked, Vec<Value>, &mut Rows) -> Value,
     /// The result in some words.
     words: fn(&Value) -> String,
     /// The files of the profile that it links to.
@@ -127,13 +129,20 @@ impl Tool {
             .chain(["--"])
             .chain(asked.names.iter().map(String::as_str));
         let words: Vec<&str> = words.chain(self.last.iter().copied()).collect();
-        let printed = call_until(interrupt, words, "").map_err(short)?;
+        let mut printed = call_until(interrupt, words, "").map_err(short)?;
+        let more = asked.profile.as_ref().zip(self.more);
+        if let Some(path) = more
+            .map(|(profile, name)| profile.join(name))
+            .filter(|path| path.exists())
+        {
+            printed += &petal_files::read_to_string(&path).map_err(Error::io("read", &path))?;
+        }
         let printed = Deserializer::from_str(&printed).into_iter();
         let printed: Result<Vec<Value>, _> = printed.collect();
         let printed =
             printed.map_err(|error| Error::new(format!("petal printed no JSON: {error}")))?;
         let mut rows = Rows::new(asked.top);
-        let mut result = (self.result)(&asked, printed, &mut rows)?;
+        let mut result = (self.result)(&asked, printed, &mut rows);
         result["cut"] = rows.json();
         let mut text = (self.words)(&result);
         text.push_str(&rows.text());

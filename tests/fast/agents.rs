@@ -53,7 +53,7 @@ fn row(tool: &Value) -> String {
         "yes"
     };
     format!(
-        "| `{name}` | {title} | {writes} | {} |\n",
+        "| `{name}` | {title} | {writes} | {} |",
         names.collect::<Vec<_>>().join(", ")
     )
 }
@@ -73,14 +73,10 @@ fn the_page_for_agents_shows_what_they_get() {
     let mut agent = Agent::new(&workshop);
     let tools = agent.answer("tools/list", json!({}))["result"]["tools"].take();
     let text = page();
-    let table: String = text
-        .lines()
-        .filter(|line| line.starts_with("| `petal_"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let rows: String = tools.as_array().unwrap().iter().map(row).collect();
-    let head = "| --- | --- | --- | --- |\n";
-    hold(&format!("{head}{table}"), &format!("{head}{rows}"));
+    let table = text.lines().filter(|line| line.starts_with("| `petal_"));
+    let table: Vec<&str> = table.collect();
+    let rows: Vec<String> = tools.as_array().unwrap().iter().map(row).collect();
+    hold(&table.join("\n"), &rows.join("\n"));
     let mut asked = None;
     let mut cycles = Vec::new();
     let mut calls = 0;
@@ -95,7 +91,7 @@ fn the_page_for_agents_shows_what_they_get() {
                         asked = Some(agent.hear());
                     }
                     Some(answer) => {
-                        hold_block(&block, &elsewhere(&workshop, &format!("{answer:#}\n")))
+                        hold_block(&block, &elsewhere(&workshop, &format!("{answer:#}\n")));
                     }
                     None => assert!(shown["mcpServers"].is_object(), "{shown}"),
                 }

@@ -1,5 +1,6 @@
 //! All tools.
 
+use petal_visualize::outputs::OBSERVATIONS;
 use serde_json::{Value, json};
 
 use super::{Effect, Tool, results, words};
@@ -103,6 +104,7 @@ fn run() -> Tool {
                 "counters": maybe(list("sums over all cycles", &[("name", "string"), ("total", "integer")])),
             })
         },
+        more: Some(OBSERVATIONS),
         result: results::run,
         words: words::run,
         links: &PROFILE,
@@ -128,6 +130,7 @@ fn hotspots() -> Tool {
             ];
             json!({ "rows": list("the statements", &columns) })
         },
+        more: None,
         result: results::rows,
         words: words::hotspots,
         links: &["report.html"],
@@ -151,6 +154,7 @@ fn annotate() -> Tool {
                 "files": list("the files", &[("name", "string"), ("lines", "array")]),
             })
         },
+        more: None,
         result: results::annotate,
         words: words::annotate,
         links: &["report.html"],
@@ -180,6 +184,7 @@ fn stats() -> Tool {
         },
         effect: Effect::Reads,
         fields: || json!({ "rows": list("the rows, by the names of the columns", &[]) }),
+        more: None,
         result: results::rows,
         words: words::stats,
         links: &["report.html"],
@@ -198,6 +203,7 @@ fn trace() -> Tool {
         parameters: &const { [DIR, Parameter::new("cycles", Kind::Cycles), TOP] },
         effect: Effect::Reads,
         fields: || json!({ "rows": list("the cycles", &[("start", "integer"), ("end", "integer")]) }),
+        more: None,
         result: results::trace,
         words: words::trace,
         links: &["report.html"],
@@ -236,6 +242,7 @@ fn compare() -> Tool {
                 "notes": json!({ "type": "array", "items": { "type": "string" } }),
             })
         },
+        more: None,
         result: results::compare,
         words: words::compare,
         links: &["report.html"],
@@ -278,6 +285,7 @@ fn advise() -> Tool {
                 "arguments": json!({ "type": "array", "items": { "type": "string" }, "description": "the arguments of the command line that the design is compiled with then" }),
             })
         },
+        more: None,
         result: results::advise,
         words: words::advise,
         links: &["report.html"],
@@ -319,6 +327,7 @@ fn what_if() -> Tool {
                 "parts": list("loops and cells, and what is left of them", &[("loop or cell", "string"), ("cycles", "integer")]),
             })
         },
+        more: None,
         result: results::what_if,
         words: words::what_if,
         links: &["report.html"],
@@ -365,6 +374,7 @@ fn synth() -> Tool {
                 "cycles": maybe(json!({ "type": ["integer", "null"], "description": "of the profile in the same folder" })),
             })
         },
+        more: None,
         result: results::synth,
         words: words::synth,
         links: &["report.html", "flame-area.svg"],
@@ -390,6 +400,7 @@ fn explain() -> Tool {
             ];
             json!({ "terms": list("the words", &fields) })
         },
+        more: None,
         result: results::explain,
         words: words::explain,
         links: &[],

@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
-use petal_profile::Error;
 use petal_profile::outputs::ADVICE;
-use petal_visualize::outputs::OBSERVATIONS;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::parameters::Asked;
@@ -19,32 +17,34 @@ fn only(printed: Vec<Value>) -> Value {
 /// The only document, with these of its lists cut.
 fn with_lists(printed: Vec<Value>, lists: &[&str], rows: &mut Rows) -> Value {
     let mut all = only(printed);
-    lists.iter().for_each(|list| rows.cut(&mut all, list));
+    for list in lists {
+        rows.cut(&mut all, list);
+    }
     all
 }
 
 /// Removes fields.
 fn without(of: &mut Value, fields: &[&str]) {
-    let object = of.as_object_mut().into_iter();
-    object.for_each(|object| object.retain(|name, _| !fields.contains(&name.as_str())));
+    if let Some(object) = of.as_object_mut() {
+        object.retain(|name, _| !fields.contains(&name.as_str()));
+    }
 }
 
 /// `petal run`: the summary, and what was observed.
-pub fn run(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
-    let mut all = with_lists(printed, &["hotspots", "warnings"], rows);
+pub fn run(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
+    let mut printed = printed.into_iter();
+    let (summary, observed) = (printed.next(), printed.next());
+    let mut all = summary.unwrap_or_default();
+    rows.cut(&mut all, "hotspots");
+    rows.cut(&mut all, "warnings");
     // What other tools found of the design has lists of its own.
     without(&mut all, &["advice", "what_if"]);
     if let Some(ending) = all.get_mut("ending") {
         rows.cut_named(ending, "active", "nodes of the last call tree");
     }
-    let profile = asked.profile.as_deref().unwrap_or(Path::new(""));
-    let path = profile.join(OBSERVATIONS);
-    if !path.exists() {
-        return Ok(all);
-    }
-    let text = petal_files::read_to_string(&path).map_err(Error::io("read", &path))?;
-    let mut observed: Value = serde_json::from_str(&text)
-        .map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
+    let Some(mut observed) = observed else {
+        return all;
+    };
     for (list, left_out) in [
         ("rules", &[][..]),
         ("latencies", &["intervals", "histogram"]),
@@ -61,25 +61,25 @@ pub fn run(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value,
         all[list] = of_list;
         rows.cut(&mut all, list);
     }
-    Ok(all)
+    all
 }
 
 /// Rows that are the whole document.
-pub fn rows(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+pub fn rows(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     let mut all = json!({ "rows": only(printed) });
     rows.cut(&mut all, "rows");
-    Ok(all)
+    all
 }
 
 /// A row on each line.
-pub fn trace(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
-    let mut all = json!({ "rows": printed });
+pub fn trace(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
+    let mut all = json!({ "rows": Value::Array(printed) });
     rows.cut(&mut all, "rows");
-    Ok(all)
+    all
 }
 
 /// `petal annotate`: of each file the lines that cost most, in their order.
-pub fn annotate(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+pub fn annotate(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     let mut all = only(printed);
     for file in all["files"].as_array_mut().into_iter().flatten() {
         let name = format!("lines of {}", file["name"].as_str().unwrap_or_default());
@@ -94,11 +94,11 @@ pub fn annotate(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value
             lines.sort_by_key(|line| line["line"].as_u64());
         }
     }
-    Ok(all)
+    all
 }
 
 /// `petal compare`: what differs, most first.
-pub fn compare(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+pub fn compare(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     let mut all = only(printed);
     let delta = |row: &Value, of: &str| row[of]["delta"].as_i64().unwrap_or(0);
     for list in ["statements", "groups", "cells"] {
@@ -115,27 +115,27 @@ pub fn compare(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value,
     for list in ["statements", "groups", "cells", "culprits", "notes"] {
         rows.cut(&mut all, list);
     }
-    Ok(all)
+    all
 }
 
 /// `petal advise`: the advice, and the file of the patch with all of it.
-pub fn advise(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+pub fn advise(asked: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     let mut all = with_lists(printed, &["advice", "not_advised", "defects"], rows);
     let profile = asked.profile.as_deref().unwrap_or(Path::new(""));
     let patch = profile.join(ADVICE).join("all.patch");
     if patch.exists() {
         all["patch"] = patch.display().to_string().into();
     }
-    Ok(all)
+    all
 }
 
 /// `petal whatif`
-pub fn what_if(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
-    Ok(with_lists(printed, &["answers", "bounds", "parts"], rows))
+pub fn what_if(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
+    with_lists(printed, &["answers", "bounds", "parts"], rows)
 }
 
 /// `petal synth`
-pub fn synth(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+pub fn synth(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     let mut all = with_lists(printed, &["without"], rows);
     rows.cut_named(&mut all["area"], "rows", "parts");
     // Each has a path of its own.
@@ -145,16 +145,16 @@ pub fn synth(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, E
         "steps",
         "steps of the critical path",
     );
-    Ok(all)
+    all
 }
 
 /// `petal explain`: a term, or all.
-pub fn explain(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Result<Value, Error> {
+pub fn explain(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     let mut terms = only(printed);
     if !terms.is_array() {
         terms = json!([terms]);
     }
     let mut all = Map::from_iter([("terms".to_owned(), terms)]).into();
     rows.cut(&mut all, "terms");
-    Ok(all)
+    all
 }

@@ -28,10 +28,23 @@ fn list<'a>(of: &'a Value, field: &str) -> &'a [Value] {
 
 /// Each row of a list on a line.
 fn lines(of: &Value, field: &str, line: impl Fn(&Value) -> String) -> String {
-    list(of, field)
-        .iter()
-        .map(|row| format!("{}\n", line(row)))
-        .collect()
+    let lines: Vec<String> = list(of, field).iter().map(line).collect();
+    ended(&lines)
+}
+
+/// The texts of a list, each on a line behind what it is.
+fn told(of: &Value, field: &str, what: &str) -> String {
+    let texts = list(of, field).iter().filter_map(Value::as_str);
+    let lines: Vec<String> = texts.map(|text| format!("{what}{text}")).collect();
+    ended(&lines)
+}
+
+/// Lines, each with its end.
+fn ended(lines: &[String]) -> String {
+    match lines {
+        [] => String::new(),
+        lines => format!("{}\n", lines.join("\n")),
+    }
 }
 
 pub fn run(of: &Value) -> String {
@@ -46,12 +59,7 @@ pub fn run(of: &Value) -> String {
     );
     if let Some(stopped) = of["stopped"].as_str() {
         let _ = writeln!(words, "it ended early: {stopped}");
-        for wait in list(&of["ending"], "waits")
-            .iter()
-            .filter_map(Value::as_str)
-        {
-            let _ = writeln!(words, "  {wait}");
-        }
+        words.push_str(&told(&of["ending"], "waits", "  "));
     }
     words.push_str(&lines(of, "hotspots", |row| {
         let percent = row["percent"].as_f64().unwrap_or_default();
@@ -83,8 +91,7 @@ pub fn run(of: &Value) -> String {
     words.push_str(&lines(of, "counters", |row| {
         format!("counter {}: {}", text(row, "name"), row["total"])
     }));
-    let warnings = list(of, "warnings").iter().filter_map(Value::as_str);
-    warnings.for_each(|warning| words.push_str(&format!("warning: {warning}\n")));
+    words.push_str(&told(of, "warnings", "warning: "));
     words
 }
 
@@ -187,8 +194,7 @@ pub fn compare(of: &Value) -> String {
     words.push_str(&lines(of, "statements", |row| {
         format!("{}: {}", text(row, "name"), change(&row["cycles"]))
     }));
-    let notes = list(of, "notes").iter().filter_map(Value::as_str);
-    notes.for_each(|note| words.push_str(&format!("note: {note}\n")));
+    words.push_str(&told(of, "notes", "note: "));
     words
 }
 
