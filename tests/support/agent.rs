@@ -64,8 +64,8 @@ impl Agent {
     /// Asks something in the version of the protocol that each request says, and gives what the answer is known by.
     pub fn ask(&mut self, method: &str, params: Value) -> u64 {
         self.asked += 1;
-        let mut request =
-            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
+        let mut request = json!({ "jsonrpc": "2.0", "id": self.asked, "method": method });
+        request["params"] = params;
         let meta = &mut request["params"]["_meta"];
         meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
         meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
@@ -83,7 +83,8 @@ impl Agent {
 
     /// Calls a tool, and gives its result.
     pub fn call(&mut self, name: &str, arguments: Value) -> Value {
-        let params = json!({ "name": name, "arguments": arguments });
+        let mut params = json!({ "name": name });
+        params["arguments"] = arguments;
         let mut answer = self.answer("tools/call", params);
         assert!(answer["result"].is_object(), "{answer}");
         answer["result"].take()
