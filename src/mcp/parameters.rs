@@ -105,7 +105,14 @@ impl Parameter {
         if self.kind == Kind::Cycles {
             schema["default"] = CYCLES.into();
         }
-        schema["description"] = about.unwrap_or_default().into();
+        let mut about = about.unwrap_or_default();
+        let form = argument.and_then(Arg::get_value_names).unwrap_or_default();
+        if let (Kind::Text | Kind::Texts | Kind::Cycles, [form]) = (self.kind, form)
+            && schema.get("enum").is_none()
+        {
+            about = format!("{about}; as {form}");
+        }
+        schema["description"] = about.into();
         schema
     }
 

@@ -75,8 +75,8 @@ fn run() -> Tool {
                 OUT,
                 PASSES,
                 DISABLE_PASS,
-                Parameter::new("cycle-limit", Kind::Number),
-                Parameter::new("partial", Kind::Flag),
+                Parameter::new("cycle-limit", Kind::Number).about("End the run after this many cycles"),
+                Parameter::new("partial", Kind::Flag).about("Also give a run that ends before the design is done, and what was active then, which is an error otherwise"),
                 Parameter::new("never", Kind::Texts),
                 Parameter::new("always", Kind::Texts),
                 Parameter::new("latency", Kind::Texts),
@@ -173,7 +173,7 @@ fn stats() -> Tool {
         parameters: &const {
             [
                 DIR,
-                Parameter::needed("table", Kind::Text),
+                Parameter::needed("table", Kind::Text).about("Which table"),
                 Parameter::new("per-instance", Kind::Flag),
                 Parameter::new("sort", Kind::Text),
                 Parameter::new("reverse", Kind::Flag),
