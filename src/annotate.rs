@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use petal_analysis::{HotspotKind, Margin, listing};
+use petal_analysis::{Analysis, HotspotKind, Line, Margin, listing};
 use petal_metadata::{FileId, FrontEndFileId, Id, Metadata};
 use petal_profile::Error;
 use petal_synth::{Area, Figures};
+use serde_json::{Map, Value, json};
 
-use crate::args::AnnotateArgs;
+use crate::args::{AnnotateArgs, TextOrJson};
 use crate::print::print;
 use crate::profile::{analyse, open};
 use crate::screen::screen;
@@ -18,7 +19,14 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     let profile = open(&args.dir)?;
     let metadata = &profile.metadata;
     let analysis = analyse(&profile)?;
+    let is_json = args.format == TextOrJson::Json;
     if let Some(top) = args.top {
+        if is_json {
+            return Err(Error::usage(format!(
+                "`petal stats {} hotspots --sort cost --top {top} --format json` lists the statements that cost most",
+                args.dir.display()
+            )));
+        }
         let advice = profile.summary.advice.as_ref();
         return print(&analysis.costs(&[HotspotKind::Cost], top, advice, screen()));
     }
@@ -26,24 +34,19 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
     let cycles = analysis.cycles();
     let synthesis = profile.synthesis();
     let synthesis = synthesis.filter(|of| !of.area.rows.is_empty());
+    let area = synthesis.as_ref().map(|of| &of.area);
+    let annotated = files.iter().map(|file| file.annotated(&analysis, area));
+    if is_json {
+        let files: Vec<Value> = annotated.map(|of| of.json()).collect();
+        let all = json!({ "cycles": cycles, "files": files });
+        return print(&format!("{all:#}\n"));
+    }
     let mut text = String::new();
-    for &file in &files {
-        let (name, lines, margins) = match file {
-            File::Calyx(id) => {
-                let name = &*metadata.files[id.index()].name;
-                let margins = synthesis.iter().flat_map(|of| margins(&of.area, name));
-                (name, analysis.annotate(id), margins.collect())
-            }
-            File::FrontEnd(id) => (
-                petal_analysis::front_end_file(metadata, id),
-                analysis.annotate_front_end(id),
-                Vec::new(),
-            ),
-        };
+    for Annotated { name, lines, parts } in annotated {
         if files.len() > 1 {
             let _ = writeln!(text, "{name}");
         }
-        text.push_str(&listing(&lines, cycles, &margins, screen()));
+        text.push_str(&listing(&lines, cycles, &margins(parts.as_ref()), screen()));
     }
     if let Some(synthesis) = &synthesis {
         text.push_str(&screen().wrapped(&of_no_line(&synthesis.area), 0));
@@ -62,8 +65,44 @@ struct OnLine {
     slack_ns: Option<f64>,
 }
 
+/// A file with what its lines cost.
+struct Annotated<'a> {
+    name: &'a str,
+    lines: Vec<Line<'a>>,
+    /// What the parts on each line take, if that is known.
+    parts: Option<BTreeMap<u32, OnLine>>,
+}
+
+impl Annotated<'_> {
+    /// The lines that cost something, or take a part of the device.
+    fn json(&self) -> Value {
+        let lines = self.lines.iter().filter_map(|line| {
+            let mut fields = Map::new();
+            let mut add = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+            if let Some(cost) = line.cost {
+                add("cycles", cost.cycles.into());
+                add("useful", cost.useful.into());
+                add("overhead", cost.overhead.into());
+                add("costs", cost.listed.into());
+            }
+            if let Some(on) = self.parts.as_ref().and_then(|of| of.get(&line.number)) {
+                add("luts", on.luts.into());
+                add("ffs", on.ffs.into());
+                add("slack_ns", on.slack_ns.into());
+            }
+            if fields.is_empty() {
+                return None;
+            }
+            fields.insert("line".to_owned(), line.number.into());
+            fields.insert("text".to_owned(), line.text.into());
+            Some(Value::Object(fields))
+        });
+        json!({ "name": self.name, "lines": lines.collect::<Value>() })
+    }
+}
+
 /// The area of the parts that stand on the lines of a file, and their least slack.
-fn margins(area: &Area, file: &str) -> Vec<Margin> {
+fn on_lines(area: &Area, file: &str) -> BTreeMap<u32, OnLine> {
     let mut lines: BTreeMap<u32, OnLine> = BTreeMap::new();
     let rows = area.rows.iter();
     for row in rows.filter(|row| row.file.as_deref() == Some(file)) {
@@ -78,6 +117,14 @@ fn margins(area: &Area, file: &str) -> Vec<Margin> {
         of.is_shared[1] |= row.is_shared && is_part;
         of.slack_ns = of.slack_ns.into_iter().chain(row.slack_ns).reduce(f64::min);
     }
+    lines
+}
+
+/// The same in columns, if it is known.
+fn margins(parts: Option<&BTreeMap<u32, OnLine>>) -> Vec<Margin> {
+    let Some(lines) = parts else {
+        return Vec::new();
+    };
     let margin = |title, text: &dyn Fn(&OnLine) -> Option<String>| Margin {
         title,
         lines: lines
@@ -114,6 +161,27 @@ fn of_no_line(area: &Area) -> String {
 enum File {
     FrontEnd(FrontEndFileId),
     Calyx(FileId),
+}
+
+impl File {
+    fn annotated<'a>(self, analysis: &Analysis<'a>, area: Option<&Area>) -> Annotated<'a> {
+        let metadata = analysis.metadata();
+        match self {
+            Self::Calyx(id) => {
+                let name = &*metadata.files[id.index()].name;
+                Annotated {
+                    name,
+                    lines: analysis.annotate(id),
+                    parts: area.map(|area| on_lines(area, name)),
+                }
+            }
+            Self::FrontEnd(id) => Annotated {
+                name: petal_analysis::front_end_file(metadata, id),
+                lines: analysis.annotate_front_end(id),
+                parts: None,
+            },
+        }
+    }
 }
 
 /// The files with this name, or all; those of the front end first.

@@ -33,7 +33,7 @@ pub use self::shown::{AgainArgs, TimelineArgs, TraceArgs, ViewerArgs};
 pub use self::stages::{InstrumentArgs, ReconstructArgs};
 pub use self::sweep::SweepArgs;
 pub use self::synth::{AlsoSynthArgs, MemoriesArg, SynthArgs, SynthFormat, TargetArg};
-pub use self::values::parse_size;
+pub use self::values::{parse_cycles, parse_size};
 pub use self::whatif::WhatIfArgs;
 
 use crate::versions;
@@ -75,6 +75,13 @@ Examples:
   petal stats petal-out/design cells --sort overhead --top 3
   petal stats petal-out/design groups --columns group,avg,max --filter component=main --filter 'max>1'
   petal stats petal-out/design control --format csv";
+
+const MCP_HELP: &str = "\
+An agent's program starts it, in the folder of the designs; nothing that the agent names leads out of that folder.
+docs/agents.md tells how to set it up, and which tools there are.
+
+Example:
+  claude mcp add petal -- petal mcp";
 
 const COMPLETIONS_HELP: &str = "\
 Examples:
@@ -188,6 +195,9 @@ pub enum Command {
     Reconstruct(ReconstructArgs),
     /// Tell what a word of the outputs means, such as `useful` or the heading of a column
     Explain(ExplainArgs),
+    /// Serve petal's tools to an agent over standard input and output, by the Model Context Protocol
+    #[command(after_help = MCP_HELP)]
+    Mcp,
     /// Look after the cache of Verilator's builds
     #[command(subcommand)]
     Cache(CacheCommand),
@@ -212,6 +222,18 @@ pub enum CacheCommand {
 pub struct ExplainArgs {
     /// The word, or a key of `summary.json` [default: list all]
     pub term: Vec<String>,
+    /// How to print what it means
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: TextOrJson,
+}
+
+/// How to print what is no table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TextOrJson {
+    /// For the terminal
+    Text,
+    /// JSON
+    Json,
 }
 
 /// `petal completions`
@@ -335,4 +357,7 @@ pub struct AnnotateArgs {
     /// Only the statements that cost most, as `petal run` lists them: so many
     #[arg(long, value_name = "N", conflicts_with = "file")]
     pub top: Option<usize>,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: TextOrJson,
 }

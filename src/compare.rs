@@ -158,7 +158,7 @@ fn check(args: &CompareArgs) -> Result<(), Error> {
     }
     if args.new.is_none() && !(programs[0] && args.passes.len() == 2) {
         return Err(Error::usage(
-            "name two sides, or one Calyx program with two `--passes`",
+            "name two sides, one Calyx program with two `--passes`, or a profile with `--last`",
         ));
     }
     if args.passes.len() == 2 && programs != [true, true] {

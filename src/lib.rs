@@ -35,6 +35,7 @@ mod graph;
 mod instrument;
 mod interrupt;
 mod live;
+mod mcp;
 mod messages;
 mod outcome;
 mod part;

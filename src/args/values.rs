@@ -66,7 +66,7 @@ pub(super) fn parse_name(text: &str) -> Result<String, String> {
 }
 
 /// Some cycles: `A..B`, `A..` or `..B`.
-pub(super) fn parse_cycles(text: &str) -> Result<Range<u64>, String> {
+pub fn parse_cycles(text: &str) -> Result<Range<u64>, String> {
     let (from, to) = text
         .split_once("..")
         .ok_or("write two cycle numbers with `..` between them, such as 0..10")?;

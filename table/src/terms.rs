@@ -102,10 +102,14 @@ impl Term {
             [] => String::new(),
             also => format!("Also: {}. ", also.join(", ")),
         };
-        let more = format!("{also}More: docs/guide/{}", self.page);
-        let more = screen.wrapped(&more.replace("docs/guide/../", "docs/"), 2);
+        let more = screen.wrapped(&format!("{also}More: {}", self.guide()), 2);
         text.push_str(&screen.styled_lines(DIM, &more));
         text
+    }
+
+    /// Where the documentation tells more: a file of the project, and a heading in it.
+    pub fn guide(&self) -> String {
+        format!("docs/guide/{}", self.page).replace("docs/guide/../", "docs/")
     }
 
     /// The meaning and the example in a line, for where the term stands.

@@ -308,3 +308,43 @@ fn the_documented_fields_of_observations_are_those_written() {
     assert!(!workshop.path("out/observations.json").exists());
     assert!(!workshop.path("out/observations/changes.csv").exists());
 }
+
+#[test]
+fn the_documented_fields_of_annotated_sources_and_words_are_those_written() {
+    let workshop = Workshop::empty();
+    let positions = root().join("tests/corpus/struct-positions.futil");
+    workshop.succeeds(&["run", positions.to_str().unwrap(), "-q", "--out", "out"]);
+    let printed = |args: &[&str]| {
+        let printed = workshop.succeeds(&[args, &["--format", "json"]].concat());
+        serde_json::from_str::<Value>(&printed).unwrap()
+    };
+    let annotated = printed(&["annotate", "out"]);
+    let mut written = BTreeSet::new();
+    fields(&annotated, "", &mut written);
+    // They need the tools that `petal synth` calls.
+    let of_area = ["luts", "ffs", "slack_ns"].map(|name| format!("files[].lines[].{name}"));
+    written.extend(of_area);
+    assert_eq!(documented("## Annotated sources"), written);
+    // The figures are those of the text.
+    for file in annotated["files"].as_array().unwrap() {
+        let name = file["name"].as_str().unwrap();
+        let text = workshop.succeeds(&["annotate", "out", "--file", name]);
+        for line in file["lines"].as_array().unwrap() {
+            let source = line["text"].as_str().unwrap();
+            let shown = text
+                .lines()
+                .find(|shown| shown.ends_with(&format!(" {} | {source}", line["line"])));
+            let shown = shown.unwrap_or_else(|| panic!("{line} is not shown"));
+            let first = shown.split_whitespace().next().unwrap();
+            assert_eq!(first, line["cycles"].to_string());
+        }
+    }
+    let refused = workshop.ends(2, &["annotate", "out", "--top", "3", "--format", "json"]);
+    assert!(refused.contains("petal stats out hotspots"), "{refused}");
+    let mut written = BTreeSet::new();
+    let word = printed(&["explain", "useful"]);
+    fields(&word, "", &mut written);
+    assert_eq!(documented("## Words"), written);
+    let all = printed(&["explain"]);
+    assert!(all.as_array().unwrap().contains(&word));
+}

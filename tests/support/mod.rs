@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod advice;
+pub mod agent;
 pub mod comparisons;
 pub mod corpus;
 pub mod dice;
