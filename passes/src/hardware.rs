@@ -67,7 +67,7 @@ impl Design {
                 .is_some_and(|(own, real)| real.starts_with(own))
         };
         let is_known = |body: &str| library::files().values().any(|text| text.contains(body));
-        let infos = self.program.lib.prim_infos().into_iter();
+        let infos = self.program.lib.prim_infos().iter();
         let own = infos.flat_map(|info| match info {
             PrimitiveInfo::Extern {
                 path, primitives, ..

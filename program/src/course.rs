@@ -47,7 +47,7 @@ impl Course {
                 .iter()
                 .map(|of| (running.guard(&of.guard), running.port(&of.src)))
                 .collect();
-            let is_done = driven(group, &bits, |port| port.is_hole())?;
+            let is_done = driven(group, &bits, ir::Port::is_hole)?;
             if is_done {
                 course.left_running = running.begun();
                 return (course.cycles > 0).then_some(course);

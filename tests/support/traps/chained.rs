@@ -13,9 +13,9 @@ impl Writer<'_> {
         (0..count).map(|_| self.chain()).collect()
     }
 
-    fn chain(&mut self) -> String {
-        let n = self.number();
-        let (to, from, other) = (self.register(), self.register(), self.register());
+    /// A multiplier, and what starts it.
+    fn product(&mut self) -> (String, String) {
+        let (from, other) = (self.register(), self.register());
         let m = self.dice.of(&["m0", "m0", "m1"]);
         let of = self
             .dice
@@ -38,7 +38,14 @@ impl Writer<'_> {
         } else {
             format!("!{m}.done ? 1'd1")
         };
-        let multiplies = format!("{m}.left = {left}; {m}.right = {right}; {m}.go = {go};");
+        let starts = format!("{m}.left = {left}; {m}.right = {right}; {m}.go = {go};");
+        (m, starts)
+    }
+
+    fn chain(&mut self) -> String {
+        let n = self.number();
+        let (to, from, other) = (self.register(), self.register(), self.register());
+        let (m, multiplies) = self.product();
         match self.dice.below(9) {
             // The product goes to a register.
             0..=2 => {
