@@ -121,6 +121,19 @@ pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
     all == followed
 }
 
+/// Whether all cells of several cycles that a group starts rest after it, so that it may start them once more in a cycle that it does not need.
+pub fn may_take_longer(component: &ir::Component, group: &ir::Group) -> bool {
+    let mut started = group.assignments.iter().filter_map(|assignment| {
+        let is_go = assignment.dst.borrow().attributes.has(ir::NumAttr::Go);
+        cell_of(&assignment.dst).filter(|_| is_go)
+    });
+    started.all(|cell| {
+        let cell = cell.borrow();
+        let known = primitive(&cell).and_then(|of| takes(of.as_ref()));
+        known == Some(1) || rests(component, group.name(), cell.name())
+    })
+}
+
 /// Whether a statement surely runs a group, and none of these.
 fn takes_time(view: View<'_>, is_one: &impl Fn(&View<'_>) -> bool) -> bool {
     let mut has_one = false;

@@ -27,16 +27,21 @@ impl Scope<'_> {
         let (mut all, mut names) = (Vec::new(), Vec::new());
         let groups = self.component.get_groups().iter();
         let groups = groups.map(|group| group.borrow());
-        for group in groups.filter(|group| !group.attributes.has(ir::NumAttr::Promotable)) {
+        for group in groups {
+            let promised = group.attributes.get(ir::NumAttr::Promotable);
             let course = Course::of(&group)
+                // Of what is said to take as long, the compiler knows.
+                .filter(|course| promised != Some(course.cycles()))
                 .filter(|course| course.leaves_at_rest(self.component, group.name()))
                 .filter(|_| !self.is_run_by_groups(group.name()));
-            found.extend(self.promotable(&group, course.as_ref()));
+            if promised.is_none() {
+                found.extend(self.promotable(&group, course.as_ref()));
+            }
             let certain = course.and_then(|of| self.static_group(&group, Some(&of)));
             if let Some(certain) = certain {
                 names.push(format!("`{}`", certain.name));
                 all.push(self.made_static(certain, true));
-            } else {
+            } else if promised.is_none() {
                 let observed = self.static_group(&group, None);
                 found.extend(observed.map(|group| self.made_static(group, false)));
             }
@@ -105,12 +110,14 @@ impl Scope<'_> {
         });
         let span = self.span(&group.attributes)?;
         let inner = self.text.body(span.clone())?..span.end;
+        let promise = self.text.attribute(span.start..inner.start, "promotable");
         let dones = self.text.dones(inner.clone(), name.as_ref());
         // Nobody else may ask for its `done`, nor may it itself.
         if dones.len() != holes.count() || dones.is_empty() || self.is_run_by_groups(name) {
             return None;
         }
         let mut edits = vec![Edit::insert(span.start, format!("static<{cycles}> "))];
+        edits.extend(promise.map(|promise| Edit::replace(promise, "")));
         let dones = dones.into_iter();
         edits.extend(dones.map(|[_, whole]| Edit::replace(self.text.with_space(whole), "")));
         if let Some(course) = course {

@@ -4,11 +4,11 @@
 //! program may make another result of that. Owns when it is surely so.
 
 use calyx_ir as ir;
-use petal_program::Course;
 use petal_program::dependences::{cell_of, constant, is_promised, is_promised_for, ports_of};
 use petal_program::exclusion::Comparison;
 use petal_program::latency::{latency, only};
 use petal_program::tree::{GroupRef, View};
+use petal_program::{Course, may_take_longer};
 
 /// Whether something is said of the program that may not be so.
 pub(super) fn may_be_untrue(ctx: &ir::Context) -> bool {
@@ -16,7 +16,7 @@ pub(super) fn may_be_untrue(ctx: &ir::Context) -> bool {
         let mut groups = component.get_groups().iter();
         let control = component.control.borrow();
         let mut untrue = component.latency.is_none() && is_promised(component)
-            || groups.any(|group| may_take_another_time(&group.borrow()));
+            || groups.any(|group| may_take_another_time(component, &group.borrow()));
         View::of(&control).walk(&mut |view| {
             let is_group = view.group().is_some();
             let is_bound = view.attributes().has(ir::NumAttr::Bound);
@@ -27,11 +27,14 @@ pub(super) fn may_be_untrue(ctx: &ir::Context) -> bool {
     })
 }
 
-/// Whether a group is said to take so many cycles, and may not.
-fn may_take_another_time(group: &ir::Group) -> bool {
-    let promised = group.attributes.get(ir::NumAttr::Promotable);
-    let certain = Course::of(group).map(|course| course.cycles());
-    promised.is_some() && promised != certain.or_else(|| latency(group))
+/// Whether a group is said to take so many cycles, and may not. Those that its primitives declare may be more than it takes.
+fn may_take_another_time(component: &ir::Component, group: &ir::Group) -> bool {
+    let Some(promised) = group.attributes.get(ir::NumAttr::Promotable) else {
+        return false;
+    };
+    let is_certain = Course::of(group).is_some_and(|course| course.cycles() == promised);
+    let is_declared = || latency(group) == Some(promised) && may_take_longer(component, group);
+    !is_certain && !is_declared()
 }
 
 /// Whether a loop surely runs as often as its `@bound` says: a register that one group sets before it and one group of its body

@@ -114,6 +114,30 @@ impl<'a> Text<'a> {
         None
     }
 
+    /// An attribute of a group in the text before its body, with what is around it if there is no other one.
+    pub fn attribute(&self, head: Range<usize>, name: &str) -> Option<Range<usize>> {
+        let tokens = self.tokens(head);
+        let quoted = format!("\"{name}\"");
+        let is_it = |token: &Token| self.text[token.start..token.end] == quoted;
+        let at = tokens.iter().position(is_it)?;
+        let is_mark = |at: Option<usize>, byte: u8| {
+            at.and_then(|at| tokens.get(at))
+                .is_some_and(|token| token.kind == Kind::Mark(byte))
+        };
+        let (before, value, after) = (at.checked_sub(1)?, at + 2, at + 3);
+        let [before, after] = if is_mark(Some(after), b',') && !is_mark(Some(after + 1), b'>') {
+            // The next one takes its place.
+            return Some(tokens[at].start..tokens.get(after + 1)?.start);
+        } else if is_mark(Some(before), b',') {
+            [before, value]
+        } else if is_mark(Some(after), b',') {
+            [before, after + 1]
+        } else {
+            [before, after]
+        };
+        Some(tokens[before].start..tokens.get(after)?.end)
+    }
+
     /// The `with NAME` in a part of the text, with the white space before it.
     pub fn with(&self, range: Range<usize>) -> Option<Range<usize>> {
         let tokens = self.tokens(range);
