@@ -19,7 +19,7 @@ pub struct ObserveArgs {
     pub observe: Option<PathBuf>,
     /// List when something begins or is true, such as `main.read` or `rose(main.r.done)`, and values in that cycle: `main.read;
     /// k=main.k.out, i=main.i.out`; `NAME[EXPR]=` is a list for each value (may be repeated, as all that follow)
-    #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, …]")]
+    #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, ...]")]
     pub checkpoint: Vec<String>,
     /// Tell how long it takes from one event to another, or how long something is active
     #[arg(long, value_name = "[NAME=]FROM..TO")]

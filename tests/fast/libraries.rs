@@ -238,6 +238,7 @@ fn a_latency_that_is_not_so_is_told() {
     let workshop = Workshop::new();
     let library = petal_passes::Library::new(&[]).unwrap();
     let folder = library.complete().unwrap();
+    std::fs::create_dir_all(workshop.path("own/primitives")).unwrap();
     let own = |cycles: u64| {
         for name in ["binary_operators.futil", "binary_operators.sv"] {
             let text = std::fs::read_to_string(folder.join(name)).unwrap();
