@@ -103,14 +103,14 @@ fn every_patch_saves_what_it_says() {
         return;
     }
     expect![[r#"
-        distances: 51, proved 32, all 32
-        dot-product: 60, proved 43, all 25
-        invoke-ref: 62, proved 42, all 21
-        matmul: 612, proved 612, all 233
-        nested-components: 16, proved 15, all 15
+        distances: 51, proved 28, all 28
+        dot-product: 60, proved 27, all 25
+        invoke-ref: 62, proved 27, all 21
+        matmul: 612, proved 290, all 233
+        nested-components: 16, proved 13, all 13
         neural-layer: 40, proved 29, all 19
         pipelined-mac: 21, proved 21, all 21
-        shared-component: 18, proved 18, all 9
+        shared-component: 18, proved 9, all 9
         static: 13, proved 13, all 13
         structural-enable: 8, proved 8, all 8
         switch-case-if: 6, proved 6, all 3

@@ -36,14 +36,12 @@ impl Scope<'_> {
             let group = group.borrow();
             if Course::of(&group).is_some_and(|course| course.cycles() == 3) {
                 let product = Product::of(&group.assignments);
-                each.extend(product.and_then(|product| {
-                    self.shift(
-                        group.name(),
-                        &group.attributes,
-                        &group.assignments,
-                        &product,
-                    )
-                }));
+                each.extend(self.shift(
+                    group.name(),
+                    &group.attributes,
+                    &group.assignments,
+                    product,
+                ));
             }
         }
         for group in self.component.get_static_groups().iter() {
@@ -51,14 +49,12 @@ impl Scope<'_> {
             if group.latency == 3 && !self.is_part(group.name()) {
                 let product = Product::of(&group.assignments);
                 let product = product.filter(|product| product.is_timed(&group));
-                each.extend(product.and_then(|product| {
-                    self.shift(
-                        group.name(),
-                        &group.attributes,
-                        &group.assignments,
-                        &product,
-                    )
-                }));
+                each.extend(self.shift(
+                    group.name(),
+                    &group.attributes,
+                    &group.assignments,
+                    product,
+                ));
             }
         }
         let names = each.iter().map(|(name, _)| *name);
@@ -89,8 +85,9 @@ impl Scope<'_> {
         name: ir::Id,
         attributes: &ir::Attributes,
         assignments: &[ir::Assignment<T>],
-        product: &Product,
+        product: Option<Product>,
     ) -> Option<(ir::Id, Rewrite)> {
+        let product = product?;
         if self.is_run_by_groups(name) {
             return None;
         }
