@@ -130,7 +130,7 @@ impl Rewrite {
         let [first, _, ..] = each else {
             return None;
         };
-        let least_certain = each.iter().max_by_key(|of| of.certainty).unwrap_or(first);
+        let least_certain = each.iter().max_by_key(|of| of.certainty)?;
         let mut edits: Vec<Edit> = each.iter().flat_map(|of| of.edits.clone()).collect();
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         Some(Self {

@@ -1,6 +1,5 @@
 //! Advice as SARIF 2.1.0, which code scanning reads.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
@@ -51,23 +50,13 @@ fn help(item: &Item) -> String {
     )
 }
 
-/// A relative URI of a file (RFC 3986): what is no letter, digit or one of `-._~` is written in percent.
+/// A relative URI of a file.
 fn uri(path: &Path) -> String {
     let path = match path.file_name() {
         Some(name) if path.is_absolute() => Path::new(name),
         _ => path,
     };
-    let mut uri = String::new();
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
-            byte if byte.is_ascii_alphanumeric() => uri.push(byte.into()),
-            byte => {
-                let _ = write!(uri, "%{byte:02X}");
-            }
-        }
-    }
-    uri
+    petal_table::text::uri(&path.to_string_lossy())
 }
 
 fn result(item: &Item, uri: &str) -> Json {

@@ -170,7 +170,7 @@ impl Recording {
 
     /// Records the value of a cycle.
     pub fn record(&mut self, look: &Look<'_, '_>) {
-        self.so_far.bits.push(look.values[self.node]);
+        self.so_far.bits.push(self.now(look));
     }
 }
 

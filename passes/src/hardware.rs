@@ -2,10 +2,10 @@
 //!
 //! Names are those of the Verilog. Knows nothing of what is active in them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use calyx_frontend::PrimitiveInfo;
+use calyx_frontend::{Primitive, PrimitiveInfo};
 use calyx_ir as ir;
 use petal_program::library;
 
@@ -31,11 +31,9 @@ pub struct HardwareCell {
     pub primitive: String,
     /// The primitive's parameters.
     pub parameters: Vec<(String, u64)>,
-    /// When it is done, if a library of the user's says so.
-    pub promise: Option<HardwarePromise>,
 }
 
-/// That a cell is done so many cycles after it was started.
+/// That cells of a primitive are done so many cycles after they were started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HardwarePromise {
     /// The port that starts it.
@@ -51,44 +49,45 @@ impl Design {
     pub fn instances(&self) -> Vec<HardwareInstance> {
         let mut instances = Vec::new();
         let scope = vec!["toplevel".to_owned(), "main".to_owned()];
-        let known = self.of_petal();
-        self.unfold(self.program.entrypoint, scope, &known, &mut instances);
+        self.unfold(self.program.entrypoint, scope, &mut instances);
         instances
     }
 
-    /// The primitives that are from petal's own library, which says of them what is so.
-    fn of_petal(&self) -> BTreeSet<ir::Id> {
+    /// What libraries of the user's say of when their primitives are done, by their names. Petal's own says what is so.
+    pub fn promises(&self) -> BTreeMap<String, HardwarePromise> {
         let own = self.library.path().canonicalize().ok();
         // The user's files are links in there.
-        let is_own = |path: &Path| {
+        let is_own_file = |path: &Path| {
             let real = path.canonicalize().ok();
             own.as_ref()
                 .zip(real)
                 .is_some_and(|(own, real)| real.starts_with(own))
         };
-        let is_known = |body: &str| library::files().values().any(|text| text.contains(body));
-        let infos = self.program.lib.prim_infos().iter();
-        let own = infos.flat_map(|info| match info {
-            PrimitiveInfo::Extern {
-                path, primitives, ..
-            } if is_own(path) => primitives.keys().copied().collect(),
-            PrimitiveInfo::Inline { primitive, .. } => {
-                let body = primitive.body.as_deref().unwrap_or_default();
-                let is_own = is_known(body.trim());
-                is_own.then_some(primitive.name).into_iter().collect()
+        let is_own_text = |body: &str| library::files().values().any(|text| text.contains(body));
+        let mut promises = BTreeMap::new();
+        let mut add = |primitive: &Primitive, is_own: &dyn Fn() -> bool| {
+            let promise = promise(primitive).filter(|_| !is_own());
+            promises.extend(promise.map(|promise| (primitive.name.to_string(), promise)));
+        };
+        for info in self.program.lib.prim_infos() {
+            match info {
+                PrimitiveInfo::Extern {
+                    path, primitives, ..
+                } => {
+                    for primitive in primitives.values() {
+                        add(primitive, &|| is_own_file(path));
+                    }
+                }
+                PrimitiveInfo::Inline { primitive, .. } => {
+                    let body = primitive.body.as_deref().unwrap_or_default();
+                    add(primitive, &|| is_own_text(body.trim()));
+                }
             }
-            PrimitiveInfo::Extern { .. } => Vec::new(),
-        });
-        own.collect()
+        }
+        promises
     }
 
-    fn unfold(
-        &self,
-        name: ir::Id,
-        scope: Vec<String>,
-        known: &BTreeSet<ir::Id>,
-        instances: &mut Vec<HardwareInstance>,
-    ) {
+    fn unfold(&self, name: ir::Id, scope: Vec<String>, instances: &mut Vec<HardwareInstance>) {
         let component = self.program.components.iter().find(|of| of.name == name);
         let Some(component) = component else {
             return;
@@ -114,7 +113,6 @@ impl Design {
                         .iter()
                         .map(|(name, value)| (name.to_string(), *value))
                         .collect(),
-                    promise: (!known.contains(name)).then(|| promise(&cell)).flatten(),
                 }),
                 ir::CellType::Component { name } => {
                     let mut scope = instance.scope.clone();
@@ -127,23 +125,22 @@ impl Design {
         }
         instances.push(instance);
         for (name, scope) in inner {
-            self.unfold(name, scope, known, instances);
+            self.unfold(name, scope, instances);
         }
     }
 }
 
-/// What is said of when a cell is done.
-fn promise(cell: &ir::Cell) -> Option<HardwarePromise> {
-    let start = cell.ports.iter().find_map(|port| {
-        let port = port.borrow();
+/// What is said of when cells of a primitive are done.
+fn promise(primitive: &Primitive) -> Option<HardwarePromise> {
+    let mut ports = primitive.signature.iter();
+    let (go, number, cycles) = ports.find_map(|port| {
         let number = port.attributes.get(ir::NumAttr::Go)?;
         let cycles = port.attributes.get(ir::NumAttr::Interval)?;
-        Some((port.name.to_string(), number, cycles))
-    });
-    let (go, number, cycles) = start?;
-    let is_done =
-        |port: &&ir::RRC<ir::Port>| port.borrow().attributes.get(ir::NumAttr::Done) == Some(number);
-    let done = cell.ports.iter().find(is_done)?.borrow().name.to_string();
+        Some((port.name().to_string(), number, cycles))
+    })?;
+    let mut ports = primitive.signature.iter();
+    let done = ports.find(|port| port.attributes.get(ir::NumAttr::Done) == Some(number))?;
+    let done = done.name().to_string();
     Some(HardwarePromise { go, done, cycles })
 }
 

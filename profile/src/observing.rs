@@ -70,10 +70,14 @@ impl Observing {
 
     /// Watches whether the user's libraries say what is so.
     pub fn watch_promises(&mut self, design: &Design) {
+        let promises = design.promises();
+        if promises.is_empty() {
+            return;
+        }
         for instance in design.instances() {
             let path = instance.scope[1..].join(".");
             for cell in instance.cells {
-                let Some(promise) = cell.promise else {
+                let Some(promise) = promises.get(&cell.primitive) else {
                     continue;
                 };
                 let port = |port: &str| Signal {

@@ -138,15 +138,7 @@ pub fn may_take_longer(component: &ir::Component, group: &ir::Group) -> bool {
 fn takes_time(view: View<'_>, is_one: &impl Fn(&View<'_>) -> bool) -> bool {
     let mut has_one = false;
     view.walk(&mut |view| has_one |= is_one(&view));
-    !has_one && surely_runs(view)
-}
-
-fn surely_runs(view: View<'_>) -> bool {
-    let is_list = matches!(
-        view.kind(),
-        ControlKind::Seq | ControlKind::StaticSeq | ControlKind::Par | ControlKind::StaticPar
-    );
-    view.group().is_some() || is_list && view.children().into_iter().any(surely_runs)
+    !has_one && view.surely_runs(&|view| view.group().is_some())
 }
 
 /// What a cell that a group starts is about.

@@ -206,6 +206,16 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Whether a statement like this runs whenever this one does: itself, or as a step or arm of it.
+    pub fn surely_runs(self, is_wanted: &impl Fn(View<'a>) -> bool) -> bool {
+        let is_list = matches!(
+            self.kind(),
+            ControlKind::Seq | ControlKind::StaticSeq | ControlKind::Par | ControlKind::StaticPar
+        );
+        let mut children = self.children().into_iter();
+        is_wanted(self) || is_list && children.any(|child| child.surely_runs(is_wanted))
+    }
+
     /// How often a `repeat` runs its body.
     pub fn repeats(self) -> Option<u64> {
         match self {

@@ -7,6 +7,7 @@ mod words;
 use std::path::Path;
 
 use petal_profile::{Error, ErrorKind};
+use petal_table::text::uri;
 use serde_json::{Deserializer, Map, Value, json};
 
 use super::parameters::{Asked, Parameter, schema};
@@ -180,18 +181,8 @@ fn link(place: &Place, profile: &Path, name: &str) -> Option<Value> {
     };
     Some(json!({
         "type": "resource_link",
-        "uri": format!("file://{}", encoded(path.to_str()?)),
+        "uri": format!("file://{}", uri(path.to_str()?)),
         "name": name,
         "mimeType": kind,
     }))
-}
-
-/// A path in a URI.
-fn encoded(path: &str) -> String {
-    let bytes = path.bytes().map(|byte| match byte {
-        b'/' | b'.' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    });
-    bytes.collect()
 }

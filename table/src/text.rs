@@ -1,4 +1,6 @@
-//! How texts and numbers are shown: on a terminal, and in Markdown.
+//! How texts and numbers are shown: on a terminal, in Markdown and in URIs.
+
+use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -49,6 +51,21 @@ pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if harmless(c) { c } else { '\u{fffd}' })
         .collect()
+}
+
+/// A path in a URI (RFC 3986): what is no letter, digit or one of `/-._~` is written in percent.
+pub fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
+            byte if byte.is_ascii_alphanumeric() => uri.push(byte.into()),
+            byte => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
 }
 
 /// The beginning of `text`, in at most `width` columns, with `…` for what is left out.

@@ -29,11 +29,12 @@ impl Scope<'_> {
         let groups = groups.map(|group| group.borrow());
         for group in groups {
             let promised = group.attributes.get(ir::NumAttr::Promotable);
+            let is_run = self.is_run_by_groups(group.name());
             let course = Course::of(&group)
                 // Of what is said to take as long, the compiler knows.
                 .filter(|course| promised != Some(course.cycles()))
                 .filter(|course| course.leaves_at_rest(self.component, group.name()))
-                .filter(|_| !self.is_run_by_groups(group.name()));
+                .filter(|_| !is_run);
             if promised.is_none() {
                 found.extend(self.promotable(&group, course.as_ref()));
             }
@@ -41,7 +42,7 @@ impl Scope<'_> {
             if let Some(certain) = certain {
                 names.push(format!("`{}`", certain.name));
                 all.push(self.made_static(certain, true));
-            } else if promised.is_none() {
+            } else if promised.is_none() && !is_run {
                 let observed = self.static_group(&group, None);
                 found.extend(observed.map(|group| self.made_static(group, false)));
             }
@@ -97,7 +98,7 @@ impl Scope<'_> {
         ))
     }
 
-    /// A group as a static one, which needs no `done`. If its course is certain, it starts in so many cycles what it started when something
+    /// A group that no other one runs as a static one, which needs no `done`. If its course is certain, it starts in so many cycles what it started when something
     /// was done.
     fn static_group(&self, group: &ir::Group, course: Option<&Course>) -> Option<StaticGroup> {
         let name = group.name();
@@ -112,8 +113,8 @@ impl Scope<'_> {
         let inner = self.text.body(span.clone())?..span.end;
         let promise = self.text.attribute(span.start..inner.start, "promotable");
         let dones = self.text.dones(inner.clone(), name.as_ref());
-        // Nobody else may ask for its `done`, nor may it itself.
-        if dones.len() != holes.count() || dones.is_empty() || self.is_run_by_groups(name) {
+        // It may not ask for its own `done`.
+        if dones.len() != holes.count() || dones.is_empty() {
             return None;
         }
         let mut edits = vec![Edit::insert(span.start, format!("static<{cycles}> "))];

@@ -179,16 +179,7 @@ fn is_enable(view: View<'_>, group: ir::Id) -> bool {
 
 /// Whether a group runs once whenever this statement does.
 fn surely_runs(view: View<'_>, group: ir::Id) -> bool {
-    let is_list = matches!(
-        view,
-        View::Dynamic(ir::Control::Seq(_) | ir::Control::Par(_))
-    );
-    is_enable(view, group)
-        || is_list
-            && view
-                .children()
-                .into_iter()
-                .any(|child| surely_runs(child, group))
+    view.surely_runs(&|view| is_enable(view, group))
 }
 
 /// Whether a group runs before a loop whenever that does, as a step of a `seq` that has both.
