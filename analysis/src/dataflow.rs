@@ -1,15 +1,18 @@
 //! The longest chain of runs of groups, each of which takes what the one before has set: they take at least a cycle each.
 //!
-//! Owns this chain. Only what is sure makes one group wait for another, so it may well be shorter than any program can be: what is in memories,
-//! what a guard decides and what goes through the ports of component cells does not count, nor do conditions, nor groups that the compiler
-//! has split. Runs that are not told apart are one.
+//! Owns this chain, of the whole run and of its parts. Only what is sure makes one group wait for another, so it may well be shorter than any
+//! program can be: what is in memories, what a guard decides and what goes through the ports of component cells does not count, nor do
+//! conditions, nor groups that the compiler has split. Runs that are not told apart are one.
+
+use std::collections::BTreeMap;
 
 use foldhash::HashMap;
 use petal_metadata::{Flows, Id as _, Metadata};
-use petal_reconstruct::{Event, InstanceId};
+use petal_reconstruct::{Event, InstanceId, Run, TreeId};
 
-use crate::elements::{ElementId, ElementKind};
-use crate::intervals::Intervals;
+use crate::elements::{Element, ElementId, ElementKind};
+use crate::intervals::{Intervals, Transition};
+use crate::parts::{Part, parts_of};
 
 /// A register of a component cell.
 type Register = usize;
@@ -17,36 +20,107 @@ type Register = usize;
 /// What one element does.
 #[derive(Debug)]
 struct Actor {
-    /// Each with what it had behind it when the run began that goes on.
-    reads: Vec<(Register, u64)>,
+    reads: Vec<Register>,
     writes: Vec<(Register, bool)>,
     /// Whether it is a part of a run, of which nothing is known.
     is_part: bool,
 }
 
-impl Actor {
-    /// How many runs what it sets has behind it, with its own; it may take values at its beginning or at its end.
-    fn end(&self, set: &[u64]) -> u64 {
-        if self.is_part {
+/// The chains of the runs that began within some time.
+#[derive(Debug, Default)]
+struct Chain {
+    /// How many runs each register has behind it, if any.
+    set: HashMap<Register, u64>,
+    /// What each of the registers that a run takes values from had behind it when the run began that goes on.
+    began: HashMap<ElementId, Vec<u64>>,
+    longest: u64,
+}
+
+impl Chain {
+    fn set(&self, register: Register) -> u64 {
+        self.set.get(&register).copied().unwrap_or(0)
+    }
+
+    /// How many runs what a run sets has behind it, with its own; it may take values at its beginning or at its end. Nothing, if it began
+    /// before.
+    fn end(&self, id: ElementId, actor: &Actor) -> u64 {
+        let Some(began) = self.began.get(&id).filter(|_| !actor.is_part) else {
             return 0;
-        }
-        let reads = self.reads.iter();
-        let taken = reads.map(|&(register, before)| before.min(set[register]));
+        };
+        let reads = actor.reads.iter().zip(began);
+        let taken = reads.map(|(&register, before)| self.set(register).min(*before));
         taken.max().unwrap_or(0) + 1
+    }
+
+    /// Runs that end, whether they began within or not.
+    fn close(&mut self, closes: &[ElementId], actors: &[Option<Actor>]) {
+        let closes = closes.iter();
+        let ends = closes.filter_map(|&id| {
+            let actor = actors[id].as_ref()?;
+            Some((id, actor, self.end(id, actor)))
+        });
+        let ends: Vec<(ElementId, &Actor, u64)> = ends.collect();
+        for (id, actor, end) in ends {
+            self.began.remove(&id);
+            self.longest = self.longest.max(end);
+            for &(register, is_sure) in &actor.writes {
+                let sets = match is_sure {
+                    true => end,
+                    false => end.min(self.set(register)),
+                };
+                self.set.insert(register, sets);
+            }
+        }
+    }
+
+    /// Runs that begin, of which some are within.
+    fn open(
+        &mut self,
+        opens: &[ElementId],
+        is_within: impl Fn(ElementId) -> bool,
+        actors: &[Option<Actor>],
+    ) {
+        let opens = opens.iter();
+        let opens = opens.filter_map(|&id| Some((id, actors[id].as_ref()?)));
+        let opens: Vec<(ElementId, &Actor)> = opens.collect();
+        for (id, actor) in opens.iter().filter(|(id, _)| is_within(*id)) {
+            let reads = actor.reads.iter();
+            let before = reads.map(|register| self.set(*register)).collect();
+            self.began.insert(*id, before);
+        }
+        // Somebody may take what it sets before it ends.
+        for (id, actor) in opens {
+            let end = self.end(id, actor);
+            for &(register, _) in &actor.writes {
+                let sets = end.min(self.set(register));
+                self.set.insert(register, sets);
+            }
+        }
     }
 }
 
-/// Follows a trace. Memory grows with the number of groups and of different changes from one call tree to another.
+/// The chains of the times that a part of a run takes.
+#[derive(Debug, Default)]
+struct PartChain {
+    /// Of the time that goes on.
+    chain: Chain,
+    /// The longest of all that have ended, one after the other.
+    total: u64,
+}
+
+/// Follows a trace. Memory grows with the number of groups, of trees, and of different changes from one tree to another.
 #[derive(Debug)]
 pub struct Dataflow<'a> {
     metadata: &'a Metadata,
     flows: &'a Flows,
     intervals: Intervals,
     numbers: HashMap<(InstanceId, String), Register>,
-    /// How many runs each register has behind it.
-    set: Vec<u64>,
     actors: Vec<Option<Actor>>,
-    longest: u64,
+    run: Chain,
+    parts: BTreeMap<Part, PartChain>,
+    /// The parts of each tree, and which groups run for them there.
+    trees: Vec<BTreeMap<Part, Vec<ElementId>>>,
+    current: Option<TreeId>,
 }
 
 impl<'a> Dataflow<'a> {
@@ -58,46 +132,60 @@ impl<'a> Dataflow<'a> {
             flows,
             intervals: Intervals::default(),
             numbers: HashMap::default(),
-            set: Vec::new(),
             actors: Vec::new(),
-            longest: 0,
+            run: Chain::default(),
+            parts: BTreeMap::new(),
+            trees: Vec::new(),
+            current: None,
         }
     }
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
-        if let Some((transition, _)) = self.intervals.event(event) {
-            let transition = self.intervals.transition(transition);
-            let closes = transition.closes.iter();
-            let ends: Vec<(ElementId, u64)> = closes
-                .filter_map(|&id| Some((id, self.actors[id].as_ref()?.end(&self.set))))
-                .collect();
-            for (id, end) in ends {
-                self.longest = self.longest.max(end);
-                for &(register, is_sure) in writes(&self.actors, id) {
-                    let set = &mut self.set[register];
-                    *set = if is_sure { end } else { end.min(*set) };
+        if let Some((number, _)) = self.intervals.event(event) {
+            let next = match event {
+                Event::Run(Run { tree, .. }) => Some(*tree),
+                _ => None,
+            };
+            let before = std::mem::replace(&mut self.current, next);
+            let Transition { closes, opens, .. } = self.intervals.transition(number);
+            self.run.close(closes, &self.actors);
+            self.run.open(opens, |_| true, &self.actors);
+            let none = BTreeMap::new();
+            let of = |tree: Option<TreeId>| tree.map_or(&none, |tree| &self.trees[tree.index()]);
+            let (before, after) = (of(before), of(next));
+            for part in before.keys() {
+                let of = self.parts.entry(*part).or_default();
+                of.chain.close(closes, &self.actors);
+                if !after.contains_key(part) {
+                    of.total += std::mem::take(&mut of.chain).longest;
                 }
             }
-            for &id in &transition.opens {
-                if let Some(actor) = &mut self.actors[id] {
-                    for (register, found) in &mut actor.reads {
-                        *found = self.set[*register];
-                    }
-                }
-            }
-            // Somebody may take what it sets before it ends.
-            for &id in &transition.opens {
-                let end = self.actors[id].as_ref().map(|actor| actor.end(&self.set));
-                for &(register, _) in writes(&self.actors, id) {
-                    let set = &mut self.set[register];
-                    *set = end.unwrap_or(0).min(*set);
-                }
+            for (part, within) in after {
+                let of = self.parts.entry(*part).or_default();
+                let is_within = |id| within.binary_search(&id).is_ok();
+                of.chain.open(opens, is_within, &self.actors);
             }
         }
         for id in self.actors.len()..self.intervals.elements().all().len() {
             let actor = self.actor(id);
             self.actors.push(actor);
+        }
+        if let Event::Tree(tree) = event {
+            let elements = self.intervals.elements();
+            let instances = elements.instances();
+            let parts = parts_of(tree, instances, self.metadata).into_iter();
+            let parts = parts.map(|(part, groups)| {
+                let ids = groups.into_iter().filter_map(|(instance, run)| {
+                    let kind = ElementKind::Group(run);
+                    elements.id(Element { instance, kind })
+                });
+                let mut ids: Vec<ElementId> = ids.collect();
+                ids.sort_unstable();
+                (part, ids)
+            });
+            let parts = parts.collect();
+            self.trees.push(parts);
         }
     }
 
@@ -114,17 +202,13 @@ impl<'a> Dataflow<'a> {
         let group = &component.group(run.group).name;
         let flow = self.flows.get(&(component.name.clone(), group.clone()))?;
         let mut register = |cell: &String| {
-            let next = self.set.len();
+            let next = self.numbers.len();
             let key = (element.instance, cell.clone());
-            let number = *self.numbers.entry(key).or_insert(next);
-            if number == next {
-                self.set.push(0);
-            }
-            number
+            *self.numbers.entry(key).or_insert(next)
         };
         let is_part = run.part.is_some();
         Some(Actor {
-            reads: flow.reads.iter().map(|cell| (register(cell), 0)).collect(),
+            reads: flow.reads.iter().map(&mut register).collect(),
             writes: flow
                 .writes
                 .iter()
@@ -134,14 +218,13 @@ impl<'a> Dataflow<'a> {
         })
     }
 
-    /// How many runs the longest chain has, once the trace has ended.
+    /// How many runs the longest chain has, once the trace has ended, and the longest ones within each part together.
     #[must_use]
-    pub fn finish(self) -> u64 {
-        self.longest
+    pub fn finish(self) -> (u64, BTreeMap<Part, u64>) {
+        let parts = self.parts.into_iter().map(|(part, of)| {
+            let last = of.chain.longest;
+            (part, of.total + last)
+        });
+        (self.run.longest, parts.collect())
     }
-}
-
-fn writes(actors: &[Option<Actor>], id: ElementId) -> &[(Register, bool)] {
-    let actor = actors[id].as_ref();
-    actor.map_or(&[], |actor| &actor.writes)
 }

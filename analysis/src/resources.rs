@@ -11,9 +11,8 @@ use foldhash::HashMap;
 use petal_metadata::{CellId, CellKind, GroupId, GroupRunId, Id as _, Metadata};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Run, TreeId, instance_path};
 
-use crate::critical::Site;
 use crate::elements::{Element, ElementKind};
-use crate::parts::Part;
+use crate::parts::{Part, parts_of};
 
 /// A cell, and what it needs for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,25 +108,22 @@ impl<'a> Resources<'a> {
     fn uses_of(&self, tree: &CallTree) -> BTreeMap<User, Use> {
         let holders: Vec<Option<InstanceId>> = tree.with_holders().map(|of| of.2).collect();
         let mut uses: BTreeMap<User, Use> = BTreeMap::new();
+        for (part, groups) in parts_of(tree, &self.instances, self.metadata) {
+            for (instance, run) in groups {
+                let user = self.user(instance, run);
+                let of = uses.entry(user).or_default();
+                of.driven.extend(self.read_by(user));
+                of.is_of_one_cycle = self.latency(instance, run) == Some(1);
+                of.inside.insert(part);
+            }
+        }
         for (id, node) in tree.nodes() {
             let Some(element) = Element::of(node, holders[id.index()]) else {
                 continue;
             };
             let (cell, actual) = match element.kind {
                 ElementKind::Primitive(cell, actual) => (cell, actual),
-                ElementKind::Group(run) => {
-                    let user = self.user(element.instance, run);
-                    let of = uses.entry(user).or_default();
-                    of.driven.extend(self.read_by(user));
-                    of.is_of_one_cycle = self.latency(element.instance, run) == Some(1);
-                    let above = std::iter::successors(tree.parent(id), |id| tree.parent(*id));
-                    of.inside.extend(above.filter_map(|id| {
-                        let element = Element::of(tree.node(id), holders[id.index()])?;
-                        self.part(element)
-                    }));
-                    continue;
-                }
-                ElementKind::Cell | ElementKind::Control(_) => continue,
+                ElementKind::Cell | ElementKind::Control(_) | ElementKind::Group(_) => continue,
             };
             let user = tree.parent(id);
             let user = user.and_then(|of| Element::of(tree.node(of), holders[of.index()]));
@@ -191,21 +187,6 @@ impl<'a> Resources<'a> {
             name: cell.instance.clone()?,
             primitive: name.clone(),
         })
-    }
-
-    /// The part of the run that an element is, if it is one.
-    fn part(&self, Element { instance, kind }: Element) -> Option<Part> {
-        let statement = match kind {
-            ElementKind::Cell => None,
-            ElementKind::Control(of) => Some(of),
-            ElementKind::Group(_) | ElementKind::Primitive(..) => return None,
-        };
-        let site = Site {
-            instance,
-            statement,
-        };
-        let component = self.instances[instance.index()].component;
-        Part::of(site, component, self.metadata)
     }
 
     /// What each needs for itself, most first, once the trace has ended; and in each part of the run that which needs most there.

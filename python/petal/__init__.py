@@ -13,8 +13,9 @@ which Polars, pandas, DuckDB and pyarrow take without a copy: `polars.DataFrame(
 from ._arguments import Design
 from ._petal import Error, Table, __version__
 from ._profile import Flame, Profile, Report, open, run
-from ._results import Advice, Comparison, advise, compare, whatif
+from ._results import Advice, Comparison, advise, compare
 from ._sweep import Sweep, sweep
+from ._whatif import whatif
 
 __all__ = [
     "Advice",

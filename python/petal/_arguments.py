@@ -37,6 +37,13 @@ def design(given: Design) -> Tuple[str, str]:
     return "-", text
 
 
+def absolute(given: Any) -> Any:
+    """The same paths, wherever the process goes; what is no path as it is."""
+    if isinstance(given, (list, tuple)):
+        return [absolute(path) for path in given]
+    return os.path.abspath(given) if isinstance(given, (str, os.PathLike)) else given
+
+
 @contextlib.contextmanager
 def data(given: Optional[Data], scratch: Path) -> Iterator[List[str]]:
     """The arguments for the contents of memories."""

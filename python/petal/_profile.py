@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from . import _arguments, _notebook, _petal
 from ._petal import Error, Table
 from ._scratch import Scratch
+from ._whatif import whatif
 
 
 class Flame(str):
@@ -38,14 +39,16 @@ class Profile:
         self.folder = Path(folder).absolute()
         self._scratch = _scratch
         self._summary: Optional[Dict[str, Any]] = None
+        # What `run` made it of: the design, its data, and how it was compiled.
+        self._origin: Optional[Dict[str, Any]] = None
         self._small: Optional[Dict[str, Table]] = None
         self._lock = threading.Lock()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         if self._scratch is None:
-            return Profile, (self.folder,)
+            return Profile, (self.folder,), {"_origin": self._origin}
         files = {file.relative_to(self.folder): file.read_bytes() for file in self.folder.rglob("*") if file.is_file()}
-        return _unpacked, (files,)
+        return _unpacked, (files,), {"_origin": self._origin}
 
     @property
     def summary(self) -> Dict[str, Any]:
@@ -156,6 +159,27 @@ class Profile:
         """The page with everything."""
         return Report(self._read("report.html"))
 
+    def whatif(self, **questions: Any) -> Dict[str, Any]:
+        """What the run would take with less: `petal.whatif` of the design that `petal.run` made the profile of, with its data.
+
+        Without `questions` a profile that `petal whatif` wrote has the answers itself.
+        """
+        if not questions and "what_if" in self.summary:
+            known: Dict[str, Any] = self.summary["what_if"]
+            return known
+        if self._origin is None:
+            raise Error(f"{self.folder} does not tell what the design was: ask `petal.whatif(design)`")
+        found = whatif(**self._origin, **questions)
+        if not questions:
+            self.summary["what_if"] = found
+        return found
+
+    def bounds(self) -> List[Dict[str, Any]]:
+        """What is left of the run if only a part of it took time, what takes longest first."""
+        known = self.summary.get("what_if") or self.whatif(budget=1)
+        found: List[Dict[str, Any]] = known["bounds"]
+        return found
+
     def _path(self, name: str) -> Path:
         path = self.folder / name
         if not path.exists():
@@ -254,4 +278,13 @@ def run(
             argument,
         ]
         _petal.call(arguments, text)
-    return Profile(folder, _scratch=scratch if out is None else None)
+    profile = Profile(folder, _scratch=scratch if out is None else None)
+    profile._origin = {
+        "design": text or _arguments.absolute(argument),
+        "data": _arguments.absolute(data),
+        "passes": passes,
+        "disable_pass": disable_pass,
+        "extra_opt": extra_opt,
+        "library": _arguments.absolute(library),
+    }
+    return profile

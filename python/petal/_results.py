@@ -1,11 +1,11 @@
-"""Comparisons, advice, and what a run would take with less."""
+"""Comparisons and advice."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import _arguments, _notebook, _petal
 from ._profile import Profile
@@ -122,49 +122,3 @@ def advise(
     printed = _petal.call(arguments, text)
     profile = Profile(folder, _scratch=scratch if out is None else None)
     return Advice(json.loads(printed), profile)
-
-
-def whatif(
-    design: _arguments.Design,
-    *,
-    data: Optional[_arguments.Data] = None,
-    primitive: Optional[Mapping[str, int]] = None,
-    cycles: Optional[Mapping[str, int]] = None,
-    overhead: Union[str, Sequence[str]] = (),
-    condition: Union[str, Sequence[str]] = (),
-    balance: Union[str, Sequence[str]] = (),
-    order: Union[str, Sequence[str]] = (),
-    passes: Optional[str] = None,
-    disable_pass: Union[None, str, Sequence[str]] = None,
-    extra_opt: Union[None, str, Sequence[str]] = None,
-    library: Union[None, str, "os.PathLike[str]", Sequence[Any]] = None,
-) -> Dict[str, Any]:
-    """What a run would take with less, as `petal whatif` prints it: its `cycles`, the `answers`, those that save most first, the
-    `bounds`, what takes longest first, and the `parts`, the same of loops and cells.
-
-    `primitive` asks for the latencies of multipliers and dividers instead: `{"std_mult_pipe": 1}`; and so do the others for what their
-    options say: `cycles={"main.load": 2}, condition="main.while@L12"`.
-
-    Raises `Error` with the message of the command.
-    """
-    scratch = Scratch()
-    argument, text = _arguments.design(design)
-    with _arguments.data(data, scratch.path) as of_data:
-        arguments = [
-            "whatif",
-            "--quiet",
-            "--format=json",
-            f"--out={os.fspath(scratch.path / 'profile')}",
-            *of_data,
-            *_arguments.compiling(passes, disable_pass, extra_opt, library),
-            *(f"--primitive={name}={latency}" for name, latency in (primitive or {}).items()),
-            *(f"--cycles={name}={each}" for name, each in (cycles or {}).items()),
-            *_arguments.several("--overhead", overhead),
-            *_arguments.several("--condition", condition),
-            *_arguments.several("--balance", balance),
-            *_arguments.several("--order", order),
-            "--",
-            argument,
-        ]
-        found: Dict[str, Any] = json.loads(_petal.call(arguments, text))
-    return found

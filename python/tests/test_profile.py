@@ -77,6 +77,22 @@ def test_what_a_run_would_take_with_less():
         petal.whatif(path, primitive={"std_mul_pipe": 1})
 
 
+def test_a_profile_tells_what_it_would_take_with_less(tmp_path, monkeypatch):
+    monkeypatch.chdir(EXAMPLES)
+    profile = petal.run("matmul.futil", out=tmp_path / "kept")
+    data = {"a": [[1, 2], [3, 4]]}
+    monkeypatch.chdir(tmp_path)
+    again = pickle.loads(pickle.dumps(profile))
+    assert again.bounds() == profile.bounds() == petal.whatif(EXAMPLES / "matmul.futil")["bounds"]
+    (shorter,) = profile.whatif(cycles={"main.multiply": 1})["answers"]
+    assert shorter["saves"] == 64
+    opened = petal.open(tmp_path / "kept")
+    with pytest.raises(petal.Error, match="ask `petal.whatif"):
+        opened.bounds()
+    petal.main(["whatif", "--quiet", f"--out={tmp_path / 'kept'}", str(EXAMPLES / "matmul.futil")])
+    assert petal.open(tmp_path / "kept").bounds() == profile.bounds()
+
+
 def test_errors_have_the_messages_and_codes_of_the_command(tmp_path):
     with pytest.raises(petal.Error, match="missing.futil") as error:
         petal.run(tmp_path / "missing.futil")

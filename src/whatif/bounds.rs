@@ -25,6 +25,8 @@ pub struct Bound {
 pub struct PartBound {
     name: String,
     times: Times,
+    /// The longest chains of runs of groups in it that hand values on.
+    chain: u64,
     /// The memory or the like that it needs most.
     most: Option<Resource>,
 }
@@ -41,7 +43,7 @@ pub struct Bounds {
 /// Those of a run whose groups take at least so many cycles to hand their values on.
 pub fn bounds(
     found: &Found,
-    chain: u64,
+    (chain, chains): (u64, BTreeMap<Part, u64>),
     (resources, mut by_part): (Vec<Resource>, BTreeMap<Part, Resource>),
     name: impl Fn(Part) -> String,
 ) -> Bounds {
@@ -50,6 +52,7 @@ pub fn bounds(
     let parts = parts.map(|(part, times)| PartBound {
         name: name(*part),
         times: *times,
+        chain: chains.get(part).copied().unwrap_or(0),
         most: by_part.remove(part),
     });
     let mut parts: Vec<PartBound> = parts.collect();
@@ -104,6 +107,7 @@ pub fn parts(parts: &[PartBound]) -> Table {
         Column::number("cycles"),
         Column::number("computation"),
         Column::number("data order"),
+        Column::number("handed on"),
         Column {
             is_optional: true,
             ..Column::text("uses most")
@@ -113,12 +117,19 @@ pub fn parts(parts: &[PartBound]) -> Table {
             ..Column::number("uses")
         },
     ]);
-    for PartBound { name, times, most } in parts {
+    for PartBound {
+        name,
+        times,
+        chain,
+        most,
+    } in parts
+    {
         table.push(vec![
             Value::Text(name.clone()),
             Value::Count(times.cycles),
             Value::Count(times.computation),
             Value::Count(times.data_order),
+            Value::Count(*chain),
             most.as_ref()
                 .map_or(Value::Empty, |most| Value::Text(most.path.clone())),
             most.as_ref()

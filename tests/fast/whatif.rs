@@ -293,7 +293,26 @@ fn no_run_is_shorter_than_its_bounds() {
         for (what, least) in bounds {
             assert!(least <= cycles, "{}: {what}", design.display());
         }
+        for part in found["parts"].as_array().unwrap() {
+            let figure = |key: &str| part[key].as_u64().unwrap();
+            let name = &part["loop or cell"];
+            for least in ["computation", "data order", "handed on"] {
+                let is_less = figure(least) <= figure("cycles");
+                assert!(is_less, "{}: {name}: {least}", design.display());
+            }
+        }
     }
+}
+
+/// In an inner loop of four products, the last one waits for three steps of its counter, and a sum for it: 5. In the loop around it, the first
+/// product of the last sum waits for three steps of that counter; then come four sums, and one that keeps the result: 9, in 4 times.
+#[test]
+fn a_loop_hands_values_on_each_time_anew() {
+    let workshop = Workshop::empty();
+    let found = found(&workshop, &example("matmul.futil"), &["--budget", "1s"]);
+    let parts = found["parts"].as_array().unwrap().iter();
+    let parts = parts.map(|part| part["handed on"].as_u64().unwrap());
+    assert_eq!(parts.collect::<Vec<_>>(), [10, 4 * 9, 16 * 5]);
 }
 
 const BESIDE: &str = r#"import "primitives/core.futil";

@@ -364,7 +364,7 @@ pub const TERMS: &[Term] = &[
         "What a run would gain with less: *simulated*, *replayed* from its call trees, or *estimated* so where control would be another. `counted` are the cycles in question.",
         "`no control of main.seq@L88`, `std_mult_pipe=1`",
         "../whatif.md"),
-    term(Scope::Advice, "if only this took time", &["computation alone", "in the order of its data", "data order", "values handed from group to group", "loop or cell", "uses most", "how short it can get", "how short its loops and cells can get"],
+    term(Scope::Advice, "if only this took time", &["computation alone", "in the order of its data", "data order", "handed on", "values handed from group to group", "loop or cell", "uses most", "how short it can get", "how short its loops and cells can get"],
         "What is left of a run, or of a loop or cell, if only a part of it took time.",
         "`main.a (comb_mem_d2), used 64 times`: one after the other, that takes 64 cycles.",
         "../whatif.md"),

@@ -25,8 +25,9 @@ function showWhatIf({ answers, bounds, parts, cycles, curves }) {
         : row({ name: `${name}=${latency}`, cycles: cycles - saves, paint: "fsm-update", most }),
     );
   };
-  const partRow = ({ "loop or cell": name, cycles: shown, computation, "data order": order, "uses most": most, uses }) => {
-    const told = [`computation ${count(computation)}`, `in the order of its data ${count(order)}`, ...(most ? [`uses ${most} ${count(uses)} times`] : [])];
+  const partRow = ({ "loop or cell": name, cycles: shown, computation, "data order": order, "handed on": chain, "uses most": most, uses }) => {
+    const kinds = [`computation ${count(computation)}`, `in the order of its data ${count(order)}`, `values handed on ${count(chain)}`];
+    const told = [...kinds, ...(most ? [`uses ${most} ${count(uses)} times`] : [])];
     return row({ name, cycles: shown, told: told.join("; "), paint: "fsm-update" });
   };
   byId("whatif").append(
