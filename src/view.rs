@@ -3,6 +3,8 @@
 //! ui.perfetto.dev takes a trace from a server on this machine if it is at port 9001 of the loopback
 //! address and lets that origin read it (Perfetto's documentation, *Deep linking to Perfetto UI*).
 
+mod waves;
+
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -45,6 +47,9 @@ pub fn view(args: &ViewerArgs) -> Result<(), Error> {
     folder::whole(&args.dir)?;
     if args.report {
         return report(&args.dir.join(REPORT));
+    }
+    if let Some(viewer) = waves::Viewer::asked(args)? {
+        return viewer.view(args);
     }
     let mut path = args.dir.join(TIMELINE);
     if let Some(out) = &args.out {

@@ -205,7 +205,7 @@ fn replayed<'a>(
         let metadata = &profile.metadata;
         (
             Resources::new(metadata, accesses),
-            Dataflow::new(metadata, flows),
+            Dataflow::new(metadata, flows, Vec::new()),
         )
     });
     let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {

@@ -47,6 +47,8 @@ pub struct Flow {
     pub reads: BTreeSet<String>,
     /// Those that it sets, and whether it surely does.
     pub writes: BTreeMap<String, bool>,
+    /// Memories of which it surely takes a word.
+    pub words: BTreeSet<String>,
 }
 
 /// What the groups of a program do, by the names of component and group.

@@ -388,7 +388,7 @@ fn unread(name: &Path) -> impl Fn(SourceError) -> Unfollowed {
     move |error| Unfollowed::Waveform(in_waveform(name)(error))
 }
 
-fn in_waveform(name: &Path) -> impl Fn(SourceError) -> Error {
+pub fn in_waveform(name: &Path) -> impl Fn(SourceError) -> Error {
     move |error| Error::new(format!("{}: {error}", name.display()))
 }
 

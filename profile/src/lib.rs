@@ -37,6 +37,7 @@ mod synthesis;
 pub mod tables;
 mod verify;
 mod waveform;
+mod waves;
 
 pub use before::Before;
 pub use compile::{Compiled, instrument};
@@ -55,3 +56,4 @@ pub use run::{Profiled, run, run_in};
 pub use synthesis::{synthesizable, synthesizable_without};
 pub use verify::Verification;
 pub use waveform::{WaveformOptions, profile_waveform};
+pub use waves::waves;

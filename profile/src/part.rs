@@ -8,7 +8,7 @@ use std::io::BufWriter;
 use std::ops::Range;
 use std::path::Path;
 
-use petal_analysis::ControlView;
+use petal_analysis::{Analysis, ControlView};
 use petal_metadata::Metadata;
 use petal_observe::Results;
 use petal_reconstruct::Event;
@@ -65,22 +65,7 @@ pub fn draw(
         overview.event(event);
         Ok(())
     })?;
-    let missing = |error| no_part(profile.dir(), &error);
-    let parts = match wanted {
-        Wanted::Excerpts => excerpts(&analysis, MAX_SLICES),
-        Wanted::Cycles(cycles) => {
-            vec![Part::of_cycles(cycles, analysis.cycles()).map_err(missing)?]
-        }
-        Wanted::Around(around) => {
-            let survey = Survey::new(&profile.metadata, &analysis);
-            let mut search = survey.search(around, MAX_SLICES).map_err(missing)?;
-            profile.events(ControlView::Source, &mut |event| {
-                search.event(event);
-                Ok(())
-            })?;
-            vec![search.part()]
-        }
-    };
+    let parts = parts(profile, &analysis, wanted)?;
     let shown = match &parts[..] {
         [part] => Some(&part.cycles),
         _ => None,
@@ -98,6 +83,39 @@ pub fn draw(
         has_overview: true,
         slices,
     })
+}
+
+/// The parts that are `wanted` of a run.
+fn parts(profile: &Profile, analysis: &Analysis<'_>, wanted: &Wanted) -> Result<Vec<Part>, Error> {
+    let missing = |error| no_part(profile.dir(), &error);
+    Ok(match wanted {
+        Wanted::Excerpts => excerpts(analysis, MAX_SLICES),
+        Wanted::Cycles(cycles) => {
+            vec![Part::of_cycles(cycles, analysis.cycles()).map_err(missing)?]
+        }
+        Wanted::Around(around) => {
+            let survey = Survey::new(&profile.metadata, analysis);
+            let mut search = survey.search(around, MAX_SLICES).map_err(missing)?;
+            profile.events(ControlView::Source, &mut |event| {
+                search.event(event);
+                Ok(())
+            })?;
+            vec![search.part()]
+        }
+    })
+}
+
+/// The cycles that are `wanted` of a run, or all of it.
+///
+/// # Errors
+/// When there is no such part, or the trace can't be read.
+pub fn cycles(profile: &Profile, wanted: Option<&Wanted>) -> Result<Range<u64>, Error> {
+    let Some(wanted) = wanted else {
+        return Ok(0..profile.summary.cycles);
+    };
+    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |_| Ok(()))?;
+    let parts = parts(profile, &analysis, wanted)?;
+    Ok(parts[0].cycles.clone())
 }
 
 /// Hands the events of a run to somebody.

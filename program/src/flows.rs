@@ -1,7 +1,7 @@
 //! Which registers and the like a group surely takes its values from, and which it sets.
 //!
-//! Owns what is sure: what a guard decides is left out, since a run may do without it. Memories count for the word that a sequential one has
-//! read last; what is in them does not, since that depends on addresses. `dependences` has what *may* depend on what.
+//! Owns what is sure: what a guard decides is left out, since a run may do without it. Of memories it has which are surely read, and not which
+//! word of them, since that depends on addresses. `dependences` has what *may* depend on what.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,6 +25,7 @@ pub fn flows(program: &ir::Context) -> Flows {
         let mut add = |group: ir::Id, mut flow: Flow| {
             flow.reads.retain(|cell| !others.contains(cell));
             flow.writes.retain(|cell, _| !others.contains(cell));
+            flow.words.retain(|cell| !others.contains(cell));
             all.insert((component.name.to_string(), group.to_string()), flow);
         };
         for group in component.groups.iter() {
@@ -188,7 +189,8 @@ fn of<T>(assignments: &[ir::Assignment<T>], continuous: &PortDrivers) -> Flow {
             }
             let mut reads = BTreeSet::new();
             if let Some(source) = own.only(&port.canonical()) {
-                trace(source, (&own, continuous), &mut BTreeSet::new(), &mut reads);
+                let taken = (&mut reads, &mut flow.words);
+                trace(source, (&own, continuous), &mut BTreeSet::new(), taken);
             }
             if kind == Kind::Register && reads.contains(&name) {
                 of_its_own.insert(name.clone());
@@ -197,6 +199,9 @@ fn of<T>(assignments: &[ir::Assignment<T>], continuous: &PortDrivers) -> Flow {
         }
         let writes = own.all(&cell, "write_en").unwrap_or_default();
         let only_reads = writes.iter().all(|(_, source)| constant(source) == Some(0));
+        if kind == Kind::Sequential && is_sure && only_reads {
+            flow.words.insert(name.clone());
+        }
         match kind {
             Kind::Register | Kind::Unit => flow.writes.insert(name, is_sure),
             Kind::Sequential => flow.writes.insert(name, is_sure && only_reads),
@@ -204,17 +209,17 @@ fn of<T>(assignments: &[ir::Assignment<T>], continuous: &PortDrivers) -> Flow {
         };
     }
     // What a multiplier gives, the group itself has it do; a register may be read when it is set already, unless it is set to a value of its own.
-    let Flow { reads, writes } = &mut flow;
+    let Flow { reads, writes, .. } = &mut flow;
     reads.retain(|cell| !writes.contains_key(cell) || of_its_own.contains(cell));
     flow
 }
 
-/// Adds the cells that the value of a port surely comes from.
+/// Adds the cells that the value of a port surely comes from, and the memories of which it is a word.
 fn trace(
     port: &ir::RRC<ir::Port>,
     (own, continuous): (&PortDrivers, &PortDrivers),
     seen: &mut BTreeSet<ir::Id>,
-    reads: &mut BTreeSet<String>,
+    (reads, words): (&mut BTreeSet<String>, &mut BTreeSet<String>),
 ) {
     let Some(cell) = cell_of(port) else {
         return;
@@ -231,6 +236,9 @@ fn trace(
     }
     if !(is_combinational || is_memory) || !seen.insert(cell.name()) {
         return;
+    }
+    if is_memory {
+        words.insert(cell.name().to_string());
     }
     // What is not chosen is not taken.
     let chooses = primitive(&cell).is_some_and(|of| of == "std_mux");
@@ -249,7 +257,7 @@ fn trace(
             None => continuous.only(&port),
         };
         if let Some(source) = source {
-            trace(source, (own, continuous), seen, reads);
+            trace(source, (own, continuous), seen, (reads, words));
         }
     }
 }

@@ -85,7 +85,17 @@ pub struct ViewerArgs {
     /// Show an activation of a statement, group or cell, by its path and its number, such as `main.while@L12#1000`
     #[arg(long, value_name = "PATH#N")]
     pub around: Option<Around>,
+    /// Open this waveform of the run in GTKWave instead, with the signals of what is active then under the names of the source, and a marker
+    /// at each checkpoint
+    #[arg(long, value_name = "WAVE", conflicts_with = "report")]
+    pub gtkwave: Option<PathBuf>,
+    /// The same in Surfer
+    #[arg(long, value_name = "WAVE", conflicts_with_all = ["report", "gtkwave"])]
+    pub surfer: Option<PathBuf>,
+    /// Show nothing but this group or cell, by its path, such as `main.multiply`, in GTKWave or Surfer
+    #[arg(long, value_name = "PATH", conflicts_with = "report")]
+    pub signals: Option<String>,
     /// Write what the viewer would open to this file instead
-    #[arg(long, value_name = "FILE.pftrace")]
+    #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

@@ -53,4 +53,5 @@ mod trees;
 mod variables;
 mod views;
 mod waveform;
+mod waves;
 mod whatif;

@@ -32,4 +32,5 @@ mod synth;
 mod tasks;
 mod timeline;
 mod waveform;
+mod waves;
 mod whatif;

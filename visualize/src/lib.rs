@@ -61,6 +61,7 @@ pub mod picture;
 mod report;
 pub mod stream;
 pub mod timeline;
+mod waves;
 
 pub use call_trees::{CallTrees, TreeFormat, TreeNodes};
 pub use flame::{Flame, Frames};
@@ -69,3 +70,4 @@ pub use page::Page;
 pub use part::{Around, Part, PartError, Search, Survey, excerpts};
 pub use report::{Area, report};
 pub use timeline::{ChromeJson, Overview, Perfetto, Section, Timeline};
+pub use waves::{Signals, Waves};
