@@ -8,6 +8,7 @@ use crate::support::workshop::{Workshop, example, succeeds};
 const TELL: &str = r#"
 puts "shown: [join [gtkwave::getDisplayedSignals] { }]"
 puts "from: [gtkwave::getWindowStartTime]"
+puts "to: [gtkwave::getWindowEndTime]"
 puts "marker: [gtkwave::getNamedMarker A]"
 exit
 "#;
@@ -20,11 +21,25 @@ fn gtkwave_shows_the_signals_of_what_is_active() {
         ("embedded", "--fst", "wave.fst", ""),
         ("verilator", "--vcd", "wave.vcd", "TOP."),
     ] {
-        let run = ["run", &design, "-q", "--out", "run", "--simulator", simulator];
+        let run = [
+            "run",
+            &design,
+            "-q",
+            "--out",
+            "run",
+            "--simulator",
+            simulator,
+        ];
         let more = [option, wave, "--checkpoint", "mac=main.multiply"];
         workshop.succeeds(&[&run[..], &more].concat());
         let view = ["view", "run", "--gtkwave", wave, "--out", "told.gtkw"];
-        workshop.succeeds(&[&view[..], &["--signals", "main.multiply", "--cycles", "10..40"]].concat());
+        workshop.succeeds(
+            &[
+                &view[..],
+                &["--signals", "main.multiply", "--cycles", "10..40"],
+            ]
+            .concat(),
+        );
         workshop.write("tell.tcl", TELL);
         let mut viewer = workshop.run("xvfb-run");
         viewer.args(["-a", "gtkwave", "-S", "tell.tcl", wave, "told.gtkw"]);
@@ -32,13 +47,17 @@ fn gtkwave_shows_the_signals_of_what_is_active() {
         let line = |key: &str| {
             let mut lines = told.lines();
             let line = lines.find_map(|line| line.strip_prefix(key));
-            line.unwrap_or_else(|| panic!("no {key} in {told}")).to_owned()
+            line.unwrap_or_else(|| panic!("no {key} in {told}"))
+                .to_owned()
         };
         for port in ["left[31:0]", "right[31:0]", "go", "done", "out[31:0]"] {
             let signal = format!("{top}toplevel.main.mult_{port}");
             assert!(line("shown: ").contains(&signal), "{signal}: {told}");
         }
         assert_eq!(line("from: "), "125");
+        // All of the cycles, and not much more.
+        let end: u64 = line("to: ").parse().unwrap();
+        assert!((390..900).contains(&end), "{end}");
         let observed = workshop.read("run/observations.json");
         let observed: Value = serde_json::from_str(&observed).unwrap();
         let stamps = observed["checkpoints"][0]["cycles"].as_array().unwrap();

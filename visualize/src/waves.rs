@@ -13,8 +13,8 @@ use petal_reconstruct::{Cycle, Event, Instance, InstanceId, Run, Signal, TreeId,
 const FIRST: u64 = 25;
 const CYCLE: u64 = 10;
 
-/// How many columns a window has for times, about.
-const COLUMNS: f64 = 800.0;
+/// How many of GTKWave's frames, of 200 pixels, its window has at first. Zoom is in powers of two of a frame.
+const FRAMES: f64 = 3.0;
 
 /// Named markers that GTKWave has.
 const MARKERS: usize = 26;
@@ -108,16 +108,19 @@ impl<'a> Waves<'a> {
                 Some((Signal { scope, name }, width))
             };
             let mut of = Vec::new();
+            let mut probes = BTreeSet::new();
             let wanted = |name: &str, more: &dyn Fn() -> bool| {
                 let Some(only) = &self.only else { return true };
                 let is_inside = title.strip_prefix(&**only);
                 is_inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-                    || *only == format!("{title}.{name}") || more()
+                    || *only == format!("{title}.{name}")
+                    || more()
             };
             for run in runs {
                 let group = &component.group(component.run(run).group).name;
                 let probe = component.run(run).probe.signal(&self.metadata.prefix);
-                if wanted(group, &|| false) {
+                // Several statements may run it.
+                if wanted(group, &|| false) && probes.insert(probe.clone()) {
                     of.extend(has(probe).map(|(signal, width)| (group.clone(), signal, width)));
                 }
             }
@@ -129,12 +132,11 @@ impl<'a> Waves<'a> {
                 };
                 for port in ports(signals, &scope, instance, component) {
                     let signal = has(format!("{instance}_{port}"));
-                    let name = format!("{}.{port}", cell.name);
+                    // GTKWave cuts off what stands before a dot.
+                    let name = format!("{} {port}", cell.name);
                     of.extend(signal.map(|(signal, width)| (name, signal, width)));
                 }
             }
-            // The same group may be run by several statements.
-            of.dedup_by(|a, b| a.1 == b.1);
             Shown { title, signals: of }
         });
         let shown: Vec<Shown> = shown.filter(|of| !of.signals.is_empty()).collect();
@@ -183,7 +185,7 @@ impl<'a> Waves<'a> {
         let shown = self.shown(signals)?;
         let Range { start, end } = self.times();
         #[expect(clippy::cast_precision_loss, reason = "a scale")]
-        let zoom = -(((end - start) as f64 / COLUMNS).log2());
+        let zoom = -(((end - start) as f64 / FRAMES).log2());
         let mut text = format!("[dumpfile] \"{}\"\n[timestart] {start}\n", path.display());
         let _ = write!(text, "*{zoom:.6} {start}");
         for at in 0..MARKERS {
