@@ -13,7 +13,7 @@ use crate::builder::{Builder, refuse};
 use crate::collector::Outlet;
 use crate::problem::Refused;
 use crate::syntax;
-use crate::tables::{ResultTable, or_empty};
+use crate::tables::{Forms, ResultTable, or_empty};
 use crate::text::Text;
 use crate::watched::{Watchable, watchable};
 
@@ -162,20 +162,23 @@ pub(super) fn build(
 }
 
 /// A row of a table.
-type Row<'a, T> = (&'a Accesses, &'a T);
+type Row<'a> = (&'a Accesses, &'a Access);
 
 /// Their tables.
 pub(super) fn tables(all: &[Accesses], cycles: u64) -> Vec<ResultTable<'_>> {
     let mut tables = summary::tables(all, cycles);
-    let columns = Columns::default()
-        .text("memory", |(of, _): &Row<'_, Access>| {
-            of.name.as_str().into()
-        })
+    // Who made them is in shown tables without the whole path: there are many.
+    tables.push(table(all, with_paths(columns())).with(Forms::FileAndDatabase));
+    tables.push(table(all, columns()).with(Forms::Shown));
+    tables
+}
+
+fn columns<'a>() -> Columns<Row<'a>> {
+    Columns::default()
+        .text("memory", |(of, _): &Row<'_>| of.name.as_str().into())
         .number("cycle", |(_, access)| access.cycle.into())
         .text("access", |(_, access)| access.access.name().into())
         .text("address", |(_, access)| access.place().into())
-        .number("index", |(_, access)| or_empty(access.index))
-        .optional()
         .bits("data", |(_, access)| or_empty(access.data))
         .optional()
         .texts("group", |(of, access)| of.told(&access.by, |of| &of.group))
@@ -184,14 +187,21 @@ pub(super) fn tables(all: &[Accesses], cycles: u64) -> Vec<ResultTable<'_>> {
         })
         .number("line", |(of, access)| of.line(&access.by))
         .optional()
+}
+
+fn with_paths(columns: Columns<Row<'_>>) -> Columns<Row<'_>> {
+    columns
+        .number("index", |(_, access)| or_empty(access.index))
+        .optional()
         .texts("by", |(of, access)| of.told(&access.by, |of| &of.path))
-        .folding();
+}
+
+fn table<'a>(all: &'a [Accesses], columns: Columns<Row<'a>>) -> ResultTable<'a> {
     let count: usize = all.iter().map(|of| of.accesses.len()).sum();
     let rows = all.iter();
     let rows = rows.flat_map(|of| of.accesses.iter().map(move |access| (of, access)));
     let title = format!("accesses: {}", thousands(count as u64));
-    tables.push(ResultTable::new("accesses", title, columns, rows));
-    tables
+    ResultTable::new("accesses", title, columns, rows)
 }
 
 /// Their tracks.

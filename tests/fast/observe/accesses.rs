@@ -46,7 +46,7 @@ component main() -> () {
     group load { s.addr0 = 2'd2; s.content_en = 1'd1; load[done] = s.done; }
     group two { d.addr0 = 1'd1; d.addr1 = 2'd2; y.in = d.read_data; y.write_en = 1'd1; two[done] = y.done; }
   }
-  control { seq { put; put; get; get; more; par { store; two; } store; load; load; } }
+  control { seq { put; put; get; get; more; par { store; two; } store; load; load; get; } }
 }
 "#;
 
@@ -97,6 +97,7 @@ fn equal_accesses_count_each_time() {
             "read [1] 7 get",
             "read [1] 7 more",
             "write [1] 8 more",
+            "read [1] 8 get",
         ];
         assert_eq!(told(0), expected, "{passes}");
         let expected = [
@@ -154,11 +155,11 @@ fn what_accesses_come_to_is_told() {
     ];
     assert_eq!(
         figures.map(|name| c[name].as_u64().unwrap()),
-        [3, 1, 3, 1, 1, 1]
+        [4, 1, 3, 1, 1, 0]
     );
     // What is read and written in one cycle is in use once.
-    assert_eq!(c["in_use"], json!(5));
-    assert_eq!(c["stride"], json!({ "words": 0, "times": 4, "of": 4 }));
+    assert_eq!(c["in_use"], json!(6));
+    assert_eq!(c["stride"], json!({ "words": 0, "times": 5, "of": 5 }));
 }
 
 /// A loop, a continuous use, a guard that is true in a part of the time, and two reads in one activation.
@@ -167,7 +168,7 @@ import "primitives/binary_operators.futil";
 import "primitives/memories/comb.futil";
 component main() -> () {
   cells {
-    @external m = comb_mem_d1(8, 4, 2); @external k = comb_mem_d1(8, 4, 2); n = comb_mem_d1(8, 4, 2);
+    m = comb_mem_d1(8, 4, 2); k = comb_mem_d1(8, 4, 2); n = comb_mem_d1(8, 4, 2);
     i = std_reg(2); x = std_reg(8); next = std_add(2); big = std_lt(8); odd = std_slice(2, 1);
   }
   wires {
@@ -192,7 +193,6 @@ fn a_memory_is_read_while_its_address_is_driven() {
     workshop.succeeds(&[
         "run",
         "uses.futil",
-        "--no-data",
         "-q",
         "--out",
         "out",
@@ -337,7 +337,7 @@ fn groups(text: &str) -> Vec<(String, Vec<(String, String)>)> {
         .collect()
 }
 
-/// In each cycle the groups that are active, as `main.s` and the group.
+/// In each cycle the groups that are active, as `main.s` and the group, and the invokes, as `invoke@L7`.
 fn active(trees: &str) -> Vec<BTreeSet<(String, String)>> {
     let mut active = Vec::new();
     for line in trees.lines() {
@@ -353,6 +353,9 @@ fn active(trees: &str) -> Vec<BTreeSet<(String, String)>> {
                 "group" => {
                     let path: Vec<&str> = holders.iter().map(|(_, of)| &**of).collect();
                     now.insert((path.join("."), label.to_owned()));
+                }
+                "control" if label.starts_with("invoke@") => {
+                    now.insert((String::new(), label.to_owned()));
                 }
                 _ => {}
             }
@@ -435,7 +438,12 @@ fn accesses_are_those_of_the_waveforms_of_all_examples() {
                 // What it is called where it is handed over.
                 let formal =
                     (design.contains("invoke-ref") && cell == "values").then_some("memory");
-                let readers: BTreeSet<&str> = components
+                // An invoke takes what it hands over, from an address that its comb group drives.
+                let invokes = text.lines().enumerate().filter(|(_, line)| {
+                    line.contains("invoke ") && line.contains(&format!("{cell}.read_data"))
+                });
+                let invokes = invokes.map(|(at, _)| format!("invoke@L{}", at + 1));
+                let readers: BTreeSet<String> = components
                     .iter()
                     .flat_map(|(_, groups)| groups)
                     .filter(|(_, body)| {
@@ -452,11 +460,12 @@ fn accesses_are_those_of_the_waveforms_of_all_examples() {
                             has(&asks) && has(&takes)
                         })
                     })
-                    .map(|(name, _)| &**name)
+                    .map(|(name, _)| name.clone())
+                    .chain(invokes)
                     .collect();
                 let looked = |cycle: usize| -> BTreeSet<(String, String)> {
                     let now = active[cycle].iter();
-                    now.filter(|(_, group)| readers.contains(&**group))
+                    now.filter(|(_, group)| readers.contains(group))
                         .cloned()
                         .collect()
                 };

@@ -12,14 +12,14 @@ function heatMap({ name, words: [first, end], words_each: rowHas, cycles, cycles
   const drawn = cells.map(([row, column, reads, writes]) => {
     const [x, y] = [left + column * cellWidth, top + row * cellHeight];
     // Where both are, each has half of the cell.
-    const both = reads && writes ? 0.5 : 1;
-    const part = (paint, times, offset) => (times ? [svg("rect", { class: paint, x: x + offset, y, width: cellWidth * both, height: cellHeight, "fill-opacity": shade(times) })] : []);
+    const high = reads && writes ? cellHeight / 2 : cellHeight;
+    const part = (paint, times, below) => (times ? [svg("rect", { class: paint, x, y: y + below, width: cellWidth, height: high, "fill-opacity": shade(times) })] : []);
     const told = `${rowHas > 1 ? "words" : "word"} ${span(first + row * rowHas, rowHas, end)}, ${columnHas > 1 ? "cycles" : "cycle"} ${span(column * columnHas, columnHas, cycles)}: ${count(reads)} read, ${count(writes)} written`;
     const onclick = () => {
       showView("timeline");
       chooseCycle(column * columnHas);
     };
-    return svg("g", { onclick }, ...part("bar", reads, 0), ...part("written", writes, reads ? cellWidth / 2 : 0), svg("title", {}, told));
+    return svg("g", { onclick }, ...part("bar", reads, 0), ...part("written", writes, reads ? high : 0), svg("title", {}, told));
   });
   const text = (value, attributes) => svg("text", attributes, value);
   const [width, height] = [left + Math.max(wide, 150) + right, top + Math.max(high, 22) + bottom];

@@ -272,7 +272,7 @@ impl Collector for AccessCollector {
                 Vec::new()
             },
             is_read_continuously: self.found.is_read_continuously,
-            summary: Summary::of(&self.accesses, words, usage),
+            summary: Summary::of(&self.accesses, &self.sites, words, usage),
             sites: self.sites,
             accesses: self.accesses,
         });

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use petal_table::{Columns, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Access, AccessKind, Accesses};
+use super::{Access, AccessKind, Accesses, Site};
 use crate::stats::{quantile, ratio};
 use crate::tables::{ResultTable, or_empty};
 
@@ -82,7 +82,7 @@ pub struct Banks {
 pub struct SiteAccesses {
     /// Reads or writes.
     pub access: AccessKind,
-    /// Numbers of sites; several if they access the memory at once.
+    /// Numbers of sites, of a group that is reached in several ways the first one; several if they access the memory at once.
     pub by: Vec<usize>,
     /// How many.
     pub count: u64,
@@ -95,7 +95,7 @@ pub struct SiteAccesses {
 
 impl Summary {
     /// That of a memory with so many words, if that is known, and the cycles in which it is in use: all, and the most without a break.
-    pub fn of(accesses: &[Access], words: Option<u64>, usage: (u64, u64)) -> Self {
+    pub fn of(accesses: &[Access], sites: &[Site], words: Option<u64>, usage: (u64, u64)) -> Self {
         let of = |kind| accesses.iter().filter(move |of| of.access == kind);
         let count = |kind| of(kind).count() as u64;
         let distinct = |kind| distinct(of(kind));
@@ -127,7 +127,7 @@ impl Summary {
             stride: Stride::of(indices.iter().copied()),
             reuse: Reuse::of(&uses),
             banks: banks.collect(),
-            groups: groups(accesses),
+            groups: groups(accesses, sites),
         }
     }
 }
@@ -211,13 +211,23 @@ impl Reuse {
     }
 }
 
-/// The reads and the writes of each group, in the order in which they come first.
-fn groups(accesses: &[Access]) -> Vec<SiteAccesses> {
-    let mut numbers: HashMap<(AccessKind, &[usize]), usize> = HashMap::new();
+/// The reads and the writes of each group, in the order in which they come first. A group that is reached in several ways is one.
+fn groups(accesses: &[Access], sites: &[Site]) -> Vec<SiteAccesses> {
+    type Key<'a> = (AccessKind, Vec<(&'a str, &'a str, Option<u32>)>);
+    let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
+    let mut known: HashMap<(AccessKind, &[usize]), usize> = HashMap::new();
     let mut all: Vec<Vec<&Access>> = Vec::new();
     for access in accesses {
-        let key = (access.access, &access.by[..]);
-        let number = *numbers.entry(key).or_insert(all.len());
+        let ways = known.entry((access.access, &access.by));
+        let number = *ways.or_insert_with(|| {
+            let places = access.by.iter().map(|&site| {
+                let site = &sites[site];
+                (&*site.group, &*site.statement, site.line)
+            });
+            let key = (access.access, places.collect());
+            let next = numbers.len();
+            *numbers.entry(key).or_insert(next)
+        });
         if number == all.len() {
             all.push(Vec::new());
         }
@@ -281,7 +291,8 @@ fn memories(all: &[Accesses], cycles: u64) -> ResultTable<'_> {
             Value::Decimal(100.0 * ratio(of.summary.in_use, cycles))
         })
         .titled("in use %")
-        .number("longest burst", |of| of.summary.longest_burst.into());
+        .number("longest_burst", |of| of.summary.longest_burst.into())
+        .titled("longest burst");
     let title = match all.iter().filter(|of| of.is_read_continuously).count() {
         0 => "accesses of memories",
         _ => "accesses of memories, without reads that continuous assignments make alone",
@@ -370,7 +381,7 @@ mod tests {
             access(2, Write, 3),
             access(9, Write, 1),
         ];
-        let summary = Summary::of(&all, Some(4), (4, 3));
+        let summary = Summary::of(&all, &[], Some(4), (4, 3));
         assert_eq!((summary.reads, summary.words_read), (1, 1));
         assert_eq!((summary.writes, summary.words_written), (4, 2));
         assert_eq!((summary.overwritten, summary.unread), (1, 2));
