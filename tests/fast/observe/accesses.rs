@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::results;
-use crate::support::examples;
 use crate::support::workshop::{Workshop, example, tells};
+use crate::support::{designs, examples};
 
 /// Accesses as `cycle kind [address] data by`.
 fn rows(accesses: &Value) -> Vec<String> {
@@ -72,6 +72,8 @@ fn equal_accesses_count_each_time() {
             "wave.vcd",
             "--passes",
             passes,
+            "--events",
+            "events",
         ];
         let access = [
             "--access",
@@ -111,6 +113,14 @@ fn equal_accesses_count_each_time() {
         assert_eq!(direct["accesses"][2]["accesses"][0]["index"], json!(5));
         let line = &direct["accesses"][2]["sites"][0]["line"];
         assert_eq!(*line, json!(22), "{passes}");
+        // As it goes on, too.
+        let events = workshop.read("events");
+        let events = events
+            .lines()
+            .filter(|line| line.contains("\"name\":\"read\""));
+        let events: Vec<&str> = events.collect();
+        assert_eq!(events.len(), 7, "{passes}");
+        assert!(events[0].ends_with("\"index\":1,\"is\":7,\"name\":\"read\"}"));
         // A waveform tells the same, but for sizes, and so the words of several dimensions.
         let again = [
             "reconstruct",
@@ -221,6 +231,23 @@ fn a_memory_is_read_while_its_address_is_driven() {
     assert_eq!(told("main.k"), ["write [2] 1 set", "read [0] 0 ask"]);
     // Its address is on a wire.
     assert_eq!(told("main.n"), ["read [0] 0 take"]);
+}
+
+#[test]
+fn an_address_beyond_the_end_is_told() {
+    let workshop = Workshop::empty();
+    let beyond = EQUAL.replace("s = seq_mem_d1(8, 4, 2)", "s = seq_mem_d1(8, 2, 2)");
+    workshop.write("beyond.futil", beyond);
+    workshop.write(
+        "beyond.futil.data",
+        EQUAL_DATA.replace("\"s\": {\"data\": [0, 0, 0, 0]", "\"s\": {\"data\": [0, 0]"),
+    );
+    let printed = workshop.succeeds(&["run", "beyond.futil", "--out", "out", "--access", "main.s"]);
+    tells(&printed, &["unread  beyond  in use"]);
+    let s = &results(&workshop, "out")["accesses"][0];
+    assert_eq!(s["beyond"], json!(4));
+    assert!(s["accesses"][0]["index"].is_null());
+    assert!(s["banks"].is_null());
 }
 
 #[test]
@@ -420,7 +447,7 @@ fn accesses_are_those_of_the_waveforms_of_all_examples() {
     let (mut memories, mut rows) = (0, 0);
     for path in examples() {
         let design = path.display().to_string();
-        // Its waveform is long; its memories are those of the test below.
+        // Its waveform is long; there is a test of it below.
         if design.contains("packet-scheduler") {
             continue;
         }
@@ -480,4 +507,71 @@ fn accesses_are_those_of_the_waveforms_of_all_examples() {
         memories >= 50 && rows > 1000,
         "{memories} memories, {rows} accesses"
     );
+}
+
+#[test]
+fn writes_and_asked_reads_are_those_of_the_waveforms_of_all_designs() {
+    let workshop = Workshop::empty();
+    let (mut memories, mut rows) = (0, 0);
+    for path in designs("tests/corpus") {
+        let design = path.display().to_string();
+        let run = [
+            "run",
+            &design,
+            "-q",
+            "--out",
+            "out",
+            "--partial",
+            "--cycle-limit",
+            "3000",
+        ];
+        let observed = ["--vcd", "wave.vcd", "--access", "*"];
+        workshop.succeeds(&[&run[..], &observed].concat());
+        let ports = ports(&workshop.path("wave.vcd"));
+        for of in results(&workshop, "out")["accesses"].as_array().unwrap() {
+            let name = of["name"].as_str().unwrap().replace('`', "");
+            let (holder, cell) = name.rsplit_once('.').unwrap();
+            let scope: Vec<String> = holder.split('.').map(str::to_owned).collect();
+            // Where the compiler calls something otherwise, nobody here knows it.
+            let port = |name: &str| ports.contains_key(&(scope.clone(), format!("{cell}_{name}")));
+            if !port("write_en") {
+                continue;
+            }
+            let is_told = |row: &Row| row.1 == "write" || port("content_en");
+            let mut plain = accesses(&ports, (&scope, cell), |_| BTreeSet::new());
+            let mut given = given(of);
+            plain.retain(is_told);
+            given.retain(is_told);
+            assert_eq!(given, plain, "{design}: {name}");
+            memories += 1;
+            rows += plain.len();
+        }
+    }
+    assert!(
+        memories > 100 && rows > 1000,
+        "{memories} memories, {rows} accesses"
+    );
+}
+
+#[test]
+fn accesses_of_a_long_run_are_as_many_as_counted() {
+    let workshop = Workshop::empty();
+    let design = example("packet-scheduler.futil");
+    let run = ["run", &design, "-q", "--out", "out", "--access", "main.*"];
+    let counters = ["--count", "main.*.writes", "--count", "main.*.read_cycles"];
+    workshop.succeeds(&[&run[..], &counters].concat());
+    let results = results(&workshop, "out");
+    let counters = results["counters"].as_array().unwrap();
+    let mut compared = 0;
+    for of in results["accesses"].as_array().unwrap() {
+        let name = of["name"].as_str().unwrap();
+        for (counted, told) in [("writes", "writes"), ("read_cycles", "reads")] {
+            let name = format!("{name}.{counted}");
+            if let Some(counter) = counters.iter().find(|of| of["name"] == *name) {
+                assert_eq!(counter["total"], of[told], "{name}");
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 13);
 }

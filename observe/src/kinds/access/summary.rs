@@ -27,6 +27,8 @@ pub struct Summary {
     pub overwritten: u64,
     /// Words that nobody read after they were written last.
     pub unread: u64,
+    /// Accesses beyond its end.
+    pub beyond: u64,
     /// Cycles in which the memory is asked or written.
     pub in_use: u64,
     /// The most of them without a break.
@@ -108,7 +110,8 @@ impl Summary {
             .filter_map(|of| Some((of.cycle, of.index?)))
             .collect();
         let indices: Vec<u64> = uses.iter().map(|&(_, index)| index).collect();
-        let banks = words.into_iter().flat_map(|words| {
+        let banks = words.filter(|_| !indices.is_empty());
+        let banks = banks.into_iter().flat_map(|words| {
             BANKS.map(|banks| Banks {
                 banks,
                 cyclic: at_once(&indices, banks, |index| index % banks),
@@ -122,6 +125,9 @@ impl Summary {
             words_written: distinct(AccessKind::Write),
             overwritten: fates.0,
             unread: fates.1,
+            beyond: words.map_or(0, |_| {
+                accesses.iter().filter(|of| of.index.is_none()).count() as u64
+            }),
             in_use: usage.0,
             longest_burst: usage.1,
             stride: Stride::of(indices.iter().copied()),
@@ -285,6 +291,10 @@ fn memories(all: &[Accesses], cycles: u64) -> ResultTable<'_> {
         .titled("words written")
         .number("overwritten", |of| of.summary.overwritten.into())
         .number("unread", |of| of.summary.unread.into())
+        .number("beyond", |of| {
+            or_empty(Some(of.summary.beyond).filter(|beyond| *beyond > 0))
+        })
+        .optional()
         .number("in_use", |of| of.summary.in_use.into())
         .titled("in use")
         .decimal("in_use_percent", move |of| {
