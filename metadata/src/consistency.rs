@@ -184,6 +184,13 @@ impl Checker<'_> {
                 Callee::Cell(cell) => self.index("cell", cell, component.cells.len(), &from)?,
             }
         }
+        for (at, lookup) in component.lookups.iter().enumerate() {
+            let from = format!("lookup {at}");
+            if let Some(run) = lookup.run {
+                self.index("group run", run, component.runs.len(), &from)?;
+            }
+            self.index("cell", lookup.cell, component.cells.len(), &from)?;
+        }
         let continuous = component.continuous.iter();
         for &cell in continuous {
             let from = "the continuous assignments";

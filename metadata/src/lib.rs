@@ -29,7 +29,7 @@ pub use schedule::Schedule;
 pub use schema::compiled::{
     Arm, CompiledGroup, CompiledKind, ControlRegister, FsmState, RegisterKind,
 };
-pub use schema::runs::{Call, Callee, GroupRun, Purpose, RunRole};
+pub use schema::runs::{Call, Callee, GroupRun, Lookup, Purpose, RunRole};
 pub use schema::{
     Binding, Cell, CellKind, Component, ControlKind, ControlNode, Group, GroupKind, Metadata,
     Origin, SourceFile, Span, Thread,

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use self::compiled::{CompiledGroup, ControlRegister};
-use self::runs::{Call, GroupRun, Purpose, RunRole};
+use self::runs::{Call, GroupRun, Lookup, Purpose, RunRole};
 use crate::dependences::Sequence;
 use crate::front_end::FrontEnd;
 use crate::ids::{
@@ -147,6 +147,9 @@ pub struct Component {
     pub runs: Vec<GroupRun>,
     /// Every call that a group or a continuous assignment makes; each has a CG, CC or CP probe.
     pub calls: Vec<Call>,
+    /// How memories that give a word in the same cycle are used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lookups: Vec<Lookup>,
     /// The combinational primitives that continuous assignments drive. They compute in every cycle, so
     /// they have no probe, and are in no call tree of a trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

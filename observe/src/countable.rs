@@ -42,29 +42,31 @@ pub(crate) fn matching<'a>(
     pattern: &str,
     counters: &'a [Countable],
 ) -> impl Iterator<Item = &'a Countable> {
-    let parts: Vec<String> = pattern.split('*').map(str::to_owned).collect();
+    let pattern = pattern.to_owned();
     counters
         .iter()
-        .filter(move |counter| matches(&parts, &counter.name))
+        .filter(move |counter| matches(&pattern, &counter.name))
 }
 
-fn matches(parts: &[String], name: &str) -> bool {
-    let [first, rest @ ..] = parts else {
+/// Whether a name matches a pattern, in which `*` stands for any text.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let parts: Vec<&str> = pattern.split('*').collect();
+    let [first, rest @ ..] = &parts[..] else {
         return false;
     };
-    let Some(mut left) = name.strip_prefix(first.as_str()) else {
+    let Some(mut left) = name.strip_prefix(first) else {
         return false;
     };
     let Some((last, between)) = rest.split_last() else {
         return left.is_empty();
     };
     for part in between {
-        match left.find(part.as_str()) {
+        match left.find(part) {
             Some(at) => left = &left[at + part.len()..],
             None => return false,
         }
     }
-    left.ends_with(last.as_str())
+    left.ends_with(last)
 }
 
 struct List<'a> {
@@ -228,7 +230,7 @@ impl List<'_> {
 }
 
 /// A name as expressions have it.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
     if is_plain {
         name.to_owned()

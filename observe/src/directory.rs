@@ -113,6 +113,18 @@ impl Memory {
         indices.concat()
     }
 
+    /// The word at an address, in row-major order; none if it is beyond the memory, or if that has several dimensions of unknown
+    /// sizes.
+    pub fn word(&self, address: &[u64]) -> Option<u64> {
+        if !self.is_sized() && self.dims.len() > 1 {
+            return None;
+        }
+        let mut dims = address.iter().zip(&self.dims);
+        dims.try_fold(0, |word, (index, size)| {
+            (index < size).then(|| word * size + index)
+        })
+    }
+
     /// Number of words.
     pub fn words(&self) -> u64 {
         self.dims.iter().copied().fold(1, u64::saturating_mul)

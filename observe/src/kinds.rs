@@ -3,6 +3,7 @@
 //!
 //! Owns the lists of them: a request, the results of a run.
 
+mod access;
 mod checkpoint;
 mod counter;
 mod derived;
@@ -26,6 +27,10 @@ use crate::text::Text;
 use crate::variables::{self, Variables};
 
 pub use crate::blame::Blame;
+pub(crate) use access::Heat;
+pub use access::{
+    Access, AccessKind, AccessRequest, Accesses, Banks, Reuse, Site, SiteAccesses, Stride, Summary,
+};
 pub use checkpoint::{Checkpoint, CheckpointRequest, Interval};
 pub use counter::{Counter, CounterRequest};
 pub use derived::{Derived, DerivedRequest};
@@ -53,6 +58,9 @@ pub struct Request {
     /// Values whose changes are listed.
     #[serde(default, rename = "watch")]
     pub watches: Vec<WatchRequest>,
+    /// Memories whose accesses are listed.
+    #[serde(default, rename = "access")]
+    pub accesses: Vec<AccessRequest>,
     /// What must never be.
     #[serde(default, rename = "never")]
     pub never: Vec<RuleRequest>,
@@ -89,6 +97,7 @@ impl Request {
             && self.checkpoints.is_empty()
             && self.latencies.is_empty()
             && self.watches.is_empty()
+            && self.accesses.is_empty()
             && self.never.is_empty()
             && self.always.is_empty()
             && self.counters.is_empty()
@@ -103,6 +112,7 @@ impl Request {
         self.checkpoints.extend(other.checkpoints);
         self.latencies.extend(other.latencies);
         self.watches.extend(other.watches);
+        self.accesses.extend(other.accesses);
         self.never.extend(other.never);
         self.always.extend(other.always);
         self.counters.extend(other.counters);
@@ -117,6 +127,7 @@ impl Request {
         checkpoint::build(&self.checkpoints, &outlets.checkpoints, builder)?;
         latency::build(&self.latencies, &outlets.latencies, builder)?;
         watch::build(&self.watches, &outlets.watches, builder)?;
+        access::build(&self.accesses, &outlets.accesses, builder)?;
         rule::build(&self.never, false, &outlets.rules, builder)?;
         rule::build(&self.always, true, &outlets.rules, builder)?;
         let counters = &outlets.counters;
@@ -136,6 +147,7 @@ pub(crate) struct Outlets {
     checkpoints: Outlet<Checkpoint>,
     latencies: Outlet<Latency>,
     watches: Outlet<Watch>,
+    accesses: Outlet<Accesses>,
     rules: Outlet<Rule>,
     counters: Outlet<Counter>,
     derived: Outlet<Derived>,
@@ -154,6 +166,7 @@ impl Outlets {
             checkpoints: self.checkpoints.take(),
             latencies: self.latencies.take(),
             watches: self.watches.take(),
+            accesses: self.accesses.take(),
             rules: self.rules.take(),
             counters: self.counters.take(),
             derived: self.derived.take(),
@@ -184,6 +197,9 @@ pub struct Results {
     pub latencies: Vec<Latency>,
     /// Changes of values.
     pub watches: Vec<Watch>,
+    /// Reads and writes of memories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<Accesses>,
     /// What must never, or always, be.
     pub rules: Vec<Rule>,
     /// Sums over all cycles.
@@ -238,6 +254,7 @@ impl Results {
             checkpoint::tables(&self.checkpoints),
             latency::tables(&self.latencies),
             watch::tables(&self.watches),
+            access::tables(&self.accesses, self.cycles),
             rule::tables(&self.rules),
             counter::tables(&self.counters, self.sample, self.cycles),
             derived::tables(&self.derived),
@@ -255,6 +272,7 @@ impl Results {
             latency::tracks(&self.latencies),
             rule::tracks(&self.rules),
             watch::tracks(&self.watches),
+            access::tracks(&self.accesses),
             counter::tracks(&self.counters, self.sample),
             derived::tracks(&self.derived, self.sample),
             variables::tracks(self.variables.as_ref()),
@@ -269,6 +287,7 @@ impl Results {
         let latencies = latency::figures(&self.latencies);
         let rules = rule::figures(&self.rules);
         let all = counters.chain(checkpoints).chain(latencies);
-        all.chain(rules).collect()
+        let accesses = access::figures(&self.accesses);
+        all.chain(rules).chain(accesses).collect()
     }
 }

@@ -19,6 +19,7 @@ mod look;
 mod observations;
 mod problem;
 mod program;
+mod readers;
 mod recorded;
 mod resolve;
 mod shown;
@@ -34,9 +35,10 @@ mod work;
 pub use countable::{Countable, countable};
 pub use directory::{Directory, Memory};
 pub use kinds::{
-    Blame, Broken, ChangeOf, Checkpoint, CheckpointRequest, Counter, CounterRequest, Derived,
-    DerivedRequest, Interval, Latency, LatencyRequest, Promise, Request, Results, Rule,
-    RuleRequest, VERSION, Violation, Watch, WatchRequest, Window, WindowRequest, Written,
+    Access, AccessKind, AccessRequest, Accesses, Banks, Blame, Broken, ChangeOf, Checkpoint,
+    CheckpointRequest, Counter, CounterRequest, Derived, DerivedRequest, Interval, Latency,
+    LatencyRequest, Promise, Request, Results, Reuse, Rule, RuleRequest, Site, SiteAccesses,
+    Stride, Summary, VERSION, Violation, Watch, WatchRequest, Window, WindowRequest, Written,
 };
 pub use look::Told;
 pub use observations::Observations;

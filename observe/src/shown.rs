@@ -7,7 +7,7 @@ use serde::Serialize;
 use petal_table::style::BOLD;
 use petal_table::{Column, Screen, Table, Value, thousands};
 
-use crate::kinds::Results;
+use crate::kinds::{Heat, Results};
 use crate::variables::Variables;
 
 /// How many rows of a table are printed, and how many the report shows.
@@ -23,6 +23,8 @@ struct Page<'a> {
     tables: Vec<Shown>,
     histograms: Vec<Series<'a>>,
     samples: Vec<Series<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    heat: Vec<Heat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     variables: Option<&'a Variables>,
 }
@@ -119,6 +121,7 @@ impl Results {
             tables: self.first_rows(SHOWN).map(Shown::new).collect(),
             histograms: histograms.map(Series::thinned).collect(),
             samples: samples.map(Series::thinned).collect(),
+            heat: Heat::all(&self.accesses, self.cycles),
             variables: self.variables.as_ref(),
         };
         serde_json::to_value(page).expect("results can be written")

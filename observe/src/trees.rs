@@ -8,6 +8,23 @@ use petal_reconstruct::{
     CallTree, FrameLabels, Instance, InstanceId, LiveVariables, Node, NodeId, Signal, TreeId,
     cells_to,
 };
+use serde::{Deserialize, Serialize};
+
+use crate::readers::Groups;
+
+/// Where something stands in the program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Site {
+    /// Its path through the call tree.
+    pub path: String,
+    /// The group.
+    pub group: String,
+    /// The innermost statement around the group.
+    pub statement: String,
+    /// The line of what runs the group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+}
 
 /// The call trees of a run.
 pub(crate) struct Trees<'a> {
@@ -63,14 +80,71 @@ impl<'a> Trees<'a> {
         let key = (tree, cell.clone());
         let writers = self.writers.entry(key).or_insert_with(|| {
             let tree = &trees[tree.index()];
-            let mut writers: Vec<String> = drives(metadata, tree, cell, instances)
-                .filter_map(|(id, ..)| tree.parent(id))
+            let mut writers: Vec<String> = starters(metadata, tree, cell, instances)
                 .map(|id| path(labels, tree, id, instances))
                 .collect();
             writers.dedup();
             writers
         });
         writers.clone()
+    }
+
+    /// Where those stand in a tree that start a register or memory.
+    pub fn starters(&self, tree: TreeId, cell: &Signal, instances: &[Instance]) -> Vec<Site> {
+        let tree = &self.list[tree.index()];
+        let starters = starters(self.metadata, tree, cell, instances);
+        starters.map(|id| self.site(tree, id, instances)).collect()
+    }
+
+    /// Where groups stand in a tree.
+    pub fn running(&self, tree: TreeId, groups: &Groups, instances: &[Instance]) -> Vec<Site> {
+        let tree = &self.list[tree.index()];
+        let nodes = tree.with_holders().zip(tree.nodes());
+        let nodes = nodes.filter(|((_, node, holder), _)| {
+            let (Node::Group { run, .. }, Some(holder)) = (node, holder) else {
+                return false;
+            };
+            groups.runs.contains(run)
+                && scope(self.metadata, instances, *holder)
+                    .eq(groups.scope.iter().map(String::as_str))
+        });
+        nodes
+            .map(|(_, (id, _))| self.site(tree, id, instances))
+            .collect()
+    }
+
+    /// Where a node stands.
+    fn site(&self, tree: &CallTree, id: NodeId, instances: &[Instance]) -> Site {
+        let mut site = Site {
+            path: path(&self.labels, tree, id, instances),
+            ..Site::default()
+        };
+        for at in tree.path(id).into_iter().rev() {
+            let node = tree.node(at);
+            let component = match node {
+                Node::Group { component, .. } | Node::Control { component, .. } => component,
+                _ => continue,
+            };
+            let component = self.metadata.component(component);
+            let (span, is_group) = match node {
+                Node::Group { group, run, .. } => {
+                    let enable = component.run(run).control;
+                    let span = enable.and_then(|node| component.node(node).span);
+                    (span.or(component.group(group).span), true)
+                }
+                Node::Control { control, .. } => (component.node(control).span, false),
+                _ => (None, false),
+            };
+            site.line = site.line.or(span.map(|span| span.line));
+            let label = || self.labels.label(node, instances).to_owned();
+            if is_group && site.group.is_empty() {
+                site.group = label();
+            } else if !is_group {
+                site.statement = label();
+                break;
+            }
+        }
+        site
     }
 
     /// The variables of the front end that hold in a tree, ascending.
@@ -109,6 +183,17 @@ impl<'a> Trees<'a> {
     }
 }
 
+/// The nodes of a tree that start a register or memory.
+fn starters<'a>(
+    metadata: &'a Metadata,
+    tree: &'a CallTree,
+    cell: &'a Signal,
+    instances: &'a [Instance],
+) -> impl Iterator<Item = NodeId> + 'a {
+    let drives = drives(metadata, tree, cell, instances);
+    drives.filter_map(|(id, ..)| tree.parent(id))
+}
+
 /// The nodes of a tree that drive a register or memory, each with the instance and the cell that it is in the source.
 fn drives<'a>(
     metadata: &'a Metadata,
@@ -140,20 +225,36 @@ fn is_hardware(
     (holder, id): (InstanceId, CellId),
     cell: &Signal,
 ) -> bool {
-    let instance_of = |holder: InstanceId, cell: CellId| {
-        let component = metadata.component(instances[holder.index()].component);
-        component.cell(cell).instance.as_deref()
-    };
+    instance_of(metadata, instances, holder, id) == Some(cell.name.as_str())
+        && scope(metadata, instances, holder).eq(cell.scope.iter().map(String::as_str))
+}
+
+/// The Verilog instances down to that of a component cell.
+fn scope<'a>(
+    metadata: &'a Metadata,
+    instances: &[Instance],
+    holder: InstanceId,
+) -> impl Iterator<Item = &'a str> {
     let mut scope: Vec<&str> = std::iter::successors(Some(holder), |of| {
         instances[of.index()].parent.map(|(holder, _)| holder)
     })
     .filter_map(|of| instances[of.index()].parent)
-    .map(|(holder, cell)| instance_of(holder, cell).unwrap_or_default())
+    .map(|(holder, cell)| instance_of(metadata, instances, holder, cell).unwrap_or_default())
     .collect();
     scope.reverse();
     let above = metadata.scope.iter().map(String::as_str);
-    instance_of(holder, id) == Some(cell.name.as_str())
-        && above.chain(scope).eq(cell.scope.iter().map(String::as_str))
+    above.chain(scope)
+}
+
+/// The Verilog instance of a cell.
+fn instance_of<'a>(
+    metadata: &'a Metadata,
+    instances: &[Instance],
+    holder: InstanceId,
+    cell: CellId,
+) -> Option<&'a str> {
+    let component = metadata.component(instances[holder.index()].component);
+    component.cell(cell).instance.as_deref()
 }
 
 fn path(labels: &FrameLabels, tree: &CallTree, id: NodeId, instances: &[Instance]) -> String {

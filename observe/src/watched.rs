@@ -253,7 +253,7 @@ fn writes_of_value(directory: &Directory, value: &Value) -> Option<Vec<(Value, S
 }
 
 /// The value of a cell's port.
-fn port(directory: &Directory, cell: &Signal, name: &str) -> Result<Value, String> {
+pub(crate) fn port(directory: &Directory, cell: &Signal, name: &str) -> Result<Value, String> {
     match directory.port(cell, name) {
         Some((signal, width)) => Ok(Value::Signal(signal, width)),
         None => Err(format!(

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use calyx_ir as ir;
 use petal_metadata::{
     Call, Callee, Cell, CellId, CellKind, CompiledGroup, Component, ComponentId, ControlId,
-    ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, GroupRunId, Id, Metadata,
-    Origin, RunRole, Thread, ThreadId, VERSION,
+    ControlKind, ControlNode, Group, GroupId, GroupKind, GroupRun, GroupRunId, Id, Lookup,
+    Metadata, Origin, RunRole, Thread, ThreadId, VERSION,
 };
 use petal_program::CALYX_VERSION;
 use petal_program::dependences::Dependences;
@@ -175,6 +175,7 @@ impl Assembler<'_> {
                 })
             })
             .collect();
+        let lookups = self.lookups();
         self.add_instances();
         for &cell in self.held {
             self.cell(cell, self.record.sharing.lives_in(cell));
@@ -206,6 +207,7 @@ impl Assembler<'_> {
             sequences: sequences.unwrap_or_default(),
             runs,
             calls,
+            lookups,
             continuous,
             threads,
             compiled: self
@@ -223,6 +225,38 @@ impl Assembler<'_> {
             root: self.compiled.root,
             registers: self.compiled.registers.clone(),
         }
+    }
+
+    /// What each run of a group looks up, and what continuous assignments do.
+    fn lookups(&mut self) -> Vec<Lookup> {
+        let mut all = Vec::new();
+        for lookup in &self.probes.lookups {
+            let runs: Vec<Option<usize>> = match lookup.group {
+                None => vec![None],
+                Some(group) => {
+                    let runs = self.probes.runs.iter().enumerate();
+                    let runs = runs.filter(|(_, run)| run.group == group);
+                    runs.map(|(at, _)| Some(at)).collect()
+                }
+            };
+            for run in runs {
+                let driver = run.map(|run| self.probes.runs[run].driver);
+                let cell = match lookup.memory {
+                    CalleeName::Group(_) => None,
+                    CalleeName::Cell(name) => self.called_cell(driver, name),
+                    CalleeName::Reference(at) => Some(CellId::from_index(at)),
+                };
+                // The optimiser may have done without it in the end.
+                all.extend(cell.map(|cell| Lookup {
+                    run: run.map(GroupRunId::from_index),
+                    cell,
+                    asks: lookup.asks,
+                    probe: lookup.probe,
+                    takes: lookup.takes,
+                }));
+            }
+        }
+        all
     }
 
     /// The combinational primitives that continuous assignments drive.

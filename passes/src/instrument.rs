@@ -7,6 +7,7 @@
 
 mod calls;
 mod cells;
+mod lookups;
 mod schedules;
 
 use std::collections::{HashMap, HashSet};
@@ -107,7 +108,8 @@ impl Instrumenter<'_> {
             }
         }
         let continuous = self.component.continuous_assignments.clone();
-        let added = self.instrument_calls(None, &continuous);
+        let mut added = self.instrument_calls(None, &continuous);
+        added.extend(self.instrument_lookups(None, &continuous));
         for assignment in &continuous {
             if let Some((callee, false)) = self.callee(assignment, true)
                 && !self.probes.continuous.contains(&callee)
@@ -324,14 +326,22 @@ impl Instrumenter<'_> {
         });
         match group {
             GroupRef::Dynamic(group) => {
-                let mut added =
-                    self.instrument_calls(Some(run), &group.borrow().assignments.clone());
+                let (name, assignments) = {
+                    let group = group.borrow();
+                    (group.name(), group.assignments.clone())
+                };
+                let mut added = self.instrument_calls(Some(run), &assignments);
+                added.extend(self.instrument_lookups(Some(name), &assignments));
                 added.push(ir::Assignment::new(port, on));
                 group.borrow_mut().assignments.extend(added);
             }
             GroupRef::Static(group) => {
-                let mut added =
-                    self.instrument_calls(Some(run), &group.borrow().assignments.clone());
+                let (name, assignments) = {
+                    let group = group.borrow();
+                    (group.name(), group.assignments.clone())
+                };
+                let mut added = self.instrument_calls(Some(run), &assignments);
+                added.extend(self.instrument_lookups(Some(name), &assignments));
                 added.push(ir::Assignment::new(port, on));
                 group.borrow_mut().assignments.extend(added);
             }

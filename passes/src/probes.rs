@@ -22,6 +22,8 @@ pub(crate) struct Probes {
 pub(crate) struct ComponentProbes {
     pub runs: Vec<RunProbe>,
     pub calls: Vec<CallProbe>,
+    /// How memories that give a word in the same cycle are used.
+    pub lookups: Vec<LookupProbe>,
     /// What has no `go` and is driven by continuous assignments, each once.
     pub continuous: Vec<CalleeName>,
     /// Probes so far; the next one gets this number.
@@ -82,6 +84,20 @@ pub(crate) struct CallProbe {
     pub caller: Option<usize>,
     pub callee: CalleeName,
     pub probe: ProbeName,
+}
+
+/// How a group uses a memory that gives the word at its address in the same cycle.
+#[derive(Debug)]
+pub(crate) struct LookupProbe {
+    /// `None` for continuous assignments.
+    pub group: Option<ir::Id>,
+    pub memory: CalleeName,
+    /// Whether it drives the address.
+    pub asks: bool,
+    /// High while it does, if that is not as long as the group is active.
+    pub probe: Option<ProbeName>,
+    /// Whether it takes what the memory gives.
+    pub takes: bool,
 }
 
 /// What is called, by its name in the program at this point.

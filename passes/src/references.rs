@@ -26,6 +26,11 @@ impl Reference {
     pub fn is_started(&self) -> bool {
         self.ports.iter().any(|(_, go)| *go)
     }
+
+    /// Whether it has a port of this name.
+    pub fn has(&self, port: &str) -> bool {
+        self.ports.iter().any(|(name, _)| name.as_ref() == port)
+    }
 }
 
 /// What a port of a component that `compile-invoke` added stands for.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::design::DesignArgs;
 use clap::Args;
 use petal_observe::{
-    CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request, RuleRequest, Text,
-    ValueRequest, WatchRequest, WindowRequest,
+    AccessRequest, CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request,
+    RuleRequest, Text, ValueRequest, WatchRequest, WindowRequest,
 };
 use petal_profile::ObserveOptions;
 
@@ -27,6 +27,9 @@ pub struct ObserveArgs {
     /// List the changes of a register, a memory, words of it or any value, and who wrote them
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub watch: Vec<String>,
+    /// List each read and write of a memory, or of some of its words: `main.mem`, `main.mem[3]`, `main.mem[0..8]`, `main.*`
+    #[arg(long, value_name = "[NAME=]MEMORY")]
+    pub access: Vec<String>,
     /// Tell when this is true, which it must not be
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub never: Vec<String>,
@@ -87,6 +90,7 @@ impl ObserveArgs {
                 .collect(),
             latencies: all("--latency", &self.latency, LatencyRequest::new),
             watches: all("--watch", &self.watch, WatchRequest::new),
+            accesses: all("--access", &self.access, AccessRequest::new),
             never: all("--never", &self.never, RuleRequest::new),
             always: all("--always", &self.always, RuleRequest::new),
             counters: all("--count", &self.count, CounterRequest::new),

@@ -11,7 +11,7 @@ use crate::print::print;
 use crate::screen::screen;
 
 /// What the names of figures begin with that are observed.
-const OBSERVED: [&str; 4] = ["count:", "checkpoint:", "latency:", "broken:"];
+const OBSERVED: [&str; 5] = ["count:", "checkpoint:", "latency:", "access:", "broken:"];
 
 /// Writes what shows all rows.
 pub(super) fn publish(sweep: &Sweep, rows: &[Row], out: &Path) -> Result<(), Error> {

@@ -326,6 +326,7 @@ fn options(file: &SweepFile, passes: &PassesEntry) -> Vec<String> {
     add("--checkpoint", &file.checkpoint.0);
     add("--latency", &file.latency.0);
     add("--watch", &file.watch.0);
+    add("--access", &file.access.0);
     add("--never", &file.never.0);
     add("--always", &file.always.0);
     add("--count", &file.count.0);

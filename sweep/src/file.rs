@@ -38,6 +38,9 @@ pub struct SweepFile {
     /// Values whose changes are listed.
     #[serde(default)]
     pub watch: Many<String>,
+    /// Memories whose accesses are listed.
+    #[serde(default)]
+    pub access: Many<String>,
     /// What must never be.
     #[serde(default)]
     pub never: Many<String>,

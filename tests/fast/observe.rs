@@ -1,5 +1,6 @@
 //! Observations against plain computations, and against what petal tells otherwise of the same run.
 
+mod accesses;
 mod blame;
 mod checkpoints;
 mod derived;

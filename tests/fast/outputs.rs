@@ -247,6 +247,8 @@ fn the_documented_fields_of_observations_are_those_written() {
         "main.while@L87..main.store",
         "--watch",
         "main.c",
+        "--access",
+        "main.b",
         "--never",
         "main.k.out > 3",
         "--count",
@@ -287,6 +289,8 @@ fn the_documented_fields_of_observations_are_those_written() {
         "",
         &mut written,
     );
+    // Of few designs.
+    written.insert("accesses[].is_read_continuously".to_owned());
     // Of runs with very many of them.
     written.extend(["variables.until", "variables.left_out"].map(str::to_owned));
     assert_eq!(documented("## `observations.json`, version 2"), written);

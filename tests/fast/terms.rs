@@ -51,6 +51,8 @@ fn words() -> BTreeSet<String> {
         "bodies=main.incr",
         "--watch",
         "i=main.i.out",
+        "--access",
+        "main.*",
         "--never",
         "late=main.i.out > 1",
         "--count",

@@ -164,7 +164,12 @@ impl Report<'_, '_> {
         }
         let (frames, trees) = Frames::new(metadata, &tables, profile, analysis.shown());
         let (observations, variables) = self.observed();
-        let has_variables = variables.is_some();
+        let heat = observations.as_ref().and_then(|all| all.get("heat"));
+        let more = [
+            variables.as_ref().map(|_| page::VARIABLES),
+            heat.map(|_| page::HEAT),
+        ];
+        let more: Vec<&str> = more.into_iter().flatten().collect();
         let whole = trees.as_deref().zip(analysis.order().runs());
         let data = Data {
             design: &self.summary.design,
@@ -203,7 +208,7 @@ impl Report<'_, '_> {
             bins: whole.is_none().then(|| analysis.order().bins()),
         };
         let (trees, runs) = whole.unwrap_or_default();
-        page::write(self.summary, &data, trees, runs, has_variables)
+        page::write(self.summary, &data, trees, runs, &more)
     }
 
     /// What was observed, if there is something to show of it, and the front end's variables, which have a place of their own.

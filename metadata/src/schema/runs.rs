@@ -72,6 +72,24 @@ pub struct Call {
     pub probe: ProbeName,
 }
 
+/// How a group, or continuous assignments, use a memory that gives the word at its address in the same cycle: no call tells of that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lookup {
+    /// The group run; `None` for continuous assignments.
+    pub run: Option<GroupRunId>,
+    /// The memory.
+    pub cell: CellId,
+    /// Whether it drives the address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks: bool,
+    /// High while it does; `None` if that is as long as the group is active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<ProbeName>,
+    /// Whether it takes what the memory gives.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes: bool,
+}
+
 /// What a call activates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -116,7 +116,7 @@ impl Instrumenter<'_> {
 
     /// Whether `port` carries what an invoked component drives a `ref` cell with: whoever wires it to
     /// the cell calls nothing by that, the component does.
-    fn is_handed_over(&self, port: &ir::Port) -> bool {
+    pub fn is_handed_over(&self, port: &ir::Port) -> bool {
         if port.is_hole() {
             return false;
         }
@@ -132,15 +132,15 @@ impl Instrumenter<'_> {
         }
     }
 
-    fn own_references(&self) -> &References {
+    pub fn own_references(&self) -> &References {
         &self.references[&self.component.name]
     }
 }
 
 /// When a callee is active: the sources of its `go`, each with its guard.
-struct Activation<T> {
+pub(super) struct Activation<T> {
     /// `None` stands for a constant 1.
-    terms: Vec<(Option<ir::RRC<ir::Port>>, ir::Guard<T>)>,
+    pub terms: Vec<(Option<ir::RRC<ir::Port>>, ir::Guard<T>)>,
 }
 
 impl<T> Default for Activation<T> {
@@ -152,7 +152,7 @@ impl<T> Default for Activation<T> {
 impl<T: Clone + Eq> Activation<T> {
     /// Adds a condition; terms with the same source become one, so that no two assignments drive
     /// the probe with the same value at once.
-    fn add(&mut self, source: Option<&ir::RRC<ir::Port>>, guard: &ir::Guard<T>) {
+    pub fn add(&mut self, source: Option<&ir::RRC<ir::Port>>, guard: &ir::Guard<T>) {
         let source = source
             .filter(|port| !port.borrow().is_constant(1, 1))
             .cloned();

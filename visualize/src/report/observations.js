@@ -1,8 +1,9 @@
 // What was observed: the first rows of each table, with pictures of how long and how often beside it.
 
-function showObservations({ tables, histograms, samples }) {
+function showObservations({ tables, histograms, samples, heat = [] }) {
   const pictures = {
     latenc: histograms.map((series) => picture(series, "cycles that it took", (name, at, value) => `${name}: ${count(value)} took ${count(at)} cycles`)),
+    "accesses of memories": heat.map((of) => heatMap(of)),
     counter: samples.map((series) => picture(series, "from this cycle on", (name, at, value) => `${name}: ${count(value)} from cycle ${count(at)} on`)),
   };
   const beside = (title) => {

@@ -26,22 +26,22 @@ const SCRIPT: &str = concat!(
 );
 
 /// What follows if the design has variables of a front end.
-const VARIABLES: &str = include_str!("variables.js");
+pub(crate) const VARIABLES: &str = include_str!("variables.js");
+/// What follows if accesses of memories were observed.
+pub(crate) const HEAT: &str = include_str!("heat.js");
 /// What follows if somebody has asked what the run would gain.
 const WHAT_IF: &str = include_str!("whatif.js");
 
-/// The page with this data, and trees and runs as they were packed.
+/// The page with this data, and trees and runs as they were packed; `more` is what follows beside.
 pub(crate) fn write(
     summary: &Summary,
     data: &impl Serialize,
     trees: &[u8],
     runs: &[u8],
-    has_variables: bool,
+    more: &[&str],
 ) -> String {
     let mut script = SCRIPT.to_owned();
-    if has_variables {
-        script.push_str(VARIABLES);
-    }
+    script.extend(more.iter().copied());
     if summary.what_if.is_some() {
         script.push_str(WHAT_IF);
     }

@@ -23,7 +23,7 @@ pub struct SiteId(pub u64);
 pub struct EventSite {
     /// Its number.
     pub id: SiteId,
-    /// `cell`, `control`, `group` or `primitive`; of what is observed `checkpoint`, `watch`, `never`, `always` or `count`.
+    /// `cell`, `control`, `group` or `primitive`; of what is observed `checkpoint`, `watch`, `access`, `never`, `always` or `count`.
     pub kind: &'static str,
     /// Its path from the main component on; of what is observed its name.
     pub path: String,

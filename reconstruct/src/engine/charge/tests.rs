@@ -48,6 +48,7 @@ impl Program {
             root: None,
             schedule: None,
             registers: Vec::new(),
+            lookups: Vec::new(),
             continuous: Vec::new(),
             sequences: Vec::new(),
         };
