@@ -8,6 +8,7 @@ mod bounds;
 mod curve;
 mod primitives;
 mod wanted;
+mod words;
 
 use std::path::Path;
 use std::time::Instant;
@@ -194,18 +195,20 @@ fn replayed<'a>(
     let labels = FrameLabels::new(&profile.metadata);
     let together = wanted.text(&profile.metadata, &labels);
     let mut replay = Replay::new(&profile.metadata, wanted);
-    let told = everything.as_ref().map(|(program, ..)| {
-        let program = &program.ctx;
-        (
-            petal_program::accesses(program),
-            petal_program::flows(program),
-        )
-    });
-    let mut bounding = told.as_ref().map(|(accesses, flows)| {
+    let told = everything
+        .as_ref()
+        .map(|(program, options, _)| -> Result<_, Error> {
+            let program = &program.ctx;
+            let flows = petal_program::flows(program);
+            let words = words::accesses(options, &flows)?;
+            Ok((petal_program::accesses(program), flows, words))
+        });
+    let told = told.transpose()?;
+    let mut bounding = told.as_ref().map(|(accesses, flows, words)| {
         let metadata = &profile.metadata;
         (
             Resources::new(metadata, accesses),
-            Dataflow::new(metadata, flows, Vec::new()),
+            Dataflow::new(metadata, flows, words),
         )
     });
     let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {

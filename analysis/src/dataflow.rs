@@ -176,7 +176,7 @@ pub struct Dataflow<'a> {
     trees: Vec<BTreeMap<Part, Vec<ElementId>>>,
     current: Option<TreeId>,
     /// Those that are to come.
-    accesses: std::vec::IntoIter<Access>,
+    accesses: std::slice::Iter<'a, Access>,
     /// When each word was written last.
     written: HashMap<Word, u64>,
 }
@@ -184,7 +184,7 @@ pub struct Dataflow<'a> {
 impl<'a> Dataflow<'a> {
     /// Of a trace of this design, before its first event, with what is known of the accesses of memories in the order of time.
     #[must_use]
-    pub fn new(metadata: &'a Metadata, flows: &'a Flows, accesses: Vec<Access>) -> Self {
+    pub fn new(metadata: &'a Metadata, flows: &'a Flows, accesses: &'a [Access]) -> Self {
         Self {
             metadata,
             flows,
@@ -195,7 +195,7 @@ impl<'a> Dataflow<'a> {
             parts: BTreeMap::new(),
             trees: Vec::new(),
             current: None,
-            accesses: accesses.into_iter(),
+            accesses: accesses.iter(),
             written: HashMap::default(),
         }
     }
@@ -260,18 +260,15 @@ impl<'a> Dataflow<'a> {
     /// What was accessed before this cycle, in the latest tree.
     fn access_until(&mut self, at: u64) {
         let elements = self.intervals.elements().of(self.current);
-        while let Some(access) = self.accesses.as_slice().first()
-            && access.cycle < at
+        while let Some(Access {
+            cycle,
+            word,
+            is_write,
+            by,
+        }) = self.accesses.as_slice().first()
+            && *cycle < at
         {
-            let Some(Access {
-                cycle,
-                word,
-                is_write,
-                by,
-            }) = self.accesses.next()
-            else {
-                break;
-            };
+            self.accesses.next();
             let is_by = |id: &&ElementId| {
                 let actor = self.actors[**id].as_ref();
                 actor.is_some_and(|actor| Some(&actor.group) == by.as_ref())
@@ -279,24 +276,25 @@ impl<'a> Dataflow<'a> {
             let mut by = elements.iter().filter(is_by);
             // The same group of two cells: nobody tells whose.
             let by = by.next().copied().filter(|_| by.next().is_none());
-            if is_write {
+            if *is_write {
                 for &id in elements.iter().filter(|id| Some(**id) != by) {
                     let actor = self.actors[id].as_mut();
-                    if let Some(taken) = actor.and_then(|actor| actor.taken.get_mut(&word)) {
+                    if let Some(taken) = actor.and_then(|actor| actor.taken.get_mut(word)) {
                         *taken = None;
                     }
                 }
-                self.written.insert(word.clone(), cycle);
+                self.written.insert(word.clone(), *cycle);
             }
             let Some(actor) = by.and_then(|id| self.actors[id].as_mut()) else {
                 continue;
             };
-            if is_write {
-                actor.first.get_or_insert(cycle);
-                actor.written.insert(word, cycle);
+            if *is_write {
+                actor.first.get_or_insert(*cycle);
+                actor.written.insert(word.clone(), *cycle);
             } else {
-                let write = self.written.get(&word).copied();
-                let taken = actor.taken.entry(word).or_insert(Some((cycle, write)));
+                let write = self.written.get(word).copied();
+                let taken = actor.taken.entry(word.clone());
+                let taken = taken.or_insert(Some((*cycle, write)));
                 if taken.is_some_and(|(_, before)| before != write) {
                     *taken = None;
                 }
