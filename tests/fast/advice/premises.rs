@@ -92,6 +92,18 @@ fn what_does_not_fit_becomes_no_part() {
     }
 }
 
+#[test]
+fn what_others_look_at_is_neither_taken_away_nor_left_open() {
+    for (program, taken) in [
+        // The product is read once more.
+        ("product-read-later", "shift by"),
+    ] {
+        let proved = advised(program, &["--proved"]);
+        let mut whats = proved.iter().map(|(what, _)| what);
+        assert!(!whats.any(|what| what.contains(taken)), "{program}");
+    }
+}
+
 /// That it is to be compiled with each cell apart.
 const APART: &str = "compile it with `-d cell-share`";
 

@@ -46,7 +46,7 @@ impl Writer<'_> {
         let n = self.number();
         let (to, from, other) = (self.register(), self.register(), self.register());
         let (m, multiplies) = self.product();
-        match self.dice.below(9) {
+        match self.dice.below(10) {
             // The product goes to a register.
             0..=2 => {
                 let more = self
@@ -112,6 +112,20 @@ impl Writer<'_> {
                     ),
                 );
                 format!("put{n};")
+            }
+            // What another group may have left in it.
+            8 => {
+                let take = self.write(&format!("taken{n}"), &to, "", &format!("{m}.out"));
+                if self.dice.one_in(2) {
+                    return take;
+                }
+                self.group(
+                    &format!("group multiply{n}"),
+                    &format!(
+                        "{multiplies} {to}.in = {m}.out; {to}.write_en = {m}.done; multiply{n}[done] = {to}.done;"
+                    ),
+                );
+                format!("multiply{n}; {take}")
             }
             // Done with both.
             7 => {
