@@ -97,6 +97,8 @@ fn what_others_look_at_is_neither_taken_away_nor_left_open() {
     for (program, taken) in [
         // The product is read once more.
         ("product-read-later", "shift by"),
+        // A `done` is data: nobody drives these in the other cycles.
+        ("done-as-data", "`g`"),
     ] {
         let proved = advised(program, &["--proved"]);
         let mut whats = proved.iter().map(|(what, _)| what);

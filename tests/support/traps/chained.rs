@@ -42,11 +42,37 @@ impl Writer<'_> {
         (m, starts)
     }
 
+    /// A register of a bit that is given the `done` of another one.
+    fn flag(&mut self) -> String {
+        let n = self.number();
+        let [first, second, flag] = ["first", "second", "flag"].map(|name| format!("{name}{n}"));
+        self.cell(&first, "std_reg(8)");
+        self.cell(&second, "std_reg(8)");
+        self.cell(&flag, "std_reg(1)");
+        self.cell(&format!("pad{n}"), "std_pad(1, 8)");
+        self.result("kept");
+        let of = self.dice.of(&[&first, &second]);
+        self.group(
+            &format!("group set{n}"),
+            &format!("{flag}.in = 1'd1; {flag}.write_en = 1'd1; set{n}[done] = {flag}.done;"),
+        );
+        self.group(
+            &format!("group flags{n}"),
+            &format!(
+                "{first}.in = 8'd3; {first}.write_en = 1'd1; {second}.in = {first}.out; {second}.write_en = {first}.done; \
+                 {flag}.in = {of}.done; {flag}.write_en = 1'd1; flags{n}[done] = {second}.done & {flag}.done ? 1'd1;"
+            ),
+        );
+        let pad = format!("pad{n}.in = {flag}.out;");
+        let keep = self.write(&format!("flagged{n}"), "kept", &pad, &format!("pad{n}.out"));
+        format!("set{n}; flags{n}; {keep}")
+    }
+
     fn chain(&mut self) -> String {
         let n = self.number();
         let (to, from, other) = (self.register(), self.register(), self.register());
         let (m, multiplies) = self.product();
-        match self.dice.below(10) {
+        match self.dice.below(11) {
             // The product goes to a register.
             0..=2 => {
                 let more = self
@@ -127,6 +153,7 @@ impl Writer<'_> {
                 );
                 format!("multiply{n}; {take}")
             }
+            9 => self.flag(),
             // Done with both.
             7 => {
                 self.group(
