@@ -75,6 +75,8 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("unread-log", "all"),
         ("compacted-address", "all"),
         ("part-in-par", "all"),
+        ("promise-without-rest", "all"),
+        ("promised-product-lost", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");

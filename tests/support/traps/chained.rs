@@ -78,8 +78,10 @@ impl Writer<'_> {
                 let more = self
                     .dice
                     .of(&["", "", "kept.in = 8'd5; kept.write_en = 1'd1;"]);
+                let promises = ["", "", "", "", r#"<"promotable"=3>"#, r#"<"promotable"=4>"#];
+                let promise = self.dice.of(&promises);
                 self.group(
-                    &format!("group multiply{n}"),
+                    &format!("group multiply{n}{promise}"),
                     &format!(
                         "{multiplies} {more} {to}.in = {m}.out; {to}.write_en = {m}.done; multiply{n}[done] = {to}.done;"
                     ),
