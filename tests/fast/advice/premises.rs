@@ -76,6 +76,7 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("compacted-address", "all"),
         ("part-in-par", "all"),
         ("promise-without-rest", "all"),
+        ("product-lost", "all"),
         ("promised-product-lost", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
