@@ -4,14 +4,14 @@
 //! when it starts them; all else may be anything. Owns of which groups the course is certain, as long as no `done` is high from an
 //! earlier write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
 use petal_metadata::ControlKind;
 
-use crate::dependences::{cell_of, constant, drivers, primitive};
-use crate::tree::View;
+use crate::dependences::{cell_of, constant, drivers, is_combinational, ports_read, primitive};
+use crate::tree::{GroupRef, View};
 
 /// A group that takes longer is not followed.
 const MOST: usize = 64;
@@ -27,18 +27,30 @@ pub struct Course {
     given: Vec<Vec<Bit>>,
     /// The cells of several cycles that are started in its last one.
     left_running: Vec<ir::Id>,
+    /// Those that are started once more after they were done, and give something else then.
+    started_again: Vec<ir::Id>,
     cycles: usize,
 }
 
 impl Course {
     /// The course of a group, if it is certain.
     pub fn of(group: &ir::Group) -> Option<Self> {
+        Self::follow(group, None)
+    }
+
+    /// The course of a group that goes on for so many cycles, done or not.
+    pub fn lasting(group: &ir::Group, cycles: u64) -> Option<Self> {
+        Self::follow(group, Some(cycles))
+    }
+
+    fn follow(group: &ir::Group, lasting: Option<u64>) -> Option<Self> {
         let mut running = Running::new(group)?;
         let count = group.assignments.len();
         let mut course = Self {
             guards: vec![Vec::new(); count],
             given: vec![Vec::new(); count],
             left_running: Vec::new(),
+            started_again: Vec::new(),
             cycles: 0,
         };
         loop {
@@ -47,9 +59,13 @@ impl Course {
                 .iter()
                 .map(|of| (running.guard(&of.guard), running.port(&of.src)))
                 .collect();
-            let is_done = driven(group, &bits, ir::Port::is_hole)?;
+            let is_done = match lasting {
+                Some(cycles) => course.cycles() == cycles,
+                None => driven(group, &bits, ir::Port::is_hole)?,
+            };
             if is_done {
-                course.left_running = running.begun();
+                course.left_running = running.those(|state| state.begun != Some(false));
+                course.started_again = running.those(|state| state.is_again);
                 return (course.cycles > 0).then_some(course);
             }
             if course.cycles == MOST {
@@ -73,6 +89,11 @@ impl Course {
     pub fn leaves_at_rest(&self, component: &ir::Component, group: ir::Id) -> bool {
         let mut left = self.left_running.iter();
         left.all(|cell| rests(component, group, *cell))
+    }
+
+    /// The cells of several cycles that are started once more after they were done.
+    pub fn started_again(&self) -> &[ir::Id] {
+        &self.started_again
     }
 
     /// In which cycles an assignment, the one with this number, gives something else than 0, if that is certain of each.
@@ -105,6 +126,16 @@ pub fn takes(primitive: &str) -> Option<u64> {
 /// Whether a cell that a group starts has at least a cycle of rest after it: nothing else drives it, and after each enable of the group
 /// come others.
 pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
+    rests_before(component, group, cell, |_| true)
+}
+
+/// The same where what comes after the group has to be like this.
+fn rests_before(
+    component: &ir::Component,
+    group: ir::Id,
+    cell: ir::Id,
+    is_next: impl Fn(View<'_>) -> bool,
+) -> bool {
     if drivers(component).get(&cell) != Some(&1) {
         return false;
     }
@@ -115,23 +146,47 @@ pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
         if matches!(view.kind(), ControlKind::Seq | ControlKind::StaticSeq) {
             let steps = view.children();
             let pairs = steps.windows(2).filter(|pair| is_enable(&pair[0]));
-            followed += pairs.filter(|pair| takes_time(pair[1], &is_enable)).count();
+            let is_rest = |next: View<'_>| takes_time(next, &is_enable) && is_next(next);
+            followed += pairs.filter(|pair| is_rest(pair[1])).count();
         }
     });
     all == followed
 }
 
-/// Whether all cells of several cycles that a group starts rest after it, so that it may start them once more in a cycle that it does not need.
-pub fn may_take_longer(component: &ir::Component, group: &ir::Group) -> bool {
-    let mut started = group.assignments.iter().filter_map(|assignment| {
-        let is_go = assignment.dst.borrow().attributes.has(ir::NumAttr::Go);
-        cell_of(&assignment.dst).filter(|_| is_go)
-    });
-    started.all(|cell| {
+/// Whether no cell of several cycles is done or runs when a group begins that starts it, with this course: nothing else drives it, and it
+/// rests after the group, unless it does in its last cycle. What comes then needs what the group writes, or the compiler may start it
+/// with the group.
+pub fn begins_at_rest(component: &ir::Component, group: &ir::Group, course: &Course) -> bool {
+    let drivers = drivers(component);
+    let cells = |is_wanted: fn(&ir::Port) -> bool| {
+        let to = group.assignments.iter().map(|assignment| &assignment.dst);
+        let wanted = to.filter(move |port| is_wanted(&port.borrow()));
+        let cells = wanted.filter_map(cell_of);
+        cells.filter(|cell| !is_combinational(cell))
+    };
+    let written: BTreeSet<ir::Id> = cells(|_| true).map(|cell| cell.borrow().name()).collect();
+    let needs = |next: View<'_>| {
+        next.surely_runs(&|view| match view.group() {
+            Some(GroupRef::Dynamic(group)) => reads(&group.borrow().assignments, &written),
+            Some(GroupRef::Static(group)) => reads(&group.borrow().assignments, &written),
+            None => false,
+        })
+    };
+    cells(|port| port.attributes.has(ir::NumAttr::Go)).all(|cell| {
         let cell = cell.borrow();
         let known = primitive(&cell).and_then(|of| takes(of.as_ref()));
-        known == Some(1) || rests(component, group.name(), cell.name())
+        let name = cell.name();
+        let is_left = course.left_running.contains(&name);
+        known == Some(1)
+            || !is_left && drivers.get(&name) == Some(&1)
+            || rests_before(component, group.name(), name, needs)
     })
+}
+
+fn reads<T>(assignments: &[ir::Assignment<T>], cells: &BTreeSet<ir::Id>) -> bool {
+    let ports = assignments.iter().flat_map(ports_read);
+    let mut read = ports.filter_map(|port| cell_of(&port));
+    read.any(|cell| cells.contains(&cell.borrow().name()))
 }
 
 /// Whether a statement surely runs a group, and none of these.
@@ -147,6 +202,9 @@ struct State {
     done: Bit,
     /// Of one that takes two cycles: whether it was started in the cycle before.
     begun: Bit,
+    /// The same: whether it may have been done, and may have been started once more after that.
+    was_done: bool,
+    is_again: bool,
 }
 
 /// The cells that a group starts.
@@ -172,6 +230,8 @@ impl Running {
                     takes,
                     done: Some(false),
                     begun: Some(false),
+                    was_done: false,
+                    is_again: false,
                 };
                 cells.insert(cell.name(), state);
             }
@@ -220,19 +280,18 @@ impl Running {
             if state.takes == 1 {
                 state.done = starts;
             } else {
+                let resumes = starts != Some(false) && state.begun != Some(true);
+                state.is_again |= state.was_done && resumes;
                 state.done = both(starts, state.begun);
+                state.was_done |= state.done != Some(false);
                 state.begun = starts;
             }
         }
     }
 
-    /// Those that may have been started in the cycle before.
-    fn begun(&self) -> Vec<ir::Id> {
-        let begun = self
-            .0
-            .iter()
-            .filter(|(_, state)| state.begun != Some(false));
-        begun.map(|(cell, _)| *cell).collect()
+    fn those(&self, is_wanted: impl Fn(&State) -> bool) -> Vec<ir::Id> {
+        let wanted = self.0.iter().filter(|(_, state)| is_wanted(state));
+        wanted.map(|(cell, _)| *cell).collect()
     }
 }
 

@@ -52,7 +52,7 @@ mod unclosed;
 mod written;
 
 pub use accesses::{Accesses, accesses};
-pub use course::{Course, may_take_longer, rests, takes};
+pub use course::{Course, begins_at_rest, rests, takes};
 pub use drivers::{Driver, Drivers};
 pub use error::ProgramError;
 pub use flows::flows;

@@ -148,6 +148,10 @@ impl Scope<'_> {
             let place = before.entry((cell, port)).or_default();
             let nth = std::mem::replace(place, *place + 1);
             let gives_done = is_done(&assignment.src);
+            // What data are that nobody drives, nobody knows.
+            if gives_done && !to.attributes.has(ir::NumAttr::Go) && port != "write_en" {
+                return None;
+            }
             if !gives_done && !assignment.guard.all_ports().iter().any(is_done) {
                 continue;
             }

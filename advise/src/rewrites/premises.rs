@@ -32,7 +32,7 @@ impl Premises {
     ) -> Self {
         let everywhere = if declared::has_others(ctx) {
             Some("the program has a primitive that is not declared as in the standard library")
-        } else if promises::may_be_untrue(ctx) {
+        } else if promises::may_be_untrue(ctx, handed_over) {
             Some(
                 "the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that",
             )

@@ -3,20 +3,24 @@
 //! The compiler believes it if its passes look at it, which depends on lengths and thresholds: where it is not so, any change of the
 //! program may make another result of that. Owns when it is surely so.
 
+use std::collections::BTreeSet;
+
 use calyx_ir as ir;
 use petal_program::dependences::{cell_of, constant, is_promised, is_promised_for, ports_of};
 use petal_program::exclusion::Comparison;
 use petal_program::latency::{latency, only};
 use petal_program::tree::{GroupRef, View};
-use petal_program::{Course, may_take_longer};
+use petal_program::{Course, begins_at_rest};
+
+use super::shifts::leaves_product;
 
 /// Whether something is said of the program that may not be so.
-pub(super) fn may_be_untrue(ctx: &ir::Context) -> bool {
+pub(super) fn may_be_untrue(ctx: &ir::Context, handed_over: &BTreeSet<(ir::Id, ir::Id)>) -> bool {
     ctx.components.iter().any(|component| {
         let mut groups = component.get_groups().iter();
         let control = component.control.borrow();
         let mut untrue = component.latency.is_none() && is_promised(component)
-            || groups.any(|group| may_take_another_time(component, &group.borrow()));
+            || groups.any(|group| may_take_another_time(component, handed_over, &group.borrow()));
         View::of(&control).walk(&mut |view| {
             let is_group = view.group().is_some();
             let is_bound = view.attributes().has(ir::NumAttr::Bound);
@@ -27,14 +31,24 @@ pub(super) fn may_be_untrue(ctx: &ir::Context) -> bool {
     })
 }
 
-/// Whether a group is said to take so many cycles, and may not. Those that its primitives declare may be more than it takes.
-fn may_take_another_time(component: &ir::Component, group: &ir::Group) -> bool {
+/// Whether a group is said to take so many cycles, and may not, or do something else if it does. Those that its primitives declare may be
+/// more than it takes: then a multiplier may start once more, and lose its product.
+fn may_take_another_time(
+    component: &ir::Component,
+    handed_over: &BTreeSet<(ir::Id, ir::Id)>,
+    group: &ir::Group,
+) -> bool {
     let Some(promised) = group.attributes.get(ir::NumAttr::Promotable) else {
         return false;
     };
     let is_certain = Course::of(group).is_some_and(|course| course.cycles() == promised);
-    let is_declared = || latency(group) == Some(promised) && may_take_longer(component, group);
-    !is_certain && !is_declared()
+    let is_so = is_certain || latency(group) == Some(promised);
+    let is_kept = |course: &Course| {
+        let mut again = course.started_again().iter();
+        begins_at_rest(component, group, course)
+            && !again.any(|cell| leaves_product(component, handed_over, group.name(), *cell))
+    };
+    !is_so || !Course::lasting(group, promised).is_some_and(|course| is_kept(&course))
 }
 
 /// Whether a loop surely runs as often as its `@bound` says: a register that one group sets before it and one group of its body

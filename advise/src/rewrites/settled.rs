@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 use petal_program::dependences::{cell_of, is_combinational, ports_read, primitive};
-use petal_program::{rests, takes};
+use petal_program::{Course, rests, takes};
 
 /// Whether a group of the program may still write in the cycle in which it is done, or after that.
 pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
@@ -84,7 +84,7 @@ fn writes_late(group: &ir::Group) -> bool {
 }
 
 /// Whether the group lets a cell that takes several cycles start anew when it is done, because the group goes on: then that may be done
-/// at any time later.
+/// at any time later, and what it gives depends on how the group is split.
 fn starts_again(group: &ir::Group) -> bool {
     let ends = group.assignments.iter().any(|assignment| {
         let port = assignment.dst.borrow();
@@ -100,6 +100,7 @@ fn starts_again(group: &ir::Group) -> bool {
             && assignment.dst.borrow().attributes.has(ir::NumAttr::Go)
     });
     begins.any(|assignment| !ends && !is_until_done(&assignment.guard, &assignment.dst))
+        || Course::of(group).is_some_and(|course| !course.started_again().is_empty())
 }
 
 fn takes_several_cycles(cell: &ir::Cell) -> bool {

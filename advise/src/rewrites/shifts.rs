@@ -3,11 +3,12 @@
 //! A multiplier gives the low bits of the product of what it is given in its first cycle, and so does a shift, at once. Owns of which groups a
 //! multiplier can be taken: of those that only keep its product in a register.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use calyx_ir as ir;
 use petal_program::Course;
-use petal_program::dependences::{constant, is_combinational, ports_read};
+use petal_program::dependences::{constant, is_combinational, ports_of, ports_read};
 use petal_program::tree::View;
 
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
@@ -88,10 +89,11 @@ impl Scope<'_> {
         product: Option<Product>,
     ) -> Option<(ir::Id, Rewrite)> {
         let product = product?;
-        if self.is_run_by_groups(name) {
+        let cell = product.cell.borrow();
+        let is_left = leaves_product(self.component, self.handed_over, name, cell.name());
+        if is_left || self.is_run_by_groups(name) {
             return None;
         }
-        let cell = product.cell.borrow();
         let declared = self.span(&cell.attributes)?;
         let width = cell.get_parameter("WIDTH")?;
         let span = self.span(attributes)?;
@@ -128,7 +130,12 @@ impl Scope<'_> {
             format!("{shift}.out"),
         ));
         edits.push(Edit::replace(given(product.enables)?[0].clone(), "1'd1"));
-        if let Some(latency) = self.text.find(span.start..inner.start, "3") {
+        let head = span.start..inner.start;
+        // What it promises may be what the multiplier declares.
+        let promise = self.text.attribute(head.clone(), "promotable");
+        edits.extend(promise.map(|promise| Edit::replace(promise, "")));
+        if self.text.find(head.clone(), "static").is_some() {
+            let latency = self.text.find(head, "3")?;
             edits.push(Edit::replace(latency, "1"));
         }
         let rewrite = self.rewrite(
@@ -146,6 +153,86 @@ impl Scope<'_> {
     }
 }
 
+/// Whether something may look at the product that a group leaves in a multiplier: anything but groups that start it themselves, and
+/// take what it gives when it is done.
+pub(super) fn leaves_product(
+    component: &ir::Component,
+    handed_over: &BTreeSet<(ir::Id, ir::Id)>,
+    group: ir::Id,
+    cell: ir::Id,
+) -> bool {
+    let is_product = |port: &ir::RRC<ir::Port>| is_port(port, cell, "out");
+    let looks = |to: &ir::Assignment<ir::Nothing>| ports_read(to).iter().any(is_product);
+    let mut in_control = false;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        in_control |= ports_of(view).0.iter().any(is_product);
+    });
+    let mut groups = component.get_groups().iter();
+    let mut statics = component.get_static_groups().iter();
+    let mut combs = component.comb_groups.iter();
+    let waits = |start: &ir::Assignment<ir::Nothing>| {
+        is_port(&start.src, cell, "done") || waits_for(&start.guard, cell)
+    };
+    let comes_later = |start: &ir::Assignment<ir::StaticTiming>| match &*start.guard {
+        ir::Guard::Info(timing) if is_port(&start.dst, cell, "go") => {
+            timing.get_interval() == (0, 2)
+        }
+        ir::Guard::Info(timing) => timing.get_interval().0 >= 2,
+        _ => false,
+    };
+    in_control
+        || handed_over.contains(&(component.name, cell))
+        || component.continuous_assignments.iter().any(looks)
+        || combs.any(|of| of.borrow().assignments.iter().any(looks))
+        || groups.any(|of| {
+            let of = of.borrow();
+            of.name() != group && looks_early(&of.assignments, is_product, waits)
+        })
+        || statics.any(|of| {
+            let of = of.borrow();
+            let assignments = &of.assignments;
+            let mut starts = assignments.iter().filter(|to| is_port(&to.dst, cell, "go"));
+            let is_timed = starts.clone().count() == 1 && starts.all(comes_later);
+            of.name() != group
+                && looks_early(assignments, is_product, |to| is_timed && comes_later(to))
+        })
+}
+
+fn is_port(port: &ir::RRC<ir::Port>, cell: ir::Id, name: &str) -> bool {
+    let port = port.borrow();
+    !port.is_hole() && port.get_parent_name() == cell && port.name == name
+}
+
+/// Whether a guard holds only when a cell is done.
+fn waits_for(guard: &ir::Guard<ir::Nothing>, cell: ir::Id) -> bool {
+    match guard {
+        ir::Guard::Port(port) => is_port(port, cell, "done"),
+        ir::Guard::And(left, right) => waits_for(left, cell) || waits_for(right, cell),
+        _ => false,
+    }
+}
+
+/// Whether assignments hand on what is wanted to something that does not start as late as it should.
+fn looks_early<T>(
+    assignments: &[ir::Assignment<T>],
+    is_wanted: impl Fn(&ir::RRC<ir::Port>) -> bool,
+    is_late: impl Fn(&ir::Assignment<T>) -> bool,
+) -> bool {
+    let mut looks = assignments
+        .iter()
+        .filter(|to| ports_read(to).iter().any(&is_wanted));
+    looks.any(|to| {
+        let kept = to.dst.borrow().get_parent_name();
+        let starts = assignments.iter().filter(|start| {
+            let port = start.dst.borrow();
+            port.attributes.has(ir::NumAttr::Go) && port.get_parent_name() == kept
+        });
+        let starts: Vec<_> = starts.collect();
+        // A combinational cell has none.
+        starts.is_empty() || !starts.into_iter().all(&is_late)
+    })
+}
+
 impl Product {
     /// What the assignments of a group, which may compute what is multiplied besides, have to do with a multiplier.
     fn of<T>(assignments: &[ir::Assignment<T>]) -> Option<Self> {
@@ -161,10 +248,7 @@ impl Product {
                 .any(|of| cell.is_primitive(Some(of)));
             (is_known && !cell.is_reference()).then(|| cell.name())?
         };
-        let is_of = |port: &ir::RRC<ir::Port>, wanted: &str| {
-            let port = port.borrow();
-            !port.is_hole() && port.get_parent_name() == name && port.name == wanted
-        };
+        let is_of = |port: &ir::RRC<ir::Port>, wanted: &str| is_port(port, name, wanted);
         let only = |is_wanted: &dyn Fn(&ir::Assignment<T>) -> bool| {
             let mut all = (0..assignments.len()).filter(|at| is_wanted(&assignments[*at]));
             let first = all.next()?;

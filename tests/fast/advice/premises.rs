@@ -75,6 +75,9 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("unread-log", "all"),
         ("compacted-address", "all"),
         ("part-in-par", "all"),
+        ("promise-without-rest", "all"),
+        ("product-lost", "all"),
+        ("promised-product-lost", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
@@ -89,6 +92,20 @@ fn what_does_not_fit_becomes_no_part() {
             .iter()
             .find(|(what, _)| what.contains("a part of `main`"));
         assert_eq!(part, None, "{program}");
+    }
+}
+
+#[test]
+fn what_others_look_at_is_neither_taken_away_nor_left_open() {
+    for (program, taken) in [
+        // The product is read once more.
+        ("product-read-later", "shift by"),
+        // A `done` is data: nobody drives these in the other cycles.
+        ("done-as-data", "`g`"),
+    ] {
+        let proved = advised(program, &["--proved"]);
+        let mut whats = proved.iter().map(|(what, _)| what);
+        assert!(!whats.any(|what| what.contains(taken)), "{program}");
     }
 }
 

@@ -42,18 +42,46 @@ impl Writer<'_> {
         (m, starts)
     }
 
+    /// A register of a bit that is given the `done` of another one.
+    fn flag(&mut self) -> String {
+        let n = self.number();
+        let [first, second, flag] = ["first", "second", "flag"].map(|name| format!("{name}{n}"));
+        self.cell(&first, "std_reg(8)");
+        self.cell(&second, "std_reg(8)");
+        self.cell(&flag, "std_reg(1)");
+        self.cell(&format!("pad{n}"), "std_pad(1, 8)");
+        self.result("kept");
+        let of = self.dice.of(&[&first, &second]);
+        self.group(
+            &format!("group set{n}"),
+            &format!("{flag}.in = 1'd1; {flag}.write_en = 1'd1; set{n}[done] = {flag}.done;"),
+        );
+        self.group(
+            &format!("group flags{n}"),
+            &format!(
+                "{first}.in = 8'd3; {first}.write_en = 1'd1; {second}.in = {first}.out; {second}.write_en = {first}.done; \
+                 {flag}.in = {of}.done; {flag}.write_en = 1'd1; flags{n}[done] = {second}.done & {flag}.done ? 1'd1;"
+            ),
+        );
+        let pad = format!("pad{n}.in = {flag}.out;");
+        let keep = self.write(&format!("flagged{n}"), "kept", &pad, &format!("pad{n}.out"));
+        format!("set{n}; flags{n}; {keep}")
+    }
+
     fn chain(&mut self) -> String {
         let n = self.number();
         let (to, from, other) = (self.register(), self.register(), self.register());
         let (m, multiplies) = self.product();
-        match self.dice.below(9) {
+        match self.dice.below(11) {
             // The product goes to a register.
             0..=2 => {
                 let more = self
                     .dice
                     .of(&["", "", "kept.in = 8'd5; kept.write_en = 1'd1;"]);
+                let promises = ["", "", "", "", r#"<"promotable"=3>"#, r#"<"promotable"=4>"#];
+                let promise = self.dice.of(&promises);
                 self.group(
-                    &format!("group multiply{n}"),
+                    &format!("group multiply{n}{promise}"),
                     &format!(
                         "{multiplies} {more} {to}.in = {m}.out; {to}.write_en = {m}.done; multiply{n}[done] = {to}.done;"
                     ),
@@ -113,6 +141,21 @@ impl Writer<'_> {
                 );
                 format!("put{n};")
             }
+            // What another group may have left in it.
+            8 => {
+                let take = self.write(&format!("taken{n}"), &to, "", &format!("{m}.out"));
+                if self.dice.one_in(2) {
+                    return take;
+                }
+                self.group(
+                    &format!("group multiply{n}"),
+                    &format!(
+                        "{multiplies} {to}.in = {m}.out; {to}.write_en = {m}.done; multiply{n}[done] = {to}.done;"
+                    ),
+                );
+                format!("multiply{n}; {take}")
+            }
+            9 => self.flag(),
             // Done with both.
             7 => {
                 self.group(
