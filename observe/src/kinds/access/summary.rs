@@ -27,8 +27,6 @@ pub struct Summary {
     pub overwritten: u64,
     /// Words that nobody read after they were written last.
     pub unread: u64,
-    /// Accesses beyond its end.
-    pub beyond: u64,
     /// Cycles in which the memory is asked or written.
     pub in_use: u64,
     /// The most of them without a break.
@@ -125,9 +123,6 @@ impl Summary {
             words_written: distinct(AccessKind::Write),
             overwritten: fates.0,
             unread: fates.1,
-            beyond: words.map_or(0, |_| {
-                accesses.iter().filter(|of| of.index.is_none()).count() as u64
-            }),
             in_use: usage.0,
             longest_burst: usage.1,
             stride: Stride::of(indices.iter().copied()),
@@ -291,10 +286,6 @@ fn memories(all: &[Accesses], cycles: u64) -> ResultTable<'_> {
         .titled("words written")
         .number("overwritten", |of| of.summary.overwritten.into())
         .number("unread", |of| of.summary.unread.into())
-        .number("beyond", |of| {
-            or_empty(Some(of.summary.beyond).filter(|beyond| *beyond > 0))
-        })
-        .optional()
         .number("in_use", |of| of.summary.in_use.into())
         .titled("in use")
         .decimal("in_use_percent", move |of| {
