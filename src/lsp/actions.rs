@@ -140,9 +140,7 @@ fn edits(diff: &str, view: &View) -> Option<Vec<Edit>> {
         }
         // The names of the file.
         let Some((was, at)) = next else { continue };
-        let Some(mark) = line.chars().next() else {
-            return None;
-        };
+        let mark = line.chars().next()?;
         let text = &line[mark.len_utf8()..];
         match mark {
             ' ' | '-' => {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use petal_table::thousands;
 use serde_json::{Value, json};
 
 use super::document::{Document, View};
+use super::facts::counted;
 use super::parameters::text;
 use super::parts::{Caller, Kind, Part};
 use super::text::Encoding;
@@ -106,9 +106,9 @@ fn item(
     };
     let cycles = cycles.map(|cycles| {
         let share = view.figures.share(cycles);
-        format!("{} cycles, {share}", thousands(cycles))
+        format!("{}, {share}", counted(cycles, "cycle"))
     });
-    let times = times.map(|times| format!("{} times", thousands(times)));
+    let times = times.map(|times| counted(times, "time"));
     let detail: Vec<String> = cycles.into_iter().chain(times).collect();
     // Numbers of the protocol: a module, a function and an event.
     let kind = match part.kind {

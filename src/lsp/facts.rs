@@ -142,22 +142,24 @@ impl Facts {
             format!(" ({ns} ns)")
         });
         let time = time.unwrap_or_default();
-        format!("{} cycles{time}, {share} of the run", thousands(cycles))
+        let cycles = counted(cycles, "cycle");
+        format!("{cycles}{time}, {share} of the run")
     }
 
     /// What is known of a component.
     pub fn of_component(&self, id: ComponentId, part: &mut Part) {
         part.cycles = self.cells.sum(&id, "cycles");
-        let [busy, overhead, times] = ["busy", "overhead", "times active"]
-            .map(|column| thousands(self.cells.sum(&id, column)));
+        let times = counted(self.cells.sum(&id, "times active"), "time");
+        let [busy, overhead] =
+            ["busy", "overhead"].map(|column| thousands(self.cells.sum(&id, column)));
         part.facts.push(format!(
             "{}; busy in {busy}, {overhead} overhead",
             self.cycles(part.cycles)
         ));
         let cells = self.cells.rows.get(&id).map_or(0, Vec::len);
         part.facts.push(format!(
-            "active {times} times, in {}",
-            counted(cells, "instance")
+            "active {times}, in {}",
+            counted(cells as u64, "instance")
         ));
     }
 
@@ -171,8 +173,8 @@ impl Facts {
             "{}: {useful} useful; {overhead} overhead is charged to it",
             self.cycles(part.cycles)
         ));
-        let entered = self.times(id.0, id.1).map(thousands);
-        let entered = entered.map_or("an unknown number of".to_owned(), |times| times);
+        let entered = self.times(id.0, id.1).map(|times| counted(times, "time"));
+        let entered = entered.unwrap_or_else(|| "an unknown number of times".to_owned());
         let spread = self.statements.spread(&id, ["min", "avg", "max"]);
         let spread = spread.map_or(String::new(), |spread| format!(": {spread} cycles"));
         let cells = self.cells.rows.get(&id.0).map_or(0, Vec::len);
@@ -181,7 +183,7 @@ impl Facts {
             cells => format!(", in {cells} instances of its component"),
         };
         part.facts
-            .push(format!("entered {entered} times{within}{spread}"));
+            .push(format!("entered {entered}{within}{spread}"));
         if let Some(iterations) = self.statements.count(&id, "iterations") {
             let each = ["fewest iterations", "average iterations", "most iterations"];
             let each = self.loops.spread(&id, each);
@@ -193,9 +195,8 @@ impl Facts {
             ];
             let takes = self.loops.spread(&id, takes);
             let takes = takes.map_or(String::new(), |takes| format!("; one takes {takes} cycles"));
-            let iterations = thousands(iterations);
-            part.facts
-                .push(format!("{iterations} iterations{each}{takes}"));
+            let iterations = counted(iterations, "iteration");
+            part.facts.push(format!("{iterations}{each}{takes}"));
         }
         part.why = self.why.get(&id).cloned().unwrap_or_default();
     }
@@ -211,7 +212,7 @@ impl Facts {
             let spread = self.groups.spread(&id, ["min", "avg", "max"]);
             let spread = spread.map_or(String::new(), |spread| format!(": {spread} cycles"));
             part.facts
-                .push(format!("active {} times{spread}", thousands(times)));
+                .push(format!("active {}{spread}", counted(times, "time")));
         }
         let kind = self.groups.one(&id, "kind").plain();
         let compiled = self.groups.one(&id, "compiled").plain();
@@ -223,9 +224,10 @@ impl Facts {
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
+/// So many of something.
+pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
+    format!("{} {what}{plural}", thousands(count))
 }
 
 /// Why a statement costs what it does, in a sentence.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::commands::OPEN_REPORT;
 use super::document::{Document, View, range};
+use super::facts::counted;
 use super::hover;
 use super::parts::Kind;
 use super::settings::{Settings, Shown};
@@ -47,8 +48,7 @@ fn label(view: &View, cost: Cost, settings: &Settings) -> Option<String> {
     }
     let parts = settings.shown.iter().filter_map(|shown| {
         Some(match shown {
-            Shown::Cycles if cost.cycles == 1 => "1 cycle".to_owned(),
-            Shown::Cycles => format!("{} cycles", thousands(cost.cycles)),
+            Shown::Cycles => counted(cost.cycles, "cycle"),
             Shown::Share => figures.share(cost.cycles),
             Shown::Overhead if cost.overhead > 0 => {
                 format!("+{} overhead", thousands(cost.overhead))

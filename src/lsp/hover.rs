@@ -89,11 +89,7 @@ pub fn text(view: &View, parts: Vec<&Part>, line: usize) -> String {
     }
     let more = parts.len().saturating_sub(MOST);
     for part in parts.into_iter().take(MOST) {
-        let _ = writeln!(text, "**{}** ({})\n", markdown(&part.name), part.keyword);
-        for fact in part.facts.iter().chain(&part.why) {
-            let _ = writeln!(text, "- {}", markdown(fact));
-        }
-        text.push('\n');
+        text.push_str(&part.about);
     }
     if more > 0 {
         let _ = writeln!(text, "and {more} more\n");
@@ -101,5 +97,16 @@ pub fn text(view: &View, parts: Vec<&Part>, line: usize) -> String {
     if let Some(area) = line.and_then(|line| source.area.get(&line)) {
         let _ = writeln!(text, "Area: {}\n", markdown(area));
     }
+    text
+}
+
+/// What is known of a part, in Markdown.
+pub fn about(part: &Part) -> String {
+    let mut text = format!("**{}** ({})\n\n", markdown(&part.name), part.keyword);
+    for fact in part.facts.iter().chain(&part.why) {
+        // What they have between backquotes is code there, too.
+        let _ = writeln!(text, "- {}", markdown(fact).replace("\\`", "`"));
+    }
+    text.push('\n');
     text
 }

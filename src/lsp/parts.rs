@@ -14,6 +14,7 @@ use petal_reconstruct::{InstanceId, instance_path};
 use serde_json::Value as Json;
 
 use super::facts::Facts;
+use super::hover::about;
 
 /// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub struct Part {
     pub facts: Vec<String>,
     /// Why it costs what it does, and what to do about it.
     pub why: Vec<String>,
+    /// Both in Markdown, with its name.
+    pub about: String,
     /// Who runs it.
     pub callers: Vec<Caller>,
 }
@@ -117,6 +120,9 @@ pub fn parts(analysis: &Analysis<'_>, advice: Option<&Json>) -> Vec<Part> {
     }
     for id in metadata.component_ids() {
         list.add_callers(id, &runs);
+    }
+    for part in &mut list.parts {
+        part.about = about(part);
     }
     list.parts
 }
@@ -194,6 +200,7 @@ impl List<'_> {
             cost: 0,
             facts: Vec::new(),
             why: Vec::new(),
+            about: String::new(),
             callers: Vec::new(),
         }
     }

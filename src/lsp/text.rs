@@ -152,8 +152,14 @@ impl Text {
         let to = place(to).max(from);
         let before = &self.lines[from.0].text[..from.1];
         let after = &self.lines[to.0].text[to.1..];
-        let text = format!("{before}{text}{after}");
-        self.replace(from.0..to.0 + 1, &text);
+        let new = format!("{before}{text}");
+        if to.1 == 0 && (new.is_empty() || new.ends_with('\n')) {
+            // The last one of the lines is as it was: an equal one before it is not mistaken for it.
+            self.replace(from.0..to.0, &new);
+        } else {
+            let new = new + after;
+            self.replace(from.0..to.0 + 1, &new);
+        }
     }
 
     /// Puts the lines of a text in the place of others; those that are equal stay the same.
@@ -219,7 +225,9 @@ impl Text {
         let alike = self.earlier.iter().filter(|text| text.is_kept == is_kept);
         if alike.count() > REMEMBERED {
             let first = self.earlier.iter().position(|text| text.is_kept == is_kept);
-            first.map(|first| self.earlier.remove(first));
+            if let Some(first) = first {
+                self.earlier.remove(first);
+            }
         }
     }
 
