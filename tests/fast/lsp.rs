@@ -194,7 +194,7 @@ fn who_runs_a_group_and_for_how_long() {
         .iter()
         .find(|call| call["from"]["name"] == format!("main.put@L{first}"));
     let detail = from.unwrap()["from"]["detail"].as_str().unwrap();
-    tells(detail, &[" cycles, ", "1 time"]);
+    tells(detail, &["1 cycle, ", "1 time"]);
     let item = json!({ "item": from.unwrap()["from"] });
     let callees = editor.gets("callHierarchy/outgoingCalls", item);
     assert_eq!(callees[0]["to"]["name"], "main.put");
