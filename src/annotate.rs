@@ -56,13 +56,15 @@ pub fn annotate(args: &AnnotateArgs) -> Result<(), Error> {
 
 /// What the parts on a line take, in all their copies.
 #[derive(Debug, Default)]
-struct OnLine {
-    luts: f64,
-    ffs: f64,
+pub struct OnLine {
+    /// Look-up tables.
+    pub luts: f64,
+    /// Flip-flops.
+    pub ffs: f64,
     /// Whether look-up tables, and flip-flops, are shared with other lines.
     is_shared: [bool; 2],
     /// The least slack, in nanoseconds.
-    slack_ns: Option<f64>,
+    pub slack_ns: Option<f64>,
 }
 
 /// A file with what its lines cost.
@@ -102,7 +104,7 @@ impl Annotated<'_> {
 }
 
 /// The area of the parts that stand on the lines of a file, and their least slack.
-fn on_lines(area: &Area, file: &str) -> BTreeMap<u32, OnLine> {
+pub fn on_lines(area: &Area, file: &str) -> BTreeMap<u32, OnLine> {
     let mut lines: BTreeMap<u32, OnLine> = BTreeMap::new();
     let rows = area.rows.iter();
     for row in rows.filter(|row| row.file.as_deref() == Some(file)) {

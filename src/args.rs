@@ -83,6 +83,13 @@ docs/agents.md tells how to set it up, and which tools there are.
 Example:
   claude mcp add petal -- petal mcp";
 
+const LSP_HELP: &str = "\
+An editor starts it, in the folder of the designs, beside its server for Calyx if it has one. docs/editors.md tells how to set it up,
+which settings it has, and which commands.
+
+Example:
+  hx design.futil     (with petal as one of Helix's language servers)";
+
 const COMPLETIONS_HELP: &str = "\
 Examples:
   petal completions bash > ~/.local/share/bash-completion/completions/petal
@@ -195,6 +202,9 @@ pub enum Command {
     Reconstruct(ReconstructArgs),
     /// Tell what a word of the outputs means, such as `useful` or the heading of a column
     Explain(ExplainArgs),
+    /// Show costs and advice in an editor: inlay hints, hovers and actions, by the Language Server Protocol
+    #[command(after_help = LSP_HELP)]
+    Lsp,
     /// Serve petal's tools to an agent over standard input and output, by the Model Context Protocol
     #[command(after_help = MCP_HELP)]
     Mcp,

@@ -18,13 +18,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-use nix::unistd::{dup, dup2_stdout};
 use petal_profile::{Error, interrupt};
 use serde_json::{Map, Value, json};
 
 use self::place::Place;
-use self::protocol::{BY_HANDSHAKE, BY_REQUEST, Message, Problem, Request, Version};
+use self::protocol::{BY_HANDSHAKE, BY_REQUEST, Version};
 use self::tools::{Tool, failed};
+use crate::json_rpc::{self, Message, Problem, Request};
 use crate::streams::{self, Interrupt};
 
 /// How long to wait between looks whether somebody asked the process to stop.
@@ -49,7 +49,7 @@ pub fn mcp() -> Result<(), Error> {
     let server = Server {
         place: Place::here()?,
         tools: tools::all(),
-        output: Mutex::new(own_output()?),
+        output: Mutex::new(streams::own_output()?),
         running: Mutex::default(),
         is_agreed: AtomicBool::new(false),
     };
@@ -76,13 +76,6 @@ pub fn mcp() -> Result<(), Error> {
     interrupt::check()
 }
 
-/// Standard output for the protocol alone: what else is printed there, such as by passes, goes to standard error.
-fn own_output() -> Result<File, Error> {
-    let own = dup(io::stdout()).and_then(|own| dup2_stdout(io::stderr()).map(|()| own));
-    own.map(File::from)
-        .map_err(|error| Error::new(format!("cannot take standard output: {error}")))
-}
-
 struct Server {
     place: Place,
     tools: Vec<Tool>,
@@ -96,7 +89,7 @@ struct Server {
 impl Server {
     /// Does what a line asks for; a call goes on meanwhile.
     fn hear<'a>(&'a self, line: &[u8], scope: &'a Scope<'a, '_>) {
-        match protocol::message(line) {
+        match json_rpc::message(line) {
             Err(answer) => self.say(&answer),
             Ok(None) => {}
             Ok(Some(Message::Notification { method, params })) => {

@@ -8,7 +8,7 @@ use crate::args::{CacheCommand, Command};
 use crate::streams::Streams;
 use crate::{
     advise, annotate, cache, compare, counters, doctor, explain, export, generated, graph,
-    instrument, mcp, reconstruct, run, stats, sweep, synth, trace, view, whatif,
+    instrument, lsp, mcp, reconstruct, run, stats, sweep, synth, trace, view, whatif,
 };
 
 /// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.
@@ -55,6 +55,7 @@ pub fn perform(command: Command) -> Result<(), Error> {
         Command::Instrument(args) => instrument::instrument(&args),
         Command::Reconstruct(args) => reconstruct::reconstruct(&args),
         Command::Explain(args) => explain::explain(&args),
+        Command::Lsp => lsp::lsp(),
         Command::Mcp => mcp::mcp(),
         Command::Cache(CacheCommand::Clean) => cache::clean(),
         Command::Doctor => doctor::doctor(),

@@ -2,11 +2,13 @@
 //! is kept. Several such commands may run at once, each on threads of its own.
 
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use petal_profile::interrupt;
+use nix::unistd::{dup, dup2_stdout};
+use petal_profile::{Error, interrupt};
 
 thread_local! {
     /// The streams of the command on this thread; `None` if they are those of the process.
@@ -101,4 +103,11 @@ pub fn input() -> Option<String> {
 /// Where it prints, if it is.
 pub fn output() -> Option<Output> {
     STREAMS.with_borrow(|streams| Some(streams.as_ref()?.output.clone()))
+}
+
+/// Standard output for the protocol alone: what else is printed there, such as by passes, goes to standard error.
+pub fn own_output() -> Result<File, Error> {
+    let own = dup(io::stdout()).and_then(|own| dup2_stdout(io::stderr()).map(|()| own));
+    own.map(File::from)
+        .map_err(|error| Error::new(format!("cannot take standard output: {error}")))
 }

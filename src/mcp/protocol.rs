@@ -1,8 +1,10 @@
-//! JSON-RPC, and what the Model Context Protocol makes of it: what a line asks for, in which version, and how it is answered.
+//! What the Model Context Protocol makes of JSON-RPC: in which version a request is, and how it is answered.
 //!
 //! Knows no tools.
 
 use serde_json::{Map, Value, json};
+
+use crate::json_rpc::Problem;
 
 /// The version in which each request says its version by itself.
 pub const BY_REQUEST: &str = "2026-07-28";
@@ -20,128 +22,7 @@ const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// How long a client may keep what never changes while the server runs, in milliseconds.
 const KEPT_MS: u64 = 3_600_000;
 
-const PARSE_ERROR: i64 = -32700;
-const INVALID_REQUEST: i64 = -32600;
-const METHOD_NOT_FOUND: i64 = -32601;
-const INVALID_PARAMS: i64 = -32602;
 const UNSUPPORTED_VERSION: i64 = -32022;
-
-/// What a line says.
-#[derive(Debug, PartialEq)]
-pub enum Message {
-    /// It wants an answer.
-    Request(Request),
-    /// It wants none.
-    Notification {
-        /// What it tells.
-        method: String,
-        /// Of what.
-        params: Map<String, Value>,
-    },
-}
-
-/// What a client asks.
-#[derive(Debug, PartialEq)]
-pub struct Request {
-    /// What its answer is known by: a text or number.
-    pub id: Value,
-    /// What is to be done.
-    pub method: String,
-    /// With what.
-    pub params: Map<String, Value>,
-}
-
-/// What is wrong with a request.
-#[derive(Debug, PartialEq)]
-pub struct Problem {
-    code: i64,
-    message: String,
-    data: Option<Value>,
-}
-
-impl Problem {
-    fn new(code: i64, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-        }
-    }
-
-    /// It makes no sense at this time.
-    pub fn request(message: impl Into<String>) -> Self {
-        Self::new(INVALID_REQUEST, message)
-    }
-
-    /// Something in it is not as it must be.
-    pub fn params(message: impl Into<String>) -> Self {
-        Self::new(INVALID_PARAMS, message)
-    }
-
-    /// Nobody here does such a thing.
-    pub fn method(method: &str) -> Self {
-        Self::new(METHOD_NOT_FOUND, format!("there is no method `{method}`"))
-    }
-
-    /// The answer to the request `id`.
-    pub fn answer(self, id: &Value) -> Value {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if let Some(data) = self.data {
-            error["data"] = data;
-        }
-        json!({ "jsonrpc": "2.0", "id": id, "error": error })
-    }
-}
-
-/// What a line says; `None` if it is empty, or an answer, since nothing was asked.
-///
-/// # Errors
-/// If it is no message; the answer to that.
-pub fn message(line: &[u8]) -> Result<Option<Message>, Value> {
-    if line.trim_ascii().is_empty() {
-        return Ok(None);
-    }
-    let refused = |problem: Problem, id: &Value| Err(problem.answer(id));
-    let message = match serde_json::from_slice(line) {
-        Ok(Value::Object(message)) => message,
-        Ok(_) => {
-            let problem = Problem::request("a line has one message, which is an object");
-            return refused(problem, &Value::Null);
-        }
-        Err(error) => {
-            let problem = Problem::new(PARSE_ERROR, format!("a line is no JSON: {error}"));
-            return refused(problem, &Value::Null);
-        }
-    };
-    let id = message.get("id");
-    let known = id.filter(|id| id.is_string() || id.is_i64() || id.is_u64());
-    let shown = known.unwrap_or(&Value::Null);
-    if message.get("jsonrpc") != Some(&"2.0".into()) {
-        return refused(Problem::request("`jsonrpc` is not \"2.0\""), shown);
-    }
-    let Some(method) = message.get("method").and_then(Value::as_str) else {
-        if message.contains_key("result") || message.contains_key("error") {
-            return Ok(None);
-        }
-        return refused(Problem::request("there is no `method`"), shown);
-    };
-    let method = method.to_owned();
-    let params = match message.get("params") {
-        None => Map::new(),
-        Some(Value::Object(params)) => params.clone(),
-        Some(_) if id.is_none() => return Ok(None),
-        Some(_) => return refused(Problem::params("`params` is no object"), shown),
-    };
-    Ok(Some(match (id, known) {
-        (None, _) => Message::Notification { method, params },
-        (_, Some(id)) => Message::Request(Request {
-            id: id.clone(),
-            method,
-            params,
-        }),
-        _ => return refused(Problem::request("`id` is no text or whole number"), shown),
-    }))
-}
 
 /// The version of the protocol that a request is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,13 +53,9 @@ impl Version {
             )));
         }
         if version != BY_REQUEST {
-            return Err(Problem {
-                data: Some(json!({ "supported": [BY_REQUEST], "requested": version })),
-                ..Problem::new(
-                    UNSUPPORTED_VERSION,
-                    format!("unsupported protocol version {version}"),
-                )
-            });
+            let message = format!("unsupported protocol version {version}");
+            let data = json!({ "supported": [BY_REQUEST], "requested": version });
+            return Err(Problem::new(UNSUPPORTED_VERSION, message).with(data));
         }
         Ok(Self::ByRequest)
     }

@@ -30,6 +30,7 @@ mod ledger;
 mod libraries;
 mod lines;
 mod loops;
+mod lsp;
 mod mcp;
 mod observe;
 mod options;

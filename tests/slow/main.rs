@@ -8,6 +8,7 @@ mod cache;
 mod compare;
 mod compilers;
 mod corpus;
+mod editors;
 mod faults;
 mod floats;
 mod fst;

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod comparisons;
 pub mod corpus;
 pub mod dice;
+pub mod editor;
 pub mod graph;
 pub mod histories;
 pub mod loops;

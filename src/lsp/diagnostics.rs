@@ -1,0 +1,67 @@
+//! What is wrong with a run, and, as hints, what costs it most.
+
+use serde_json::{Value, json};
+
+use super::document::{Document, View, range};
+use super::parts::Kind;
+use super::settings::Settings;
+use super::text::Encoding;
+
+const ERROR: u8 = 1;
+const WARNING: u8 = 2;
+const HINT: u8 = 4;
+
+/// The diagnostics of a document.
+pub fn diagnostics(document: &Document, settings: &Settings, encoding: Encoding) -> Value {
+    let Some(view) = &document.view else {
+        return json!([]);
+    };
+    let mut all = Vec::new();
+    let mut add = |place: Value, severity: u8, message: &str| {
+        all.push(
+            json!({ "range": place, "severity": severity, "source": "petal", "message": message }),
+        );
+    };
+    let figures = &view.figures;
+    if view.source().is_root {
+        if let Some(why) = &figures.stopped {
+            add(main(document, view, encoding), ERROR, why);
+        }
+        for rule in &figures.broken {
+            add(main(document, view, encoding), WARNING, rule);
+        }
+    }
+    let hotspots = hotspots(view, settings.least);
+    for line in hotspots.into_iter().filter(|_| settings.hotspots) {
+        let why: Vec<&str> = view
+            .parts(line)
+            .iter()
+            .flat_map(|part| part.why.iter().map(String::as_str))
+            .collect();
+        add(document.line_range(line, encoding), HINT, &why.join("\n"));
+    }
+    all.into()
+}
+
+/// The lines of a document that cost at least so many percent of the run, from its beginning to its end.
+pub fn hotspots(view: &View, least: f64) -> Vec<usize> {
+    let parts = view.figures.parts.iter();
+    let parts = parts.filter(|part| part.cost > 0 && view.figures.is_at_least(part.cost, least));
+    let mut lines: Vec<usize> = parts
+        .filter_map(|part| Some(view.place_of(part)?.0))
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+/// Where the component stands that runs as the whole design; the beginning if that line is another one by now.
+fn main(document: &Document, view: &View, encoding: Encoding) -> Value {
+    let mut parts = view.figures.parts.iter();
+    let main =
+        parts.find(|part| part.kind == Kind::Component && part.cycles == view.figures.cycles);
+    match main.and_then(|main| view.place_of(main)) {
+        Some((line, _)) => document.line_range(line, encoding),
+        None => range([(0, 0), (0, 0)]),
+    }
+}

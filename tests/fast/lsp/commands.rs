@@ -1,0 +1,162 @@
+//! What the server does when it is told to, and what of that changes a document.
+
+use serde_json::{Value, json};
+
+use super::{line_of, matmul};
+use crate::support::editor::Editor;
+use crate::support::workshop::{Workshop, succeeds, tells};
+
+#[test]
+fn commands_profile_advise_and_compare() {
+    let workshop = Workshop::empty();
+    workshop.edited("matmul.futil", "matmul.futil", &[]);
+    let text = workshop.read("matmul.futil");
+    let mut editor = Editor::with(&workshop, json!({ "adviseArguments": ["--budget", "60s"] }));
+    editor.open("matmul.futil", &text);
+    let compare = editor.command("petal.compare", "matmul.futil", 1);
+    let error = editor.fails("workspace/executeCommand", compare.clone());
+    tells(
+        error["message"].as_str().unwrap(),
+        &["there is no profile of matmul.futil"],
+    );
+    let advise = editor.command("petal.advise", "matmul.futil", 1);
+    let advice = editor.gets("workspace/executeCommand", advise);
+    assert_eq!(advice["cycles"], 612);
+    assert_eq!(advice["with_proved"], 290);
+    let progress = editor.told("$/progress");
+    assert_eq!(progress["value"]["kind"], "begin");
+    tells(
+        progress["value"]["title"].as_str().unwrap(),
+        &["matmul.futil"],
+    );
+    editor.told("window/workDoneProgress/create");
+    tells(
+        editor.told("window/showMessage")["message"]
+            .as_str()
+            .unwrap(),
+        &["612 cycles become 290"],
+    );
+    editor.told("workspace/inlayHint/refresh");
+    assert!(workshop.path("petal-out/matmul/summary.json").exists());
+
+    // Its advice is an edit, of this version, which is what its patch is.
+    editor.edit("matmul.futil", [(0, 0), (0, 0)], "// new\n");
+    let inner = line_of(&text, "while k_lt.out") + 1;
+    // The profile is there before the advice is.
+    let mut actions = Vec::new();
+    while actions.is_empty() {
+        actions = editor.actions("matmul.futil", inner);
+    }
+    let action = actions.iter().find(|action| {
+        let title = action["title"].as_str().unwrap();
+        title.contains("make the comb group `more_terms` continuous")
+    });
+    let action = action.unwrap_or_else(|| panic!("{actions:#?}"));
+    tells(
+        action["title"].as_str().unwrap(),
+        &["saves 160 cycles, 26.1 %", "proved"],
+    );
+    assert_eq!(action["isPreferred"], true);
+    let change = &action["edit"]["documentChanges"][0];
+    assert_eq!(change["textDocument"]["version"], 2);
+    let edited = applied(
+        &format!("// new\n{text}"),
+        change["edits"].as_array().unwrap(),
+    );
+    let patch = "02-continuous-condition.patch";
+    let patch = format!("petal-out/matmul/advice/{patch}");
+    succeeds(workshop.run("patch").args(["-p1", "--quiet", "-i", &patch]));
+    assert_eq!(edited, format!("// new\n{}", workshop.read("matmul.futil")));
+
+    // The file is not what the editor has.
+    let run = editor.command("petal.run", "matmul.futil", 1);
+    let error = editor.fails("workspace/executeCommand", run.clone());
+    tells(error["message"].as_str().unwrap(), &["not saved"]);
+    workshop.write("matmul.futil", &edited);
+    editor.tell(
+        "textDocument/didChange",
+        json!({ "textDocument": { "uri": editor.uri("matmul.futil"), "version": 3 }, "contentChanges": [{ "text": edited }] }),
+    );
+    let ran = editor.gets("workspace/executeCommand", run);
+    assert_eq!(ran["cycles"], 452);
+    // The advice was of another text.
+    while !editor.actions("matmul.futil", inner).is_empty() {}
+    let compared = editor.gets("workspace/executeCommand", compare);
+    tells(compared["text"].as_str().unwrap(), &["612", "452"]);
+}
+
+/// A text after these edits of its lines, which do not overlap.
+fn applied(text: &str, edits: &[Value]) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for edit in edits.iter().rev() {
+        let line =
+            |end: &str| usize::try_from(edit["range"][end]["line"].as_u64().unwrap()).unwrap();
+        lines.splice(
+            line("start")..line("end"),
+            [edit["newText"].as_str().unwrap()],
+        );
+    }
+    lines.concat()
+}
+
+#[test]
+fn a_run_is_cancelled() {
+    let workshop = Workshop::endless();
+    let mut editor = Editor::new(&workshop);
+    editor.open("design.futil", &workshop.read("design.futil"));
+    let run = editor.command("petal.run", "design.futil", 1);
+    let id = editor.ask("workspace/executeCommand", run.clone());
+    let progress = editor.told("$/progress");
+    editor.hears(|message| message["params"]["value"]["message"] == "1 s");
+    editor.tell(
+        "window/workDoneProgress/cancel",
+        json!({ "token": progress["token"] }),
+    );
+    assert_eq!(editor.answer(id)["error"]["code"], -32800);
+    let id = editor.ask("workspace/executeCommand", run.clone());
+    editor.told("$/progress");
+    editor.tell("$/cancelRequest", json!({ "id": id }));
+    assert_eq!(editor.answer(id)["error"]["code"], -32800);
+    // One that is under way goes with the server.
+    editor.ask("workspace/executeCommand", run);
+    editor.told("$/progress");
+    assert!(editor.leaves().success());
+    assert!(!workshop.path("petal-out").exists());
+}
+
+#[test]
+fn the_report_and_hotspots_are_opened_at_their_lines() {
+    let (workshop, text) = matmul();
+    let mut editor = Editor::with(&workshop, json!({ "leastPercent": 5 }));
+    editor.shows("matmul.futil", &text);
+    let inner = line_of(&text, "while k_lt.out");
+    let open = editor.command("petal.openReport", "matmul.futil", inner);
+    let opened = editor.gets("workspace/executeCommand", open);
+    let uri = editor.uri(&format!("petal-out/matmul/report.html#L{inner}"));
+    assert_eq!(opened["uri"], uri);
+    assert_eq!(editor.told("window/showDocument")["external"], true);
+    let published = editor.told("textDocument/publishDiagnostics");
+    let diagnostics = published["diagnostics"].as_array().unwrap();
+    assert!(
+        diagnostics.iter().all(|of| of["severity"] == 4),
+        "{diagnostics:?}"
+    );
+    let lines: Vec<u64> = diagnostics
+        .iter()
+        .map(|of| of["range"]["start"]["line"].as_u64().unwrap() + 1)
+        .collect();
+    assert!(lines.contains(&inner), "{lines:?}");
+    let mut line = 1;
+    for command in ["petal.nextHotspot", "petal.previousHotspot"] {
+        let mut seen = Vec::new();
+        for _ in &lines {
+            let next = editor.command(command, "matmul.futil", line);
+            let place = editor.gets("workspace/executeCommand", next);
+            line = place["range"]["start"]["line"].as_u64().unwrap() + 1;
+            seen.push(line);
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, lines);
+        assert_eq!(editor.told("window/showDocument")["takeFocus"], true);
+    }
+}
