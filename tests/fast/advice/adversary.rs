@@ -17,7 +17,7 @@ use crate::support::dice::Dice;
 use crate::support::traps::{self, Memories, TRAPS, Trap};
 
 /// How many programs of each kind are tried.
-const PROGRAMS: u32 = 6;
+const PROGRAMS: u32 = 4;
 
 /// The first data set is what a user may have had, the others are other data.
 const DATA_SETS: u64 = 9;
