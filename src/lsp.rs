@@ -130,14 +130,13 @@ pub fn lsp() -> Result<(), Error> {
     };
     while !interrupt::is_requested() {
         let event = match heard.recv_timeout(PATIENCE) {
-            Ok(Event::Left(None)) => break,
+            Ok(Event::Left(None)) | Err(RecvTimeoutError::Disconnected) => break,
             Ok(Event::Left(Some(error))) => {
                 server.tasks.stop_all();
                 return Err(Error::new(format!("cannot understand the editor: {error}")));
             }
             Ok(event) => event,
             Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => break,
         };
         if server.does(event).is_err() {
             server.tasks.stop_all();
@@ -199,7 +198,7 @@ impl Server {
                 self.update();
             }
             Event::Done(done) => {
-                self.tasks.end(done);
+                self.tasks.end(&done);
                 self.look();
             }
         }
@@ -268,7 +267,7 @@ impl Server {
                         !Arc::ptr_eq(&view.figures, figures) || view.digest != *digest
                     }) {
                         document.show(figures, *digest);
-                        has_changed = true;
+                        has_changed |= document.view.is_some();
                     }
                 }
                 _ => {

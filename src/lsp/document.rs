@@ -60,7 +60,9 @@ impl Document {
     /// Shows these figures, which are of the text with this digest.
     pub fn show(&mut self, figures: &Arc<Figures>, digest: u64) {
         self.text.keep(digest);
-        self.view = View::new(&self.text, &self.name, figures, digest);
+        let is_countable = self.text.is_countable();
+        let view = is_countable.then(|| View::new(&self.text, &self.name, figures, digest));
+        self.view = view.flatten();
     }
 
     /// Where a line is without the white space around it.

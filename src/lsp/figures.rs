@@ -136,7 +136,7 @@ fn files(analysis: &Analysis<'_>, synthesis: Option<&Synthesis>) -> Vec<SourceFi
             name: file.name.clone(),
             is_root: file.root,
             area: area.collect(),
-            ..SourceFile::new(Some(&file.text), analysis.annotate(FileId::from_index(at)))
+            ..SourceFile::new(Some(&file.text), &analysis.annotate(FileId::from_index(at)))
         }
     });
     let front_end = metadata.front_end.files.iter().enumerate();
@@ -150,14 +150,14 @@ fn files(analysis: &Analysis<'_>, synthesis: Option<&Synthesis>) -> Vec<SourceFi
         };
         SourceFile {
             name: file.name().to_owned(),
-            ..SourceFile::new(text, lines)
+            ..SourceFile::new(text, &lines)
         }
     });
     calyx.chain(front_end).collect()
 }
 
 impl SourceFile {
-    fn new(text: Option<&str>, lines: Vec<Line<'_>>) -> Self {
+    fn new(text: Option<&str>, lines: &[Line<'_>]) -> Self {
         let costs = lines.iter();
         let costs = costs.filter_map(|line| Some((line.number, line.cost?)));
         Self {

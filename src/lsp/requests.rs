@@ -129,13 +129,7 @@ impl Server {
                     self.look();
                 }
             }
-            "textDocument/didClose" => {
-                if self.documents.remove(uri).is_some() && self.told.remove(uri).is_some() {
-                    let params = json!({ "uri": uri, "diagnostics": [] });
-                    self.client
-                        .notify("textDocument/publishDiagnostics", params);
-                }
-            }
+            "textDocument/didClose" => self.close(uri),
             "workspace/didChangeConfiguration" => {
                 if let Some(said) = params.get("settings") {
                     self.set(said);
@@ -173,6 +167,16 @@ impl Server {
             });
             let params = json!({ "registrations": [watching] });
             self.client.ask("client/registerCapability", params);
+        }
+    }
+
+    /// Forgets a document, and what was told of it.
+    fn close(&mut self, uri: &str) {
+        self.documents.remove(uri);
+        if self.told.remove(uri).is_some() {
+            let params = json!({ "uri": uri, "diagnostics": [] });
+            self.client
+                .notify("textDocument/publishDiagnostics", params);
         }
     }
 

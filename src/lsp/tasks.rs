@@ -105,7 +105,7 @@ impl Tasks {
     }
 
     /// Forgets one that has come to its end.
-    pub fn end(&mut self, done: Done) {
+    pub fn end(&mut self, done: &Done) {
         if let Some(running) = self.running.remove(&done.id) {
             let _ = running.thread.join();
         }

@@ -125,6 +125,12 @@ impl Text {
         self.lines.iter().map(|line| &*line.text).collect()
     }
 
+    /// Whether everybody counts its lines alike: some take a carriage return alone for the end of one.
+    pub fn is_countable(&self) -> bool {
+        let mut lines = self.lines.iter();
+        lines.all(|line| !without_end(&line.text).contains('\r'))
+    }
+
     /// What it is recognised by.
     pub fn digest(&self) -> u64 {
         self.earlier.back().map_or(0, |text| text.digest)
@@ -305,7 +311,7 @@ mod tests {
     fn lines_move_with_what_stands_before_them() {
         let four = "a\nb\nb\nc\n";
         let insert = moved(four, |text| {
-            text.edit([(1, 0), (1, 0)], "x\n", Encoding::Utf8)
+            text.edit([(1, 0), (1, 0)], "x\n", Encoding::Utf8);
         });
         assert_eq!(insert[..5], [Some(0), None, Some(1), Some(2), Some(3)]);
         // The first of two equal lines goes, and the other one is still itself.
@@ -314,7 +320,7 @@ mod tests {
         let cut = moved(four, |text| text.edit([(0, 1), (1, 1)], "", Encoding::Utf8));
         assert_eq!(cut[..3], [Some(0), Some(2), Some(3)]);
         let change = moved(four, |text| {
-            text.edit([(2, 1), (2, 1)], "!", Encoding::Utf8)
+            text.edit([(2, 1), (2, 1)], "!", Encoding::Utf8);
         });
         assert_eq!(change[..4], [Some(0), Some(1), None, Some(3)]);
         let joined = moved(four, |text| text.edit([(2, 1), (3, 0)], "", Encoding::Utf8));
@@ -338,6 +344,8 @@ mod tests {
         let text = Text::new("a\nb\n");
         assert_eq!(text.unchanged(digest("a\n"), &["a"]), [None; 3]);
         assert!(!text.was(digest("a\n")));
+        assert!(text.is_countable() && Text::new("a\r\n").is_countable());
+        assert!(!Text::new("a\rb\n").is_countable());
     }
 
     #[test]
