@@ -121,9 +121,8 @@ impl<'a> Trees<'a> {
         };
         for at in tree.path(id).into_iter().rev() {
             let node = tree.node(at);
-            let component = match node {
-                Node::Group { component, .. } | Node::Control { component, .. } => component,
-                _ => continue,
+            let (Node::Group { component, .. } | Node::Control { component, .. }) = node else {
+                continue;
             };
             let component = self.metadata.component(component);
             let (span, is_group) = match node {

@@ -5,6 +5,7 @@ mod found;
 mod heat;
 mod named;
 mod summary;
+mod tables;
 
 use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
@@ -166,7 +167,7 @@ type Row<'a> = (&'a Accesses, &'a Access);
 
 /// Their tables.
 pub(super) fn tables(all: &[Accesses], cycles: u64) -> Vec<ResultTable<'_>> {
-    let mut tables = summary::tables(all, cycles);
+    let mut tables = tables::tables(all, cycles);
     // Who made them is in shown tables without the whole path: there are many.
     tables.push(table(all, with_paths(columns())).with(Forms::FileAndDatabase));
     tables.push(table(all, columns()).with(Forms::Shown));

@@ -102,6 +102,7 @@ pub fn metadata(names: [&str; 4]) -> Metadata {
         ],
         runs: vec![run(0, 1, None, 0), run(1, 2, None, 1)],
         calls: vec![],
+        lookups: vec![],
         continuous: vec![],
         sequences: vec![],
         threads: vec![Thread { arm: None }],
