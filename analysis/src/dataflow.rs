@@ -115,9 +115,10 @@ impl Chain {
             self.began.remove(&id);
             self.longest = self.longest.max(end);
             for &(register, is_sure) in &actor.writes {
-                let sets = match is_sure {
-                    true => end,
-                    false => end.min(self.set(register)),
+                let sets = if is_sure {
+                    end
+                } else {
+                    end.min(self.set(register))
                 };
                 self.set.insert(register, sets);
             }

@@ -613,6 +613,47 @@ fn no_advice_is_better_than_a_bound() {
     assert!(held > 30, "only {held}");
 }
 
+const WORDS: &str = r#"import "primitives/core.futil";
+import "primitives/memories/comb.futil";
+import "primitives/memories/seq.futil";
+component main() -> () {
+  cells {
+    @external m = comb_mem_d1(8, 2, 1);
+    @external s = seq_mem_d1(8, 2, 1);
+    r = std_reg(8); add = std_add(8); more = std_add(8);
+  }
+  wires {
+    group load { m.addr0 = 1'd0; r.in = m.read_data; r.write_en = 1'd1; load[done] = r.done; }
+    group store {
+      m.addr0 = 1'dTO; add.left = r.out; add.right = 8'd1;
+      m.write_data = add.out; m.write_en = 1'd1; store[done] = m.done;
+    }
+    group fetch { s.addr0 = 1'd0; s.content_en = 1'd1; fetch[done] = s.done; }
+    group keep {
+      s.addr0 = 1'dTO; more.left = s.read_data; more.right = 8'd1;
+      s.write_data = more.out; s.content_en = 1'd1; s.write_en = 1'd1; keep[done] = s.done;
+    }
+  }
+  control { repeat 4 { seq { FIRST; THEN; } } }
+}
+"#;
+
+/// A word that is read and written again and again hands values on; one that is only read does not.
+#[test]
+fn words_of_memories_hand_values_on() {
+    let workshop = Workshop::empty();
+    for (first, then) in [("load", "store"), ("fetch", "keep")] {
+        for (to, chain) in [("0", 8), ("1", 2)] {
+            let text = WORDS.replace("TO", to);
+            let text = text.replace("FIRST", first).replace("THEN", then);
+            workshop.write("words.futil", text);
+            let more = ["--passes", "no-opt", "--budget", "1s"];
+            let found = found(&workshop, "words.futil", &more);
+            assert_eq!(bounds(&found)[HANDED], chain, "{first}, {then} to {to}");
+        }
+    }
+}
+
 /// What a loop takes is what all of its statements take.
 #[test]
 fn loops_and_cells_have_bounds_of_their_own() {
