@@ -281,7 +281,7 @@ fn what_makes_no_sense_is_refused_at_its_place() {
           |
         1 | [[nothing]]
           |   ^^^^^^^
-        unknown field `nothing`, expected one of `sample`, `stop-on`, `checkpoint`, `latency`, `watch`, `never`, `always`, `count`, `derive`, `window`
+        unknown field `nothing`, expected one of `sample`, `stop-on`, `checkpoint`, `latency`, `watch`, `access`, `never`, `always`, `count`, `derive`, `window`
     "#]],
     );
 }
