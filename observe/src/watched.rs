@@ -78,8 +78,11 @@ pub(crate) fn watchable(
             }
             None => {
                 let dims = indices.iter().zip(&memory.dims);
-                let index = dims.fold(0, |flat, (index, dim)| flat * dim + index);
-                index..index + 1
+                // The sizes may not be known, of which there is more to say later.
+                let index = dims.fold(0_u64, |flat, (index, dim)| {
+                    flat.saturating_mul(*dim).saturating_add(*index)
+                });
+                index..index.saturating_add(1)
             }
         };
         return Ok(Watchable::Memory {

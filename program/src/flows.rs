@@ -148,7 +148,7 @@ impl Kind {
         match self {
             Self::Register => ("write_en", &["in"]),
             Self::Unit => ("go", &["left", "right"]),
-            // What is written does not stay in it for others.
+            // What is written does not stay in it for others, but in a word.
             Self::Sequential => ("content_en", &["addr"]),
             Self::Combinational => ("write_en", &["addr", "write_data"]),
         }
@@ -179,12 +179,16 @@ fn of<T>(assignments: &[ir::Assignment<T>], continuous: &PortDrivers) -> Flow {
             continue;
         };
         let name = cell.name().to_string();
-        let is_high = matches!(starts, [(true, source)] if constant(source) == Some(1));
+        let writes = own.all(&cell, "write_en").unwrap_or_default();
+        let is_always = |drivers: &[(bool, ir::RRC<ir::Port>)]| matches!(drivers, [(true, source)] if constant(source) == Some(1));
+        let is_high = is_always(starts);
         let is_sure = is_high || waited.contains(&cell.name());
         for port in cell.ports.iter().filter(|_| is_sure) {
             let port = port.borrow();
             let mut begins = inputs.iter();
-            if !begins.any(|input| port.name.as_ref().starts_with(input)) {
+            // A sequential memory takes what is written only then.
+            let is_written = port.name == "write_data" && is_always(writes);
+            if !is_written && !begins.any(|input| port.name.as_ref().starts_with(input)) {
                 continue;
             }
             let mut reads = BTreeSet::new();
@@ -197,7 +201,6 @@ fn of<T>(assignments: &[ir::Assignment<T>], continuous: &PortDrivers) -> Flow {
             }
             flow.reads.extend(reads);
         }
-        let writes = own.all(&cell, "write_en").unwrap_or_default();
         let only_reads = writes.iter().all(|(_, source)| constant(source) == Some(0));
         if kind == Kind::Sequential && is_sure && only_reads {
             flow.words.insert(name.clone());

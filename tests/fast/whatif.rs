@@ -614,17 +614,19 @@ fn no_advice_is_better_than_a_bound() {
 }
 
 const WORDS: &str = r#"import "primitives/core.futil";
-import "primitives/memories/comb.futil";
+import "primitives/memories/KIND.futil";
 component main() -> () {
   cells {
-    @external m = comb_mem_d1(8, 2, 1);
+    @external m = KIND_mem_d1(8, 2, 1);
     r = std_reg(8); add = std_add(8);
   }
   wires {
-    group load { m.addr0 = 1'd0; r.in = m.read_data; r.write_en = 1'd1; load[done] = r.done; }
+    group load {
+      m.addr0 = 1'd0; r.in = m.read_data; READ load[done] = r.done;
+    }
     group store {
       m.addr0 = 1'dTO; add.left = r.out; add.right = 8'd1;
-      m.write_data = add.out; m.write_en = 1'd1; store[done] = m.done;
+      m.write_data = add.out; m.write_en = 1'd1; WRITE store[done] = m.done;
     }
   }
   control { repeat 4 { seq { load; store; } } }
@@ -635,11 +637,21 @@ component main() -> () {
 #[test]
 fn words_of_memories_hand_values_on() {
     let workshop = Workshop::empty();
-    for (to, chain) in [("0", 8), ("1", 2)] {
-        workshop.write("words.futil", WORDS.replace("TO", to));
-        let more = ["--passes", "no-opt", "--budget", "1s"];
-        let found = found(&workshop, "words.futil", &more);
-        assert_eq!(bounds(&found)[HANDED], chain, "{to}");
+    let once = ("comb", "r.write_en = 1'd1;", "");
+    let in_turn = (
+        "seq",
+        "m.content_en = 1'd1; r.write_en = m.done;",
+        "m.content_en = 1'd1;",
+    );
+    for (kind, read, write) in [once, in_turn] {
+        for (to, chain) in [("0", 8), ("1", 2)] {
+            let text = WORDS.replace("KIND", kind).replace("READ", read);
+            let text = text.replace("WRITE", write).replace("TO", to);
+            workshop.write("words.futil", text);
+            let more = ["--passes", "no-opt", "--budget", "1s"];
+            let found = found(&workshop, "words.futil", &more);
+            assert_eq!(bounds(&found)[HANDED], chain, "{kind}: {to}");
+        }
     }
 }
 

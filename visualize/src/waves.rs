@@ -13,8 +13,8 @@ use petal_reconstruct::{Cycle, Event, Instance, InstanceId, Run, Signal, TreeId,
 const FIRST: u64 = 25;
 const CYCLE: u64 = 10;
 
-/// How many of GTKWave's frames, of 200 pixels, its window has at first. Zoom is in powers of two of a frame.
-const FRAMES: f64 = 3.0;
+/// How many frames of 200 pixels the window of GTKWave has at first. Zoom is in powers of two of a frame.
+const FRAMES: f64 = 2.5;
 
 /// Named markers that GTKWave has.
 const MARKERS: usize = 26;
