@@ -92,6 +92,20 @@ impl Problem {
     }
 }
 
+/// The answer to the request `id` if all went well.
+pub fn answer(id: &Value, result: Value) -> Value {
+    let mut message = json!({ "jsonrpc": "2.0", "id": id });
+    message["result"] = result;
+    message
+}
+
+/// What is told, and wants no answer.
+pub fn notification(method: &str, params: Value) -> Value {
+    let mut message = json!({ "jsonrpc": "2.0", "method": method });
+    message["params"] = params;
+    message
+}
+
 /// What a text says; `None` if it is empty, or an answer, since nothing was asked.
 ///
 /// # Errors

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::frames;
 use super::text::Encoding;
+use crate::json_rpc;
 
 /// What a client can do.
 #[derive(Debug, Clone, Copy, Default)]
@@ -91,16 +92,12 @@ impl Client {
 
     /// Answers a request.
     pub fn answer(&self, id: &Value, result: Value) {
-        let mut message = json!({ "jsonrpc": "2.0", "id": id });
-        message["result"] = result;
-        self.say(&message);
+        self.say(&json_rpc::answer(id, result));
     }
 
     /// Tells it something.
     pub fn notify(&self, method: &str, params: Value) {
-        let mut message = json!({ "jsonrpc": "2.0", "method": method });
-        message["params"] = params;
-        self.say(&message);
+        self.say(&json_rpc::notification(method, params));
     }
 
     /// Asks it to do something; whether it does is not heard.

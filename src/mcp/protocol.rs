@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::json_rpc::Problem;
+use crate::json_rpc::{self, Problem};
 
 /// The version in which each request says its version by itself.
 pub const BY_REQUEST: &str = "2026-07-28";
@@ -66,7 +66,7 @@ impl Version {
             result["resultType"] = "complete".into();
             result["_meta"] = json!({ SERVER_KEY: server() });
         }
-        json!({ "jsonrpc": "2.0", "id": id, "result": result })
+        json_rpc::answer(id, result)
     }
 
     /// The answer to the request `id`, which is the same as long as the server runs.
@@ -86,11 +86,8 @@ pub fn server() -> Value {
 
 /// Tells how far a request has come.
 pub fn progress(token: &Value, seconds: u64, message: &str) -> Value {
-    json!({
-        "jsonrpc": "2.0",
-        "method": "notifications/progress",
-        "params": { "progressToken": token, "progress": seconds, "message": message },
-    })
+    let params = json!({ "progressToken": token, "progress": seconds, "message": message });
+    json_rpc::notification("notifications/progress", params)
 }
 
 /// What the client wants to know the progress of this request by, if it does.

@@ -1,36 +1,20 @@
 //! `petal view --gtkwave` and `--surfer`: what viewers of waveforms are told.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::BufReader;
-
-use fst_reader::{FstHierarchyEntry, FstReader};
 
 use serde_json::Value;
 
+use crate::support::histories::of_fst;
 use crate::support::workshop::{Workshop, example, said, tells};
 
-/// The signals of an FST file, as viewers spell them.
+/// The signals of the waveform, as viewers spell them.
 fn signals(workshop: &Workshop) -> BTreeSet<String> {
-    let file = File::open(workshop.path("wave.fst")).unwrap();
-    let mut reader = FstReader::open(BufReader::new(file)).unwrap();
-    let (mut scopes, mut all): (Vec<String>, _) = (Vec::new(), BTreeSet::new());
-    let entry = |entry| match entry {
-        FstHierarchyEntry::Scope { name, .. } => scopes.push(name),
-        FstHierarchyEntry::UpScope => _ = scopes.pop(),
-        FstHierarchyEntry::Var { name, length, .. } => {
-            // Some writers say how wide it is in the name.
-            let name = name.split(' ').next().unwrap();
-            let bits = match length {
-                1 => String::new(),
-                _ => format!("[{}:0]", length - 1),
-            };
-            all.insert(format!("{}.{name}{bits}", scopes.join(".")));
-        }
-        _ => {}
-    };
-    reader.read_hierarchy(entry).unwrap();
-    all
+    let all = of_fst(&workshop.path("wave.fst")).into_keys();
+    all.map(|(path, width)| match width {
+        1 => path,
+        _ => format!("{path}[{}:0]", width - 1),
+    })
+    .collect()
 }
 
 fn profiled(design: &str, more: &[&str]) -> Workshop {

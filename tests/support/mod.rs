@@ -15,6 +15,7 @@ pub mod loops;
 pub mod page;
 pub mod perfetto;
 pub mod random;
+pub mod samples;
 pub mod simulators;
 pub mod source;
 pub mod sums;

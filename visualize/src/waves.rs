@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
-use petal_analysis::elements::{Element, ElementKind};
+use petal_analysis::elements::{Element, ElementId, ElementKind, Elements};
 use petal_metadata::{Callee, CellId, CellKind, Component, GroupRunId, Id as _, Metadata};
-use petal_reconstruct::{Cycle, Event, Instance, InstanceId, Run, Signal, TreeId, instance_path};
+use petal_reconstruct::{Event, InstanceId, Run, Signal, instance_path};
 
 /// When the first cycle of a run begins in a waveform, and how long each is, in nanoseconds (`docs/formats.md`).
 const FIRST: u64 = 25;
@@ -30,9 +30,8 @@ pub struct Waves<'a> {
     cycles: Range<u64>,
     /// The path of a group or cell, if nothing else is to be shown.
     only: Option<String>,
-    instances: Vec<Instance>,
-    trees: Vec<BTreeSet<Element>>,
-    active: BTreeSet<Element>,
+    elements: Elements,
+    active: BTreeSet<ElementId>,
 }
 
 /// The signals of a cell, each with the name that the source has for it.
@@ -49,34 +48,24 @@ impl<'a> Waves<'a> {
             metadata,
             cycles,
             only,
-            instances: Vec::new(),
-            trees: Vec::new(),
+            elements: Elements::default(),
             active: BTreeSet::new(),
         }
     }
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
-        match event {
-            Event::Instance(instance) => self.instances.push(*instance),
-            Event::Tree(tree) => {
-                let nodes = tree.with_holders();
-                let elements = nodes.filter_map(|(_, node, holder)| Element::of(node, holder));
-                self.trees.push(elements.collect());
+        self.elements.event(event);
+        if let Event::Run(Run {
+            tree,
+            start,
+            cycles,
+        }) = event
+        {
+            let start = start.cycles();
+            if start < self.cycles.end && self.cycles.start < start + cycles {
+                self.active.extend(self.elements.of(Some(*tree)));
             }
-            Event::Run(Run {
-                tree,
-                start,
-                cycles,
-            }) => self.run(*tree, *start, *cycles),
-            _ => {}
-        }
-    }
-
-    fn run(&mut self, tree: TreeId, start: Cycle, cycles: u64) {
-        let start = start.cycles();
-        if start < self.cycles.end && self.cycles.start < start + cycles {
-            self.active.extend(&self.trees[tree.index()]);
         }
     }
 
@@ -85,7 +74,8 @@ impl<'a> Waves<'a> {
     fn shown(&self, signals: &Signals) -> Option<Vec<Shown>> {
         let mut cells: BTreeMap<InstanceId, (BTreeSet<GroupRunId>, BTreeSet<CellId>)> =
             BTreeMap::new();
-        for Element { instance, kind } in &self.active {
+        for &id in &self.active {
+            let Element { instance, kind } = &self.elements.all()[id];
             match kind {
                 ElementKind::Group(run) => _ = cells.entry(*instance).or_default().0.insert(*run),
                 ElementKind::Primitive(cell, None) => {
@@ -98,7 +88,7 @@ impl<'a> Waves<'a> {
             }
         }
         let shown = cells.into_iter().map(|(id, (runs, primitives))| {
-            let title = instance_path(self.metadata, &self.instances, id);
+            let title = instance_path(self.metadata, self.elements.instances(), id);
             let component = self.component(id);
             let scope = self.scope(id);
             let has = |name: String| {
@@ -145,7 +135,7 @@ impl<'a> Waves<'a> {
 
     fn component(&self, id: InstanceId) -> &'a Component {
         self.metadata
-            .component(self.instances[id.index()].component)
+            .component(self.elements.instances()[id.index()].component)
     }
 
     /// Whether the group that is to be shown drives a cell.
@@ -164,7 +154,7 @@ impl<'a> Waves<'a> {
 
     /// The scope of a component cell in the hardware.
     fn scope(&self, id: InstanceId) -> Vec<String> {
-        let Some((holder, cell)) = self.instances[id.index()].parent else {
+        let Some((holder, cell)) = self.elements.instances()[id.index()].parent else {
             return self.metadata.scope.clone();
         };
         let mut scope = self.scope(holder);

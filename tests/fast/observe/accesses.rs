@@ -1,11 +1,12 @@
 //! Accesses of memories, against what they are known to be, and against the waveforms of all examples read by code that shares nothing with petal.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::results;
+use crate::support::samples::{Samples, samples};
 use crate::support::workshop::{Workshop, example, tells};
 use crate::support::{designs, examples};
 
@@ -266,66 +267,10 @@ fn a_ref_cell_is_the_memory_that_it_stands_for() {
     tells(&said, &["the memory has the sizes [4]"]);
 }
 
-/// Values of all ports of memories in each cycle, by instance and signal.
-type Ports = HashMap<(Vec<String>, String), Vec<u64>>;
-
-/// The values just before each rising edge of the clock in the run.
-fn ports(path: &Path) -> Ports {
-    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
-    let mut parser = vcd::Parser::new(file);
-    let header = parser.parse_header().unwrap();
-    let main = header.find_scope(&["toplevel", "main"]).unwrap();
-    let code = |name: &str| main.find_var(name).unwrap().code;
-    let [clock, reset, go, done] = ["clk", "reset", "go", "done"].map(code);
-    let mut named = Vec::new();
-    let mut waiting = vec![(vec!["main".to_owned()], main)];
-    while let Some((scope, of)) = waiting.pop() {
-        for item in &of.items {
-            match item {
-                vcd::ScopeItem::Var(var) => {
-                    let ends = ["_en", "_data", "_addr0", "_addr1", "_addr2", "_addr3"];
-                    if ends.iter().any(|end| var.reference.ends_with(end)) {
-                        named.push((scope.clone(), var.reference.clone(), var.code));
-                    }
-                }
-                vcd::ScopeItem::Scope(inner) => {
-                    let mut scope = scope.clone();
-                    scope.push(inner.identifier.clone());
-                    waiting.push((scope, inner));
-                }
-                _ => {}
-            }
-        }
-    }
-    let mut now: HashMap<vcd::IdCode, u64> = HashMap::new();
-    let mut values: Vec<Vec<u64>> = vec![Vec::new(); named.len()];
-    let mut pending: Vec<(vcd::IdCode, u64)> = Vec::new();
-    let of = |now: &HashMap<vcd::IdCode, u64>, code| now.get(&code).copied().unwrap_or(0);
-    for command in parser.chain([Ok(vcd::Command::Timestamp(u64::MAX))]) {
-        match command.unwrap() {
-            vcd::Command::Timestamp(_) => {
-                let rises = pending.contains(&(clock, 1)) && of(&now, clock) == 0;
-                if rises && of(&now, go) == 1 && of(&now, reset) == 0 && of(&now, done) == 0 {
-                    for (values, (.., code)) in values.iter_mut().zip(&named) {
-                        values.push(of(&now, *code));
-                    }
-                }
-                now.extend(pending.drain(..));
-            }
-            vcd::Command::ChangeScalar(code, value) => {
-                pending.push((code, u64::from(value == vcd::Value::V1)));
-            }
-            vcd::Command::ChangeVector(code, bits) => {
-                let bit = |bit| u64::from(bit == vcd::Value::V1);
-                pending.push((code, bits.iter().fold(0, |value, of| value << 1 | bit(of))));
-            }
-            _ => {}
-        }
-    }
-    let named = named.into_iter().zip(values);
-    named
-        .map(|((scope, name, _), values)| ((scope, name), values))
-        .collect()
+/// The ports of memories in each cycle.
+fn ports(path: &Path) -> Samples {
+    let ends = ["_en", "_data", "_addr0", "_addr1", "_addr2", "_addr3"];
+    samples(path, |name| ends.iter().any(|end| name.ends_with(end))).0
 }
 
 /// The texts of a design's components, and what stands in each of their groups.
@@ -382,11 +327,14 @@ type Row = (usize, &'static str, Vec<u64>, Option<u64>);
 
 /// The accesses of a memory, by what the waveform has on its ports; a memory without `content_en` is read in the cycles `looked`, each with those who read.
 fn accesses(
-    ports: &Ports,
+    ports: &Samples,
     (scope, cell): (&[String], &str),
     looked: impl Fn(usize) -> BTreeSet<(String, String)>,
 ) -> Vec<Row> {
-    let port = |name: &str| ports.get(&(scope.to_vec(), format!("{cell}_{name}")));
+    let port = |name: &str| {
+        let port = ports.get(&(scope.to_vec(), format!("{cell}_{name}")));
+        port.map(|(_, values)| values)
+    };
     let write = port("write_en").unwrap();
     let mut rows = Vec::new();
     let mut before = (BTreeSet::new(), Vec::new());

@@ -1,11 +1,13 @@
 //! Random expressions, computed cycle by cycle from a waveform and from call trees, in code that shares nothing with petal.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use proptest::prelude::RngExt as _;
 use proptest::test_runner::TestRng;
 use serde_json::Value;
+
+use crate::support::samples::samples;
 
 /// What a test knows of a run.
 pub struct Plain {
@@ -64,67 +66,20 @@ impl Plain {
     }
 }
 
-/// The values just before each rising edge of the clock in the run.
+/// The ports of main's cells that the source has, with their widths, in each cycle; and how many cycles there are.
 fn signals(path: &Path) -> (BTreeMap<String, (u32, Vec<u64>)>, usize) {
-    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
-    let mut parser = vcd::Parser::new(file);
-    let header = parser.parse_header().unwrap();
-    let main = header.find_scope(&["toplevel", "main"]).unwrap();
-    let code = |name: &str| main.find_var(name).unwrap().code;
-    let [clock, reset, go, done] = ["clk", "reset", "go", "done"].map(code);
-    let vars = main.items.iter().filter_map(|item| match item {
-        vcd::ScopeItem::Var(var) => Some(var),
-        _ => None,
+    let (all, cycles) = samples(path, |name| !name.starts_with("petal_"));
+    let named = all.into_iter().filter_map(|((scope, name), values)| {
+        let port = PORTS
+            .iter()
+            .find(|port| name.ends_with(&format!("_{port}")))?;
+        let cell = name.strip_suffix(port)?.strip_suffix('_')?;
+        // A constant, or a register of the compiler.
+        let is_source = cell.starts_with(|c: char| c.is_ascii_alphabetic());
+        let is_wanted = is_source && scope.len() == 1 && values.0 <= 64;
+        is_wanted.then(|| (format!("main.{cell}.{port}"), values))
     });
-    let named: Vec<(String, u32, vcd::IdCode)> = vars
-        .filter(|var| !var.reference.starts_with("petal_") && var.size <= 64)
-        .filter_map(|var| {
-            let port = PORTS
-                .iter()
-                .find(|port| var.reference.ends_with(&format!("_{port}")))?;
-            let cell = var.reference.strip_suffix(port)?.strip_suffix('_')?;
-            // A constant, or a register of the compiler.
-            let is_source = cell.starts_with(|c: char| c.is_ascii_alphabetic());
-            let path = format!("main.{cell}.{port}");
-            is_source.then_some((path, var.size, var.code))
-        })
-        .collect();
-    let mut now: HashMap<vcd::IdCode, u64> = HashMap::new();
-    let mut values: Vec<Vec<u64>> = vec![Vec::new(); named.len()];
-    let mut pending: Vec<(vcd::IdCode, u64)> = Vec::new();
-    let mut cycles = 0;
-    let of = |now: &HashMap<vcd::IdCode, u64>, code| now.get(&code).copied().unwrap_or(0);
-    for command in parser.chain([Ok(vcd::Command::Timestamp(u64::MAX))]) {
-        match command.unwrap() {
-            vcd::Command::Timestamp(_) => {
-                let rises = pending.contains(&(clock, 1)) && of(&now, clock) == 0;
-                if rises && of(&now, go) == 1 && of(&now, reset) == 0 && of(&now, done) == 0 {
-                    cycles += 1;
-                    for (values, (_, _, code)) in values.iter_mut().zip(&named) {
-                        values.push(of(&now, *code));
-                    }
-                }
-                now.extend(pending.drain(..));
-            }
-            vcd::Command::ChangeScalar(code, value) => {
-                pending.push((code, u64::from(value == vcd::Value::V1)));
-            }
-            vcd::Command::ChangeVector(code, vector) => {
-                let value = vector.iter().fold(0, |value, bit| {
-                    value << 1 | u64::from(bit == vcd::Value::V1)
-                });
-                pending.push((code, value));
-            }
-            _ => {}
-        }
-    }
-    let signals = named.into_iter().zip(values);
-    (
-        signals
-            .map(|((path, width, _), values)| (path, (width, values)))
-            .collect(),
-        cycles,
-    )
+    (named.collect(), cycles)
 }
 
 /// A random expression: its text, its width, and its value in each cycle.
