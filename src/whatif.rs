@@ -54,6 +54,8 @@ struct Row {
     counted: Option<i64>,
     /// `None` where the results would be others.
     saved: Option<i64>,
+    /// What it saves at least and at most, if that is all that is known.
+    between: Option<(i64, i64)>,
     how: &'static str,
     /// The kinds of advice that may make it so.
     advice: String,
@@ -261,9 +263,10 @@ fn replayed<'a>(
         let Answer {
             counted,
             saved,
-            is_estimate,
+            between,
         } = answer;
         let simulated = advised.as_ref().and_then(|of| of.simulated(question));
+        let between = between.filter(|_| simulated.is_none());
         Row {
             what_if: match question {
                 Question::Wanted => together.clone(),
@@ -271,11 +274,12 @@ fn replayed<'a>(
             },
             counted: (counted != 0).then_some(counted),
             saved: Some(simulated.unwrap_or(saved)),
+            between,
             how: match simulated {
                 // Zeros may be the same whatever is done with them.
                 Some(_) if profile.summary.no_data.is_some() => UNCOMPARED,
                 Some(_) => SIMULATED,
-                None if is_estimate => ESTIMATED,
+                None if between.is_some() => ESTIMATED,
                 None => REPLAYED,
             },
             advice: advised
@@ -304,6 +308,14 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
         Column::number("of run"),
         Column {
             is_optional: true,
+            ..Column::number("at least")
+        },
+        Column {
+            is_optional: true,
+            ..Column::number("at most")
+        },
+        Column {
+            is_optional: true,
             ..Column::text("how")
         },
         Column {
@@ -312,17 +324,24 @@ fn table<'a>(rows: impl Iterator<Item = &'a Row>, cycles: u64) -> Table {
         },
     ]);
     for row in rows {
-        let saved = row.saved.map_or(Value::Unknown, Value::Signed);
-        let percent = row.saved.map_or(Value::Unknown, |saved| {
+        let known = row.saved.filter(|_| row.between.is_none());
+        let saved = known.map_or(Value::Unknown, Value::Signed);
+        let percent = known.map_or(Value::Unknown, |saved| {
             #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
             let percent = 100.0 * saved as f64 / cycles.max(1) as f64;
             Value::Decimal(percent)
         });
+        let between = |end: fn((i64, i64)) -> i64| {
+            let between = row.between.map(end);
+            between.map_or(Value::Empty, Value::Signed)
+        };
         table.push(vec![
             Value::Text(row.what_if.clone()),
             row.counted.map_or(Value::Empty, Value::Signed),
             saved,
             percent,
+            between(|(least, _)| least),
+            between(|(_, most)| most),
             Value::Text(row.how.to_owned()),
             match &*row.advice {
                 "" => Value::Empty,

@@ -133,6 +133,9 @@ impl Change {
             (RewriteKind::Shift, "py") => {
                 Some("in calyx-py, take `comp.lsh(…)` for the multiplier")
             }
+            (RewriteKind::CopyPropagation, "py") => Some(
+                "in calyx-py, end the group with the `done` of the cell, and read its output where the register was read",
+            ),
             (RewriteKind::UnsharedCell, "py") => Some(
                 "in calyx-py, read the cell through a slice of its whole width, assigned in `with comp.continuous:`",
             ),
@@ -178,6 +181,9 @@ impl Change {
                 }
                 RewriteKind::Shift => {
                     "A multiplier takes two cycles, and a cycle more to keep what it gives; a shift is there at once."
+                }
+                RewriteKind::CopyPropagation => {
+                    "A copy in a register takes a cycle, although what is copied stays where it is."
                 }
                 RewriteKind::UnsharedCell => {
                     "The compiler gave one piece of hardware the work of several cells, so what they do cannot overlap."

@@ -7,6 +7,7 @@
 mod again;
 mod branches;
 mod conditions;
+mod copies;
 mod declared;
 mod driven;
 mod edit;
@@ -66,6 +67,8 @@ pub enum RewriteKind {
     Inline,
     /// A multiplication by a power of two becomes a shift.
     Shift,
+    /// An output is read itself, and not a copy of it in a register.
+    CopyPropagation,
     /// A cell does not share its hardware.
     UnsharedCell,
 }
@@ -83,6 +86,7 @@ impl RewriteKind {
             Self::FixedIterations => "fixed-iterations",
             Self::Inline => "inline",
             Self::Shift => "shift",
+            Self::CopyPropagation => "copy-propagation",
             Self::UnsharedCell => "unshared-cell",
         }
     }
@@ -288,6 +292,7 @@ impl Scope<'_> {
         self.inlines(found);
         self.latencies(found);
         self.shifts(found);
+        self.copy_propagations(found);
         self.unshared(found);
         let control = self.component.control.borrow();
         View::of(&control).walk(&mut |view| match view.kind() {

@@ -35,9 +35,9 @@ pub struct Answer {
     pub counted: i64,
     /// How many the run would take less.
     pub saved: i64,
-    /// Whether it may save more or less: where the compiler fixed the schedule, other steps may keep the time, arms that meet at an `@sync` wait
-    /// for one another, and steps that run at once have other control.
-    pub is_estimate: bool,
+    /// What it saves at least and at most, if that is all that is known: where the compiler fixed the schedule, other steps may keep the time,
+    /// arms that meet at an `@sync` wait for one another, and what takes no condition, or runs at once, has other control.
+    pub between: Option<(i64, i64)>,
 }
 
 /// What a replay found of a run.
@@ -70,6 +70,7 @@ impl<'a> Replay<'a> {
             counted: Counted {
                 asked: Asked::new(wanted),
                 answers: Vec::new(),
+                longer: 0,
                 seen: Vec::new(),
                 parts: BTreeMap::new(),
             },
@@ -87,7 +88,7 @@ impl<'a> Replay<'a> {
                     asked,
                     answers,
                     seen,
-                    parts: _,
+                    ..
                 } = &mut self.counted;
                 if let Some(plan) = self.plans.trees.last() {
                     asked.learn(plan, &self.plans);
@@ -116,6 +117,7 @@ impl<'a> Replay<'a> {
         let Counted {
             asked,
             mut answers,
+            longer,
             seen,
             parts,
         } = self.counted;
@@ -132,7 +134,13 @@ impl<'a> Replay<'a> {
         };
         for (number, &question) in asked.questions.iter().enumerate() {
             let mut answer = answers.get(number).copied().unwrap_or_default();
-            answer.is_estimate = estimates.contains(&number);
+            if estimates.contains(&number) {
+                let longer = if number == WANTED { longer } else { 0 };
+                let least = answer.saved.min(0).min(-longer);
+                let most = answer.saved.max(answer.counted + longer);
+                let control = asked.control_of(question).and_then(|of| answers.get(of));
+                answer.between = Some((least, most + control.map_or(0, |of| of.counted)));
+            }
             let seen = seen.get(number).copied().unwrap_or_default();
             let is_known = match question {
                 // An arm in which a group runs in parts has cycles in which nothing of it is active.
@@ -188,15 +196,8 @@ impl<'a> Replay<'a> {
         }
         for (number, question) in asked.questions.iter().enumerate() {
             let is_estimate = match question {
-                Question::Order(_)
-                | Question::AllOrder
-                | Question::DataOrder
-                | Question::More(..)
-                // What the compiler makes of one, a replay does not know.
-                | Question::AllConditions
-                | Question::Condition(_) => true,
                 Question::Iteration(of) => is_static(metadata, *of),
-                _ => false,
+                question => question.control().is_some(),
             };
             estimates.extend(is_estimate.then_some(number));
         }

@@ -205,6 +205,7 @@ fn row(
         what_if: text(question),
         counted,
         saved,
+        between: None,
         how,
         advice: String::new(),
     })

@@ -502,7 +502,7 @@ def check_what_if(browser, name):
     names = lists.nth(0).locator(".name").all_inner_texts()
     same("first", names[:2], ["the run as it is", "with all advice"])
     same("left", names[2:], [bound["if only this took time"] for bound in found["bounds"]])
-    saving = [answer["what if"] for answer in found["answers"] if (answer["saves"] or 0) > 0]
+    saving = [answer["what if"] for answer in found["answers"] if (answer["saves"] or answer.get("at most") or 0) > 0]
     parts = [part["loop or cell"] for part in found["parts"][:10]]
     same("parts", lists.nth(1).locator(".name").all_inner_texts(), parts)
     same("saving", lists.nth(2).locator(".name").all_inner_texts(), saving)

@@ -71,7 +71,7 @@ impl Scope<'_> {
     }
 
     /// Whether a static group is a part of static control, which says how long it takes, too.
-    fn is_part(&self, group: ir::Id) -> bool {
+    pub fn is_part(&self, group: ir::Id) -> bool {
         let mut is_part = false;
         View::of(&self.component.control.borrow()).walk(&mut |view| {
             let mut children = view.children().into_iter();

@@ -145,18 +145,19 @@ impl Asked {
         self.wanted.without.contains(&question)
     }
 
-    /// Whether something is wanted that the compiler may make something else of.
+    /// Whether something is wanted that the compiler makes other control of.
     pub fn estimates_wanted(&self) -> bool {
         let mut without = self.wanted.without.iter();
-        without.any(|of| {
-            matches!(
-                of,
-                Question::Order(_)
-                    | Question::AllOrder
-                    | Question::Condition(_)
-                    | Question::AllConditions
-            )
-        })
+        without.any(|of| of.control().is_some())
+    }
+
+    /// The number of the control that may be another one if a question is true.
+    pub fn control_of(&self, question: Question) -> Option<usize> {
+        let control = match question {
+            Question::Wanted => self.estimates_wanted().then_some(Question::AllControl),
+            question => question.control(),
+        };
+        self.numbers.get(&control?).copied()
     }
 
     /// Learns what there is to ask of a plan.

@@ -109,6 +109,17 @@ impl Question {
         }
     }
 
+    /// The control that may be another one if it is true.
+    pub(super) fn control(self) -> Option<Self> {
+        match self {
+            Self::Condition(of) | Self::Order(of) => Some(Self::Control(of)),
+            Self::AllConditions | Self::AllOrder | Self::DataOrder | Self::More(..) => {
+                Some(Self::AllControl)
+            }
+            _ => None,
+        }
+    }
+
     /// The name of what it is about, such as `main.while@L12`; empty if that is the whole run.
     pub fn subject(self, metadata: &Metadata, labels: &FrameLabels) -> String {
         let name = |component: ComponentId| &metadata.component(component).name;

@@ -15,6 +15,8 @@ use crate::sums::{Par, Seq, Tally};
 pub(super) struct Counted {
     pub asked: Asked,
     pub answers: Vec<Answer>,
+    /// The cycles that what is wanted takes longer where it does.
+    pub longer: i64,
     /// The runs and iterations that were seen, and their cycles.
     pub seen: Vec<(u64, u64)>,
     /// What was counted of the parts of the run.
@@ -184,6 +186,7 @@ impl Saved {
                 let saved = signed(cycles) - signed(*wanted);
                 self.save(WANTED, saved);
                 counted.answers[WANTED].counted += saved;
+                counted.longer -= saved.min(0);
             }
         }
     }

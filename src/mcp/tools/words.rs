@@ -236,11 +236,12 @@ pub fn advise(of: &Value) -> String {
 pub fn what_if(of: &Value) -> String {
     let mut words = format!("{} cycles\n", cycles(of, "cycles"));
     words.push_str(&lines(of, "answers", |row| {
-        let saves = row["saves"].as_i64();
-        let saves = saves.map_or_else(
-            || "nobody knows".to_owned(),
-            |saves| format!("saves {saves}"),
-        );
+        let number = |key: &str| row[key].as_i64();
+        let saves = match (number("saves"), number("at least"), number("at most")) {
+            (Some(saves), ..) => format!("saves {saves}"),
+            (_, Some(least), Some(most)) => format!("saves {least} to {most}"),
+            _ => "nobody knows".to_owned(),
+        };
         format!("{}: {saves} ({})", text(row, "what if"), text(row, "how"))
     }));
     words.push_str(&lines(of, "bounds", |row| {

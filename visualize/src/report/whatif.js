@@ -10,11 +10,12 @@ function showWhatIf({ answers, bounds, parts, cycles, curves }) {
   };
   const advised = data.advice ? [{ name: "with all advice", cycles: data.advice.with_all, paint: "conditions" }] : [];
   const least = bounds.map((bound) => ({ name: bound["if only this took time"], cycles: bound.cycles, paint: "control" }));
-  const known = answers.filter(({ saves }) => saves > 0);
+  const known = answers.filter((answer) => (answer["at most"] ?? answer.saves) > 0);
   const saving = known.map((answer) => {
-    const { "what if": name, counted, saves, how, advice } = answer;
-    const told = [how, ...(counted && counted !== saves ? [`${count(counted)} counted`] : []), ...(advice ? [`advice: ${advice}`] : [])];
-    return { name, cycles: saves, told: told.join("; "), paint: "fsm-update" };
+    const { "what if": name, counted, saves, "at least": least, "at most": most, how, advice } = answer;
+    const between = saves === null ? [`at least ${count(least)}, at most ${count(most)}`] : [];
+    const told = [how, ...between, ...(counted && counted !== saves ? [`${count(counted)} counted`] : []), ...(advice ? [`advice: ${advice}`] : [])];
+    return { name, cycles: saves ?? most, told: told.join("; "), paint: "fsm-update" };
   });
   const curveRows = ({ name, points }) => {
     // A slower one takes longer than the run.
