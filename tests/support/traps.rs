@@ -4,6 +4,7 @@
 //! writes what it computed to the memory `out`.
 
 mod chained;
+mod copied;
 mod hidden;
 mod writer;
 
@@ -50,9 +51,11 @@ pub enum Trap {
     Stopping,
     /// Groups that wait for multipliers and memories.
     Chained,
+    /// Registers that copy what a memory or multiplier gives.
+    Copied,
 }
 
-pub const TRAPS: [Trap; 17] = [
+pub const TRAPS: [Trap; 18] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -70,6 +73,7 @@ pub const TRAPS: [Trap; 17] = [
     Trap::Running,
     Trap::Stopping,
     Trap::Chained,
+    Trap::Copied,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -369,6 +373,7 @@ impl Writer<'_> {
             Trap::Names => self.names(),
             Trap::Wired => self.wired(),
             Trap::Chained => self.chained(),
+            Trap::Copied => self.copied(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),
         }
