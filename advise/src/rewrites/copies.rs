@@ -342,10 +342,8 @@ impl Readers<'_> {
     fn follow(&mut self, view: View<'_>, is_there: bool) -> bool {
         match view.kind().dynamic() {
             ControlKind::Seq => {
-                let mut steps = view.children().into_iter();
-                steps
-                    .try_fold(is_there, |is_there, step| Some(self.follow(step, is_there)))
-                    .unwrap_or(false)
+                let steps = view.children().into_iter();
+                steps.fold(is_there, |is_there, step| self.follow(step, is_there))
             }
             ControlKind::Par => {
                 let arms = view.children().into_iter();

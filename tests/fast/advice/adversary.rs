@@ -2,8 +2,11 @@
 //!
 //! `PETAL_SEED=7 PETAL_PROGRAMS=200 cargo test --test fast adversary` tries other programs of each kind, and more.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use petal_advise::{Certainty, Observed, Rewrite, RewriteKind, rewrites};
 use petal_embedded::{Compiled, Options, Stopped, Visible};
@@ -262,10 +265,24 @@ fn adversary(trap: Trap) -> Result<usize, String> {
 
 #[test]
 fn no_trap_breaks_a_proof() {
-    let tried = TRAPS.map(|trap| (trap, adversary(trap)));
+    // As many at a time as there are processors: it is the longest test.
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut tried = Vec::new();
+        while let Some(&trap) = TRAPS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            tried.push((trap, adversary(trap)));
+        }
+        tried
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let tried = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
+        let tried = threads.into_iter().map(|thread| thread.join());
+        tried.collect::<Result<Vec<_>, _>>()
+    });
     let mut edits = 0;
     let mut failures = Vec::new();
-    for (trap, result) in tried {
+    for (trap, result) in tried.expect("no thread panics").into_iter().flatten() {
         match result {
             Ok(count) => {
                 println!("{trap:?}: {count} edits");
