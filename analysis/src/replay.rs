@@ -139,7 +139,9 @@ impl<'a> Replay<'a> {
                 let least = answer.saved.min(0).min(-longer);
                 let most = answer.saved.max(answer.counted + longer);
                 let control = asked.control_of(question).and_then(|of| answers.get(of));
-                answer.between = Some((least, most + control.map_or(0, |of| of.counted)));
+                let most = most + control.map_or(0, |of| of.counted);
+                let all = i64::try_from(found.cycles).unwrap_or(i64::MAX);
+                answer.between = Some((least, most.min(all)));
             }
             let seen = seen.get(number).copied().unwrap_or_default();
             let is_known = match question {

@@ -8,7 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
-use crate::dependences::{Cells, cell_of, is_combinational, is_declared, ports_of, ports_read};
+use crate::course::takes;
+use crate::dependences::{
+    Cells, cell_of, is_combinational, is_declared, ports_of, ports_read, primitive,
+};
 use crate::tree::{GroupRef, View};
 
 /// The components that may read in a run what an earlier one left in a cell that the compiler may share. The entry point
@@ -231,6 +234,12 @@ impl<'a> Kept<'a> {
             GroupRef::Static(group) => {
                 let group = group.borrow();
                 let mut reads = Self::reads(&group.assignments);
+                let first = Self::started_at_once(&group).into_iter();
+                let first: Cells = first
+                    .filter(|(cell, ready)| comes_later(&group, *cell, *ready))
+                    .map(|(cell, _)| cell)
+                    .collect();
+                reads.retain(|cell| !first.contains(cell));
                 reads.extend(self.by_wires(&group.assignments));
                 reads
             }
@@ -272,6 +281,23 @@ impl<'a> Kept<'a> {
                     .collect()
             }
         }
+    }
+
+    /// The cells that a static group starts in its first cycle and keeps on until they are done, with the cycle in which they are.
+    fn started_at_once(group: &ir::StaticGroup) -> Vec<(ir::Id, u64)> {
+        let starts = group.assignments.iter().filter_map(|assignment| {
+            let cell = cell_of(&assignment.dst).filter(|_| is_go(&assignment.dst))?;
+            let ready = primitive(&cell.borrow()).and_then(|of| takes(of.as_ref()))?;
+            let (begins, ends) = match &*assignment.guard {
+                ir::Guard::True => (0, group.latency),
+                ir::Guard::Info(timing) => timing.get_interval(),
+                _ => return None,
+            };
+            let surely = begins == 0 && ends >= ready && assignment.src.borrow().is_constant(1, 1);
+            let name = cell.borrow().name();
+            surely.then_some((name, ready))
+        });
+        starts.collect()
     }
 
     /// The cells that a group starts in its first cycle, whatever holds then.
@@ -320,20 +346,39 @@ fn waits_for(group: &ir::Group, cell: ir::Id) -> bool {
             is_go(&assignment.dst) && of.borrow().name() != cell && !is_combinational(&of)
         })
     });
-    // What looks at it must be what waits for it, and not by way of a cell that gives it back.
-    let is_given = group.assignments.iter().any(|assignment| {
+    !is_given(&group.assignments, cell)
+        && others.all(|assignment| {
+            is_done(&assignment.src)
+                || matches!(&*assignment.guard, ir::Guard::Port(port) if is_done(port))
+        })
+}
+
+/// Whether all that a static group starts beside a cell comes when that is done.
+fn comes_later(group: &ir::StaticGroup, cell: ir::Id, ready: u64) -> bool {
+    let mut others = group.assignments.iter().filter(|assignment| {
+        let of = cell_of(&assignment.dst).filter(|_| is_go(&assignment.dst));
+        of.is_some_and(|of| of.borrow().name() != cell && !is_combinational(&of))
+    });
+    !is_given(&group.assignments, cell)
+        && others.all(|assignment| {
+            matches!(&*assignment.guard, ir::Guard::Info(timing) if timing.get_interval().0 >= ready)
+        })
+}
+
+/// Whether what a cell gives goes elsewhere than to cells that keep it: what looks at it must be what waits for it, and not by way of a cell
+/// that gives it back.
+fn is_given<T>(assignments: &[ir::Assignment<T>], cell: ir::Id) -> bool {
+    let is_done = |port: &ir::RRC<ir::Port>| {
+        port.borrow().attributes.has(ir::NumAttr::Done) && parent(port) == Some(cell)
+    };
+    assignments.iter().any(|assignment| {
         let looks = ports_read(assignment)
             .iter()
             .any(|port| parent(port) == Some(cell) && !is_done(port));
         let keeps = cell_of(&assignment.dst)
             .is_some_and(|to| to.borrow().name() != cell && !is_combinational(&to));
         looks && !keeps
-    });
-    !is_given
-        && others.all(|assignment| {
-            is_done(&assignment.src)
-                || matches!(&*assignment.guard, ir::Guard::Port(port) if is_done(port))
-        })
+    })
 }
 
 /// The cells that these wires lead from to a cell, by way of others.
