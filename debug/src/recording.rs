@@ -159,36 +159,43 @@ impl Recording {
         Counting::of(self.metadata(), self.instances(), element)
     }
 
-    /// The activation of something that is active in a cycle: from its first cycle to the one after its last.
-    pub(crate) fn activation(&self, element: Element, cycle: u64) -> Option<Range<u64>> {
+    /// The number of what is active in a cycle, if it is.
+    fn active_in(&self, element: Element, cycle: u64) -> Option<ElementId> {
         let id = self.elements().id(element)?;
+        self.is_active(self.stretch(cycle), id).then_some(id)
+    }
+
+    /// Since which cycle something is active in a cycle, if it is: the first of its activation.
+    pub(crate) fn since(&self, element: Element, cycle: u64) -> Option<u64> {
+        let id = self.active_in(element, cycle)?;
         let here = self.stretch(cycle);
-        if !self.is_active(here, id) {
-            return None;
-        }
         let kept = here - here % BETWEEN;
         let mut first = here;
         while first > kept && self.is_active(first - 1, id) {
             first -= 1;
         }
-        let known = self.since[kept / BETWEEN]
-            .iter()
-            .find(|(other, _)| *other == id);
-        let start = match known {
+        let mut known = self.since[kept / BETWEEN].iter();
+        let start = match known.find(|(other, _)| *other == id) {
             Some(&(_, since)) if first == kept => since,
             _ => self.starts[first],
         };
-        let mut last = here;
+        Some(match self.counting(id) {
+            Counting::Latency(latency) => cycle - (cycle - start) % latency,
+            Counting::Once | Counting::Part(_) => start,
+        })
+    }
+
+    /// The cycle after the activation of something that is active in a cycle, if it is.
+    pub(crate) fn end(&self, element: Element, cycle: u64) -> Option<u64> {
+        let id = self.active_in(element, cycle)?;
+        let mut last = self.stretch(cycle);
         while last + 1 < self.starts.len() && self.is_active(last + 1, id) {
             last += 1;
         }
         let end = self.span(last).end;
         Some(match self.counting(id) {
-            Counting::Latency(latency) => {
-                let begin = cycle - (cycle - start) % latency;
-                begin..end.min(begin + latency)
-            }
-            Counting::Once | Counting::Part(_) => start..end,
+            Counting::Latency(latency) => end.min(self.since(element, cycle)? + latency),
+            Counting::Once | Counting::Part(_) => end,
         })
     }
 

@@ -96,11 +96,13 @@ impl Session {
 
     /// So many cycles back.
     pub fn back(&mut self, cycles: u64) -> Stop {
-        let mut stop = self.go(self.at.saturating_sub(cycles));
-        if cycles > stop.cycle && stop.cycle == 0 && cycles > 0 {
-            stop.place = Place::First;
+        match self.at.checked_sub(cycles) {
+            Some(cycle) => self.go(cycle),
+            None => Stop {
+                place: Place::First,
+                ..self.go(0)
+            },
         }
-        stop
     }
 
     /// To a cycle.
@@ -173,10 +175,8 @@ impl Session {
     /// When there is no such frame.
     pub fn finish(&mut self, number: Option<usize>) -> Result<Stop, Error> {
         let frame = self.frame(number)?;
-        let activation = frame
-            .element
-            .and_then(|of| self.recording.activation(of, self.at));
-        let end = activation.ok_or_else(|| not_kept(self.at))?.end;
+        let end = frame.element.and_then(|of| self.recording.end(of, self.at));
+        let end = end.ok_or_else(|| not_kept(self.at))?;
         Ok(self.go(end))
     }
 

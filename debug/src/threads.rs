@@ -1,8 +1,8 @@
 //! What is active at once: the arms of `par`s as threads, each with the call tree above it as its stack.
 
-use petal_analysis::elements::{Element, ElementKind};
+use petal_analysis::elements::Element;
 use petal_metadata::{ControlKind, Id as _, RunRole, ThreadId};
-use petal_reconstruct::{CallTree, InstanceId, Node, NodeId};
+use petal_reconstruct::{CallTree, InstanceId, Node, NodeId, instance_path};
 
 use crate::recording::Recording;
 use crate::subjects::{Lines, Subjects};
@@ -46,7 +46,6 @@ pub(crate) fn frames(
     frames
         .map(|(number, (depth, node, holder))| {
             let element = Element::of(node, holder);
-            let activation = element.and_then(|of| recording.activation(of, cycle));
             let id = element.and_then(|of| recording.elements().id(of));
             let of_node = match node {
                 Node::Cell { instance, .. } => Some(instance),
@@ -60,7 +59,7 @@ pub(crate) fn frames(
                     .to_owned(),
                 // Main is around everything.
                 instance: of_node.unwrap_or(InstanceId::from_index(0)),
-                since: activation.map(|of| of.start),
+                since: element.and_then(|of| recording.since(of, cycle)),
                 element,
                 lines: id.map_or_else(Vec::new, |id| subjects.lines(id).to_vec()),
             };
@@ -90,8 +89,11 @@ pub(crate) fn threads(recording: &Recording, subjects: &Subjects, cycle: u64) ->
         let alike = threads.iter().filter(|of| of.key.0 == arms).count();
         let stack = path.iter().rev();
         threads.push(Thread {
+            name: match alike {
+                0 => name,
+                more => format!("{name} #{}", more + 1),
+            },
             key: (arms, alike),
-            name,
             frames: stack.map(|id| frames[id.index()].1.clone()).collect(),
         });
     }
@@ -130,12 +132,7 @@ fn arms(
         if let Some(thread) = thread.filter(|_| is_par) {
             arms.push((instance, thread));
             let arm = of.threads[thread.index()].arm.map_or(0, |(_, arm)| arm);
-            let par = Element {
-                instance,
-                kind: ElementKind::Control(control),
-            };
-            let cell =
-                petal_reconstruct::instance_path(metadata, recording.instances(), par.instance);
+            let cell = instance_path(metadata, recording.instances(), instance);
             let par = recording.labels().control(component, control);
             name = format!("{cell}.{par} arm {}", arm + 1);
         }

@@ -2,7 +2,7 @@
 //!
 //! Names may be those of the component cell that one looks at: `k` for `main.queue.k.out` while `main.queue` is looked at.
 
-use petal_metadata::{CellKind, ComponentId, Metadata};
+use petal_metadata::{CellKind, ComponentId, Id as _, Metadata, Origin};
 use petal_reconstruct::{InstanceId, Signal, instance_path};
 
 use crate::recording::Recording;
@@ -24,40 +24,66 @@ enum Held {
 
 /// What a text asks for where one looks at a component cell.
 pub(crate) fn variable(recording: &Recording, text: &str, instance: InstanceId) -> Variable {
-    let text = text.trim();
-    let expression = || Variable {
-        text: text.to_owned(),
-        memory: None,
+    let text = qualified(recording, text.trim(), instance);
+    let memory = match held(recording.metadata(), &text) {
+        Some(Held::Memory(signal)) => Some(signal),
+        Some(Held::Register) | None => None,
     };
-    let end = text.find('[').unwrap_or(text.len());
-    let (path, indices) = text.split_at(end);
-    let is_path = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    if !path.chars().all(is_path) || path.is_empty() {
-        return expression();
-    }
-    let metadata = recording.metadata();
-    let inner = format!(
-        "{}.{path}",
-        instance_path(metadata, recording.instances(), instance)
-    );
-    for path in [inner.as_str(), path] {
-        match held(metadata, path) {
-            Some(Held::Register) => {
-                return Variable {
-                    text: format!("{path}.out{indices}"),
-                    memory: None,
-                };
-            }
-            Some(Held::Memory(signal)) => {
-                return Variable {
-                    text: format!("{path}{indices}"),
-                    memory: indices.is_empty().then_some(signal),
-                };
-            }
-            None => {}
+    Variable { text, memory }
+}
+
+/// A text in which names of the component cell that one looks at have their whole paths, and registers their outputs.
+fn qualified(recording: &Recording, text: &str, instance: InstanceId) -> String {
+    let is_start = |c: char| c == '_' || c.is_ascii_alphabetic();
+    let is_part = |c: char| c == '_' || c == '.' || c.is_ascii_alphanumeric();
+    let mut written = String::new();
+    let mut rest = text;
+    let (mut before, mut is_quoted) = (' ', false);
+    while let Some(first) = rest.chars().next() {
+        is_quoted ^= first == '`';
+        // Within a number, a label or quotes nothing is a name of its own.
+        let begins = is_start(first) && !is_part(before) && !['\'', '@', ':'].contains(&before);
+        let begins = begins && !is_quoted;
+        let length = if begins {
+            rest.find(|c| !is_part(c)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (part, after) = rest.split_at(length);
+        let is_name = begins && !after.starts_with('@') && !after.trim_start().starts_with('(');
+        if is_name && !part.ends_with('.') {
+            written.push_str(&named(recording, part, instance));
+        } else {
+            written.push_str(part);
         }
+        before = part.chars().next_back().unwrap_or(' ');
+        rest = after;
     }
-    expression()
+    written
+}
+
+/// A name with its whole path, and the output of a register for its cell.
+fn named(recording: &Recording, name: &str, instance: InstanceId) -> String {
+    let metadata = recording.metadata();
+    let component = recording.instances()[instance.index()].component;
+    let component = metadata.component(component);
+    let first = name.split('.').next().unwrap_or(name);
+    let is_main = first == metadata.component(metadata.main).name;
+    let mut here = component
+        .cells
+        .iter()
+        .map(|cell| &cell.name)
+        .chain(component.groups.iter().map(|group| &group.name));
+    let path = if !is_main && here.any(|of| of == first) {
+        let holder = instance_path(metadata, recording.instances(), instance);
+        format!("{holder}.{name}")
+    } else {
+        name.to_owned()
+    };
+    match held(metadata, &path) {
+        Some(Held::Register) => format!("{path}.out"),
+        Some(Held::Memory(_)) | None => path,
+    }
 }
 
 /// What the cell with this path holds: a register, or a memory by the hardware that does its work.
@@ -92,8 +118,6 @@ fn held(metadata: &Metadata, path: &str) -> Option<Held> {
 
 /// The names of the registers and memories of a component, in the order of the program, those that the compiler made aside.
 pub(crate) fn names(metadata: &Metadata, component: ComponentId) -> Vec<&str> {
-    use petal_metadata::Origin;
-
     let cells = metadata.component(component).cells.iter();
     let held = cells.filter(|cell| match &cell.kind {
         CellKind::Primitive(kind) => kind == "std_reg" || kind.contains("_mem_d"),

@@ -39,12 +39,12 @@ pub(crate) fn why(
     let names = |threads: &[Thread]| {
         let names = threads.iter().filter_map(|thread| thread.frames.first());
         let names: Vec<String> = names.map(|frame| format!("`{}`", frame.label)).collect();
-        names.join(", ")
+        names.join(" and ")
     };
     let class = Class::of(recording.metadata(), tree);
     let mut sentences = vec![match class {
-        Class::Computation => format!("it is computation: {} runs", names(now)),
-        Class::Conditions => format!("nothing but conditions is computed: {}", names(now)),
+        Class::Computation => format!("it is computation, by {}", names(now)),
+        Class::Conditions => format!("nothing but a condition is computed, by {}", names(now)),
         Class::Overhead(instance, charge) => overhead(recording, instance, charge),
     }];
     let charged = match class {

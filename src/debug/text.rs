@@ -21,11 +21,15 @@ pub fn stop(session: &Session, stop: &Stop, screen: Screen) -> String {
     }
     let head = format!("cycle {}", stop.cycle);
     let _ = writeln!(text, "{}: {}", screen.styled(BOLD, head), session.class());
+    let mut lines: Vec<String> = Vec::new();
     for thread in session.threads() {
         let _ = writeln!(text, "  {}", path(&thread));
-        if let Some(place) = session.place(&thread) {
-            let _ = writeln!(text, "  {}", screen.styled(DIM, line(session, &place)));
-        }
+        let place = session.place(&thread);
+        lines.extend(place.map(|place| line(session, &place)));
+    }
+    lines.dedup();
+    for line in lines {
+        let _ = writeln!(text, "  {}", screen.styled(DIM, line));
     }
     text
 }

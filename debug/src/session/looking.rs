@@ -89,6 +89,7 @@ impl Session {
             names.join(" > ") == *writer
         })?;
         let path = variable.text.split('[').next().unwrap_or_default();
+        let path = path.trim();
         let path = path.strip_suffix(".out").unwrap_or(path);
         let cell = path.rsplit('.').next().unwrap_or(path);
         let group = frame

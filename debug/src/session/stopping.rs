@@ -103,6 +103,7 @@ impl Session {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.@".contains(c);
         match self.history(Look::Value, &condition) {
             Ok(watch) => Ok(becomes_true(&watch.changes)),
+            // What has no operator is rather a name that is wrong.
             Err(_) if text.chars().all(is_plain) => Err(Error::usage(unnamed.message())),
             Err(error) => Err(error),
         }
