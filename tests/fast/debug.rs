@@ -275,7 +275,13 @@ fn holds(cycles: &[Vec<(u64, String)>], at: u64, shown: &str, (design, passes): 
         let since: u64 = since.parse().unwrap();
         assert!(since <= at);
         // It is there all the time. With `no-opt`, nothing begins anew without a break.
-        let is_there = |cycle: u64| paths(&cycles[at_index(cycle)]).contains(&path);
+        // A primitive stays active where one group after the other uses it.
+        let is_primitive = label.ends_with(" (primitive)");
+        let is_there = |cycle: u64| {
+            let tree = &cycles[at_index(cycle)];
+            let has_label = || tree.iter().any(|(_, other)| other == label);
+            paths(tree).contains(&path) || (is_primitive && has_label())
+        };
         if design != "structural-enable" {
             assert!((since..=at).all(is_there), "{design}, cycle {at}: {line}");
         }
