@@ -118,12 +118,12 @@ impl Session {
     }
 
     /// Forward to the first cycle in which something else is active.
-    pub fn next(&mut self) -> Stop {
+    pub fn next_change(&mut self) -> Stop {
         self.go(self.recording.span(self.recording.stretch(self.at)).end)
     }
 
     /// Back to the first cycle in which the same is active as now; from there, to that of what was active before.
-    pub fn previous(&mut self) -> Stop {
+    pub fn previous_change(&mut self) -> Stop {
         let here = self.recording.span(self.recording.stretch(self.at)).start;
         if here < self.at {
             return self.go(here);

@@ -46,7 +46,7 @@ pub const COMMANDS: [Command; 19] = [
         "forward to the first cycle in which something else is active",
         |session, text, screen| {
             nothing(text)?;
-            let stop = session.next();
+            let stop = session.next_change();
             Ok(text::stop(session, &stop, screen))
         },
     ),
@@ -56,7 +56,7 @@ pub const COMMANDS: [Command; 19] = [
         "back to the first cycle in which the same is active as now; from there, to that of what was active before",
         |session, text, screen| {
             nothing(text)?;
-            let stop = session.previous();
+            let stop = session.previous_change();
             Ok(text::stop(session, &stop, screen))
         },
     ),

@@ -92,11 +92,11 @@ impl Session {
         let path = path.trim();
         let path = path.strip_suffix(".out").unwrap_or(path);
         let cell = path.rsplit('.').next().unwrap_or(path);
-        let group = frame
+        let mut group = frame
             .lines
             .iter()
             .filter(|of| matches!(of.file, File::Calyx(_)));
-        let group = *group.last()?;
+        let group = *group.next_back()?;
         let line = source::assignment(&self.recording, group, cell);
         line.or_else(|| Some(SourcePlace::new(&self.recording, group.file, group.first)))
     }

@@ -15,7 +15,7 @@ impl Server {
         let act: fn(&mut Session) -> Result<Stop, Error> = match command {
             "continue" => |session| Ok(session.resume()),
             "reverseContinue" => |session| Ok(session.reverse()),
-            "next" => |session| Ok(session.next()),
+            "next" => |session| Ok(session.next_change()),
             "stepIn" => |session| Ok(session.step(1)),
             "stepOut" => |session| session.finish(None),
             "stepBack" => |session| Ok(session.back(1)),

@@ -46,7 +46,7 @@ impl Debugged {
     }
 
     /// The stack of a thread.
-    pub(super) fn stack_trace(&mut self, arguments: &Value, first_line: u32) -> Answer {
+    pub(super) fn stack_trace(&mut self, arguments: &Value, first_line: u32) -> Value {
         let wanted = number(arguments, "threadId");
         let threads = self.session.threads();
         let ids: Vec<usize> = threads
@@ -75,7 +75,7 @@ impl Debugged {
             .skip(start)
             .take(levels.unwrap_or(all))
             .collect();
-        Ok(json!({ "stackFrames": frames, "totalFrames": all }))
+        json!({ "stackFrames": frames, "totalFrames": all })
     }
 
     fn reference(&mut self, variables: Variables) -> usize {
@@ -94,17 +94,17 @@ impl Debugged {
     }
 
     /// What can be looked at in a frame: the registers and memories of its component cell.
-    pub(super) fn scopes(&mut self, arguments: &Value) -> Answer {
+    pub(super) fn scopes(&mut self, arguments: &Value) -> Value {
         let instance = self.instance(arguments);
         let recording = self.session.recording();
         let path = instance_path(recording.metadata(), recording.instances(), instance);
         let reference = self.reference(Variables::Cell(instance));
         // The first look runs the design once more.
-        Ok(json!({ "scopes": [{
+        json!({ "scopes": [{
             "name": format!("registers and memories of {path}"),
             "variablesReference": reference,
             "expensive": false,
-        }] }))
+        }] })
     }
 
     /// The variables behind a reference.
