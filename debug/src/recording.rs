@@ -126,6 +126,13 @@ impl Recording {
         self.stretches.contains(&None)
     }
 
+    /// Whether the trace lacks the cycle before this one, so that nobody knows what began in this one.
+    pub fn is_cut(&self, cycle: u64) -> bool {
+        let here = self.stretch(cycle);
+        let before = here.checked_sub(1).map(|before| self.stretches[before]);
+        before == Some(None) && self.starts[here] == cycle
+    }
+
     /// The stretch that a cycle of the run is in.
     pub(crate) fn stretch(&self, cycle: u64) -> usize {
         let after = self.starts.partition_point(|start| *start <= cycle);
@@ -199,7 +206,7 @@ impl Recording {
         })
     }
 
-    /// In which cycles one of these becomes active, ascending. What the compiler made static with a latency does so anew after it; of a
+    /// In which cycles one of these becomes active, ascending; what is active after cycles that the trace lacks may have been before. What the compiler made static with a latency does so anew after it; of a
     /// group that the compiler split, its first part counts.
     pub(crate) fn begins(&self, ids: &[ElementId]) -> Vec<u64> {
         let witnesses = ids.iter().filter_map(|&id| match self.counting(id) {
@@ -230,7 +237,9 @@ impl Recording {
                 }
                 is_active
             });
-            for &at in now.iter().filter(|at| !before.contains(at)) {
+            let last = stretch.checked_sub(1).map(|last| self.stretches[last]);
+            let is_cut = last == Some(None);
+            for &at in now.iter().filter(|at| !is_cut && !before.contains(at)) {
                 begins.push(start);
                 again.extend(
                     witnesses[at]

@@ -126,9 +126,10 @@ pub fn call_tree(session: &Session, screen: Screen) -> String {
     );
     let mut text = format!("{}: {}\n", screen.styled(BOLD, head), session.class());
     for (line, (_, frame)) in lines.iter().zip(&frames) {
-        let since = frame
-            .since
-            .map_or(String::new(), |since| format!("  since {since}"));
+        let since = frame.since.map_or(String::new(), |since| {
+            let is_cut = session.recording().is_cut(since);
+            format!("  since {since}{}", if is_cut { " or before" } else { "" })
+        });
         let line = format!("  {line:<width$}{}", screen.styled(DIM, since));
         text.push_str(line.trim_end());
         text.push('\n');
