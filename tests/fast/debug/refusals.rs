@@ -1,7 +1,7 @@
-//! What the debugger says to commands that make no sense.
+//! What the debugger says to commands that make no sense, and of what nobody knows.
 
-use super::{debugs, past_the_end};
-use crate::support::workshop::tells;
+use super::{answers, cycle, debugs, past_the_end};
+use crate::support::workshop::{Workshop, example, tells};
 
 #[test]
 fn what_makes_no_sense_ends_with_its_line() {
@@ -38,4 +38,30 @@ fn what_makes_no_sense_ends_with_its_line() {
     let (_, said, code) = debugs(&workshop, &["--data", "other.json"], "print at");
     assert_eq!(code, Some(1));
     tells(&said, &["the data are not those of the run"]);
+}
+
+#[test]
+fn what_is_cut_off_has_no_beginning() {
+    let workshop = Workshop::empty();
+    let window = "main.while@L87..50";
+    let design = example("matmul.futil");
+    workshop.succeeds(&["run", &design, "-q", "--out", "out", "--window", window]);
+    let commands = [
+        "where",
+        "next",
+        "where",
+        "goto 0",
+        "break main.seq@L79",
+        "c",
+    ];
+    let answers = answers(&workshop, &[], &commands.map(str::to_owned));
+    tells(&answers[0], &["cycle 0 of 0..612: not kept"]);
+    let first = cycle(&answers[1]);
+    tells(&answers[2], &[&format!("since {first} or before")]);
+    // The only run of this statement began before.
+    tells(&answers[4], &["in 0 cycles of the run"]);
+    tells(&answers[5], &["the run ends here"]);
+    let (_, said, code) = debugs(&workshop, &[], "until main.multiply#2");
+    assert_eq!(code, Some(2));
+    tells(&said, &["not numbered where the trace lacks cycles"]);
 }
